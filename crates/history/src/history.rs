@@ -1,0 +1,235 @@
+//! A trace that has been checked and indexed.
+//!
+//! Well formed means: no operation ends before it starts, each process runs one operation at a time, and nothing follows
+//! an operation that never finished in its own process. Operations are numbered by start, so a history can be read as a
+//! stream, and [`Sequence`] checks a stream with memory for one operation per process.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::{Call, Interval, Op, OpId, Outcome, ProcessId, Trace};
+
+/// Operations by increasing start, each process sequential.
+#[derive(Clone, Debug)]
+pub struct History<T> {
+    processes: Vec<Arc<str>>,
+    ops: Vec<Op<T>>, // Invariant: accepted by `Sequence` in this order.
+}
+
+/// Why a trace is not a history.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum IllFormed {
+    /// An operation ends before it starts.
+    #[error("{op} ends at {end}, before it starts at {start}")]
+    Backwards {
+        /// The operation, by process and place.
+        op: String,
+        /// When it starts.
+        start: u64,
+        /// When it ends.
+        end: u64,
+    },
+    /// Two operations of one process overlap.
+    #[error("{op} starts at {start}, before the operation before it in the same process ends at {end}")]
+    Overlap {
+        /// The later operation.
+        op: String,
+        /// When it starts.
+        start: u64,
+        /// When the earlier one ends.
+        end: u64,
+    },
+    /// A process goes on after an operation that never finished.
+    #[error("{op} follows an operation of the same process that never finished; give it a process of its own")]
+    AfterUnfinished {
+        /// The operation that follows.
+        op: String,
+    },
+    /// A stream delivers operations out of order.
+    #[error("{op} starts at {start}, but an operation that starts at {after} was read before it")]
+    OutOfOrder {
+        /// The operation that comes too late.
+        op: String,
+        /// When it starts.
+        start: u64,
+        /// The latest start before it.
+        after: u64,
+    },
+    /// There are more operations than can be numbered.
+    #[error("more than {} operations", u32::MAX)]
+    TooLong,
+}
+
+impl History<Call> {
+    /// Checks a trace. Records may stand in any order, as long as those of one process can be told apart by time.
+    pub fn new(trace: Trace) -> Result<History<Call>, IllFormed> {
+        let Trace { processes, mut records, .. } = trace;
+        records.sort_by_key(|record| (record.start, record.end.unwrap_or(u64::MAX)));
+        let mut sequence = Sequence::default();
+        let mut ops = Vec::with_capacity(records.len());
+        for record in records {
+            ops.push(sequence.next(&processes, record.process, record.start, record.end, record.call)?);
+        }
+        Ok(History { processes, ops })
+    }
+}
+
+impl<T> History<T> {
+    /// Checks operations given as (process, start, end, call), where an end of `None` was never recorded.
+    pub fn from_calls(calls: impl IntoIterator<Item = (u32, u64, Option<u64>, T)>) -> Result<History<T>, IllFormed> {
+        let mut calls: Vec<_> = calls.into_iter().collect();
+        calls.sort_by_key(|&(_, start, end, _)| (start, end.unwrap_or(u64::MAX)));
+        let count = calls.iter().map(|call| call.0 + 1).max().unwrap_or(0);
+        let processes: Vec<Arc<str>> = (0..count).map(|process| process.to_string().into()).collect();
+        let mut sequence = Sequence::default();
+        let mut ops = Vec::with_capacity(calls.len());
+        for (process, start, end, call) in calls {
+            ops.push(sequence.next(&processes, ProcessId(process), start, end, call)?);
+        }
+        Ok(History { processes, ops })
+    }
+
+    /// The operations, by increasing start.
+    pub fn ops(&self) -> &[Op<T>] {
+        &self.ops
+    }
+
+    /// The operation with this number.
+    pub fn op(&self, id: OpId) -> &Op<T> {
+        // Numbers are places unless operations were left out, and those that remain keep their order.
+        match self.ops.get(id.index()) {
+            Some(op) if op.id == id => op,
+            _ => &self.ops[self.ops.binary_search_by_key(&id, |op| op.id).expect("an operation of this history")],
+        }
+    }
+
+    /// The names of the processes.
+    pub fn processes(&self) -> &[Arc<str>] {
+        &self.processes
+    }
+
+    /// The name that people know an operation by: its process and its place there.
+    pub fn name(&self, id: OpId) -> String {
+        let op = self.op(id);
+        name(&self.processes, op.process, op.index)
+    }
+
+    /// The same history over another view of each call. Operations for which there is none are left out; the others
+    /// keep their numbers and names.
+    pub fn try_map<U, E>(&self, mut view: impl FnMut(&Op<T>) -> Result<Option<U>, E>) -> Result<History<U>, E> {
+        let mut ops = Vec::with_capacity(self.ops.len());
+        for op in &self.ops {
+            ops.extend(view(op)?.map(|call| op.with(call)));
+        }
+        Ok(History { processes: self.processes.clone(), ops })
+    }
+}
+
+impl Op<Call> {
+    /// How the operation ended.
+    pub fn outcome(&self) -> Outcome {
+        match (self.interval.is_unfinished(), self.call.failed) {
+            (_, true) => Outcome::Failed,
+            (true, false) => Outcome::Unfinished,
+            (false, false) => Outcome::Finished,
+        }
+    }
+}
+
+/// The name that people know an operation by: `T3:12` is the thirteenth operation of process 3.
+pub fn name(processes: &[Arc<str>], process: ProcessId, index: u32) -> String {
+    match processes.get(process.index()) {
+        Some(name) if !name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{name}:{index}"),
+        Some(name) if !name.is_empty() => format!("T{name}:{index}"),
+        _ => format!("{process}:{index}"),
+    }
+}
+
+/// Numbers operations that arrive by increasing start, and checks that each process is sequential.
+#[derive(Debug, Default)]
+pub struct Sequence {
+    next: u32,
+    start: u64,
+    processes: Vec<(u32, u64)>, // How many operations each process has called, and when its last one ends.
+}
+
+impl Sequence {
+    /// Checks and numbers the next operation. `names` is used only to report what is wrong.
+    pub fn next<T>(
+        &mut self,
+        names: &[Arc<str>],
+        process: ProcessId,
+        start: u64,
+        end: Option<u64>,
+        call: T,
+    ) -> Result<Op<T>, IllFormed> {
+        if self.processes.len() <= process.index() {
+            self.processes.resize(process.index() + 1, (0, 0));
+        }
+        let (index, last_end) = self.processes[process.index()];
+        let op = || name(names, process, index);
+        if start < self.start {
+            return Err(IllFormed::OutOfOrder { op: op(), start, after: self.start });
+        }
+        let interval = match end {
+            Some(end) => Interval::new(start, end).ok_or_else(|| IllFormed::Backwards { op: op(), start, end })?,
+            None => Interval::unfinished(start),
+        };
+        if last_end == u64::MAX {
+            return Err(IllFormed::AfterUnfinished { op: op() });
+        }
+        if start < last_end {
+            return Err(IllFormed::Overlap { op: op(), start, end: last_end });
+        }
+        let id = OpId(self.next);
+        self.next = self.next.checked_add(1).ok_or(IllFormed::TooLong)?;
+        self.start = start;
+        self.processes[process.index()] = (index + 1, interval.deadline());
+        Ok(Op { id, process, index, interval, call })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(calls: &[(u32, u64, Option<u64>)]) -> Result<Vec<String>, String> {
+        let calls = calls.iter().map(|&(process, start, end)| (process, start, end, ()));
+        let history = History::from_calls(calls).map_err(|error| error.to_string())?;
+        Ok(history.ops().iter().map(|op| format!("{} {}", history.name(op.id), op.interval)).collect())
+    }
+
+    #[test]
+    fn operations_are_sorted_and_numbered() {
+        let ops = check(&[(1, 5, None), (0, 2, Some(2)), (0, 0, Some(2)), (0, 2, Some(9))]);
+        assert_eq!(ops.unwrap(), ["T0:0 [0 2]", "T0:1 [2 2]", "T0:2 [2 9]", "T1:0 [5 ...]"]);
+    }
+
+    #[test]
+    fn ill_formed_traces_are_refused() {
+        assert_eq!(check(&[(0, 3, Some(2))]).unwrap_err(), "T0:0 ends at 2, before it starts at 3");
+        assert_eq!(
+            check(&[(0, 1, Some(4)), (0, 3, Some(5))]).unwrap_err(),
+            "T0:1 starts at 3, before the operation before it in the same process ends at 4"
+        );
+        assert_eq!(
+            check(&[(0, 1, None), (0, 3, Some(5))]).unwrap_err(),
+            "T0:1 follows an operation of the same process that never finished; give it a process of its own"
+        );
+        let mut sequence = Sequence::default();
+        sequence.next(&[], ProcessId(0), 4, Some(5), ()).unwrap();
+        let error = sequence.next(&[], ProcessId(1), 3, Some(5), ()).unwrap_err();
+        assert_eq!(error, IllFormed::OutOfOrder { op: "T1:0".into(), start: 3, after: 4 });
+        assert!(sequence.next(&[], ProcessId(1), 4, Some(u64::MAX), ()).is_err());
+    }
+
+    #[test]
+    fn operations_left_out_leave_the_other_names_alone() {
+        let history = History::from_calls([(0, 0, Some(1), 'a'), (0, 2, Some(3), 'b'), (1, 4, Some(5), 'c')]).unwrap();
+        let kept = history.try_map(|op| Ok::<_, ()>((op.call != 'a').then_some(op.call))).unwrap();
+        let names: Vec<String> = kept.ops().iter().map(|op| kept.name(op.id)).collect();
+        assert_eq!(names, ["T0:1", "T1:0"]);
+        assert_eq!(kept.op(OpId(2)).call, 'c');
+    }
+}

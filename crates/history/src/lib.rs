@@ -1,0 +1,24 @@
+//! What happened: operations, their order, the trace reader, and verdicts.
+//!
+//! Bytes become a [`Trace`] (everything was understood), a trace becomes a [`History`] (each process is sequential,
+//! intervals are valid, unfinished operations are marked), and a history has an [`Order`]. Nothing here knows what
+//! operations mean.
+
+pub mod format;
+mod history;
+mod id;
+mod interval;
+mod op;
+mod order;
+mod trace;
+mod value;
+mod verdict;
+
+pub use crate::history::{History, IllFormed, Sequence, name};
+pub use crate::id::{OpId, ProcessId};
+pub use crate::interval::Interval;
+pub use crate::op::{Call, Op, Outcome, Schema};
+pub use crate::order::{Order, Position, Precedence};
+pub use crate::trace::{Cut, Record, Trace};
+pub use crate::value::{Float, Function, Set, Value};
+pub use crate::verdict::{Stop, Verdict};

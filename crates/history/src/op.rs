@@ -1,0 +1,191 @@
+//! Operations: who called what, when, and what came back.
+//!
+//! [`Op`] is generic in what was called, because the search never looks inside: a trace gives operations over [`Call`],
+//! a spec turns each into a form of its own, and when and by whom it was called stays the same.
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::{Interval, OpId, ProcessId, Value};
+
+/// One operation of a well-formed history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Op<T> {
+    /// Its number in the history.
+    pub id: OpId,
+    /// Who called it.
+    pub process: ProcessId,
+    /// How many operations its process called before it.
+    pub index: u32,
+    /// When it ran.
+    pub interval: Interval,
+    /// What was called.
+    pub call: T,
+}
+
+impl<T> Op<T> {
+    /// The same operation with another view of what was called.
+    pub fn with<U>(&self, call: U) -> Op<U> {
+        Op { id: self.id, process: self.process, index: self.index, interval: self.interval, call }
+    }
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It returned, and took effect exactly once.
+    Finished,
+    /// No end was recorded. It may have taken effect at any time after its start, or not at all.
+    Unfinished,
+    /// It is known to have had no effect and to have told nothing.
+    Failed,
+}
+
+/// The names that all calls of one action share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Schema {
+    /// The name of the action.
+    pub action: Arc<str>,
+    /// The names of its arguments; an empty name is an argument known by its place.
+    pub args: Vec<Arc<str>>,
+    /// The names of its results, likewise.
+    pub results: Vec<Arc<str>>,
+}
+
+/// What was called: an action with its arguments and, unless it never finished, its results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    schema: Arc<Schema>,
+    values: SmallVec<[Value; 3]>, // Invariant: one per argument, then none or one per result.
+    /// True if the call is known to have had no effect.
+    pub failed: bool,
+    /// Whatever else the recorder noted, for people to read.
+    pub meta: Vec<(Arc<str>, Value)>,
+}
+
+impl Call {
+    /// Returns `None` unless there is a value for each argument, and for each result or for none of them.
+    pub fn new(schema: Arc<Schema>, values: impl IntoIterator<Item = Value>) -> Option<Call> {
+        let values: SmallVec<[Value; 3]> = values.into_iter().collect();
+        let (args, all) = (schema.args.len(), schema.args.len() + schema.results.len());
+        (values.len() == args || values.len() == all).then(|| Call { schema, values, failed: false, meta: Vec::new() })
+    }
+
+    /// A call whose arguments and results are known by their places.
+    pub fn positional(
+        action: &str,
+        args: impl IntoIterator<Item = Value>,
+        results: impl IntoIterator<Item = Value>,
+    ) -> Call {
+        let mut values: SmallVec<[Value; 3]> = args.into_iter().collect();
+        let unnamed = |count| vec![Arc::from(""); count];
+        let args = unnamed(values.len());
+        values.extend(results);
+        let results = unnamed(values.len() - args.len());
+        Call {
+            schema: Arc::new(Schema { action: action.into(), args, results }),
+            values,
+            failed: false,
+            meta: Vec::new(),
+        }
+    }
+
+    /// The names this call shares with all calls of its action.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// The name of the action.
+    pub fn action(&self) -> &str {
+        &self.schema.action
+    }
+
+    /// The arguments, in order.
+    pub fn args(&self) -> &[Value] {
+        &self.values[..self.schema.args.len()]
+    }
+
+    /// The results, in order; none if the call never finished.
+    pub fn results(&self) -> &[Value] {
+        &self.values[self.schema.args.len()..]
+    }
+
+    /// The argument of this name; if the arguments have no names, the one at this place.
+    pub fn arg(&self, place: usize, name: &str) -> Option<&Value> {
+        find(&self.schema.args, self.args(), place, name)
+    }
+
+    /// The result of this name; if the results have no names, the one at this place.
+    pub fn result(&self, place: usize, name: &str) -> Option<&Value> {
+        find(&self.schema.results, self.results(), place, name)
+    }
+}
+
+fn find<'a>(names: &[Arc<str>], values: &'a [Value], place: usize, name: &str) -> Option<&'a Value> {
+    let by_place = names.get(place).is_some_and(|at_place| at_place.is_empty() || **at_place == *name);
+    let place = if by_place { place } else { names.iter().position(|other| **other == *name)? };
+    values.get(place)
+}
+
+/// Calls print as `put(key: 1, value: 2) = ok: TRUE`, and as `put(1, 2) = TRUE` if their arguments have no names.
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.action())?;
+        write_fields(f, &self.schema.args, self.args())?;
+        f.write_str(")")?;
+        if !self.results().is_empty() {
+            f.write_str(" = ")?;
+            write_fields(f, &self.schema.results, self.results())?;
+        }
+        if self.failed { f.write_str(" failed") } else { Ok(()) }
+    }
+}
+
+fn write_fields(f: &mut fmt::Formatter<'_>, names: &[Arc<str>], values: &[Value]) -> fmt::Result {
+    for (index, (name, value)) in names.iter().zip(values).enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let colon = if name.is_empty() { "" } else { ": " };
+        write!(f, "{comma}{name}{colon}{value}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named() -> Call {
+        let schema =
+            Schema { action: "put".into(), args: vec!["key".into(), "value".into()], results: vec!["ok".into()] };
+        Call::new(Arc::new(schema), [1.into(), 2.into(), true.into()]).unwrap()
+    }
+
+    #[test]
+    fn fields_are_found_by_name_or_else_by_place() {
+        let call = named();
+        assert_eq!(call.arg(0, "value"), Some(&Value::Int(2)));
+        assert_eq!(call.arg(0, "missing"), None);
+        assert_eq!(call.result(0, "ok"), Some(&Value::Bool(true)));
+        let call = Call::positional("put", [1.into(), 2.into()], []);
+        assert_eq!(call.arg(1, "value"), Some(&Value::Int(2)));
+        assert_eq!(call.result(0, "ok"), None);
+    }
+
+    #[test]
+    fn calls_have_all_arguments_and_all_results_or_none() {
+        let schema = named().schema().clone();
+        assert!(Call::new(schema.clone(), [1.into(), 2.into()]).is_some());
+        assert!(Call::new(schema.clone(), [1.into()]).is_none());
+        assert!(Call::new(schema, [1.into(), 2.into(), 3.into(), 4.into()]).is_none());
+    }
+
+    #[test]
+    fn calls_print_as_they_are_written() {
+        assert_eq!(named().to_string(), "put(key: 1, value: 2) = ok: TRUE");
+        let failed = Call { failed: true, ..Call::positional("cas", [1.into(), 2.into()], []) };
+        assert_eq!(failed.to_string(), "cas(1, 2) failed");
+        assert_eq!(Call::positional("read", [], [Value::Nil]).to_string(), "read() = nil");
+    }
+}
