@@ -63,4 +63,14 @@ impl<S> Successors<S> {
     pub fn partway(&mut self, state: S) {
         self.partway.push(state);
     }
+
+    /// The states in which the operation is over, and those in which it is not.
+    pub fn into_parts(self) -> (Vec<S>, Vec<S>) {
+        (self.done, self.partway)
+    }
+
+    /// Takes out what is over and what is partway.
+    pub(crate) fn drain(&mut self) -> (impl Iterator<Item = S>, impl Iterator<Item = S>) {
+        (self.done.drain(..), self.partway.drain(..))
+    }
 }
