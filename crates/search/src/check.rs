@@ -1,6 +1,7 @@
 //! Checking a whole history, or one that is still coming in.
 
 use std::borrow::Borrow;
+use std::mem::{replace, take};
 
 use history::{History, Op, Order, Precedence, Stop, Verdict};
 use thiserror::Error;
@@ -10,7 +11,7 @@ use crate::explain::Explanation;
 use crate::levels::Levels;
 use crate::observe::{Stats, Unwatched, Watch};
 use crate::replay::{Replay, ReplayError, Unconfirmed, Witness};
-use crate::slots::SlotSet;
+use crate::slots::{Slots, Wide};
 use crate::spec::Spec;
 use crate::stream::{Relate, Stream};
 use crate::trail::INITIAL;
@@ -103,10 +104,18 @@ pub fn check_watched<S: Spec>(
 }
 
 /// Checks operations as they come in, by increasing start, with memory for what is in flight and not yet settled.
-pub struct Checker<'s, S: Spec, P> {
+pub struct Checker<'s, S: Spec, P>(Width<'s, S, P>);
+
+/// How many operations there is room for in flight. The first time there are too many, the run goes on with more room.
+enum Width<'s, S: Spec, P> {
+    Narrow(Run<'s, S, P, u64>),
+    Wide(Run<'s, S, P, Wide>),
+}
+
+struct Run<'s, S: Spec, P, C> {
     spec: &'s S,
-    stream: Stream<P>,
-    engine: Engine<S, SlotSet>,
+    stream: Stream<P, C>,
+    engine: Engine<S, C>,
     replay: Replay<'s, S>,
     witness: Witness,
     finished: u64,
@@ -138,28 +147,77 @@ impl Progress {
 impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
     /// Begins a check. Operations are ordered in real time.
     pub fn new(spec: &'s S, options: &Options) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
-        let stream = Stream::new(options.reduce);
-        let mut engine = Engine::new(options.max_width);
-        engine.begin(spec, &stream, &SlotSet::default()).map_err(CheckError::Spec)?;
-        Ok(Checker {
+        let mut run = Run {
             spec,
-            stream,
-            engine,
+            stream: Stream::new(options.reduce),
+            engine: Engine::new(options.max_width),
             replay: Replay::new(spec, Precedence::RealTime),
             witness: Witness::default(),
             finished: 0,
             ending: None,
-        })
+        };
+        run.engine.begin(spec, &run.stream, &0).map_err(CheckError::Spec)?;
+        Ok(Checker(Width::Narrow(run)))
     }
 
     /// Takes in the next operation.
     pub fn push(&mut self, op: Op<P>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+        match &mut self.0 {
+            Width::Wide(run) => run.push(op, watch),
+            Width::Narrow(run) if !run.stream.is_full() => run.push(op, watch),
+            Width::Narrow(run) => {
+                // It may fit once those that have returned by then are out of the way.
+                if run.return_before(op.interval.start(), watch)?.is_decided() {
+                    return Ok(Progress::Decided);
+                }
+                if run.stream.is_full() {
+                    self.widen();
+                }
+                self.push(op, watch)
+            }
+        }
+    }
+
+    /// No more operations: gives the verdict.
+    pub fn finish(self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
+        match self.0 {
+            Width::Narrow(run) => run.finish(watch),
+            Width::Wide(run) => run.finish(watch),
+        }
+    }
+
+    /// Counts of work so far.
+    pub fn stats(&self) -> &Stats {
+        match &self.0 {
+            Width::Narrow(run) => &run.engine.stats,
+            Width::Wide(run) => &run.engine.stats,
+        }
+    }
+
+    fn widen(&mut self) {
+        if let Width::Narrow(run) = &mut self.0 {
+            let (spec, replay) = (run.spec, Replay::new(run.spec, Precedence::RealTime));
+            self.0 = Width::Wide(Run {
+                spec,
+                stream: replace(&mut run.stream, Stream::new(true)).widen(),
+                engine: replace(&mut run.engine, Engine::new(None)).with_cuts(Wide::from),
+                replay: replace(&mut run.replay, replay),
+                witness: take(&mut run.witness),
+                finished: run.finished,
+                ending: run.ending.take(),
+            });
+        }
+    }
+}
+
+impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
+    fn push(&mut self, op: Op<P>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         if self.return_before(op.interval.start(), watch)?.is_decided() {
             return Ok(Progress::Decided);
         }
         self.finished += u64::from(!op.interval.is_unfinished());
-        if self.stream.call(op, &Relation(self.spec)) {
-            self.engine.place_observers(self.spec, &self.stream).map_err(CheckError::Spec)?;
+        if let Some(observer) = self.stream.call(op, &Relation(self.spec)) {
+            self.engine.place_observers(self.spec, &self.stream, Some(observer)).map_err(CheckError::Spec)?;
         }
         if self.engine.trails.wants_settling() {
             self.settle()?;
@@ -167,8 +225,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         Ok(Progress::Open)
     }
 
-    /// No more operations: gives the verdict.
-    pub fn finish(mut self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
+    fn finish(mut self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
         let _ = self.return_before(u64::MAX, watch)?;
         let verdict = match self.ending.take() {
             Some(Ending::Stopped(stop)) => Verdict::Inconclusive(stop),
@@ -183,17 +240,14 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         Ok(Report { verdict, stats: self.engine.stats })
     }
 
-    /// Counts of work so far.
-    pub fn stats(&self) -> &Stats {
-        &self.engine.stats
-    }
-
+    /// Walks the returns before this time.
     fn return_before(&mut self, time: u64, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         while self.ending.is_none() {
             let Some(goal) = self.stream.next_return(time) else { return Ok(Progress::Open) };
-            match self.engine.attempt(self.spec, &self.stream, watch).map_err(CheckError::Spec)? {
+            let attempt = self.engine.attempt(self.spec, &self.stream, watch).map_err(CheckError::Spec)?;
+            self.engine.note_width(|| (Some(goal), self.stream.in_flight().collect()));
+            match attempt {
                 Attempt::Met => {
-                    self.engine.note_width(|| (Some(goal), self.stream.in_flight().collect()));
                     let retired = self.stream.retire_goal();
                     for config in &mut self.engine.frontier.configs {
                         retired.forget_in(&mut config.cut);
@@ -205,10 +259,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
                     let stuck = self.engine.stuck(self.spec, &self.stream, beginning).map_err(CheckError::Spec)?;
                     self.ending = Some(Ending::Rejected(Explanation { goal: Some(goal), explained, stuck }));
                 }
-                Attempt::Stopped(stop) => {
-                    self.engine.note_width(|| (Some(goal), self.stream.in_flight().collect()));
-                    self.ending = Some(Ending::Stopped(stop));
-                }
+                Attempt::Stopped(stop) => self.ending = Some(Ending::Stopped(stop)),
             }
         }
         Ok(Progress::Decided)
@@ -224,10 +275,8 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
             if placed.op == INITIAL {
                 self.replay.begin(placed.choice)?;
             } else {
-                self.replay.step(self.stream.window().get(placed.op), placed)?;
-                if !placed.partway {
-                    self.stream.window().set_settled(placed.op);
-                }
+                let Run { stream, replay, .. } = self;
+                stream.settle(placed.op, !placed.partway, |op| replay.step(op, placed))?;
             }
         }
         Ok(())

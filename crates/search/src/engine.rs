@@ -14,7 +14,7 @@ use crate::explain::{Refusal, Stuck, Why};
 use crate::frontier::{Config, Frontier};
 use crate::observe::{Stats, Watch, Widest};
 use crate::spec::{Spec, Successors};
-use crate::trail::{INITIAL, Placed, Trails};
+use crate::trail::{INITIAL, Placed, Trail, Trails};
 use crate::walk::{Move, Walk};
 
 pub(crate) struct Engine<S: Spec, C> {
@@ -28,7 +28,8 @@ pub(crate) struct Engine<S: Spec, C> {
     // Buffers, empty between uses.
     successors: Successors<S::State>,
     moves: Vec<Move>,
-    candidates: Vec<(Move, Placed, S::State)>,
+    tried: Vec<Move>,
+    observed: Vec<Placed>,
 }
 
 /// How an attempt to reach the goal ended.
@@ -59,7 +60,33 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             unwatched: 0,
             successors: Successors::default(),
             moves: Vec::new(),
-            candidates: Vec::new(),
+            tried: Vec::new(),
+            observed: Vec::new(),
+        }
+    }
+
+    /// The same search over another kind of cut, between two attempts.
+    pub(crate) fn with_cuts<D>(self, convert: impl Fn(C) -> D) -> Engine<S, D> {
+        let convert = |config: Config<C, S::State>| Config {
+            cut: convert(config.cut),
+            state: config.state,
+            trail: config.trail,
+            is_covered: false,
+        };
+        let mut frontier = Frontier::new();
+        self.frontier.configs.into_iter().for_each(|config| frontier.push(convert(config)));
+        Engine {
+            frontier,
+            trails: self.trails,
+            stats: self.stats,
+            work: Frontier::new(),
+            next: Frontier::new(),
+            max_width: self.max_width,
+            unwatched: self.unwatched,
+            successors: self.successors,
+            moves: self.moves,
+            tried: self.tried,
+            observed: self.observed,
         }
     }
 
@@ -78,21 +105,28 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.stats.generated += 1;
             self.stats.distinct += u64::from(self.frontier.insert(walk, config));
         }
-        self.place_observers(spec, walk)
+        self.place_observers(spec, walk, None)
     }
 
-    /// Places observers that have become available, in every configuration of the frontier that allows them.
+    /// Places observers in every configuration of the frontier that allows them: all that are available, or one that has
+    /// just become so.
     pub(crate) fn place_observers<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
+        new: Option<Move>,
     ) -> Result<(), S::Error> {
-        for index in 0..self.frontier.configs.len() {
-            let config = &mut self.frontier.configs[index];
-            let placed = Eager { moves: &mut self.moves, successors: &mut self.successors, stats: &mut self.stats }
-                .place(spec, walk, &config.state, &mut config.cut)?;
-            for step in placed {
-                config.trail = self.trails.extend(config.trail, step);
+        let Engine { frontier, trails, moves, stats, observed, .. } = self;
+        for config in &mut frontier.configs {
+            moves.clear();
+            match new {
+                Some(new) if walk.is_ready(&config.cut, new) => moves.push(new),
+                Some(_) => {}
+                None => walk.observers(&config.cut, None, moves),
+            }
+            Eager { moves, stats, observed }.place(spec, walk, &config.state, &mut config.cut)?;
+            for &step in observed.iter() {
+                config.trail = trails.extend(config.trail, step);
             }
         }
         Ok(())
@@ -111,7 +145,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
         for config in self.frontier.configs.drain(..) {
             let target = if walk.is_met(&config.cut) { &mut self.next } else { &mut self.work };
-            target.insert(walk, config);
+            target.push(config);
         }
         self.frontier.clear();
         let beginning = self.work.configs.len();
@@ -168,37 +202,57 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         thorough: bool,
     ) -> Result<bool, S::Error> {
         let config = &self.work.configs[cursor];
-        self.moves.clear();
-        walk.moves(&config.cut, thorough, &mut self.moves);
-        for &next in &self.moves {
+        let (cut, state, trail) = (config.cut.clone(), config.state.clone(), config.trail);
+        let mut tried = std::mem::take(&mut self.tried);
+        walk.moves(&cut, thorough, &mut tried);
+        self.unwatched += tried.len();
+        let before = self.stats.generated;
+        for next in tried.drain(..) {
             let op = walk.op(next);
-            spec.step(&config.state, op.call.borrow(), &mut self.successors)?;
             self.stats.steps += 1;
-            let (done, partway) = self.successors.drain();
-            let placed = |choice: usize, partway| Placed { op: op.id, choice: choice as u32, partway };
-            self.candidates.extend(done.enumerate().map(|(choice, state)| (next, placed(choice, false), state)));
-            self.candidates.extend(partway.enumerate().map(|(choice, state)| (next, placed(choice, true), state)));
-        }
-        self.unwatched += self.moves.len();
-        let (cut, trail) = (config.cut.clone(), config.trail);
-        let mut candidates = std::mem::take(&mut self.candidates);
-        let has_followers = !candidates.is_empty();
-        for (next, placed, state) in candidates.drain(..) {
-            let mut cut = if placed.partway { cut.clone() } else { walk.place(&cut, next) };
-            let observed = Eager { moves: &mut self.moves, successors: &mut self.successors, stats: &mut self.stats }
-                .place(spec, walk, &state, &mut cut)?;
-            let target = if walk.is_met(&cut) { &mut self.next } else { &mut self.work };
-            self.stats.generated += 1;
-            if target.insert(walk, Config { cut, state, trail, is_covered: false }) {
-                let newest = target.configs.last_mut().expect("the configuration just added");
-                for step in std::iter::once(placed).chain(observed) {
-                    newest.trail = self.trails.extend(newest.trail, step);
-                }
-                self.stats.distinct += 1;
+            let mut successors = std::mem::take(&mut self.successors);
+            spec.step(&state, op.call.borrow(), &mut successors)?;
+            let (done, partway) = successors.drain();
+            for (choice, state) in done.enumerate() {
+                let placed = Placed { op: op.id, choice: choice as u32, partway: false };
+                self.add(spec, walk, next, walk.place(&cut, next), state, trail, placed)?;
             }
+            for (choice, state) in partway.enumerate() {
+                let placed = Placed { op: op.id, choice: choice as u32, partway: true };
+                self.add(spec, walk, next, cut.clone(), state, trail, placed)?;
+            }
+            self.successors = successors;
         }
-        self.candidates = candidates;
-        Ok(has_followers)
+        self.tried = tried;
+        Ok(self.stats.generated > before)
+    }
+
+    /// Adds the configuration that a step led to, with the observers that it allows.
+    #[expect(clippy::too_many_arguments, reason = "a configuration in the making and how it came about")]
+    fn add<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        next: Move,
+        mut cut: C,
+        state: S::State,
+        trail: Trail,
+        placed: Placed,
+    ) -> Result<(), S::Error> {
+        let Engine { moves, stats, observed, trails, .. } = self;
+        moves.clear();
+        walk.observers(&cut, Some(next), moves);
+        Eager { moves, stats, observed }.place(spec, walk, &state, &mut cut)?;
+        let target = if walk.is_met(&cut) { &mut self.next } else { &mut self.work };
+        stats.generated += 1;
+        if target.insert(walk, Config { cut, state, trail, is_covered: false }) {
+            let newest = target.configs.last_mut().expect("the configuration just added");
+            for &step in std::iter::once(&placed).chain(observed.iter()) {
+                newest.trail = trails.extend(newest.trail, step);
+            }
+            stats.distinct += 1;
+        }
+        Ok(())
     }
 
     /// Remembers the widest place.
@@ -230,7 +284,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
     ) -> Stuck<S::State> {
         self.moves.clear();
         walk.moves(&config.cut, true, &mut self.moves);
-        walk.observers(&config.cut, &mut self.moves);
+        walk.observers(&config.cut, None, &mut self.moves);
         let disabled = self.moves.iter().map(|&next| {
             let op = walk.op(next);
             Refusal { op: op.id, why: Why::Disabled(spec.why_not(&config.state, op.call.borrow())) }
@@ -244,38 +298,37 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
 }
 
 /// Places observers in one configuration. Borrows what it needs of the engine.
-struct Eager<'e, S> {
+struct Eager<'e> {
     moves: &'e mut Vec<Move>,
-    successors: &'e mut Successors<S>,
     stats: &'e mut Stats,
+    observed: &'e mut Vec<Placed>,
 }
 
-impl<St> Eager<'_, St> {
-    /// Places every observer that is enabled and returns them in order.
-    fn place<S: Spec<State = St>, P: Borrow<S::Op>, W: Walk<P>>(
+impl Eager<'_> {
+    /// Places those of the moves that are enabled, and whatever comes forward by this; says which in `observed`.
+    fn place<S: Spec, P: Borrow<S::Op>, W: Walk<P>>(
         &mut self,
         spec: &S,
         walk: &W,
-        state: &St,
+        state: &S::State,
         cut: &mut W::Cut,
-    ) -> Result<Vec<Placed>, S::Error> {
-        let mut placed = Vec::new();
+    ) -> Result<(), S::Error> {
+        self.observed.clear();
         loop {
-            self.moves.clear();
-            walk.observers(cut, self.moves);
-            let before = placed.len();
+            let before = self.observed.len();
             for &next in self.moves.iter() {
                 let op = walk.op(next);
                 self.stats.steps += 1;
-                spec.step(state, op.call.borrow(), self.successors)?;
-                if self.successors.drain().0.next().is_some() {
+                if spec.allows(state, op.call.borrow())? {
                     *cut = walk.place(cut, next);
-                    placed.push(Placed { op: op.id, choice: 0, partway: false });
+                    self.observed.push(Placed { op: op.id, choice: 0, partway: false });
                 }
             }
-            if placed.len() == before || !walk.has_chains() {
-                return Ok(placed);
+            if self.observed.len() == before || !walk.has_chains() {
+                return Ok(());
             }
+            self.moves.clear();
+            walk.observers(cut, None, self.moves);
         }
     }
 }

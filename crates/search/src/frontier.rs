@@ -37,10 +37,15 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
         self.table.clear();
     }
 
+    /// Adds a configuration that none covers and that covers none, before any other is inserted.
+    pub(crate) fn push(&mut self, config: Config<C, S>) {
+        self.configs.push(config);
+    }
+
     /// Adds a configuration unless another one covers it, and marks those that it covers. True if it was added.
     pub(crate) fn insert<P>(&mut self, walk: &impl Walk<P, Cut = C>, config: Config<C, S>) -> bool {
         let Frontier { configs, table } = self;
-        if configs.len() < HANDFUL {
+        if configs.len() < HANDFUL && table.is_empty() {
             let is_redundant = configs.iter_mut().any(|other| compare(walk, other, &config));
             if !is_redundant {
                 configs.push(config);

@@ -29,8 +29,12 @@ impl<P> Walk<P> for Levels<'_, P> {
         out.extend(self.ready(position, false));
     }
 
-    fn observers(&self, position: &Position, out: &mut Vec<Move>) {
+    fn observers(&self, position: &Position, _after: Option<Move>, out: &mut Vec<Move>) {
         out.extend(self.ready(position, true));
+    }
+
+    fn is_ready(&self, position: &Position, next: Move) -> bool {
+        self.order.ready(position).any(|(_, place)| place == next.0 as usize)
     }
 
     fn has_chains(&self) -> bool {

@@ -53,7 +53,6 @@ mod spec;
 mod stream;
 mod trail;
 mod walk;
-mod window;
 
 pub use crate::check::{CheckError, Checker, Options, Progress, Report, Strategy, check, check_watched};
 pub use crate::explain::{Explanation, Refusal, Stuck, Why};

@@ -27,6 +27,13 @@ pub trait Spec {
         false
     }
 
+    /// True if an observer is enabled. Asked instead of [`step`](Spec::step), whose successors are not needed then.
+    fn allows(&self, state: &Self::State, op: &Self::Op) -> Result<bool, Self::Error> {
+        let mut successors = Successors::default();
+        self.step(state, op, &mut successors)?;
+        Ok(!successors.done.is_empty())
+    }
+
     /// True if, in every state, doing `a` and then `b` is the same as doing `b` and then `a`, and neither makes the other
     /// possible or impossible. The search then tries one order only.
     fn commute(&self, _a: &Self::Op, _b: &Self::Op) -> bool {

@@ -16,35 +16,35 @@
 //! - *Symmetry.* Of two equal operations in flight, the one that ends first can be placed first: swapping them changes
 //!   nothing but their names.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 
+use hashbrown::HashMap;
 use history::{Op, OpId};
+use rustc_hash::FxBuildHasher;
 
-use crate::slots::SlotSet;
+use crate::slots::{Slots, Wide};
 use crate::walk::{Move, Walk};
-use crate::window::Window;
 
-pub(crate) struct Stream<P> {
-    window: Window<P>,
-    slots: Vec<Slot>,
+pub(crate) struct Stream<P, C> {
+    slots: Vec<Slot<P, C>>,
     free: Vec<usize>,
-    returns: BinaryHeap<Reverse<(u64, usize)>>, // The end and slot of each operation in flight that has an end.
-    last: Vec<Option<usize>>,                   // For each process, the slot of its last operation if still in flight.
-    in_flight: SlotSet,
-    observers: SlotSet,
-    unfinished: SlotSet, // Never-finished operations in flight; all are mutators, as an observer tells nothing then.
-    chained: SlotSet,    // Operations whose predecessor in the same process is still in flight.
+    returned: HashMap<OpId, Op<P>, FxBuildHasher>, // Operations whose place in the order is not settled yet.
+    ends: Vec<(u64, usize)>,                       // The end and slot of operations in flight, latest first.
+    last: Vec<Option<usize>>, // For each process, the slot of its last operation if still in flight.
+    in_flight: C,
+    observers: C,
+    unfinished: C, // Never-finished operations in flight; all are mutators, as an observer tells nothing then.
+    chained: C,    // Operations whose predecessor in the same process is still in flight.
     goal: usize,
     must_reduce: bool,
 }
 
-struct Slot {
-    op: OpId,
+struct Slot<P, C> {
+    op: Option<Op<P>>, // None between uses.
+    is_settled: bool,
     before: Option<usize>, // Its predecessor in the same process, if in flight.
-    tied: SlotSet,         // Operations in flight that do not commute with it.
-    twins: SlotSet,        // Equal operations in flight that end sooner.
+    tied: C,               // Operations in flight that do not commute with it.
+    twins: C,              // Equal operations in flight that end sooner.
 }
 
 /// What a stream needs to know about operations to leave out what need not be tried.
@@ -54,61 +54,62 @@ pub(crate) trait Relate<P> {
     fn are_equal(&self, a: &P, b: &P) -> bool;
 }
 
-impl<P> Stream<P> {
-    pub(crate) fn new(must_reduce: bool) -> Stream<P> {
+impl<P, C: Slots> Stream<P, C> {
+    pub(crate) fn new(must_reduce: bool) -> Stream<P, C> {
         Stream {
-            window: Window::new(),
             slots: Vec::new(),
             free: Vec::new(),
-            returns: BinaryHeap::new(),
+            returned: HashMap::default(),
+            ends: Vec::new(),
             last: Vec::new(),
-            in_flight: SlotSet::default(),
-            observers: SlotSet::default(),
-            unfinished: SlotSet::default(),
-            chained: SlotSet::default(),
+            in_flight: C::default(),
+            observers: C::default(),
+            unfinished: C::default(),
+            chained: C::default(),
             goal: 0,
             must_reduce,
         }
     }
 
-    /// Opens a slot for an operation. True if it is an observer, which configurations may place at once.
-    pub(crate) fn call(&mut self, op: Op<P>, relate: &impl Relate<P>) -> bool {
+    /// True if there is no slot for another operation.
+    pub(crate) fn is_full(&self) -> bool {
+        self.free.is_empty() && self.slots.len() == C::CAPACITY
+    }
+
+    /// Opens a slot for an operation. Names it if it is an observer, which configurations may place at once.
+    pub(crate) fn call(&mut self, op: Op<P>, relate: &impl Relate<P>) -> Option<Move> {
         let is_observer = self.must_reduce && relate.is_observer(&op.call);
         if is_observer && op.interval.is_unfinished() {
-            return false;
+            return None;
         }
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let before = self.predecessor(&op, slot);
-        let entry = Slot { op: op.id, before, tied: SlotSet::default(), twins: SlotSet::default() };
-        if slot == self.slots.len() {
-            self.slots.push(entry)
-        } else {
-            self.slots[slot] = entry
-        }
         if self.must_reduce {
-            self.relate(slot, &op, is_observer, relate);
+            let (tied, twins) = self.relate(slot, &op, before, is_observer, relate);
+            self.fill(slot, Slot { op: None, is_settled: false, before, tied, twins });
+        } else {
+            self.fill(slot, Slot { op: None, is_settled: false, before, tied: C::default(), twins: C::default() });
         }
         self.in_flight.insert(slot);
         if is_observer {
             self.observers.insert(slot);
         }
         match op.interval.end() {
-            Some(end) => self.returns.push(Reverse((end, slot))),
+            Some(end) => {
+                let place = self.ends.partition_point(|&other| other > (end, slot));
+                self.ends.insert(place, (end, slot));
+            }
             None => self.unfinished.insert(slot),
         }
-        self.window.add(op);
-        is_observer
+        self.slots[slot].op = Some(op);
+        is_observer.then_some(Move(slot as u32))
     }
 
     /// Makes the next return before this time the goal. `None` if there is none.
     pub(crate) fn next_return(&mut self, before: u64) -> Option<OpId> {
-        let &Reverse((end, slot)) = self.returns.peek()?;
-        if end >= before {
-            return None;
-        }
-        self.returns.pop();
+        let (_, slot) = self.ends.pop_if(|&mut (end, _)| end < before)?;
         self.goal = slot;
-        Some(self.slots[slot].op)
+        Some(self.at(slot).id)
     }
 
     /// Closes the slot of the goal, which every configuration has placed and must now forget.
@@ -125,23 +126,43 @@ impl<P> Stream<P> {
                 self.chained.remove(other);
             }
         }
-        let op = self.slots[slot].op;
-        let last = &mut self.last[self.window.get(op).process.index()];
+        let op = self.slots[slot].op.take().expect("an operation in flight");
+        let last = &mut self.last[op.process.index()];
         if *last == Some(slot) {
             *last = None;
         }
+        if !self.slots[slot].is_settled {
+            self.returned.insert(op.id, op);
+        }
         self.free.push(slot);
-        self.window.set_returned(op);
         Retired(slot)
     }
 
-    /// How many operations are in flight.
-    pub(crate) fn in_flight(&self) -> impl Iterator<Item = OpId> {
-        self.in_flight.iter().map(|slot| self.slots[slot].op)
+    /// Shows an operation that has found its place in the order, and lets go of it if that place is final.
+    pub(crate) fn settle<R>(&mut self, id: OpId, is_final: bool, show: impl FnOnce(&Op<P>) -> R) -> R {
+        if is_final && let Some(op) = self.returned.remove(&id) {
+            return show(&op);
+        }
+        if let Some(op) = self.returned.get(&id) {
+            return show(op);
+        }
+        let is_it = |slot: &usize| self.at(*slot).id == id;
+        let slot = self.in_flight.iter().find(is_it).expect("an operation that has returned or is in flight");
+        self.slots[slot].is_settled |= is_final;
+        show(self.at(slot))
     }
 
-    pub(crate) fn window(&mut self) -> &mut Window<P> {
-        &mut self.window
+    /// The operations in flight.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = OpId> {
+        self.in_flight.iter().map(|slot| self.at(slot).id)
+    }
+
+    fn at(&self, slot: usize) -> &Op<P> {
+        self.slots[slot].op.as_ref().expect("an operation in flight")
+    }
+
+    fn fill(&mut self, slot: usize, entry: Slot<P, C>) {
+        if slot == self.slots.len() { self.slots.push(entry) } else { self.slots[slot] = entry }
     }
 
     fn predecessor(&mut self, op: &Op<P>, slot: usize) -> Option<usize> {
@@ -151,48 +172,81 @@ impl<P> Stream<P> {
         }
         let before = self.last[process].replace(slot)?;
         // Swapping the earlier one with a twin that ends sooner could now put it behind the later one.
-        self.slots[before].twins = SlotSet::default();
+        self.slots[before].twins = C::default();
         self.chained.insert(slot);
         Some(before)
     }
 
-    /// Notes how the operation of a new slot relates to those in flight.
-    fn relate(&mut self, slot: usize, op: &Op<P>, is_observer: bool, relate: &impl Relate<P>) {
+    /// How the operation of a new slot relates to those in flight: which it does not commute with, and which are twins
+    /// that come first. Tells the others about the new one.
+    fn relate(
+        &mut self,
+        slot: usize,
+        op: &Op<P>,
+        before: Option<usize>,
+        is_observer: bool,
+        relate: &impl Relate<P>,
+    ) -> (C, C) {
+        let (mut tied, mut twins) = (C::default(), C::default());
         for other in self.in_flight.iter() {
-            let rival = self.window.get(self.slots[other].op);
-            if rival.process == op.process || !relate.commute(&op.call, &rival.call) {
-                self.slots[slot].tied.insert(other);
+            let rival = self.at(other);
+            let is_tied = before == Some(other) || !relate.commute(&op.call, &rival.call);
+            let is_twin = !is_observer && relate.are_equal(&op.call, &rival.call);
+            let rival_ends_first = rival.interval.deadline() <= op.interval.deadline();
+            if is_tied {
+                tied.insert(other);
                 self.slots[other].tied.insert(slot);
             }
-            if !is_observer && relate.are_equal(&op.call, &rival.call) {
-                let rival_ends_first = rival.interval.deadline() <= op.interval.deadline();
-                let (first, second) = if rival_ends_first { (other, slot) } else { (slot, other) };
-                // A first twin that waits for its predecessor cannot be placed in place of the second.
-                if !self.chained.contains(first) {
-                    self.slots[second].twins.insert(first);
-                }
+            // A first twin that waits for its predecessor cannot be placed in place of the second.
+            match (is_twin, rival_ends_first) {
+                (true, true) if !self.chained.contains(other) => twins.insert(other),
+                (true, false) if before.is_none() => self.slots[other].twins.insert(slot),
+                _ => {}
             }
         }
+        (tied, twins)
     }
 
     /// What the goal depends on: it, and whatever does not commute with something it depends on.
-    fn needed(&self, unplaced: &SlotSet) -> SlotSet {
-        let mut needed = SlotSet::default().with(self.goal);
+    fn needed(&self, unplaced: &C) -> C {
+        let mut needed = C::default().with(self.goal);
         let mut fresh = needed.clone();
         while !fresh.is_empty() {
-            let reached = fresh.iter().fold(SlotSet::default(), |reached, slot| reached.or(&self.slots[slot].tied));
+            let reached = fresh.iter().fold(C::default(), |reached, slot| reached.or(&self.slots[slot].tied));
             fresh = reached.and(unplaced).minus(&needed);
             needed = needed.or(&fresh);
         }
         needed
     }
 
-    fn is_ready(&self, slot: usize, cut: &SlotSet) -> bool {
-        self.slots[slot].before.is_none_or(|before| cut.contains(before))
-    }
-
-    fn core(&self, cut: &SlotSet) -> SlotSet {
+    fn core(&self, cut: &C) -> C {
         if self.must_reduce { cut.minus(&self.observers).minus(&self.unfinished) } else { cut.clone() }
+    }
+}
+
+impl<P> Stream<P, u64> {
+    /// The same stream with room for more.
+    pub(crate) fn widen(self) -> Stream<P, Wide> {
+        let widen = |slot: Slot<P, u64>| Slot {
+            op: slot.op,
+            is_settled: slot.is_settled,
+            before: slot.before,
+            tied: slot.tied.into(),
+            twins: slot.twins.into(),
+        };
+        Stream {
+            slots: self.slots.into_iter().map(widen).collect(),
+            free: self.free,
+            returned: self.returned,
+            ends: self.ends,
+            last: self.last,
+            in_flight: self.in_flight.into(),
+            observers: self.observers.into(),
+            unfinished: self.unfinished.into(),
+            chained: self.chained.into(),
+            goal: self.goal,
+            must_reduce: self.must_reduce,
+        }
     }
 }
 
@@ -200,32 +254,39 @@ impl<P> Stream<P> {
 pub(crate) struct Retired(usize);
 
 impl Retired {
-    pub(crate) fn forget_in(&self, cut: &mut SlotSet) {
+    pub(crate) fn forget_in(&self, cut: &mut impl Slots) {
         cut.remove(self.0);
     }
 }
 
-impl<P> Walk<P> for Stream<P> {
-    type Cut = SlotSet;
+impl<P, C: Slots> Walk<P> for Stream<P, C> {
+    type Cut = C;
 
-    fn is_met(&self, cut: &SlotSet) -> bool {
+    fn is_met(&self, cut: &C) -> bool {
         cut.contains(self.goal)
     }
 
-    fn moves(&self, cut: &SlotSet, thorough: bool, out: &mut Vec<Move>) {
+    fn moves(&self, cut: &C, thorough: bool, out: &mut Vec<Move>) {
         let unplaced = self.in_flight.minus(cut);
         let tried = if thorough || !self.must_reduce { unplaced.clone() } else { self.needed(&unplaced) };
         for slot in tried.minus(&self.observers).iter() {
             let is_next_twin = self.slots[slot].twins.and(&tried).is_empty();
-            if is_next_twin && self.is_ready(slot, cut) {
+            if is_next_twin && self.is_ready(cut, Move(slot as u32)) {
                 out.push(Move(slot as u32));
             }
         }
     }
 
-    fn observers(&self, cut: &SlotSet, out: &mut Vec<Move>) {
-        let unplaced = self.observers.minus(cut);
-        out.extend(unplaced.iter().filter(|&slot| self.is_ready(slot, cut)).map(|slot| Move(slot as u32)));
+    fn observers(&self, cut: &C, after: Option<Move>, out: &mut Vec<Move>) {
+        let mut unplaced = self.observers.minus(cut);
+        if let Some(after) = after {
+            unplaced = unplaced.and(&self.slots[after.0 as usize].tied);
+        }
+        out.extend(unplaced.iter().filter(|&slot| self.is_ready(cut, Move(slot as u32))).map(|slot| Move(slot as u32)));
+    }
+
+    fn is_ready(&self, cut: &C, next: Move) -> bool {
+        self.slots[next.0 as usize].before.is_none_or(|before| cut.contains(before))
     }
 
     fn has_chains(&self) -> bool {
@@ -233,25 +294,25 @@ impl<P> Walk<P> for Stream<P> {
     }
 
     fn op(&self, next: Move) -> &Op<P> {
-        self.window.get(self.slots[next.0 as usize].op)
+        self.at(next.0 as usize)
     }
 
-    fn place(&self, cut: &SlotSet, next: Move) -> SlotSet {
+    fn place(&self, cut: &C, next: Move) -> C {
         cut.with(next.0 as usize)
     }
 
-    fn waiting(&self, cut: &SlotSet) -> Vec<(OpId, OpId)> {
+    fn waiting(&self, cut: &C) -> Vec<(OpId, OpId)> {
         let unplaced = self.in_flight.minus(cut);
         let waits = |slot: usize| self.slots[slot].before.filter(|&before| !cut.contains(before));
-        let op = |slot: usize| self.slots[slot].op;
+        let op = |slot: usize| self.at(slot).id;
         unplaced.iter().filter_map(|slot| waits(slot).map(|before| (op(slot), op(before)))).collect()
     }
 
-    fn hash_core<H: Hasher>(&self, cut: &SlotSet, hasher: &mut H) {
+    fn hash_core<H: Hasher>(&self, cut: &C, hasher: &mut H) {
         self.core(cut).hash(hasher);
     }
 
-    fn covers(&self, a: &SlotSet, b: &SlotSet) -> bool {
+    fn covers(&self, a: &C, b: &C) -> bool {
         if !self.must_reduce {
             return a == b;
         }

@@ -46,7 +46,7 @@ impl Node {
 pub(crate) const INITIAL: OpId = OpId(u32::MAX);
 
 const ROOT: u32 = u32::MAX;
-const SMALLEST_PASS: usize = 1 << 14;
+const SMALLEST_PASS: usize = 1 << 12;
 
 impl Trails {
     pub(crate) fn new() -> Trails {
