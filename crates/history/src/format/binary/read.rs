@@ -301,7 +301,7 @@ impl<'a> Cursor<'a> {
         if rest == 0 { Ok(()) } else { Err(self.wrong(format!("the record has {rest} bytes too many"))) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn byte(&mut self) -> Result<u8, Wrong> {
         let byte = *self.bytes.get(self.at).ok_or_else(|| self.wrong("the record is too short"))?;
         self.at += 1;
@@ -316,20 +316,28 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    #[inline]
+    #[inline(always)]
     fn varint(&mut self) -> Result<u64, Wrong> {
-        let first = self.byte()?;
+        let [first, second, ..] = self.bytes[self.at..] else { return self.long_varint() };
         if first < 0x80 {
-            return Ok(u64::from(first));
+            self.at += 1;
+            Ok(u64::from(first))
+        } else if second < 0x80 {
+            self.at += 2;
+            Ok(u64::from(first & 0x7F) | u64::from(second) << 7)
+        } else {
+            self.long_varint()
         }
-        let mut number = u64::from(first & 0x7F);
-        for shift in (7..70).step_by(7) {
+    }
+
+    fn long_varint(&mut self) -> Result<u64, Wrong> {
+        let mut number = 0;
+        for shift in (0..70).step_by(7) {
             let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7F);
             if shift == 63 && byte > 1 {
                 break;
             }
-            number |= bits << shift;
+            number |= u64::from(byte & 0x7F) << shift;
             if byte < 0x80 {
                 return Ok(number);
             }
@@ -337,7 +345,7 @@ impl<'a> Cursor<'a> {
         Err(self.wrong("a number of more than 64 bits"))
     }
 
-    #[inline]
+    #[inline(always)]
     fn signed(&mut self) -> Result<i64, Wrong> {
         let number = self.varint()?;
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
@@ -372,7 +380,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, depth: usize) -> Result<Value, Wrong> {
         let first = self.byte()?;
         if i64::from(first) >= i64::from(tag::ZERO) + tag::MIN_SMALL_INT {
