@@ -9,6 +9,8 @@ use std::{fmt, io};
 use thiserror::Error;
 
 pub mod binary;
+pub mod jsonl;
+mod schemas;
 
 /// How deep a value may nest in a trace that we read or write: `<<<<1>>>>` has depth two.
 pub const MAX_DEPTH: usize = 32;
