@@ -7,6 +7,7 @@
 pub mod atom;
 pub mod bank;
 mod bind;
+pub mod check;
 pub mod counter;
 pub mod kv;
 pub mod kv_append;

@@ -33,6 +33,11 @@ pub trait Model:
     /// The value that names a part of the object.
     fn part(&self, atom: Atom) -> Value;
 
+    /// A state as people should see it.
+    fn show(&self, state: Self::State) -> String {
+        format!("{state:?}")
+    }
+
     /// Decides a history in polynomial time, where that is possible.
     fn decide(&self, _history: &History<Self::Op>) -> Decision {
         Decision::NotApplicable("there is no fast procedure for this model".into())
