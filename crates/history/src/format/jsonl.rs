@@ -58,6 +58,11 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
+/// True if a trace in this format may begin with this line, which may break off.
+pub(super) fn detect(first_line: &str) -> bool {
+    first_line.starts_with('{') && first_line.contains("\"action\"")
+}
+
 /// True if the text stops inside a character.
 fn breaks_off(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_err_and(|error| error.error_len().is_none())

@@ -8,9 +8,13 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
+pub use self::detect::Format;
+
 pub mod binary;
+mod detect;
 pub mod jsonl;
 mod schemas;
+pub mod text;
 
 /// How deep a value may nest in a trace that we read or write: `<<<<1>>>>` has depth two.
 pub const MAX_DEPTH: usize = 32;
