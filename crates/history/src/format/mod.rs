@@ -8,6 +8,9 @@ use std::fmt;
 
 use thiserror::Error;
 
+mod edn;
+pub mod jepsen;
+
 /// Why bytes could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{at}: {message}")]
