@@ -10,6 +10,7 @@ use thiserror::Error;
 
 mod edn;
 pub mod jepsen;
+pub mod porcupine;
 
 /// Why bytes could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
