@@ -10,6 +10,7 @@ use thiserror::Error;
 
 mod edn;
 pub mod jepsen;
+pub mod msgpack;
 pub mod porcupine;
 
 /// Why bytes could not be understood.
