@@ -1,11 +1,11 @@
 //! Which format a file is in.
 //!
 //! One table holds everything that is known about each format of a single file; a new format is a new row. Rows are
-//! tried in order, so a format that accepts more stands further down. The binary format is a directory of segments and
-//! has no row.
+//! tried in order, so a format that accepts more stands further down. Formats that are a directory with a file for each
+//! process, [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
 
 use crate::Trace;
-use crate::format::{FormatError, jsonl, text};
+use crate::format::{FormatError, Location, jepsen, jsonl, porcupine, text};
 
 /// A format in which a trace is a single file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +14,12 @@ pub enum Format {
     JsonLines,
     /// Operations as they print: [`text`].
     Text,
+    /// Jepsen's histories in EDN or JSON: [`jepsen`].
+    Jepsen,
+    /// Porcupine's logs of a key-value store: [`porcupine::read_kv`].
+    PorcupineKv,
+    /// Porcupine's logs of etcd: [`porcupine::read_etcd`].
+    PorcupineEtcd,
 }
 
 struct Row {
@@ -26,12 +32,30 @@ struct Row {
 
 const TABLE: &[Row] = &[
     Row {
+        format: Format::PorcupineEtcd,
+        name: "porcupine-etcd",
+        detect: |bytes| first_line(bytes).contains("jepsen.util - "),
+        read: |bytes| porcupine::read_etcd(utf8(bytes)?),
+    },
+    Row {
+        format: Format::PorcupineKv,
+        name: "porcupine-kv",
+        detect: |bytes| first_line(bytes).starts_with("{:process") && first_line(bytes).contains(":key "),
+        read: |bytes| porcupine::read_kv(utf8(bytes)?),
+    },
+    Row {
         format: Format::JsonLines,
         name: "jsonl",
         detect: |bytes| jsonl::detect(first_line(bytes)),
         read: jsonl::read,
     },
     Row { format: Format::Text, name: "text", detect: |bytes| text::detect(first_line(bytes)), read: text::read },
+    Row {
+        format: Format::Jepsen,
+        name: "jepsen",
+        detect: |bytes| text_of(bytes).trim_start().starts_with(['{', '[', '#']) && has_type(text_of(bytes)),
+        read: |bytes| jepsen::read(utf8(bytes)?),
+    },
 ];
 
 impl Format {
@@ -65,9 +89,26 @@ impl Format {
     }
 }
 
+fn utf8(bytes: &[u8]) -> Result<&str, FormatError> {
+    let broken = |error: std::str::Utf8Error| {
+        FormatError::new(Location::Byte(error.valid_up_to() as u64), "a byte that is not UTF-8")
+    };
+    std::str::from_utf8(bytes).map_err(broken)
+}
+
+/// Every event of Jepsen's has a type.
+fn has_type(text: &str) -> bool {
+    text.contains(":type") || text.contains("\"type\"")
+}
+
+/// As much of the bytes as is text.
+fn text_of(bytes: &[u8]) -> &str {
+    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
+
 /// The first line that is neither empty nor a comment, without white space around it.
 fn first_line(bytes: &[u8]) -> &str {
-    let lines = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid()).lines().map(str::trim);
+    let lines = text_of(bytes).lines().map(str::trim);
     lines.filter(|line| !line.is_empty()).find(|line| !line.starts_with("//") && !line.starts_with('#')).unwrap_or("")
 }
 
@@ -79,7 +120,11 @@ mod tests {
     fn formats_are_told_apart_by_their_first_line() {
         let check = |bytes: &[u8]| Format::detect(bytes).map(Format::name);
         assert_eq!(check(b"// a map\n{\"process\": 0, \"action\": \"put\", \"sta"), Some("jsonl"));
-        assert_eq!(check(b"\n{\"process\": 0, \"type\": \"invoke\", \"f\": \"read\"}"), None);
+        assert_eq!(check(b"\n{\"process\": 0, \"type\": \"invoke\", \"f\": \"read\"}"), Some("jepsen"));
+        assert_eq!(check(b"#jepsen.history.Op{:index 0, :type :invoke"), Some("jepsen"));
+        assert_eq!(check(b"[{:f :read\n :type :invoke"), Some("jepsen"));
+        assert_eq!(check(b"{:process 0, :type :invoke, :f :get, :key \"7\", :value nil}"), Some("porcupine-kv"));
+        assert_eq!(check(b"INFO  jepsen.util - 0\t:invoke\t:read\tnil"), Some("porcupine-etcd"));
         assert_eq!(check(b"# by hand\nT0 [1 4] write(1)"), Some("text"));
         assert_eq!(check(b"\"a b\" [1 ...] wr"), Some("text"));
         assert_eq!(check(b"[1 4] write(1)"), None);

@@ -12,7 +12,11 @@ pub use self::detect::Format;
 
 pub mod binary;
 mod detect;
+mod edn;
+pub mod jepsen;
 pub mod jsonl;
+pub mod msgpack;
+pub mod porcupine;
 mod schemas;
 pub mod text;
 

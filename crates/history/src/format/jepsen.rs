@@ -1,0 +1,706 @@
+//! Histories of Jepsen, in EDN or JSON.
+//!
+//! A history is a list of events, as one form per event or as one list of them all. An event is a map: what the client
+//! does (`:f`), who it is (`:process`), whether it starts or how it ended (`:type`), and what it gave or got
+//! (`:value`). Everything else in it is kept as metadata. In JSON the same maps have strings for keywords, with or
+//! without their colon.
+//!
+//! **Time.** The place of an event in the file is its time: Jepsen writes events in the order in which they happened,
+//! and its own checkers go by that order. The field `time` is metadata.
+//!
+//! **Pairs.** A process has one operation at a time, so a completion belongs to the last invocation of its process.
+//! `ok` is finished, `fail` is failed, and `info` or no completion at all is unfinished. Where the completion repeats a
+//! key of the invocation with another value, the metadata has it as `end-` and the key.
+//!
+//! **Calls.** The names follow the models: `:value` is the argument `value` and the result `value`, and the pair that
+//! `cas` takes is its arguments `from` and `to`. Which of these an action has is decided once for all its calls. It
+//! takes an argument if any of its invocations has one. It gives a result if any of its completions says something that
+//! its invocation did not; `read` and `dequeue` always do, even where their invocation foretells it.
+//!
+//! **Keys.** Jepsen runs many objects at once by making each value a pair of key and value. The key becomes a first
+//! argument `key` if the pair says what it is by its tag, or if no other reading is sensible: every operation of the
+//! file carries a pair, every completion repeats its key, there are reads, and all of them ask for `[key nil]`.
+//!
+//! **Others.** A process that is not a number is not a client but, mostly, the nemesis that injects faults. Its events
+//! are no operations. The metadata of the next operation to start, or of the last if none does, has them as `nemesis`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::edn::{Form, Problem, Reader};
+use super::{FormatError, Location};
+use crate::{Call, Cut, ProcessId, Record, Schema, Trace, Value};
+
+/// Reads a history, whichever of the two notations it is in.
+pub fn read(input: &str) -> Result<Trace, FormatError> {
+    let mut events = Events::default();
+    let outcome = if is_json(input) { events.read_json(input) } else { events.read_edn(input) };
+    let mut trace = Trace::default();
+    match outcome {
+        Ok(()) => {}
+        Err(Problem { is_end: true, message, .. }) => {
+            trace.cuts.push(Cut { part: String::new(), at_byte: events.whole as u64, found: message });
+        }
+        Err(problem) => return Err(locate(input, problem)),
+    }
+    let pairs = pair(events.list).map_err(|problem| locate(input, problem))?;
+    let shape = Shape::new(&pairs);
+    let mut schemas: BTreeMap<(Arc<str>, bool), Arc<Schema>> = BTreeMap::new();
+    let mut processes = HashMap::new();
+    for pair in pairs {
+        let process = *processes.entry(pair.process).or_insert_with(|| {
+            trace.processes.push(pair.process.to_string().into());
+            ProcessId(trace.processes.len() as u32 - 1)
+        });
+        let has_key = shape.has_key(&pair.invocation);
+        let schema = schemas
+            .entry((pair.invocation.f.clone(), has_key))
+            .or_insert_with(|| Arc::new(shape.schema(&pair.invocation.f, has_key)));
+        let is_over = |completion: &&(u64, Event)| completion.1.kind != Kind::Info;
+        let end = pair.completion.as_ref().filter(is_over).map(|completion| completion.0);
+        trace.records.push(Record { process, start: pair.start, end, call: shape.call(schema, pair) });
+    }
+    Ok(trace)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Invoke,
+    Ok,
+    Fail,
+    Info,
+}
+
+/// One event of a history.
+#[derive(Clone, Debug)]
+struct Event {
+    at: usize, // The byte where it starts.
+    kind: Kind,
+    process: Value, // Clients have numbers.
+    f: Arc<str>,
+    value: Option<Value>,
+    has_key: bool, // The value is marked as a pair of key and value.
+    rest: Vec<(Arc<str>, Value)>,
+}
+
+/// The events of a text, and how many bytes of it they take.
+#[derive(Default)]
+struct Events {
+    list: Vec<Event>,
+    whole: usize,
+}
+
+/// An invocation with its completion, and the time of each.
+struct Pair {
+    process: i64,
+    start: u64,
+    invocation: Event,
+    completion: Option<(u64, Event)>,
+    nemesis: Vec<Value>,
+}
+
+/// What the operations of a history look like: decided once, so that all calls of an action agree.
+struct Shape {
+    are_keyed: bool,
+    actions: BTreeMap<Arc<str>, Action>,
+}
+
+#[derive(Clone, Debug)]
+struct Action {
+    is_source: bool,   // It is there to say something, like `read`.
+    is_sink: bool,     // It is there to be told something, like `write`.
+    is_spread: bool,   // The argument is always a pair, and each half is an argument of its own.
+    is_told: bool,     // Some invocation has a value,
+    is_echoed: bool,   // which its completion repeats,
+    is_answered: bool, // or to which it says something else.
+    gives: bool,
+}
+
+fn locate(input: &str, problem: Problem) -> FormatError {
+    let before = input.as_bytes().get(..problem.at).unwrap_or(input.as_bytes());
+    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+    FormatError::new(Location::Line(line), problem.message)
+}
+
+fn problem(at: usize, message: impl Into<String>) -> Problem {
+    Problem { at, message: message.into(), is_end: false }
+}
+
+/// The keys of an event are keywords in EDN, so a map that starts with a string is JSON.
+fn is_json(input: &str) -> bool {
+    let rest = input.trim_start();
+    let rest = rest.strip_prefix('[').unwrap_or(rest).trim_start();
+    rest.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"'))
+}
+
+impl Events {
+    fn read_edn(&mut self, input: &str) -> Result<(), Problem> {
+        let mut reader = Reader::new(input);
+        reader.blank()?;
+        let close = if reader.eat('[') {
+            Some(']')
+        } else if reader.eat('(') {
+            Some(')')
+        } else {
+            None
+        };
+        loop {
+            reader.blank()?;
+            let at = reader.at();
+            let Some(form) = reader.form()? else { break };
+            let fields = match form {
+                Form::Map(fields) => fields,
+                Form::Tagged(_, form) => match *form {
+                    Form::Map(fields) => fields,
+                    _ => return Err(problem(at, "an event is a map")),
+                },
+                _ => return Err(problem(at, "an event is a map")),
+            };
+            self.list.push(Event::new(at, fields).map_err(|message| problem(at, message))?);
+            self.whole = reader.at();
+        }
+        if let Some(close) = close {
+            if reader.peek().is_none() {
+                return Err(Problem {
+                    at: input.len(),
+                    message: format!("the text ends before `{close}`"),
+                    is_end: true,
+                });
+            }
+            if reader.eat(close) {
+                reader.blank()?;
+            }
+        }
+        match reader.peek() {
+            Some(next) => Err(problem(reader.at(), format!("unexpected `{next}`"))),
+            None => Ok(()),
+        }
+    }
+
+    fn read_json(&mut self, input: &str) -> Result<(), Problem> {
+        let blank = |at: usize| input.len() - input[at..].trim_start().len();
+        let mut at = blank(0);
+        let is_list = input[at..].starts_with('[');
+        at = blank(at + usize::from(is_list));
+        let is_end = |at: usize| at == input.len() || (is_list && input[at..].starts_with(']'));
+        while !is_end(at) {
+            let mut values = serde_json::Deserializer::from_str(&input[at..]).into_iter::<serde_json::Value>();
+            let fields = match values.next() {
+                Some(Ok(serde_json::Value::Object(fields))) => fields,
+                Some(Ok(_)) => return Err(problem(at, "an event is an object")),
+                Some(Err(error)) => return Err(json_problem(&input[at..], at, &error)),
+                None => break,
+            };
+            // Whoever writes the colons of keywords writes all of them.
+            let has_colons = fields.keys().any(|key| key.starts_with(':'));
+            let fields = fields.into_iter().map(|(key, value)| (json_text(key, has_colons), json(value, has_colons)));
+            self.list.push(Event::new(at, fields.collect()).map_err(|message| problem(at, message))?);
+            self.whole = at + values.byte_offset();
+            at = blank(self.whole);
+            if is_list && !is_end(at) {
+                if !input[at..].starts_with(',') {
+                    return Err(problem(at, "expected `,` or `]`"));
+                }
+                at = blank(at + 1);
+            }
+        }
+        if is_list && at == input.len() {
+            return Err(Problem { at, message: "the text ends before `]`".into(), is_end: true });
+        }
+        match input[blank(at + usize::from(is_list))..].chars().next() {
+            Some(next) => Err(problem(at, format!("unexpected `{next}`"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn json_problem(rest: &str, at: usize, error: &serde_json::Error) -> Problem {
+    let lines = rest.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default().to_string();
+    Problem { at: at + lines.map(str::len).sum::<usize>(), message, is_end: error.is_eof() }
+}
+
+fn json(value: serde_json::Value, has_colons: bool) -> Form<'static> {
+    match value {
+        serde_json::Value::Null => Form::Atom(Value::Nil),
+        serde_json::Value::Bool(bool) => Form::Atom(Value::Bool(bool)),
+        serde_json::Value::Number(number) => Form::Atom(match (number.as_i64(), number.is_f64(), number.as_f64()) {
+            (Some(int), _, _) => Value::Int(int),
+            (None, true, Some(float)) => Value::number(float).unwrap_or_else(|| Value::str(number.to_string())),
+            _ => Value::str(number.to_string()),
+        }),
+        serde_json::Value::String(text) => json_text(text, has_colons),
+        serde_json::Value::Array(values) => {
+            Form::Sequence(values.into_iter().map(|value| json(value, has_colons)).collect())
+        }
+        serde_json::Value::Object(fields) => Form::Map(
+            fields.into_iter().map(|(key, value)| (json_text(key, has_colons), json(value, has_colons))).collect(),
+        ),
+    }
+}
+
+fn json_text(text: String, has_colons: bool) -> Form<'static> {
+    match text.strip_prefix(':') {
+        Some(name) if has_colons => Form::Keyword(name.to_string().into()),
+        _ => Form::Atom(Value::str(text)),
+    }
+}
+
+impl Event {
+    fn new(at: usize, fields: Vec<(Form<'_>, Form<'_>)>) -> Result<Event, String> {
+        let (mut kind, mut process, mut f, mut value) = (None, None, None, None);
+        let mut has_key = false;
+        let mut rest: Vec<(Arc<str>, Value)> = Vec::new();
+        for (key, form) in fields {
+            let Some(key) = key.name() else { return Err("a key of an event is not a keyword".into()) };
+            let is_repeated = match key {
+                "type" => kind.replace(Kind::new(form.name().unwrap_or_default())?).is_some(),
+                "process" => process.replace(client(form.into_value()?)).is_some(),
+                "f" => {
+                    let name = form.name().ok_or("`:f` is not a keyword")?;
+                    f.replace(Arc::from(name)).is_some()
+                }
+                "value" => {
+                    has_key = matches!(&form, Form::Tagged(tag, pair) if is_key_tag(tag)
+                        && matches!(&**pair, Form::Sequence(halves) if halves.len() == 2));
+                    value.replace(form.into_value()?).is_some()
+                }
+                _ => {
+                    let is_repeated = rest.iter().any(|(other, _)| **other == *key);
+                    rest.push((key.into(), form.into_value()?));
+                    is_repeated
+                }
+            };
+            if is_repeated {
+                return Err(format!("an event has `:{key}` twice"));
+            }
+        }
+        let missing = |key| format!("an event has no `:{key}`");
+        Ok(Event {
+            at,
+            kind: kind.ok_or_else(|| missing("type"))?,
+            process: process.filter(|process| *process != Value::Nil).ok_or_else(|| missing("process"))?,
+            f: f.ok_or_else(|| missing("f"))?,
+            value,
+            has_key,
+            rest,
+        })
+    }
+
+    /// The value, without its key if it has one.
+    fn plain(&self, has_key: bool) -> Value {
+        match self.halves() {
+            Some((_, value)) if has_key => value.clone(),
+            _ => self.value.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The halves of a value that is a pair.
+    fn halves(&self) -> Option<(&Value, &Value)> {
+        halves(self.value.as_ref()?)
+    }
+
+    /// The event for people to read.
+    fn note(self) -> Value {
+        let fields = [("process", self.process), ("f", Value::str(self.f)), ("value", self.value.unwrap_or_default())];
+        Value::record(fields).unwrap_or_default()
+    }
+}
+
+impl Kind {
+    fn new(name: &str) -> Result<Kind, String> {
+        match name {
+            "invoke" => Ok(Kind::Invoke),
+            "ok" => Ok(Kind::Ok),
+            "fail" => Ok(Kind::Fail),
+            "info" => Ok(Kind::Info),
+            _ => Err(format!("`:type` is `{name}`, and should be `invoke`, `ok`, `fail` or `info`")),
+        }
+    }
+}
+
+/// Some exporters to JSON make strings of all processes.
+fn client(process: Value) -> Value {
+    process.as_str().and_then(|name| name.parse().ok()).map_or(process, Value::Int)
+}
+
+fn is_key_tag(tag: &str) -> bool {
+    tag.starts_with("jepsen.independent") || tag == "clojure.lang.MapEntry"
+}
+
+fn halves(value: &Value) -> Option<(&Value, &Value)> {
+    match value.as_tuple()? {
+        [first, second] => Some((first, second)),
+        _ => None,
+    }
+}
+
+/// Finds the completion of each invocation.
+fn pair(events: Vec<Event>) -> Result<Vec<Pair>, Problem> {
+    let mut pairs: Vec<Pair> = Vec::new();
+    let mut open: HashMap<i64, usize> = HashMap::new();
+    let mut nemesis = Vec::new();
+    for (event, time) in events.into_iter().zip(0..) {
+        let Value::Int(process) = event.process else {
+            nemesis.push(event.note());
+            continue;
+        };
+        if event.kind == Kind::Invoke {
+            open.insert(process, pairs.len());
+            let nemesis = std::mem::take(&mut nemesis);
+            pairs.push(Pair { process, start: time, invocation: event, completion: None, nemesis });
+            continue;
+        }
+        let Some(index) = open.remove(&process) else {
+            return Err(problem(
+                event.at,
+                format!("process {process} completes `{}` without having invoked it", event.f),
+            ));
+        };
+        let invoked = &pairs[index].invocation.f;
+        if *invoked != event.f {
+            let message = format!("process {process} completes `{}`, but it invoked `{invoked}`", event.f);
+            return Err(problem(event.at, message));
+        }
+        pairs[index].completion = Some((time, event));
+    }
+    if let Some(last) = pairs.last_mut() {
+        last.nemesis.append(&mut nemesis);
+    }
+    Ok(pairs)
+}
+
+impl Pair {
+    /// How the operation ended, if it did and that counts as an observation.
+    fn ok(&self) -> Option<&Event> {
+        self.completion.as_ref().map(|(_, event)| event).filter(|event| event.kind == Kind::Ok)
+    }
+}
+
+impl Shape {
+    fn new(pairs: &[Pair]) -> Shape {
+        let mut shape = Shape { are_keyed: are_keyed(pairs), actions: BTreeMap::new() };
+        for pair in pairs {
+            let has_key = shape.has_key(&pair.invocation);
+            let f = &pair.invocation.f;
+            let action = shape.actions.entry(f.clone()).or_insert_with(|| Action::new(f));
+            let given = pair.invocation.plain(has_key);
+            let got = pair.ok().filter(|completion| completion.value.is_some()).map(|ok| ok.plain(has_key));
+            action.add(&given, got.as_ref());
+        }
+        shape
+    }
+
+    fn has_key(&self, invocation: &Event) -> bool {
+        self.are_keyed || invocation.has_key
+    }
+
+    fn schema(&self, f: &Arc<str>, has_key: bool) -> Schema {
+        let action = &self.actions[f];
+        let mut args: Vec<Arc<str>> = if has_key { vec!["key".into()] } else { Vec::new() };
+        if action.is_spread {
+            args.extend(["from".into(), "to".into()]);
+        } else if action.takes() {
+            args.push("value".into());
+        }
+        let results = if action.gives { vec!["value".into()] } else { Vec::new() };
+        Schema { action: f.clone(), args, results }
+    }
+
+    fn call(&self, schema: &Arc<Schema>, pair: Pair) -> Call {
+        let has_key = self.has_key(&pair.invocation);
+        let action = &self.actions[&pair.invocation.f];
+        let mut values = Vec::with_capacity(4);
+        if has_key {
+            values.push(pair.invocation.halves().map(|(key, _)| key.clone()).unwrap_or_default());
+        }
+        let given = pair.invocation.plain(has_key);
+        match halves(&given) {
+            Some((from, to)) if action.is_spread => values.extend([from.clone(), to.clone()]),
+            _ if action.takes() => values.push(given),
+            _ => {}
+        }
+        if let Some(completion) = pair.ok().filter(|_| action.gives) {
+            values.push(completion.plain(has_key));
+        }
+        let mut call =
+            Call::new(schema.clone(), values).expect("a value for each argument, and for each result of `ok`");
+        call.failed = pair.completion.as_ref().is_some_and(|(_, completion)| completion.kind == Kind::Fail);
+        call.meta = pair.meta();
+        call
+    }
+}
+
+impl Action {
+    fn new(f: &str) -> Action {
+        Action {
+            is_source: matches!(f, "read" | "dequeue"),
+            is_sink: matches!(f, "write" | "enqueue" | "add"),
+            is_spread: f == "cas",
+            is_told: false,
+            is_echoed: false,
+            is_answered: false,
+            gives: matches!(f, "read" | "dequeue"),
+        }
+    }
+
+    /// Takes one more operation into account: what it was given, and what it got if its completion says so.
+    fn add(&mut self, given: &Value, got: Option<&Value>) {
+        let is_told = *given != Value::Nil;
+        self.is_told |= is_told;
+        self.is_echoed |= is_told && got == Some(given);
+        self.is_answered |= is_told && got.is_some_and(|got| got != given);
+        self.gives |= got.is_some_and(|got| got != given && !(self.is_sink && *got == Value::Nil));
+        self.is_spread &= halves(given).is_some();
+    }
+
+    /// Some tools copy what a read got into its invocation, which makes it no argument.
+    fn takes(&self) -> bool {
+        self.is_sink || (self.is_told && !(self.is_source && self.is_echoed && !self.is_answered))
+    }
+}
+
+/// True if all values are pairs of key and value, though nothing says so. See the head of this file.
+fn are_keyed(pairs: &[Pair]) -> bool {
+    let has_key = |pair: &Pair| {
+        let Some((key, value)) = pair.invocation.halves() else { return false };
+        let is_repeated = |completion: &Event| completion.halves().is_some_and(|(other, _)| other == key);
+        let is_question = *pair.invocation.f != *"read" || *value == Value::Nil;
+        *key != Value::Nil && is_question && pair.ok().is_none_or(is_repeated)
+    };
+    pairs.iter().any(|pair| *pair.invocation.f == *"read") && pairs.iter().all(has_key)
+}
+
+impl Pair {
+    fn meta(self) -> Vec<(Arc<str>, Value)> {
+        let Pair { invocation, completion, nemesis, .. } = self;
+        let mut meta = invocation.rest;
+        if let Some((_, completion)) = completion {
+            // What a failure says in place of the value is not a result.
+            let value = completion
+                .value
+                .filter(|value| completion.kind != Kind::Ok && Some(value) != invocation.value.as_ref());
+            let given = meta.len();
+            for (key, value) in completion.rest.into_iter().chain(value.map(|value| ("end-value".into(), value))) {
+                match meta[..given].iter().find(|(other, _)| *other == key) {
+                    Some((_, other)) if *other == value => {}
+                    Some(_) => meta.push((format!("end-{key}").into(), value)),
+                    None => meta.push((key, value)),
+                }
+            }
+        }
+        if !nemesis.is_empty() {
+            meta.push(("nemesis".into(), Value::tuple(nemesis)));
+        }
+        meta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::History;
+
+    /// The operations of a trace, one per line, with their times and metadata.
+    fn show(trace: &Trace) -> String {
+        let records = trace.records.iter().map(|record| {
+            let process = &trace.processes[record.process.index()];
+            let end = record.end.map_or("...".into(), |end| end.to_string());
+            let meta: String = record.call.meta.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+            format!("{process} [{} {end}] {}{meta}", record.start, record.call)
+        });
+        records.chain(trace.cuts.iter().map(Cut::to_string)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn check(input: &str) -> String {
+        read(input).map_or_else(|error| error.to_string(), |trace| show(&trace))
+    }
+
+    const REGISTER: &str = "\
+{:type :invoke, :f :write, :value 1, :process 0, :time 10, :index 0}
+{:type :info, :f :start, :process :nemesis, :value nil}
+{:type :invoke, :f :read, :value nil, :process 1, :time 11}
+{:type :ok, :f :write, :value 1, :process 0, :time 12, :index 3}
+{:type :ok, :f :read, :value 1, :process 1, :time 13, :node \"n1\"}
+{:type :invoke, :f :cas, :value [1 2], :process 0}
+{:type :fail, :f :cas, :value [1 2], :process 0, :error :not-equal}
+{:type :invoke, :f :cas, :value [1 3], :process 1}
+{:type :info, :f :cas, :value :timed-out, :process 1}
+{:type :invoke, :f :read, :value nil, :process 2}
+";
+
+    const REGISTER_JSON: &str = "\
+{\"type\":\"invoke\",\"f\":\"write\",\"value\":1,\"process\":0,\"time\":10,\"index\":0}
+{\"type\":\"info\",\"f\":\"start\",\"process\":\"nemesis\",\"value\":null}
+{\"type\":\"invoke\",\"f\":\"read\",\"value\":null,\"process\":1,\"time\":11}
+{\"type\":\"ok\",\"f\":\"write\",\"value\":1,\"process\":0,\"time\":12,\"index\":3}
+{\"type\":\"ok\",\"f\":\"read\",\"value\":1,\"process\":1,\"time\":13,\"node\":\"n1\"}
+{\"type\":\"invoke\",\"f\":\"cas\",\"value\":[1,2],\"process\":0}
+{\"type\":\"fail\",\"f\":\"cas\",\"value\":[1,2],\"process\":0,\"error\":\"not-equal\"}
+{\"type\":\"invoke\",\"f\":\"cas\",\"value\":[1,3],\"process\":1}
+{\"type\":\"info\",\"f\":\"cas\",\"value\":\"timed-out\",\"process\":1}
+{\"type\":\"invoke\",\"f\":\"read\",\"value\":null,\"process\":2}
+";
+
+    const REGISTER_SHOWN: &str = "\
+0 [0 3] write(value: 1) time=10 index=0 end-time=12 end-index=3
+1 [2 4] read() = value: 1 time=11 end-time=13 node=\"n1\" \
+nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
+0 [5 6] cas(from: 1, to: 2) failed error=\"not-equal\"
+1 [7 ...] cas(from: 1, to: 3) end-value=\"timed-out\"
+2 [9 ...] read()";
+
+    #[test]
+    fn a_register_reads_the_same_in_every_notation() {
+        assert_eq!(check(REGISTER), REGISTER_SHOWN);
+        assert_eq!(check(&format!("; a comment\n[{REGISTER}]\n")), REGISTER_SHOWN);
+        assert_eq!(check(&format!("({})", REGISTER.replace('{', "#jepsen.history.Op{"))), REGISTER_SHOWN);
+        assert_eq!(check(REGISTER_JSON), REGISTER_SHOWN);
+        assert_eq!(check(&format!(" [{}]", REGISTER_JSON.trim_end().replace('\n', ",\n"))), REGISTER_SHOWN);
+        let keywords = ["type", "f", "value", "process", "time", "index", "error", "node"].into_iter();
+        let with_colons = keywords.fold(REGISTER_JSON.to_string(), |json, keyword| {
+            json.replace(&format!("\"{keyword}\":"), &format!("\":{keyword}\":"))
+        });
+        assert_eq!(check(&with_colons.replace("\"not-equal", "\":not-equal")), REGISTER_SHOWN);
+    }
+
+    #[test]
+    fn other_objects_take_and_give_values() {
+        insta::assert_snapshot!(check("
+            {:process 0 :type :invoke :f :enqueue :value 1} {:process 0 :type :ok :f :enqueue :value 1}
+            {:process 0 :type :invoke :f :dequeue} {:process 0 :type :ok :f :dequeue :value 1}
+            {:process 0 :type :invoke :f :acquire} {:process 0 :type :ok :f :acquire}
+            {:process 0 :type :invoke :f :txn :value [[:append 1 2]]}
+            {:process 0 :type :ok :f :txn :value [[:append 1 2]]}
+            {:process 0 :type :invoke :f :txn :value [[:r 1 nil]]} {:process 0 :type :ok :f :txn :value [[:r 1 [2]]]}
+            {:process 0 :type :invoke :f :txn :value [[:r 1 nil]]}
+        "), @r#"
+        0 [0 1] enqueue(value: 1)
+        0 [2 3] dequeue() = value: 1
+        0 [4 5] acquire()
+        0 [6 7] txn(value: <<<<"append", 1, 2>>>>) = value: <<<<"append", 1, 2>>>>
+        0 [8 9] txn(value: <<<<"r", 1, nil>>>>) = value: <<<<"r", 1, <<2>>>>>>
+        0 [10 ...] txn(value: <<<<"r", 1, nil>>>>)
+        "#);
+        insta::assert_snapshot!(check("
+            {:process 0 :type :invoke :f :add :value 1} {:process 0 :type :ok :f :add :value nil}
+            {:process 0 :type :invoke :f :read} {:process 0 :type :ok :f :read :value #{2 1}}
+        "), @r"
+        0 [0 1] add(value: 1)
+        0 [2 3] read() = value: {1, 2}
+        ");
+    }
+
+    #[test]
+    fn a_read_that_foretells_its_result_takes_no_argument() {
+        let echoed = "{:process 0 :type :invoke :f :read :value 1} {:process 0 :type :ok :f :read :value 1}";
+        insta::assert_snapshot!(check(echoed), @"0 [0 1] read() = value: 1");
+        insta::assert_snapshot!(check("{:process 0 :type :invoke :f :read :value 1}"), @"0 [0 ...] read(value: 1)");
+    }
+
+    #[test]
+    fn keys_are_split_off_where_they_are_certain() {
+        let keyed = "
+            {:process 0 :type :invoke :f :write :value [7 1]} {:process 0 :type :ok :f :write :value [7 1]}
+            {:process 0 :type :invoke :f :read :value [7 nil]} {:process 0 :type :ok :f :read :value [7 1]}
+            {:process 0 :type :invoke :f :cas :value [7 [1 2]]} {:process 0 :type :ok :f :cas :value [7 [1 2]]}
+        ";
+        insta::assert_snapshot!(check(keyed), @r"
+        0 [0 1] write(key: 7, value: 1)
+        0 [2 3] read(key: 7) = value: 1
+        0 [4 5] cas(key: 7, from: 1, to: 2)
+        ");
+        insta::assert_snapshot!(
+            check("{:process 0 :type :invoke :f :write :value #jepsen.independent.Tuple [7 1]}"),
+            @"0 [0 ...] write(key: 7, value: 1)"
+        );
+        insta::assert_snapshot!(
+            check("{:process 0 :type :invoke :f :write :value [7 1]}"),
+            @"0 [0 ...] write(value: <<7, 1>>)"
+        );
+        // A register with versions also carries pairs, but it answers with another version than it was asked for.
+        insta::assert_snapshot!(check("
+            {:process 0 :type :invoke :f :read :value [nil nil]} {:process 0 :type :ok :f :read :value [1 5]}
+        "), @"0 [0 1] read(value: <<nil, nil>>) = value: <<1, 5>>");
+    }
+
+    #[test]
+    fn a_history_that_breaks_off_is_read_up_to_there() {
+        let whole = "{:process 0 :type :invoke :f :a}";
+        insta::assert_snapshot!(check(&format!("[{whole}\n{{:process")), @r"
+        0 [0 ...] a()
+        breaks off after 33 bytes: the text ends inside a map
+        ");
+        insta::assert_snapshot!(check(&format!("[{whole}")), @r"
+        0 [0 ...] a()
+        breaks off after 33 bytes: the text ends before `]`
+        ");
+        insta::assert_snapshot!(check("[{\"process\":0,\"type\":\"invoke\",\"f\":\"a\"},\n{\"f"), @r"
+        0 [0 ...] a()
+        breaks off after 38 bytes: EOF while parsing a string
+        ");
+        insta::assert_snapshot!(check(""), @"");
+        insta::assert_snapshot!(check("[]"), @"");
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let invoke = "{:process 0 :type :invoke :f :a}\n";
+        insta::assert_snapshot!(
+            check(&format!("{invoke}{{:process 0 :type :ok :f :b}}")),
+            @"line 2: process 0 completes `b`, but it invoked `a`"
+        );
+        insta::assert_snapshot!(
+            check("\n{:process 0 :type :ok :f :b}"),
+            @"line 2: process 0 completes `b` without having invoked it"
+        );
+        insta::assert_snapshot!(check("{:type :ok :f :b}"), @"line 1: an event has no `:process`");
+        insta::assert_snapshot!(
+            check("{:process 0 :type :done :f :b}"),
+            @"line 1: `:type` is `done`, and should be `invoke`, `ok`, `fail` or `info`"
+        );
+        insta::assert_snapshot!(check("{:f :a :f :b}"), @"line 1: an event has `:f` twice");
+        insta::assert_snapshot!(check(&format!("{invoke}7")), @"line 2: an event is a map");
+        insta::assert_snapshot!(check(&format!("[{invoke}] 7")), @"line 2: unexpected `7`");
+        insta::assert_snapshot!(check(&format!("{invoke}{invoke}{{:a\n1 2x}}")), @"line 4: `2x` is not a number");
+        insta::assert_snapshot!(check("{\"f\": 1}\n{"), @"line 1: `:f` is not a keyword");
+        insta::assert_snapshot!(
+            check("{\"process\":0,\"type\":\"invoke\",\"f\":\"a\"}\n{\"a\":\nx}"),
+            @"line 3: expected value"
+        );
+    }
+
+    #[test]
+    fn hostile_depth_is_refused() {
+        let deep = "[".repeat(1_000_000);
+        insta::assert_snapshot!(check(&format!("{{:value {deep}")), @"line 1: forms nest deeper than 128");
+        insta::assert_snapshot!(check(&format!("{{\"value\": {deep}")), @"line 1: recursion limit exceeded");
+    }
+
+    #[test]
+    fn what_goes_on_after_a_crash_is_left_to_the_history_to_refuse() {
+        let input = "{:process 0 :type :invoke :f :a} {:process 0 :type :info :f :a} {:process 0 :type :invoke :f :a}";
+        assert!(History::new(read(input).unwrap()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(input in any::<String>()) {
+            let _ = read(&input);
+        }
+
+        #[test]
+        fn damaged_histories_never_panic(
+            at in any::<prop::sample::Index>(),
+            with in "[\\[\\](){}\"\\\\#:_;0-9a-z ]{0,3}",
+            length in 0usize..9,
+        ) {
+            let at = at.index(REGISTER.len());
+            let end = (at + length).min(REGISTER.len());
+            let _ = read(&format!("{}{with}{}", &REGISTER[..at], &REGISTER[end..]));
+        }
+    }
+}
