@@ -3,13 +3,15 @@
 //! `ci` is what must pass before a change is merged, the same on a laptop and in automation. The other two are steps of
 //! it that are also useful alone.
 
-#![allow(clippy::print_stdout, reason = "a script talks to the person who runs it")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
 mod ci;
 mod fuzz;
 mod smoke;
 mod tidy;
 mod workspace;
+
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
@@ -37,8 +39,17 @@ enum Command {
     },
 }
 
-fn main() -> Result<()> {
-    let command = Command::parse();
+fn main() -> ExitCode {
+    match run(Command::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
     let workspace = Workspace::load()?;
     match command {
         Command::Ci { full } => ci::run(&workspace, full),

@@ -19,7 +19,7 @@ pub(super) fn check(file: &File, exists: impl Fn(&Path) -> bool) -> Vec<Finding>
         let target = dest_url.split('#').next().unwrap_or_default();
         let is_elsewhere = target.is_empty() || target.contains("://") || target.starts_with("mailto:");
         if !is_elsewhere && !exists(&directory.join(target)) {
-            let line = text[..range.start].lines().count().max(1);
+            let line = text[..range.start].matches('\n').count() + 1;
             findings.push(Finding::new(path, line, format!("link to `{target}`, which does not exist")));
         }
     }
@@ -35,6 +35,9 @@ mod tests {
     fn links_lead_somewhere() {
         let text = include_str!("../../test_data/bad.md").to_owned();
         let file = File { path: "book/bad.md".to_owned(), text };
-        insta::assert_snapshot!(listing(check(&file, |path| path == Path::new("book/README.md"))), @"");
+        insta::assert_snapshot!(listing(check(&file, |path| path == Path::new("book/README.md"))), @"
+        book/bad.md:10: link to `no/such.md`, which does not exist
+        book/bad.md:11: link to `picture.png`, which does not exist
+        ");
     }
 }

@@ -122,7 +122,11 @@ mod tests {
     fn manifests_inherit() {
         let good = "[package]\ndescription = \"One.\"\nlicense.workspace = true\n[lints]\nworkspace = true\n";
         assert_eq!(check_manifest("m", good).unwrap(), []);
-        insta::assert_snapshot!(listing(check_manifest("m", "[package]\nlicense = \"MIT\"\n").unwrap()), @"");
+        insta::assert_snapshot!(listing(check_manifest("m", "[package]\nlicense = \"MIT\"\n").unwrap()), @"
+        m:1: the package has no `description`
+        m:1: the package lacks `license.workspace = true`
+        m:1: the package lacks `[lints]` with `workspace = true`
+        ");
     }
 
     #[test]
@@ -131,13 +135,13 @@ mod tests {
         let check = |licence| listing(check_foreign("it", Some(CRATES_IO), licence, &allowed));
         assert_eq!(check(Some("MIT/Apache-2.0")), "");
         assert_eq!(check(Some("Zlib AND (MIT OR GPL-3.0-only)")), "");
-        insta::assert_snapshot!(check(Some("MIT AND GPL-3.0-only")), @"");
-        insta::assert_snapshot!(check(None), @"");
+        insta::assert_snapshot!(check(Some("MIT AND GPL-3.0-only")), @"Cargo.lock:1: the licence of `it`, `MIT AND GPL-3.0-only`, is not allowed by deny.toml");
+        insta::assert_snapshot!(check(None), @"Cargo.lock:1: the licence of `it`, ``, is not allowed by deny.toml");
     }
 
     #[test]
     fn packages_come_from_crates_io() {
         let findings = check_foreign("it", Some("git+https://example.org/it"), Some("MIT"), &["MIT".to_owned()]);
-        insta::assert_snapshot!(listing(findings), @"");
+        insta::assert_snapshot!(listing(findings), @"Cargo.lock:1: `it` does not come from crates.io");
     }
 }

@@ -70,12 +70,27 @@ mod tests {
 
     #[test]
     fn source_rules() {
-        insta::assert_snapshot!(report("crates/history/src/bad.rs", include_str!("../../test_data/bad.rs")), @"");
+        insta::assert_snapshot!(report("crates/history/src/bad.rs", include_str!("../../test_data/bad.rs")), @"
+        crates/history/src/bad.rs:3: only the command talks to the world
+        crates/history/src/bad.rs:6: tab
+        crates/history/src/bad.rs:6: only the command reads the clock
+        crates/history/src/bad.rs:9: trailing whitespace
+        crates/history/src/bad.rs:10: unfinished code
+        crates/history/src/bad.rs:11: unfinished code
+        crates/history/src/bad.rs:11: plans belong in the issue tracker
+        crates/history/src/bad.rs:19: unfinished code
+        crates/history/src/bad.rs:1: a file opens by saying what it is for, with `//!`
+        ");
     }
 
     #[test]
     fn prose_rules() {
-        insta::assert_snapshot!(report("bad.md", include_str!("../../test_data/bad.md")), @"");
+        insta::assert_snapshot!(report("bad.md", include_str!("../../test_data/bad.md")), @"
+        bad.md:1: path that exists on one machine only
+        bad.md:3: trailing whitespace
+        bad.md:5: tab
+        bad.md:7: name of a registry host
+        ");
     }
 
     #[test]
@@ -85,6 +100,6 @@ mod tests {
 
     #[test]
     fn long_files_are_reported() {
-        insta::assert_snapshot!(report("a.rs", &"//! Long.\n".repeat(801)), @"");
+        insta::assert_snapshot!(report("a.rs", &"//! Long.\n".repeat(801)), @"a.rs:801: 801 lines; more than 800 want to be two files");
     }
 }
