@@ -51,7 +51,9 @@ fn run_target(fuzz: &Path, binary: &Path, target: &str, seconds: u32) -> Result<
         .with_context(|| format!("cannot run {}", binary.display()))?;
     let log = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        bail!("{log}\nfuzz target `{target}` failed; the input stands in {}", directory("artifacts").display());
+        // What failed stands after the last line about progress.
+        let reason = log.rsplit("\n#").next().unwrap_or_default();
+        bail!("{reason}\nfuzz target `{target}` failed; the input stands in {}", directory("artifacts").display());
     }
     println!("{target}: {}", summary(&log).context("libFuzzer did not say that it is done")?);
     Ok(())
