@@ -30,7 +30,7 @@ pub(crate) fn run(workspace: &Workspace, seconds: u32, only: Option<&str>) -> Re
 
     // Naming the machine keeps the flags from build scripts and macros, which cannot be linked with them.
     let machine = machine()?;
-    let build = format!("build --quiet --release --locked --manifest-path fuzz/Cargo.toml --target {machine}");
+    let build = format!("build --quiet --release --manifest-path fuzz/Cargo.toml --target {machine}");
     workspace.cargo_with(&build, &[("RUSTFLAGS", RUSTFLAGS), ("CARGO_TARGET_DIR", "fuzz/target")])?;
     for target in targets {
         run_target(&fuzz, &fuzz.join("target").join(&machine).join("release").join(target), target, seconds)?;
