@@ -1,5 +1,62 @@
 //! Finds an order of operations that a specification accepts, or shows that none exists.
+//!
+//! The specification is a [`Spec`]; the history comes from the `history` crate; [`check`] gives the verdict. Neither
+//! operations nor time are looked into: operations are what the spec makes of them, time is an order.
+//!
+//! ```
+//! use history::History;
+//! use search::{Options, Spec, Successors, check};
+//!
+//! /// A counter: `Add` adds one, `Read` returns how often.
+//! struct Counter;
+//!
+//! #[derive(PartialEq, Eq)]
+//! enum Op { Add, Read(u64) }
+//!
+//! impl Spec for Counter {
+//!     type Op = Op;
+//!     type State = u64;
+//!     type Error = std::convert::Infallible;
+//!
+//!     fn initial(&self, out: &mut Vec<u64>) -> Result<(), Self::Error> {
+//!         Ok(out.push(0))
+//!     }
+//!
+//!     fn step(&self, count: &u64, op: &Op, out: &mut Successors<u64>) -> Result<(), Self::Error> {
+//!         match op {
+//!             Op::Add => out.done(count + 1),
+//!             Op::Read(seen) if seen == count => out.done(*count),
+//!             Op::Read(_) => {}
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! // Process, start, end, what was called.
+//! let history = History::from_calls([(0, 1, Some(4), Op::Add), (1, 2, Some(3), Op::Read(1))])?;
+//! assert!(check(&Counter, &history, &Options::default())?.verdict.is_accepted());
+//!
+//! let history = History::from_calls([(0, 1, Some(2), Op::Add), (1, 3, Some(4), Op::Read(0))])?;
+//! assert!(check(&Counter, &history, &Options::default())?.verdict.is_rejected());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod check;
+mod engine;
+mod explain;
+mod frontier;
+mod levels;
+mod observe;
+mod replay;
+mod slots;
 mod spec;
+mod stream;
+mod trail;
+mod walk;
 
+pub use crate::check::{CheckError, Checker, Options, Progress, Report, Strategy, check, check_watched};
+pub use crate::explain::{Explanation, Refusal, Stuck, Why};
+pub use crate::observe::{Stats, Unwatched, Watch, Widest};
+pub use crate::replay::{ReplayError, Unconfirmed, Witness, replay};
 pub use crate::spec::{Spec, Successors};
+pub use crate::trail::Placed;

@@ -27,6 +27,13 @@ pub trait Spec {
         false
     }
 
+    /// True if an observer is enabled. Asked instead of [`step`](Spec::step), whose successors are not needed then.
+    fn allows(&self, state: &Self::State, op: &Self::Op) -> Result<bool, Self::Error> {
+        let mut successors = Successors::default();
+        self.step(state, op, &mut successors)?;
+        Ok(!successors.done.is_empty())
+    }
+
     /// True if, in every state, doing `a` and then `b` is the same as doing `b` and then `a`, and neither makes the other
     /// possible or impossible. The search then tries one order only.
     fn commute(&self, _a: &Self::Op, _b: &Self::Op) -> bool {
@@ -62,5 +69,15 @@ impl<S> Successors<S> {
     /// to follow from the state.
     pub fn partway(&mut self, state: S) {
         self.partway.push(state);
+    }
+
+    /// The states in which the operation is over, and those in which it is not.
+    pub fn into_parts(self) -> (Vec<S>, Vec<S>) {
+        (self.done, self.partway)
+    }
+
+    /// Takes out what is over and what is partway.
+    pub(crate) fn drain(&mut self) -> (impl Iterator<Item = S>, impl Iterator<Item = S>) {
+        (self.done.drain(..), self.partway.drain(..))
     }
 }

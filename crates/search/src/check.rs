@@ -1,0 +1,337 @@
+//! Checking a whole history, or one that is still coming in.
+
+use std::borrow::Borrow;
+use std::mem::{replace, take};
+
+use history::{History, Op, Order, Precedence, Stop, Verdict};
+use thiserror::Error;
+
+use crate::engine::{Attempt, Engine};
+use crate::explain::Explanation;
+use crate::levels::Levels;
+use crate::observe::{Stats, Unwatched, Watch};
+use crate::replay::{Replay, ReplayError, Unconfirmed, Witness};
+use crate::slots::{Slots, Wide};
+use crate::spec::Spec;
+use crate::stream::{Relate, Stream};
+use crate::trail::INITIAL;
+
+/// How to search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// In which order operations are placed, and what orders them.
+    pub strategy: Strategy,
+    /// Whether to leave out what provably makes no difference. Verdicts are the same either way.
+    pub reduce: bool,
+    /// Give up when more configurations than this are possible at once.
+    pub max_width: Option<usize>,
+}
+
+/// In which order operations are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// When their return forces it. Operations are ordered in real time.
+    JustInTime,
+    /// One after the other, whichever; operations are ordered as said.
+    ByLevel(Precedence),
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { strategy: Strategy::JustInTime, reduce: true, max_width: None }
+    }
+}
+
+/// What a check found, and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report<S> {
+    /// The verdict.
+    pub verdict: Verdict<Witness, Explanation<S>>,
+    /// Counts of work.
+    pub stats: Stats,
+}
+
+/// Why there is no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CheckError<E> {
+    /// The spec could not be evaluated.
+    #[error("{0}")]
+    Spec(E),
+    /// A witness was found that does not stand up. Either the spec does not give the same answer twice, or there is a bug
+    /// in the search.
+    #[error("the order found was not confirmed when it was replayed: {0}")]
+    Unconfirmed(Unconfirmed),
+}
+
+impl<E> From<ReplayError<E>> for CheckError<E> {
+    fn from(error: ReplayError<E>) -> CheckError<E> {
+        match error {
+            ReplayError::Spec(error) => CheckError::Spec(error),
+            ReplayError::Unconfirmed(error) => CheckError::Unconfirmed(error),
+        }
+    }
+}
+
+/// Checks a whole history.
+pub fn check<S: Spec>(
+    spec: &S,
+    history: &History<S::Op>,
+    options: &Options,
+) -> Result<Report<S::State>, CheckError<S::Error>> {
+    check_watched(spec, history, options, &mut Unwatched)
+}
+
+/// Checks a whole history, and lets somebody watch.
+pub fn check_watched<S: Spec>(
+    spec: &S,
+    history: &History<S::Op>,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Result<Report<S::State>, CheckError<S::Error>> {
+    let precedence = match options.strategy {
+        Strategy::ByLevel(precedence) => precedence,
+        Strategy::JustInTime => {
+            let mut checker = Checker::new(spec, options)?;
+            for op in history.ops() {
+                if checker.push(op.with(&op.call), watch)?.is_decided() {
+                    break;
+                }
+            }
+            return checker.finish(watch);
+        }
+    };
+    check_by_level(spec, history, precedence, options, watch)
+}
+
+/// Checks operations as they come in, by increasing start, with memory for what is in flight and not yet settled.
+pub struct Checker<'s, S: Spec, P>(Width<'s, S, P>);
+
+/// How many operations there is room for in flight. The first time there are too many, the run goes on with more room.
+enum Width<'s, S: Spec, P> {
+    Narrow(Run<'s, S, P, u64>),
+    Wide(Run<'s, S, P, Wide>),
+}
+
+struct Run<'s, S: Spec, P, C> {
+    spec: &'s S,
+    stream: Stream<P, C>,
+    engine: Engine<S, C>,
+    replay: Replay<'s, S>,
+    witness: Witness,
+    finished: u64,
+    ending: Option<Ending<S::State>>,
+}
+
+enum Ending<S> {
+    Rejected(Explanation<S>),
+    Stopped(Stop),
+}
+
+/// Whether more operations can change the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Progress {
+    /// They can.
+    Open,
+    /// They cannot: the history is rejected, or the search was stopped.
+    Decided,
+}
+
+impl Progress {
+    /// True if more operations cannot change the verdict.
+    pub fn is_decided(self) -> bool {
+        self == Progress::Decided
+    }
+}
+
+impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
+    /// Begins a check. Operations are ordered in real time.
+    pub fn new(spec: &'s S, options: &Options) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
+        let mut run = Run {
+            spec,
+            stream: Stream::new(options.reduce),
+            engine: Engine::new(options.max_width),
+            replay: Replay::new(spec, Precedence::RealTime),
+            witness: Witness::default(),
+            finished: 0,
+            ending: None,
+        };
+        run.engine.begin(spec, &run.stream, &0).map_err(CheckError::Spec)?;
+        Ok(Checker(Width::Narrow(run)))
+    }
+
+    /// Takes in the next operation.
+    pub fn push(&mut self, op: Op<P>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+        match &mut self.0 {
+            Width::Wide(run) => run.push(op, watch),
+            Width::Narrow(run) if !run.stream.is_full() => run.push(op, watch),
+            Width::Narrow(run) => {
+                // It may fit once those that have returned by then are out of the way.
+                if run.return_before(op.interval.start(), watch)?.is_decided() {
+                    return Ok(Progress::Decided);
+                }
+                if run.stream.is_full() {
+                    self.widen();
+                }
+                self.push(op, watch)
+            }
+        }
+    }
+
+    /// No more operations: gives the verdict.
+    pub fn finish(self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
+        match self.0 {
+            Width::Narrow(run) => run.finish(watch),
+            Width::Wide(run) => run.finish(watch),
+        }
+    }
+
+    /// Counts of work so far.
+    pub fn stats(&self) -> &Stats {
+        match &self.0 {
+            Width::Narrow(run) => &run.engine.stats,
+            Width::Wide(run) => &run.engine.stats,
+        }
+    }
+
+    fn widen(&mut self) {
+        if let Width::Narrow(run) = &mut self.0 {
+            let (spec, replay) = (run.spec, Replay::new(run.spec, Precedence::RealTime));
+            self.0 = Width::Wide(Run {
+                spec,
+                stream: replace(&mut run.stream, Stream::new(true)).widen(),
+                engine: replace(&mut run.engine, Engine::new(None)).with_cuts(Wide::from),
+                replay: replace(&mut run.replay, replay),
+                witness: take(&mut run.witness),
+                finished: run.finished,
+                ending: run.ending.take(),
+            });
+        }
+    }
+}
+
+impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
+    fn push(&mut self, op: Op<P>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+        if self.return_before(op.interval.start(), watch)?.is_decided() {
+            return Ok(Progress::Decided);
+        }
+        self.finished += u64::from(!op.interval.is_unfinished());
+        if let Some(observer) = self.stream.call(op, &Relation(self.spec)) {
+            self.engine.place_observers(self.spec, &self.stream, Some(observer)).map_err(CheckError::Spec)?;
+        }
+        if self.engine.trails.wants_settling() {
+            self.settle()?;
+        }
+        Ok(Progress::Open)
+    }
+
+    fn finish(mut self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
+        let _ = self.return_before(u64::MAX, watch)?;
+        let verdict = match self.ending.take() {
+            Some(Ending::Stopped(stop)) => Verdict::Inconclusive(stop),
+            Some(Ending::Rejected(explanation)) => Verdict::Rejected(explanation),
+            None => {
+                self.engine.frontier.configs.truncate(1);
+                self.settle()?;
+                self.replay.finish(self.finished).map_err(CheckError::Unconfirmed)?;
+                Verdict::Accepted(self.witness)
+            }
+        };
+        Ok(Report { verdict, stats: self.engine.stats })
+    }
+
+    /// Walks the returns before this time.
+    fn return_before(&mut self, time: u64, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+        while self.ending.is_none() {
+            let Some(goal) = self.stream.next_return(time) else { return Ok(Progress::Open) };
+            let attempt = self.engine.attempt(self.spec, &self.stream, watch).map_err(CheckError::Spec)?;
+            self.engine.note_width(|| (Some(goal), self.stream.in_flight().collect()));
+            match attempt {
+                Attempt::Met => {
+                    let retired = self.stream.retire_goal();
+                    for config in &mut self.engine.frontier.configs {
+                        retired.forget_in(&mut config.cut);
+                    }
+                    self.engine.stats.operations += 1;
+                }
+                Attempt::Stuck(beginning) => {
+                    let explained = self.engine.stats.operations;
+                    let stuck = self.engine.stuck(self.spec, &self.stream, beginning).map_err(CheckError::Spec)?;
+                    self.ending = Some(Ending::Rejected(Explanation { goal: Some(goal), explained, stuck }));
+                }
+                Attempt::Stopped(stop) => self.ending = Some(Ending::Stopped(stop)),
+            }
+        }
+        Ok(Progress::Decided)
+    }
+
+    /// Replays what all configurations have in common and lets go of it.
+    fn settle(&mut self) -> Result<(), CheckError<S::Error>> {
+        let mut settled = Vec::new();
+        let living = self.engine.frontier.configs.iter_mut().map(|config| &mut config.trail);
+        self.engine.trails.settle(living, |step| settled.push(step));
+        for placed in settled {
+            self.witness.push(placed);
+            if placed.op == INITIAL {
+                self.replay.begin(placed.choice)?;
+            } else {
+                let Run { stream, replay, .. } = self;
+                stream.settle(placed.op, !placed.partway, |op| replay.step(op, placed))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A spec's view of how operations relate.
+struct Relation<'s, S>(&'s S);
+
+impl<S: Spec, P: Borrow<S::Op>> Relate<P> for Relation<'_, S> {
+    fn is_observer(&self, op: &P) -> bool {
+        self.0.is_observer(op.borrow())
+    }
+
+    fn commute(&self, a: &P, b: &P) -> bool {
+        self.0.commute(a.borrow(), b.borrow())
+    }
+
+    fn are_equal(&self, a: &P, b: &P) -> bool {
+        a.borrow() == b.borrow()
+    }
+}
+
+fn check_by_level<S: Spec>(
+    spec: &S,
+    history: &History<S::Op>,
+    precedence: Precedence,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Result<Report<S::State>, CheckError<S::Error>> {
+    let order = Order::new(history, precedence);
+    let origin = order.origin();
+    let is_observer = history.ops().iter().map(|op| options.reduce && spec.is_observer(&op.call)).collect();
+    let mut levels = Levels { order, ops: history.ops(), is_observer, level: 0 };
+    let mut engine: Engine<S, _> = Engine::new(options.max_width);
+    engine.begin(spec, &levels, &origin).map_err(CheckError::Spec)?;
+    let verdict = loop {
+        if let Some(complete) = engine.frontier.configs.iter().find(|config| levels.order.is_complete(&config.cut)) {
+            let mut witness = Witness::default();
+            engine.trails.steps(complete.trail).into_iter().for_each(|placed| witness.push(placed));
+            crate::replay::replay(spec, history, precedence, &witness)?;
+            break Verdict::Accepted(witness);
+        }
+        levels.level += 1;
+        match engine.attempt(spec, &levels, watch).map_err(CheckError::Spec)? {
+            Attempt::Met => {
+                engine.stats.operations = levels.level as u64;
+                engine.note_width(|| (None, Vec::new()));
+            }
+            Attempt::Stuck(beginning) => {
+                let stuck = engine.stuck(spec, &levels, beginning).map_err(CheckError::Spec)?;
+                break Verdict::Rejected(Explanation { goal: None, explained: engine.stats.operations, stuck });
+            }
+            Attempt::Stopped(stop) => break Verdict::Inconclusive(stop),
+        }
+    };
+    Ok(Report { verdict, stats: engine.stats })
+}

@@ -1,0 +1,334 @@
+//! The one loop: extend configurations until each meets the goal, or show that none can.
+//!
+//! A configuration is which operations have been placed and the state this led to. Those that meet the goal go into the
+//! next frontier; the others are extended by every operation that the walk names, and dropped when nothing is possible.
+//! Observers are placed in every new configuration as soon as they are enabled: whatever completes the configuration
+//! completes it with the observer moved to the front. If the next frontier stays empty, no order of the operations gets
+//! past this goal, and the configurations that could not be extended are the proof.
+
+use std::borrow::Borrow;
+
+use history::{OpId, Stop};
+
+use crate::explain::{Refusal, Stuck, Why};
+use crate::frontier::{Config, Frontier};
+use crate::observe::{Stats, Watch, Widest};
+use crate::spec::{Spec, Successors};
+use crate::trail::{INITIAL, Placed, Trail, Trails};
+use crate::walk::{Move, Walk};
+
+pub(crate) struct Engine<S: Spec, C> {
+    pub(crate) frontier: Frontier<C, S::State>,
+    pub(crate) trails: Trails,
+    pub(crate) stats: Stats,
+    work: Frontier<C, S::State>,
+    next: Frontier<C, S::State>,
+    max_width: usize,
+    unwatched: usize,
+    // Buffers, empty between uses.
+    successors: Successors<S::State>,
+    moves: Vec<Move>,
+    tried: Vec<Move>,
+    observed: Vec<Placed>,
+}
+
+/// How an attempt to reach the goal ended.
+pub(crate) enum Attempt {
+    /// The frontier holds every configuration that meets the goal.
+    Met,
+    /// No configuration can meet the goal. The first so many in the work list are those it began with.
+    Stuck(usize),
+    /// It was stopped.
+    Stopped(Stop),
+}
+
+/// So many steps are taken between two looks at the watch.
+const STEPS_UNWATCHED: usize = 64;
+
+/// Stuck configurations are looked for among at most so many, beyond which only those on the way to the goal are shown.
+const THOROUGH: usize = 10_000;
+
+impl<S: Spec, C: Clone + Eq> Engine<S, C> {
+    pub(crate) fn new(max_width: Option<usize>) -> Engine<S, C> {
+        Engine {
+            frontier: Frontier::new(),
+            trails: Trails::new(),
+            stats: Stats::default(),
+            work: Frontier::new(),
+            next: Frontier::new(),
+            max_width: max_width.unwrap_or(usize::MAX),
+            unwatched: 0,
+            successors: Successors::default(),
+            moves: Vec::new(),
+            tried: Vec::new(),
+            observed: Vec::new(),
+        }
+    }
+
+    /// The same search over another kind of cut, between two attempts.
+    pub(crate) fn with_cuts<D>(self, convert: impl Fn(C) -> D) -> Engine<S, D> {
+        let convert = |config: Config<C, S::State>| Config {
+            cut: convert(config.cut),
+            state: config.state,
+            trail: config.trail,
+            is_covered: false,
+        };
+        let mut frontier = Frontier::new();
+        self.frontier.configs.into_iter().for_each(|config| frontier.push(convert(config)));
+        Engine {
+            frontier,
+            trails: self.trails,
+            stats: self.stats,
+            work: Frontier::new(),
+            next: Frontier::new(),
+            max_width: self.max_width,
+            unwatched: self.unwatched,
+            successors: self.successors,
+            moves: self.moves,
+            tried: self.tried,
+            observed: self.observed,
+        }
+    }
+
+    /// Starts from every initial state, with nothing placed.
+    pub(crate) fn begin<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        cut: &C,
+    ) -> Result<(), S::Error> {
+        let mut states = Vec::new();
+        spec.initial(&mut states)?;
+        for (choice, state) in states.into_iter().enumerate() {
+            let trail = self.trails.begin(choice as u32);
+            let config = Config { cut: cut.clone(), state, trail, is_covered: false };
+            self.stats.generated += 1;
+            self.stats.distinct += u64::from(self.frontier.insert(walk, config));
+        }
+        self.place_observers(spec, walk, None)
+    }
+
+    /// Places observers in every configuration of the frontier that allows them: all that are available, or one that has
+    /// just become so.
+    pub(crate) fn place_observers<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        new: Option<Move>,
+    ) -> Result<(), S::Error> {
+        let Engine { frontier, trails, moves, stats, observed, .. } = self;
+        for config in &mut frontier.configs {
+            moves.clear();
+            match new {
+                Some(new) if walk.is_ready(&config.cut, new) => moves.push(new),
+                Some(_) => {}
+                None => walk.observers(&config.cut, None, moves),
+            }
+            Eager { moves, stats, observed }.place(spec, walk, &config.state, &mut config.cut)?;
+            for &step in observed.iter() {
+                config.trail = trails.extend(config.trail, step);
+            }
+        }
+        Ok(())
+    }
+
+    /// The one loop.
+    pub(crate) fn attempt<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        watch: &mut dyn Watch,
+    ) -> Result<Attempt, S::Error> {
+        if self.frontier.configs.iter().all(|config| walk.is_met(&config.cut)) {
+            self.stats.width = self.frontier.configs.len();
+            return Ok(Attempt::Met);
+        }
+        for config in self.frontier.configs.drain(..) {
+            let target = if walk.is_met(&config.cut) { &mut self.next } else { &mut self.work };
+            target.push(config);
+        }
+        self.frontier.clear();
+        let beginning = self.work.configs.len();
+        let mut cursor = 0;
+        while cursor < self.work.configs.len() {
+            if !self.work.configs[cursor].is_covered {
+                self.extend(spec, walk, cursor, false)?;
+            }
+            cursor += 1;
+            if let Some(stop) = self.look(watch) {
+                return Ok(Attempt::Stopped(stop));
+            }
+        }
+        self.stats.width = self.work.configs.len() + self.next.configs.len();
+        if self.next.configs.is_empty() {
+            return Ok(Attempt::Stuck(beginning));
+        }
+        self.next.configs.retain(|config| !config.is_covered);
+        std::mem::swap(&mut self.frontier, &mut self.next);
+        self.work.clear();
+        self.next.clear();
+        Ok(Attempt::Met)
+    }
+
+    /// Every configuration in which nothing can be placed, after an attempt got stuck.
+    pub(crate) fn stuck<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        beginning: usize,
+    ) -> Result<Vec<Stuck<S::State>>, S::Error> {
+        let by_need = std::mem::take(&mut self.work.configs);
+        self.work.clear();
+        for config in &by_need[..beginning] {
+            self.work.insert(walk, Config { is_covered: false, ..config.clone() });
+        }
+        let mut is_dead_end = Vec::new();
+        while is_dead_end.len() < self.work.configs.len() && self.work.configs.len() < THOROUGH {
+            let cursor = is_dead_end.len();
+            is_dead_end.push(!self.work.configs[cursor].is_covered && !self.extend(spec, walk, cursor, true)?);
+        }
+        let is_whole = is_dead_end.len() == self.work.configs.len() && is_dead_end.contains(&true);
+        let all = if is_whole { std::mem::take(&mut self.work.configs) } else { by_need };
+        let shown = all.into_iter().enumerate().filter(|(index, _)| !is_whole || is_dead_end[*index]);
+        Ok(shown.map(|(_, config)| self.explain(spec, walk, config)).collect())
+    }
+
+    /// Adds what can follow one configuration of the work list. False if nothing can.
+    fn extend<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        cursor: usize,
+        thorough: bool,
+    ) -> Result<bool, S::Error> {
+        let config = &self.work.configs[cursor];
+        let (cut, state, trail) = (config.cut.clone(), config.state.clone(), config.trail);
+        let mut tried = std::mem::take(&mut self.tried);
+        walk.moves(&cut, thorough, &mut tried);
+        self.unwatched += tried.len();
+        let before = self.stats.generated;
+        for next in tried.drain(..) {
+            let op = walk.op(next);
+            self.stats.steps += 1;
+            let mut successors = std::mem::take(&mut self.successors);
+            spec.step(&state, op.call.borrow(), &mut successors)?;
+            let (done, partway) = successors.drain();
+            for (choice, state) in done.enumerate() {
+                let placed = Placed { op: op.id, choice: choice as u32, partway: false };
+                self.add(spec, walk, next, walk.place(&cut, next), state, trail, placed)?;
+            }
+            for (choice, state) in partway.enumerate() {
+                let placed = Placed { op: op.id, choice: choice as u32, partway: true };
+                self.add(spec, walk, next, cut.clone(), state, trail, placed)?;
+            }
+            self.successors = successors;
+        }
+        self.tried = tried;
+        Ok(self.stats.generated > before)
+    }
+
+    /// Adds the configuration that a step led to, with the observers that it allows.
+    #[expect(clippy::too_many_arguments, reason = "a configuration in the making and how it came about")]
+    fn add<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        next: Move,
+        mut cut: C,
+        state: S::State,
+        trail: Trail,
+        placed: Placed,
+    ) -> Result<(), S::Error> {
+        let Engine { moves, stats, observed, trails, .. } = self;
+        moves.clear();
+        walk.observers(&cut, Some(next), moves);
+        Eager { moves, stats, observed }.place(spec, walk, &state, &mut cut)?;
+        let target = if walk.is_met(&cut) { &mut self.next } else { &mut self.work };
+        stats.generated += 1;
+        if target.insert(walk, Config { cut, state, trail, is_covered: false }) {
+            let newest = target.configs.last_mut().expect("the configuration just added");
+            for &step in std::iter::once(&placed).chain(observed.iter()) {
+                newest.trail = trails.extend(newest.trail, step);
+            }
+            stats.distinct += 1;
+        }
+        Ok(())
+    }
+
+    /// Remembers the widest place.
+    pub(crate) fn note_width(&mut self, place: impl FnOnce() -> (Option<OpId>, Vec<OpId>)) {
+        if self.stats.widest.as_ref().is_none_or(|widest| widest.width < self.stats.width) {
+            let (goal, in_flight) = place();
+            self.stats.widest = Some(Widest { width: self.stats.width, goal, in_flight });
+        }
+    }
+
+    fn look(&mut self, watch: &mut dyn Watch) -> Option<Stop> {
+        let width = self.work.configs.len() + self.next.configs.len();
+        if width > self.max_width {
+            return Some(Stop::Width);
+        }
+        if self.unwatched < STEPS_UNWATCHED {
+            return None;
+        }
+        self.unwatched = 0;
+        self.stats.width = width;
+        watch.look(&self.stats)
+    }
+
+    fn explain<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        config: Config<C, S::State>,
+    ) -> Stuck<S::State> {
+        self.moves.clear();
+        walk.moves(&config.cut, true, &mut self.moves);
+        walk.observers(&config.cut, None, &mut self.moves);
+        let disabled = self.moves.iter().map(|&next| {
+            let op = walk.op(next);
+            Refusal { op: op.id, why: Why::Disabled(spec.why_not(&config.state, op.call.borrow())) }
+        });
+        let waiting = walk.waiting(&config.cut).into_iter().map(|(op, on)| Refusal { op, why: Why::MustFollow(on) });
+        let mut refused: Vec<Refusal> = disabled.chain(waiting).collect();
+        refused.sort_by_key(|refusal| refusal.op);
+        let steps = self.trails.steps(config.trail);
+        Stuck { recent: steps.into_iter().filter(|step| step.op != INITIAL).collect(), refused, state: config.state }
+    }
+}
+
+/// Places observers in one configuration. Borrows what it needs of the engine.
+struct Eager<'e> {
+    moves: &'e mut Vec<Move>,
+    stats: &'e mut Stats,
+    observed: &'e mut Vec<Placed>,
+}
+
+impl Eager<'_> {
+    /// Places those of the moves that are enabled, and whatever comes forward by this; says which in `observed`.
+    fn place<S: Spec, P: Borrow<S::Op>, W: Walk<P>>(
+        &mut self,
+        spec: &S,
+        walk: &W,
+        state: &S::State,
+        cut: &mut W::Cut,
+    ) -> Result<(), S::Error> {
+        self.observed.clear();
+        loop {
+            let before = self.observed.len();
+            for &next in self.moves.iter() {
+                let op = walk.op(next);
+                self.stats.steps += 1;
+                if spec.allows(state, op.call.borrow())? {
+                    *cut = walk.place(cut, next);
+                    self.observed.push(Placed { op: op.id, choice: 0, partway: false });
+                }
+            }
+            if self.observed.len() == before || !walk.has_chains() {
+                return Ok(());
+            }
+            self.moves.clear();
+            walk.observers(cut, None, self.moves);
+        }
+    }
+}

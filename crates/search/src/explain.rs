@@ -1,0 +1,45 @@
+//! Where every order gets stuck.
+
+use history::OpId;
+
+use crate::trail::Placed;
+
+/// Why no order of the operations is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation<S> {
+    /// The operation that no order can place by the time it returned; none if the walk was by level.
+    pub goal: Option<OpId>,
+    /// How many operations had returned, and been placed, before.
+    pub explained: u64,
+    /// Every configuration in which nothing more can be placed.
+    pub stuck: Vec<Stuck<S>>,
+}
+
+/// A configuration in which nothing more can be placed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck<S> {
+    /// The state of the spec.
+    pub state: S,
+    /// The last steps that led there: all since the point up to which every configuration has the same past.
+    pub recent: Vec<Placed>,
+    /// The operations in flight that have not been placed, and why not.
+    pub refused: Vec<Refusal>,
+}
+
+/// Why an operation could not be placed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The operation.
+    pub op: OpId,
+    /// Why not.
+    pub why: Why,
+}
+
+/// The kinds of reasons against placing an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The spec does not allow it in this state; in the words of the spec, if it has any.
+    Disabled(Option<String>),
+    /// Another operation has to be placed before.
+    MustFollow(OpId),
+}

@@ -1,0 +1,87 @@
+//! Configurations that are possible at once, without those that another one covers.
+//!
+//! Comparing is exact: hashes only say where to look. A handful of configurations is searched from end to end, which is
+//! faster than hashing; a table takes over as they grow in number.
+
+use std::hash::{Hash, Hasher};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use crate::trail::Trail;
+use crate::walk::Walk;
+
+/// What has been placed, the state this led to, and how.
+#[derive(Clone)]
+pub(crate) struct Config<C, S> {
+    pub(crate) cut: C,
+    pub(crate) state: S,
+    pub(crate) trail: Trail,
+    pub(crate) is_covered: bool,
+}
+
+pub(crate) struct Frontier<C, S> {
+    pub(crate) configs: Vec<Config<C, S>>,
+    table: HashTable<u32>, // Of all configurations, once there are more than a handful.
+}
+
+const HANDFUL: usize = 12;
+
+impl<C, S: Eq + Hash> Frontier<C, S> {
+    pub(crate) fn new() -> Frontier<C, S> {
+        Frontier { configs: Vec::new(), table: HashTable::new() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.configs.clear();
+        self.table.clear();
+    }
+
+    /// Adds a configuration that none covers and that covers none, before any other is inserted.
+    pub(crate) fn push(&mut self, config: Config<C, S>) {
+        self.configs.push(config);
+    }
+
+    /// Adds a configuration unless another one covers it, and marks those that it covers. True if it was added.
+    pub(crate) fn insert<P>(&mut self, walk: &impl Walk<P, Cut = C>, config: Config<C, S>) -> bool {
+        let Frontier { configs, table } = self;
+        if configs.len() < HANDFUL && table.is_empty() {
+            let is_redundant = configs.iter_mut().any(|other| compare(walk, other, &config));
+            if !is_redundant {
+                configs.push(config);
+            }
+            return !is_redundant;
+        }
+        if table.is_empty() {
+            for index in 0..configs.len() {
+                let rehash = |&other: &u32| hash(walk, &configs[other as usize]);
+                table.insert_unique(hash(walk, &configs[index]), index as u32, rehash);
+            }
+        }
+        let hashed = hash(walk, &config);
+        let is_redundant = table.iter_hash(hashed).any(|&other| compare(walk, &mut configs[other as usize], &config));
+        if !is_redundant {
+            configs.push(config);
+            let newest = (configs.len() - 1) as u32;
+            table.insert_unique(hashed, newest, |&other| hash(walk, &configs[other as usize]));
+        }
+        !is_redundant
+    }
+}
+
+/// True if the old configuration covers the new one. If it is the other way round, marks the old one as covered.
+fn compare<P, C, S: Eq>(walk: &impl Walk<P, Cut = C>, old: &mut Config<C, S>, new: &Config<C, S>) -> bool {
+    if old.is_covered || old.state != new.state {
+        return false;
+    }
+    let is_redundant = walk.covers(&old.cut, &new.cut);
+    old.is_covered = !is_redundant && walk.covers(&new.cut, &old.cut);
+    is_redundant
+}
+
+fn hash<P, C, S: Hash>(walk: &impl Walk<P, Cut = C>, config: &Config<C, S>) -> u64 {
+    let mut hasher = FxHasher::default();
+    walk.hash_core(&config.cut, &mut hasher);
+    config.state.hash(&mut hasher);
+    hasher.finish()
+}

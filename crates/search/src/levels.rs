@@ -1,0 +1,71 @@
+//! The walk by level: place one operation, whichever, then one more.
+//!
+//! Each level holds every configuration with so many operations placed, so equal configurations meet within one level and
+//! two levels are all that must be remembered. This is how a model checker walks a trace, and the numbers of
+//! configurations agree with it when no reduction is used. It is the walk for orders other than real time, where no
+//! return forces an operation to be placed; it needs the whole history at hand.
+
+use std::hash::{Hash, Hasher};
+
+use history::{Op, OpId, Order, Position};
+
+use crate::walk::{Move, Walk};
+
+pub(crate) struct Levels<'h, P> {
+    pub(crate) order: Order,
+    pub(crate) ops: &'h [Op<P>],
+    pub(crate) is_observer: Vec<bool>, // By place. All false if observers are to be treated as any other operation.
+    pub(crate) level: usize,
+}
+
+impl<P> Walk<P> for Levels<'_, P> {
+    type Cut = Position;
+
+    fn is_met(&self, position: &Position) -> bool {
+        position.count() >= self.level
+    }
+
+    fn moves(&self, position: &Position, _thorough: bool, out: &mut Vec<Move>) {
+        out.extend(self.ready(position, false));
+    }
+
+    fn observers(&self, position: &Position, _after: Option<Move>, out: &mut Vec<Move>) {
+        out.extend(self.ready(position, true));
+    }
+
+    fn is_ready(&self, position: &Position, next: Move) -> bool {
+        self.order.ready(position).any(|(_, place)| place == next.0 as usize)
+    }
+
+    fn has_chains(&self) -> bool {
+        true
+    }
+
+    fn op(&self, next: Move) -> &Op<P> {
+        &self.ops[next.0 as usize]
+    }
+
+    fn place(&self, position: &Position, next: Move) -> Position {
+        self.order.after(position, self.op(next).process.index())
+    }
+
+    fn waiting(&self, position: &Position) -> Vec<(OpId, OpId)> {
+        let id = |place: usize| self.ops[place].id;
+        self.order.waiting(position).into_iter().map(|(op, blocker)| (id(op), id(blocker))).collect()
+    }
+
+    fn hash_core<H: Hasher>(&self, position: &Position, hasher: &mut H) {
+        position.hash(hasher);
+    }
+
+    fn covers(&self, a: &Position, b: &Position) -> bool {
+        a == b
+    }
+}
+
+impl<P> Levels<'_, P> {
+    fn ready(&self, position: &Position, observers: bool) -> impl Iterator<Item = Move> {
+        let ready = self.order.ready(position).map(|(_, place)| place);
+        ready.filter(move |&place| self.is_observer[place] == observers).map(|place| Move(place as u32))
+    }
+}

@@ -1,0 +1,56 @@
+//! What the search tells while it runs, and how it is told to stop.
+//!
+//! The search reads no clock and knows no allocator. Whoever runs it looks at its numbers from time to time, and at the
+//! world, and may say stop; this can only make a verdict inconclusive.
+
+use history::{OpId, Stop};
+
+/// Counts of work. They depend on the spec, the history and the options alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Operations that have returned, or, walking by level, that some configuration has placed.
+    pub operations: u64,
+    /// How often the spec was asked for a step.
+    pub steps: u64,
+    /// Configurations that steps led to, and initial states.
+    pub generated: u64,
+    /// Those that were kept, because nothing kept before covers them.
+    pub distinct: u64,
+    /// Configurations at hand now.
+    pub width: usize,
+    /// The place with the most configurations at once.
+    pub widest: Option<Widest>,
+}
+
+/// The place where the most configurations were possible at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Widest {
+    /// How many there were.
+    pub width: usize,
+    /// The operation that was to be placed there; none if the walk is by level.
+    pub goal: Option<OpId>,
+    /// The operations in flight there.
+    pub in_flight: Vec<OpId>,
+}
+
+/// Looks at the search now and then.
+pub trait Watch {
+    /// Called every few dozen steps. Answers with a reason to stop, if there is one.
+    fn look(&mut self, stats: &Stats) -> Option<Stop>;
+}
+
+impl<F: FnMut(&Stats) -> Option<Stop>> Watch for F {
+    fn look(&mut self, stats: &Stats) -> Option<Stop> {
+        self(stats)
+    }
+}
+
+/// Never stops a search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn look(&mut self, _: &Stats) -> Option<Stop> {
+        None
+    }
+}

@@ -1,0 +1,190 @@
+//! Confirms a witness without searching.
+//!
+//! A witness is an order of operations and, where the spec leaves a choice, what was chosen. Replaying it takes one pass
+//! and three checks that share nothing with the search: each step is one that the spec allows; each process goes through
+//! its operations in order; and no operation is placed after one that started later than it ended. The last is enough
+//! for real time: if `a` ended before `b` started and `b` came first, then `a` is placed when a later start has been seen.
+//! Finally, as many operations must have been placed as finished.
+
+use std::borrow::Borrow;
+
+use history::{History, Op, OpId, Precedence};
+use thiserror::Error;
+
+use crate::spec::{Spec, Successors};
+use crate::trail::{INITIAL, Placed};
+
+/// An order of operations that explains a history.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Witness {
+    initial: u32,
+    order: Vec<OpId>,
+    branches: Vec<(usize, Placed)>, // The steps that are not the first choice or not the whole operation, by place.
+}
+
+/// Why a witness is none.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unconfirmed {
+    /// The spec has no such initial state.
+    #[error("there is no initial state number {0}")]
+    Initial(u32),
+    /// The spec does not allow a step.
+    #[error("the spec does not allow {op} as step {step}")]
+    Disabled {
+        /// The operation.
+        op: OpId,
+        /// Its place in the witness.
+        step: usize,
+    },
+    /// An operation is placed out of order.
+    #[error("{op} as step {step} comes after an operation that it precedes")]
+    OutOfOrder {
+        /// The operation.
+        op: OpId,
+        /// Its place in the witness.
+        step: usize,
+    },
+    /// Operations are missing.
+    #[error("{placed} finished operations are placed out of {finished}")]
+    Incomplete {
+        /// How many are placed.
+        placed: u64,
+        /// How many finished.
+        finished: u64,
+    },
+}
+
+/// A replay that did not succeed: the spec failed, or the witness is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplayError<E> {
+    /// The spec could not compute a step.
+    Spec(E),
+    /// The witness is none.
+    Unconfirmed(Unconfirmed),
+}
+
+impl<E> From<Unconfirmed> for ReplayError<E> {
+    fn from(error: Unconfirmed) -> ReplayError<E> {
+        ReplayError::Unconfirmed(error)
+    }
+}
+
+impl Witness {
+    /// Which initial state it starts from, counted from zero.
+    pub fn initial(&self) -> u32 {
+        self.initial
+    }
+
+    /// How many steps it has.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// True if it has no steps.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The steps, first to last.
+    pub fn steps(&self) -> impl Iterator<Item = Placed> {
+        let mut branches = self.branches.iter().peekable();
+        self.order.iter().enumerate().map(move |(place, &op)| match branches.next_if(|branch| branch.0 == place) {
+            Some(&(_, placed)) => placed,
+            None => Placed { op, choice: 0, partway: false },
+        })
+    }
+
+    /// A witness in which every operation is done in one step and every choice is the first.
+    pub fn from_order(order: Vec<OpId>) -> Witness {
+        Witness { initial: 0, order, branches: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, placed: Placed) {
+        if placed.op == INITIAL {
+            self.initial = placed.choice;
+            return;
+        }
+        if placed.choice != 0 || placed.partway {
+            self.branches.push((self.order.len(), placed));
+        }
+        self.order.push(placed.op);
+    }
+}
+
+/// Replays a witness of a whole history.
+pub fn replay<S: Spec>(
+    spec: &S,
+    history: &History<S::Op>,
+    precedence: Precedence,
+    witness: &Witness,
+) -> Result<(), ReplayError<S::Error>> {
+    let mut replay = Replay::new(spec, precedence);
+    replay.begin(witness.initial)?;
+    for placed in witness.steps() {
+        replay.step(history.op(placed.op), placed)?;
+    }
+    let finished = history.ops().iter().filter(|op| !op.interval.is_unfinished()).count();
+    Ok(replay.finish(finished as u64)?)
+}
+
+/// A replay in progress, which can follow a search that settles its witness piece by piece.
+pub(crate) struct Replay<'s, S: Spec> {
+    spec: &'s S,
+    precedence: Precedence,
+    state: Option<S::State>,
+    latest_start: u64,
+    next: Vec<u32>, // For each process, the least place that its next step may have there.
+    steps: usize,
+    placed: u64, // Finished operations placed.
+    successors: Successors<S::State>,
+}
+
+impl<'s, S: Spec> Replay<'s, S> {
+    pub(crate) fn new(spec: &'s S, precedence: Precedence) -> Replay<'s, S> {
+        Replay {
+            spec,
+            precedence,
+            state: None,
+            latest_start: 0,
+            next: Vec::new(),
+            steps: 0,
+            placed: 0,
+            successors: Successors::default(),
+        }
+    }
+
+    pub(crate) fn begin(&mut self, initial: u32) -> Result<(), ReplayError<S::Error>> {
+        let mut states = Vec::new();
+        self.spec.initial(&mut states).map_err(ReplayError::Spec)?;
+        let state = states.into_iter().nth(initial as usize).ok_or(Unconfirmed::Initial(initial))?;
+        self.state = Some(state);
+        Ok(())
+    }
+
+    pub(crate) fn step<P: Borrow<S::Op>>(&mut self, op: &Op<P>, placed: Placed) -> Result<(), ReplayError<S::Error>> {
+        let step = self.steps;
+        self.steps += 1;
+        let process = op.process.index();
+        if self.next.len() <= process {
+            self.next.resize(process + 1, 0);
+        }
+        let is_late = self.precedence == Precedence::RealTime && op.interval.deadline() < self.latest_start;
+        if is_late || op.index < self.next[process] {
+            return Err(Unconfirmed::OutOfOrder { op: op.id, step }.into());
+        }
+        self.latest_start = self.latest_start.max(op.interval.start());
+        self.next[process] = op.index + u32::from(!placed.partway);
+        self.placed += u64::from(!placed.partway && !op.interval.is_unfinished());
+        let state = self.state.as_ref().expect("a replay that has begun");
+        self.spec.step(state, op.call.borrow(), &mut self.successors).map_err(ReplayError::Spec)?;
+        let (mut done, mut partway) = self.successors.drain();
+        let choice = placed.choice as usize;
+        let state = if placed.partway { partway.nth(choice) } else { done.nth(choice) };
+        self.state = Some(state.ok_or(Unconfirmed::Disabled { op: op.id, step })?);
+        Ok(())
+    }
+
+    pub(crate) fn finish(&self, finished: u64) -> Result<(), Unconfirmed> {
+        if self.placed == finished { Ok(()) } else { Err(Unconfirmed::Incomplete { placed: self.placed, finished }) }
+    }
+}

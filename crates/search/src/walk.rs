@@ -1,0 +1,50 @@
+//! In which order the search places operations: what it must have placed next, and what may be tried for it.
+//!
+//! The search has one loop. It extends configurations, one operation at a time, until each meets the current *goal*; a
+//! walk says what the goal is and which operations to try. Walking just in time ([`crate::stream`]), the goal is to have
+//! placed the operation that returns next; walking by level ([`crate::levels`]), it is to have placed one operation more.
+
+use std::hash::{Hash, Hasher};
+
+use history::{Op, OpId};
+
+/// What the search asks of a walk. `P` is what operations carry.
+pub(crate) trait Walk<P> {
+    /// Which operations a configuration has placed.
+    type Cut: Clone + Eq;
+
+    /// True if the goal is reached.
+    fn is_met(&self, cut: &Self::Cut) -> bool;
+
+    /// Adds the operations to try on the way to the goal. A thorough answer names every operation that may be next; one
+    /// that is not leaves out those whose place does not matter for the goal.
+    fn moves(&self, cut: &Self::Cut, thorough: bool, out: &mut Vec<Move>);
+
+    /// Adds the observers that may be next: all of them, or those that may have become enabled by the move just made.
+    fn observers(&self, cut: &Self::Cut, after: Option<Move>, out: &mut Vec<Move>);
+
+    /// True if everything that must come before the operation has been placed.
+    fn is_ready(&self, cut: &Self::Cut, next: Move) -> bool;
+
+    /// True if placing an observer may let another one come forward.
+    fn has_chains(&self) -> bool;
+
+    /// The operation of a move.
+    fn op(&self, next: Move) -> &Op<P>;
+
+    /// What is placed after a move.
+    fn place(&self, cut: &Self::Cut, next: Move) -> Self::Cut;
+
+    /// Operations that may not be next, each with one that must come before it.
+    fn waiting(&self, cut: &Self::Cut) -> Vec<(OpId, OpId)>;
+
+    /// Hashes what two cuts must share for one to cover the other.
+    fn hash_core<H: Hasher>(&self, cut: &Self::Cut, hasher: &mut H);
+
+    /// True if, from the same state, whatever can follow `b` can follow `a`. Every cut covers itself.
+    fn covers(&self, a: &Self::Cut, b: &Self::Cut) -> bool;
+}
+
+/// An operation that may be next, by the number that its walk gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Move(pub(crate) u32);

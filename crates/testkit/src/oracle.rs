@@ -1,0 +1,64 @@
+//! The definition, executed: try every order.
+//!
+//! Shares nothing with the search. An operation may be next if every operation that precedes it, straight from the
+//! definition, has been placed; whatever the spec allows is tried; a history is allowed if every finished operation can be
+//! placed. Exponential on purpose.
+
+use history::{History, Op, Precedence};
+use search::{Spec, Successors};
+
+/// True if some order of the operations is allowed.
+pub fn is_allowed<S: Spec>(spec: &S, history: &History<S::Op>, precedence: Precedence) -> bool
+where
+    S::Error: std::fmt::Debug,
+{
+    assert!(history.ops().len() <= 12, "a history small enough to try every order");
+    let mut states = Vec::new();
+    spec.initial(&mut states).expect("a spec that can be evaluated");
+    let mut search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
+    states.into_iter().any(|state| search.completes(&vec![false; history.ops().len()], state))
+}
+
+struct Exhaustive<'a, S: Spec> {
+    spec: &'a S,
+    ops: &'a [Op<S::Op>],
+    precedence: Precedence,
+    seen: Vec<(Vec<bool>, S::State)>,
+}
+
+impl<S: Spec> Exhaustive<'_, S>
+where
+    S::Error: std::fmt::Debug,
+{
+    fn completes(&mut self, placed: &[bool], state: S::State) -> bool {
+        let is_complete = self.ops.iter().zip(placed).all(|(op, &is_placed)| is_placed || op.interval.end().is_none());
+        let situation = (placed.to_vec(), state);
+        if is_complete || self.seen.contains(&situation) {
+            return is_complete;
+        }
+        self.seen.push(situation.clone());
+        let (_, state) = situation;
+        (0..self.ops.len()).any(|next| {
+            if placed[next] || !self.may_be_next(next, placed) {
+                return false;
+            }
+            let mut successors = Successors::default();
+            self.spec.step(&state, &self.ops[next].call, &mut successors).expect("a spec that can be evaluated");
+            let (done, partway) = successors.into_parts();
+            let mut after = placed.to_vec();
+            after[next] = true;
+            done.into_iter().any(|state| self.completes(&after, state))
+                || partway.into_iter().any(|state| self.completes(placed, state))
+        })
+    }
+
+    fn may_be_next(&self, next: usize, placed: &[bool]) -> bool {
+        (0..self.ops.len()).all(|other| placed[other] || !self.precedes(&self.ops[other], &self.ops[next]))
+    }
+
+    fn precedes(&self, a: &Op<S::Op>, b: &Op<S::Op>) -> bool {
+        let in_process = a.process == b.process && a.index < b.index;
+        let in_time = a.interval.end().is_some_and(|end| end < b.interval.start());
+        in_process || (self.precedence == Precedence::RealTime && in_time)
+    }
+}

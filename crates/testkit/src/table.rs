@@ -1,0 +1,156 @@
+//! Random specs and random histories of them.
+//!
+//! A [`Table`] is a spec over four states whose operations are arbitrary relations: they may be disabled anywhere, have
+//! several successors, and take steps that are not their last. What it says about observers and about operations that
+//! commute is computed from the relations, so it is exactly as true as it can be.
+
+use std::convert::Infallible;
+
+use fastrand::Rng;
+use history::History;
+use search::{Spec, Successors};
+
+const STATES: usize = 4;
+
+/// A spec given by relations.
+#[derive(Clone, Debug)]
+pub struct Table {
+    initial: [bool; STATES],
+    actions: Vec<Action>,
+}
+
+#[derive(Clone, Debug)]
+struct Action {
+    done: Relation,
+    partway: Relation,
+}
+
+type Relation = [[bool; STATES]; STATES];
+
+/// Which action an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TableOp(pub u8);
+
+impl Table {
+    /// A random spec with a few actions.
+    pub fn random(rng: &mut Rng) -> Table {
+        let mut initial = [false; STATES];
+        initial[rng.usize(..STATES)] = true;
+        initial[rng.usize(..STATES)] |= rng.u8(..4) == 0;
+        let actions = (0..rng.usize(2..6)).map(|_| Action::random(rng)).collect();
+        Table { initial, actions }
+    }
+}
+
+impl Action {
+    fn random(rng: &mut Rng) -> Action {
+        let mut action = Action { done: Relation::default(), partway: Relation::default() };
+        let kind = rng.u8(..8);
+        for state in 0..STATES {
+            match kind {
+                0..=2 => action.done[state][state] = rng.bool(),
+                3..=5 => action.done[state][rng.usize(..STATES)] = rng.u8(..4) > 0,
+                6 => (0..STATES).for_each(|next| action.done[state][next] = rng.u8(..4) == 0),
+                _ => {
+                    action.done[state][rng.usize(..STATES)] = rng.bool();
+                    action.partway[state][rng.usize(..STATES)] = rng.bool();
+                }
+            }
+        }
+        action
+    }
+}
+
+fn then(a: &Relation, b: &Relation) -> Relation {
+    let mut both = Relation::default();
+    for from in 0..STATES {
+        for via in (0..STATES).filter(|&via| a[from][via]) {
+            (0..STATES).for_each(|to| both[from][to] |= b[via][to]);
+        }
+    }
+    both
+}
+
+impl Spec for Table {
+    type Op = TableOp;
+    type State = u8;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<u8>) -> Result<(), Infallible> {
+        out.extend((0..STATES as u8).filter(|&state| self.initial[usize::from(state)]));
+        Ok(())
+    }
+
+    fn step(&self, state: &u8, op: &TableOp, out: &mut Successors<u8>) -> Result<(), Infallible> {
+        let action = &self.actions[usize::from(op.0)];
+        for next in 0..STATES {
+            if action.done[usize::from(*state)][next] {
+                out.done(next as u8);
+            }
+            if action.partway[usize::from(*state)][next] {
+                out.partway(next as u8);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_observer(&self, op: &TableOp) -> bool {
+        let action = &self.actions[usize::from(op.0)];
+        let leads = |relation: &Relation, from: usize, to: usize| relation[from][to];
+        (0..STATES).all(|from| {
+            (0..STATES).all(|to| !leads(&action.partway, from, to) && (from == to || !leads(&action.done, from, to)))
+        })
+    }
+
+    fn commute(&self, a: &TableOp, b: &TableOp) -> bool {
+        let (a, b) = (&self.actions[usize::from(a.0)], &self.actions[usize::from(b.0)]);
+        let parts = |action: &Action| [action.done, action.partway];
+        parts(a).iter().all(|a| parts(b).iter().all(|b| then(a, b) == then(b, a)))
+    }
+}
+
+/// A random history of at most `most` operations: short times, so that instants are shared; some operations never finish.
+/// About half are runs of the spec with intervals around each step, the others are arbitrary.
+pub fn random_history(spec: &Table, rng: &mut Rng, most: usize) -> History<TableOp> {
+    let processes = rng.u32(1..5);
+    let count = rng.usize(..=most);
+    let ops = if rng.bool() { simulate(spec, rng, count) } else { Vec::new() };
+    let spread = rng.u64(1..5);
+    let mut free_at = vec![0; processes as usize];
+    let mut calls = Vec::new();
+    for place in 0..count {
+        let process = rng.usize(..free_at.len());
+        let Some(op) =
+            ops.get(place).copied().or_else(|| ops.is_empty().then(|| TableOp(rng.u8(..spec.actions.len() as u8))))
+        else {
+            break;
+        };
+        if free_at[process] == u64::MAX {
+            continue;
+        }
+        let point = (place as u64).max(free_at[process]);
+        let start = point.saturating_sub(rng.u64(..spread)).max(free_at[process]);
+        let end = (rng.u8(..8) > 0).then(|| point + rng.u64(..spread));
+        free_at[process] = end.unwrap_or(u64::MAX);
+        calls.push((process as u32, start, end, op));
+    }
+    History::from_calls(calls).expect("processes that run one operation at a time")
+}
+
+fn simulate(spec: &Table, rng: &mut Rng, count: usize) -> Vec<TableOp> {
+    let mut states = Vec::new();
+    let Ok(()) = spec.initial(&mut states);
+    let mut state = states[rng.usize(..states.len())];
+    let mut ops = Vec::new();
+    for _ in 0..count {
+        let op = TableOp(rng.u8(..spec.actions.len() as u8));
+        let mut successors = Successors::default();
+        let Ok(()) = spec.step(&state, &op, &mut successors);
+        let (done, _) = successors.into_parts();
+        if let Some(&next) = done.first() {
+            state = next;
+            ops.push(op);
+        }
+    }
+    ops
+}
