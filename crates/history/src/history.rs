@@ -4,6 +4,8 @@
 //! an operation that never finished in its own process. Operations are numbered by start, so a history can be read as a
 //! stream, and [`Sequence`] checks a stream with memory for one operation per process.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -13,7 +15,7 @@ use crate::{Call, Interval, Op, OpId, Outcome, ProcessId, Trace};
 /// Operations by increasing start, each process sequential.
 #[derive(Clone, Debug)]
 pub struct History<T> {
-    processes: Vec<Arc<str>>,
+    processes: Arc<[Arc<str>]>,
     ops: Vec<Op<T>>, // Invariant: accepted by `Sequence` in this order.
 }
 
@@ -71,7 +73,7 @@ impl History<Call> {
         for record in records {
             ops.push(sequence.next(&processes, record.process, record.start, record.end, record.call)?);
         }
-        Ok(History { processes, ops })
+        Ok(History { processes: processes.into(), ops })
     }
 }
 
@@ -81,7 +83,7 @@ impl<T> History<T> {
         let mut calls: Vec<_> = calls.into_iter().collect();
         calls.sort_by_key(|&(_, start, end, _)| (start, end.unwrap_or(u64::MAX)));
         let count = calls.iter().map(|call| call.0 + 1).max().unwrap_or(0);
-        let processes: Vec<Arc<str>> = (0..count).map(|process| process.to_string().into()).collect();
+        let processes: Arc<[Arc<str>]> = (0..count).map(|process| process.to_string().into()).collect();
         let mut sequence = Sequence::default();
         let mut ops = Vec::with_capacity(calls.len());
         for (process, start, end, call) in calls {
@@ -123,6 +125,23 @@ impl<T> History<T> {
             ops.extend(view(op)?.map(|call| op.with(call)));
         }
         Ok(History { processes: self.processes.clone(), ops })
+    }
+}
+
+impl<T: Clone> History<T> {
+    /// One history for each part that operations belong to, by first operation. `None` if an operation has no part.
+    pub fn split<K: Copy + Eq + Hash>(&self, part: impl Fn(&T) -> Option<K>) -> Option<Vec<(K, History<T>)>> {
+        let mut places: HashMap<K, usize> = HashMap::new();
+        let mut parts: Vec<(K, History<T>)> = Vec::new();
+        for op in &self.ops {
+            let key = part(&op.call)?;
+            let place = *places.entry(key).or_insert_with(|| {
+                parts.push((key, History { processes: self.processes.clone(), ops: Vec::new() }));
+                parts.len() - 1
+            });
+            parts[place].1.ops.push(op.clone());
+        }
+        Some(parts)
     }
 }
 
@@ -222,6 +241,18 @@ mod tests {
         let error = sequence.next(&[], ProcessId(1), 3, Some(5), ()).unwrap_err();
         assert_eq!(error, IllFormed::OutOfOrder { op: "T1:0".into(), start: 3, after: 4 });
         assert!(sequence.next(&[], ProcessId(1), 4, Some(u64::MAX), ()).is_err());
+    }
+
+    #[test]
+    fn a_history_splits_into_its_parts() {
+        let history = History::from_calls([(0, 0, Some(1), 'b'), (1, 2, Some(3), 'a'), (0, 4, Some(5), 'b')]).unwrap();
+        let parts = history.split(|&part| Some(part)).unwrap();
+        let named = |part: &(char, History<char>)| {
+            let names: Vec<String> = part.1.ops().iter().map(|op| part.1.name(op.id)).collect();
+            format!("{} {}", part.0, names.join(" "))
+        };
+        assert_eq!(parts.iter().map(named).collect::<Vec<_>>(), ["b T0:0 T0:1", "a T1:0"]);
+        assert!(history.split(|&part| (part == 'a').then_some(part)).is_none());
     }
 
     #[test]

@@ -73,6 +73,16 @@ impl Call {
         (values.len() == args || values.len() == all).then(|| Call { schema, values, failed: false, meta: Vec::new() })
     }
 
+    /// A call for a reader to fill in: it adds the values, and delivers the call only if they are complete.
+    pub(crate) fn without_values(schema: Arc<Schema>) -> Call {
+        Call { schema, values: SmallVec::new(), failed: false, meta: Vec::new() }
+    }
+
+    /// The values of a call that a reader fills in.
+    pub(crate) fn values_mut(&mut self) -> &mut SmallVec<[Value; 3]> {
+        &mut self.values
+    }
+
     /// A call whose arguments and results are known by their places.
     pub fn positional(
         action: &str,
@@ -129,10 +139,11 @@ fn find<'a>(names: &[Arc<str>], values: &'a [Value], place: usize, name: &str) -
     values.get(place)
 }
 
-/// Calls print as `put(key: 1, value: 2) = ok: TRUE`, and as `put(1, 2) = TRUE` if their arguments have no names.
+/// Calls print as `put(key: 1, value: 2) = ok: TRUE`, and as `put(1, 2) = TRUE` if their arguments have no names. A name
+/// that is not a word is quoted, so that what is printed can be read again.
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}(", self.action())?;
+        write!(f, "{}(", Word(self.action()))?;
         write_fields(f, &self.schema.args, self.args())?;
         f.write_str(")")?;
         if !self.results().is_empty() {
@@ -146,10 +157,30 @@ impl fmt::Display for Call {
 fn write_fields(f: &mut fmt::Formatter<'_>, names: &[Arc<str>], values: &[Value]) -> fmt::Result {
     for (index, (name, value)) in names.iter().zip(values).enumerate() {
         let comma = if index == 0 { "" } else { ", " };
-        let colon = if name.is_empty() { "" } else { ": " };
-        write!(f, "{comma}{name}{colon}{value}")?;
+        f.write_str(comma)?;
+        if !name.is_empty() {
+            write!(f, "{}: ", Word(name))?;
+        }
+        write!(f, "{value}")?;
     }
     Ok(())
+}
+
+/// Prints a name as it stands if it is a word, and as a quoted string otherwise.
+pub(crate) struct Word<'a>(pub(crate) &'a str);
+
+impl Word<'_> {
+    /// True for the characters that words consist of.
+    pub(crate) fn contains(c: char) -> bool {
+        c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '!' | '?' | '/' | '$' | '*' | '+' | '\'')
+    }
+}
+
+impl fmt::Display for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_word = !self.0.is_empty() && !self.0.starts_with("//") && self.0.chars().all(Word::contains);
+        if is_word { f.write_str(self.0) } else { write!(f, "{:?}", self.0) }
+    }
 }
 
 #[cfg(test)]
@@ -187,5 +218,6 @@ mod tests {
         let failed = Call { failed: true, ..Call::positional("cas", [1.into(), 2.into()], []) };
         assert_eq!(failed.to_string(), "cas(1, 2) failed");
         assert_eq!(Call::positional("read", [], [Value::Nil]).to_string(), "read() = nil");
+        assert_eq!(Call::positional("r(x", [], []).to_string(), r#""r(x"()"#);
     }
 }

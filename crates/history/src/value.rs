@@ -82,7 +82,8 @@ impl Value {
 
     /// A number, or `None` if it is not finite. Whole numbers become integers, so that each has one representation.
     pub fn number(number: f64) -> Option<Value> {
-        let is_integer = number.fract() == 0.0 && number.abs() < 9.0e18;
+        const LIMIT: f64 = 9_223_372_036_854_775_808.0; // 2^63, the first number above every `i64`.
+        let is_integer = number.fract() == 0.0 && (-LIMIT..LIMIT).contains(&number);
         if is_integer {
             Some(Value::Int(number as i64))
         } else {
@@ -227,6 +228,9 @@ mod tests {
         assert_eq!(Value::set([Value::Int(2), Value::Int(1), Value::Int(2)]).to_string(), "{1, 2}");
         assert_eq!(Value::number(3.0), Some(Value::Int(3)));
         assert_eq!(Value::number(-0.0), Some(Value::Int(0)));
+        assert_eq!(Value::number(9.1e18), Some(Value::Int(9_100_000_000_000_000_000)));
+        assert_eq!(Value::number(-9_223_372_036_854_775_808.0), Some(Value::Int(i64::MIN)));
+        assert!(matches!(Value::number(9_223_372_036_854_775_808.0), Some(Value::Float(_))));
         assert_eq!(Value::number(f64::NAN), None);
         assert_eq!(Value::number(f64::INFINITY), None);
         assert_eq!(Value::record([("a", Value::Nil), ("a", Value::Nil)]), None);

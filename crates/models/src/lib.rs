@@ -1,1 +1,29 @@
-//! placeholder
+//! Specs in Rust: the data types people check most.
+//!
+//! A [`Model`] is a [`search::Spec`] that also knows how to read recorded calls, how to split a history into independent
+//! parts, and, for some types, how to decide a history without searching ([`unambiguous`]). Each model has a file of its
+//! own, which opens with the operations it has. [`registry`] finds a model by name.
+
+pub mod atom;
+pub mod bank;
+mod bind;
+pub mod check;
+pub mod counter;
+pub mod kv;
+pub mod kv_append;
+mod model;
+pub mod mutex;
+pub mod priority_queue;
+pub mod queue;
+pub mod register;
+pub mod registry;
+mod row;
+pub mod set;
+pub mod stack;
+pub mod unambiguous;
+
+pub use crate::atom::{Atom, Interner};
+pub use crate::bind::BadCall;
+pub use crate::model::{About, Model};
+pub use crate::registry::{BadModel, Visitor, names, with_model};
+pub use crate::row::Row;

@@ -15,6 +15,15 @@ pub struct Explanation<S> {
     pub stuck: Vec<Stuck<S>>,
 }
 
+impl<S> Explanation<S> {
+    /// The same explanation with another view of states.
+    pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Explanation<T> {
+        let Explanation { goal, explained, stuck } = self;
+        let view = |stuck: Stuck<S>| Stuck { state: view(stuck.state), recent: stuck.recent, refused: stuck.refused };
+        Explanation { goal, explained, stuck: stuck.into_iter().map(view).collect() }
+    }
+}
+
 /// A configuration in which nothing more can be placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck<S> {

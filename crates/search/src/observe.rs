@@ -22,6 +22,21 @@ pub struct Stats {
     pub widest: Option<Widest>,
 }
 
+impl Stats {
+    /// Adds the counts of another search. The widest place is that of the wider one.
+    pub fn add(&mut self, other: &Stats) {
+        self.operations += other.operations;
+        self.steps += other.steps;
+        self.generated += other.generated;
+        self.distinct += other.distinct;
+        self.width += other.width;
+        let width = |stats: &Stats| stats.widest.as_ref().map_or(0, |widest| widest.width);
+        if width(other) > width(self) {
+            self.widest = other.widest.clone();
+        }
+    }
+}
+
 /// The place where the most configurations were possible at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widest {

@@ -4,9 +4,20 @@
 //! [`FormatError`] that says where; a recording that merely breaks off is read up to there, and the trace says so in
 //! [`Trace::cuts`](crate::Trace::cuts).
 
-use std::fmt;
+use std::{fmt, io};
 
 use thiserror::Error;
+
+pub use self::detect::Format;
+
+pub mod binary;
+mod detect;
+pub mod jsonl;
+mod schemas;
+pub mod text;
+
+/// How deep a value may nest in a trace that we read or write: `<<<<1>>>>` has depth two.
+pub const MAX_DEPTH: usize = 32;
 
 /// Why bytes could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -18,6 +29,22 @@ pub struct FormatError {
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
+}
+
+/// Why a trace could not be written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// The file could not be written.
+    #[error("cannot write the trace: {0}")]
+    Io(#[from] io::Error),
+    /// The format has no way to say this.
+    #[error("`{call}` cannot be written in this format: {why}")]
+    Unwritable {
+        /// The operation, as people read it.
+        call: String,
+        /// What about it.
+        why: String,
+    },
 }
 
 /// A place in a recording.
@@ -50,5 +77,15 @@ impl fmt::Display for Location {
             Location::Byte(byte) => write!(f, "byte {byte}"),
             Location::Part(part, byte) => write!(f, "{part}, byte {byte}"),
         }
+    }
+}
+
+/// An error about a key that the format does not have, with the one that was probably meant.
+fn unknown_key(at: Location, key: &str, known: &[&str]) -> FormatError {
+    let error = FormatError::new(at, format!("unknown key `{key}`"));
+    let closest = known.iter().min_by_key(|candidate| strsim::damerau_levenshtein(key, candidate));
+    match closest.filter(|candidate| strsim::damerau_levenshtein(key, candidate) <= 2) {
+        Some(closest) => error.help(format!("did you mean `{closest}`?")),
+        None => error.help(format!("the keys are `{}`", known.join("`, `"))),
     }
 }

@@ -1,0 +1,539 @@
+//! Reads one segment as a stream.
+//!
+//! The reader keeps one buffer, which always holds the whole of the record being decoded, and grows only for a record
+//! longer than the buffer. An operation is complete when the next one begins or the segment stops, because until then a
+//! return or metadata may follow; so the reader looks at the kind of the next record, and holds no operation itself.
+
+use std::io::{ErrorKind, Read};
+use std::str;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, ReadError, VERSION, kind, tag};
+use crate::format::{FormatError, Location, MAX_DEPTH};
+use crate::{Call, Cut, ProcessId, Record, Schema, Value};
+
+/// Reads the operations of one segment, in the order in which they were written.
+#[derive(Debug)]
+pub struct SegmentReader<R> {
+    input: Buffer<R>,
+    process: Option<Arc<str>>,
+    id: ProcessId,
+    state: State,
+}
+
+/// What the records read so far mean to the next one.
+#[derive(Debug, Default)]
+struct State {
+    schemas: Vec<Option<Arc<Schema>>>, // By number.
+    time: u64,
+    count: u64,    // Of operations that began.
+    is_open: bool, // True if the last operation is a call without a return.
+    stop: Option<Stop>,
+}
+
+#[derive(Debug)]
+enum Stop {
+    Closed,
+    Cut(Cut),
+    Failed,
+}
+
+impl<R: Read> SegmentReader<R> {
+    /// Reads the header. `part` is the name by which people know the segment.
+    pub fn new(part: impl Into<String>, input: R) -> Result<SegmentReader<R>, ReadError> {
+        let mut input =
+            Buffer { input, part: part.into(), bytes: vec![0; 1 << 16], from: 0, to: 0, offset: 0, is_at_end: false };
+        let (process, stop) = match read_header(&mut input)? {
+            Ok(process) => (Some(process), None),
+            Err(found) => (None, Some(Stop::Cut(input.cut(found)))),
+        };
+        let state = State { stop, ..State::default() };
+        Ok(SegmentReader { input, process, id: ProcessId(0), state })
+    }
+
+    /// The name of the process, unless the segment breaks off before it.
+    pub fn process(&self) -> Option<&Arc<str>> {
+        self.process.as_ref()
+    }
+
+    /// The name by which people know the segment.
+    pub fn part(&self) -> &str {
+        &self.input.part
+    }
+
+    /// The same reader, whose records belong to this process.
+    pub fn with_id(self, id: ProcessId) -> SegmentReader<R> {
+        SegmentReader { id, ..self }
+    }
+
+    /// The next operation, or `None` if the segment was closed or breaks off here, or after an error.
+    pub fn next_record(&mut self) -> Result<Option<Record>, ReadError> {
+        let mut record = None;
+        self.read_into(&mut record)?;
+        Ok(record)
+    }
+
+    /// The same, in place: records are large enough that moving them about shows.
+    pub(super) fn read_into(&mut self, record: &mut Option<Record>) -> Result<(), ReadError> {
+        *record = None;
+        let result = self.advance(record);
+        if result.is_err() {
+            self.state.stop = Some(Stop::Failed);
+            *record = None;
+        }
+        result
+    }
+
+    /// Where the segment breaks off, once everything before has been read.
+    pub fn cut(&self) -> Option<&Cut> {
+        if let Some(Stop::Cut(cut)) = &self.state.stop { Some(cut) } else { None }
+    }
+
+    #[inline]
+    fn advance(&mut self, record: &mut Option<Record>) -> Result<(), ReadError> {
+        while self.state.stop.is_none() {
+            let (prefix, body) = match self.input.record()? {
+                Next::Record { prefix, body } => (prefix, body),
+                Next::Stop(found) => {
+                    self.state.stop = Some(Stop::Cut(self.input.cut(found)));
+                    break;
+                }
+            };
+            let from = self.input.from + prefix;
+            let bytes = &self.input.bytes[from..from + body];
+            if record.is_some() && matches!(bytes[0], kind::OPERATION | kind::CALL) {
+                break; // The operation is complete; this record waits for the next call.
+            }
+            let mut cursor = Cursor { bytes, at: 0 };
+            self.state.apply(self.id, record, &mut cursor).map_err(|wrong| {
+                let (at, message) = *wrong;
+                let at = Location::Part(self.input.part.clone(), self.input.offset + (prefix + at) as u64);
+                FormatError::new(at, message)
+            })?;
+            self.input.consume(prefix + body);
+            if let Some(Stop::Closed) = self.state.stop {
+                self.input.only_zeros()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Iterator for SegmentReader<R> {
+    type Item = Result<Record, ReadError>;
+
+    fn next(&mut self) -> Option<Result<Record, ReadError>> {
+        self.next_record().transpose()
+    }
+}
+
+/// Reads magic, version and process name. The inner error says what stands there if the header is not complete.
+fn read_header<R: Read>(input: &mut Buffer<R>) -> Result<Result<Arc<str>, String>, ReadError> {
+    let wrong = |input: &Buffer<R>, at: u64, message: String| {
+        Err(ReadError::Format(FormatError::new(Location::Part(input.part.clone(), at), message)))
+    };
+    let incomplete = || Ok(Err("the file ends inside the header".to_owned()));
+    input.fill(MAGIC.len() + 2)?;
+    let bytes = input.available();
+    match bytes.first() {
+        None => return Ok(Err("the file is empty".into())),
+        Some(0) => return Ok(Err("no header has been published".into())),
+        Some(_) => {}
+    }
+    let magic = &bytes[..bytes.len().min(MAGIC.len())];
+    if !MAGIC.starts_with(magic) {
+        return wrong(input, 0, "this is not a segment of a trace: it does not begin with the magic bytes".into());
+    }
+    let version_at = MAGIC.len();
+    match bytes.get(version_at) {
+        None => return incomplete(),
+        Some(&VERSION) => {}
+        Some(version) => {
+            let message = format!("version {version} of the format is not known; this reader knows version {VERSION}");
+            return wrong(input, version_at as u64, message);
+        }
+    }
+    let Some(&length) = bytes.get(version_at + 1) else { return incomplete() };
+    let name_at = version_at + 2;
+    let header = name_at + usize::from(length);
+    input.fill(header)?;
+    let Some(name) = input.available().get(name_at..header) else { return incomplete() };
+    let Ok(name) = str::from_utf8(name) else {
+        return wrong(input, name_at as u64, "the name of the process is not UTF-8".into());
+    };
+    let name = name.into();
+    input.consume(header);
+    Ok(Ok(name))
+}
+
+impl State {
+    /// Decodes one record: begins an operation in the empty place `last`, or changes the one that is there.
+    fn apply(&mut self, process: ProcessId, last: &mut Option<Record>, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        match body.byte()? {
+            kind::OPERATION => {
+                let record = self.begin(process, last, body)?;
+                record.end = Some(self.timestamp(body)?);
+                let (args, results) = (record.call.schema().args.len(), record.call.schema().results.len());
+                body.values(args, record.call.values_mut())?;
+                if !body.is_empty() {
+                    body.values(results, record.call.values_mut())?;
+                }
+                body.end()
+            }
+            kind::CALL => {
+                let record = self.begin(process, last, body)?;
+                let args = record.call.schema().args.len();
+                body.values(args, record.call.values_mut())?;
+                self.is_open = true;
+                body.end()
+            }
+            kind::RETURN => self.finish(last, body, false),
+            kind::FAIL => self.finish(last, body, true),
+            kind::META => {
+                let record = last.as_mut().ok_or_else(|| body.wrong("metadata before the first operation"))?;
+                while !body.is_empty() {
+                    let name = body.string()?.into();
+                    record.call.meta.push((name, body.value(0)?));
+                }
+                Ok(())
+            }
+            kind::ACTION => self.define(body),
+            kind::END => {
+                let count = body.varint()?;
+                body.end()?;
+                if count != self.count {
+                    let message = format!("the segment was closed after {count} operations, but holds {}", self.count);
+                    return Err(body.wrong(message));
+                }
+                self.stop = Some(Stop::Closed);
+                Ok(())
+            }
+            unknown => Err(body.wrong(format!("unknown record kind {unknown}"))),
+        }
+    }
+
+    /// Begins an operation: its action and its start. Arguments follow.
+    #[inline]
+    fn begin<'a>(
+        &mut self,
+        process: ProcessId,
+        last: &'a mut Option<Record>,
+        body: &mut Cursor<'_>,
+    ) -> Result<&'a mut Record, Wrong> {
+        let number = body.varint()?;
+        let schema = usize::try_from(number).ok().and_then(|index| self.schemas.get(index)?.as_ref());
+        let call = Call::without_values(schema.ok_or_else(|| unknown_action(body, number))?.clone());
+        let start = self.timestamp(body)?;
+        self.is_open = false;
+        self.count += 1;
+        Ok(last.insert(Record { process, start, end: None, call }))
+    }
+
+    /// Decodes a return or a failure, which close the call that is open.
+    fn finish(&mut self, last: &mut Option<Record>, body: &mut Cursor<'_>, failed: bool) -> Result<(), Wrong> {
+        let record = last.as_mut().filter(|_| self.is_open);
+        let record = record.ok_or_else(|| body.wrong("a return or failure while no call is open"))?;
+        self.is_open = false;
+        record.call.failed = failed;
+        if !failed || !body.is_empty() {
+            record.end = Some(self.timestamp(body)?);
+        }
+        if !body.is_empty() {
+            let results = record.call.schema().results.len();
+            body.values(results, record.call.values_mut())?;
+        }
+        body.end()
+    }
+
+    fn define(&mut self, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        let number = body.varint()?;
+        if number > MAX_ACTION {
+            return Err(body.wrong(format!("action number {number} is larger than {MAX_ACTION}")));
+        }
+        let index = number as usize;
+        if self.schemas.len() <= index {
+            self.schemas.resize(index + 1, None);
+        }
+        if self.schemas[index].is_some() {
+            return Err(body.wrong(format!("action number {number} is defined twice")));
+        }
+        let schema = Schema { action: body.string()?.into(), args: body.names()?, results: body.names()? };
+        body.end()?;
+        self.schemas[index] = Some(Arc::new(schema));
+        Ok(())
+    }
+
+    #[inline]
+    fn timestamp(&mut self, body: &mut Cursor<'_>) -> Result<u64, Wrong> {
+        self.time = self.time.wrapping_add(body.signed()? as u64);
+        Ok(self.time)
+    }
+}
+
+#[cold]
+fn unknown_action(body: &Cursor<'_>, number: u64) -> Wrong {
+    body.wrong(format!("action number {number} is not defined"))
+}
+
+/// What is wrong with a record, and how many bytes into its body. Boxed, because values are decoded in a hot loop.
+type Wrong = Box<(usize, String)>;
+
+/// A record body that is being decoded.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    #[cold]
+    fn wrong(&self, message: impl Into<String>) -> Wrong {
+        Box::new((self.at, message.into()))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    fn end(&self) -> Result<(), Wrong> {
+        let rest = self.bytes.len() - self.at;
+        if rest == 0 { Ok(()) } else { Err(self.wrong(format!("the record has {rest} bytes too many"))) }
+    }
+
+    #[inline(always)]
+    fn byte(&mut self) -> Result<u8, Wrong> {
+        let byte = *self.bytes.get(self.at).ok_or_else(|| self.wrong("the record is too short"))?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn take(&mut self, count: u64) -> Result<&'a [u8], Wrong> {
+        let rest = &self.bytes[self.at..];
+        let taken = usize::try_from(count).ok().and_then(|count| rest.get(..count));
+        let taken = taken.ok_or_else(|| self.wrong(format!("{count} bytes where the record has {}", rest.len())))?;
+        self.at += taken.len();
+        Ok(taken)
+    }
+
+    #[inline(always)]
+    fn varint(&mut self) -> Result<u64, Wrong> {
+        let [first, second, ..] = self.bytes[self.at..] else { return self.long_varint() };
+        if first < 0x80 {
+            self.at += 1;
+            Ok(u64::from(first))
+        } else if second < 0x80 {
+            self.at += 2;
+            Ok(u64::from(first & 0x7F) | u64::from(second) << 7)
+        } else {
+            self.long_varint()
+        }
+    }
+
+    fn long_varint(&mut self) -> Result<u64, Wrong> {
+        let mut number = 0;
+        for shift in (0..70).step_by(7) {
+            let byte = self.byte()?;
+            if shift == 63 && byte > 1 {
+                break;
+            }
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(self.wrong("a number of more than 64 bits"))
+    }
+
+    #[inline(always)]
+    fn signed(&mut self) -> Result<i64, Wrong> {
+        let number = self.varint()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    fn string(&mut self) -> Result<&'a str, Wrong> {
+        let length = self.varint()?;
+        self.text(length)
+    }
+
+    fn text(&mut self, length: u64) -> Result<&'a str, Wrong> {
+        let bytes = self.take(length)?;
+        str::from_utf8(bytes).map_err(|_| self.wrong("a string that is not UTF-8"))
+    }
+
+    fn names(&mut self) -> Result<Vec<Arc<str>>, Wrong> {
+        (0..self.count()?).map(|_| self.string().map(Arc::from)).collect()
+    }
+
+    /// How many elements follow. Each takes a byte at least, so no count is larger than what is left of the record.
+    fn count(&mut self) -> Result<usize, Wrong> {
+        let (count, rest) = (self.varint()?, self.bytes.len() - self.at);
+        let fits = usize::try_from(count).ok().filter(|count| *count <= rest);
+        fits.ok_or_else(|| self.wrong(format!("{count} elements where the record has {rest} bytes")))
+    }
+
+    #[inline]
+    fn values(&mut self, count: usize, values: &mut SmallVec<[Value; 3]>) -> Result<(), Wrong> {
+        for _ in 0..count {
+            values.push(self.value(0)?);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn value(&mut self, depth: usize) -> Result<Value, Wrong> {
+        let first = self.byte()?;
+        if i64::from(first) >= i64::from(tag::ZERO) + tag::MIN_SMALL_INT {
+            return Ok(Value::Int(i64::from(first) - i64::from(tag::ZERO)));
+        }
+        if first == tag::INT {
+            return Ok(Value::Int(self.signed()?));
+        }
+        self.other_value(first, depth)
+    }
+
+    fn other_value(&mut self, first: u8, depth: usize) -> Result<Value, Wrong> {
+        match first {
+            tag::NIL => Ok(Value::Nil),
+            tag::FALSE => Ok(Value::Bool(false)),
+            tag::TRUE => Ok(Value::Bool(true)),
+            tag::FLOAT => {
+                let bytes = self.take(8)?.try_into().expect("eight bytes were taken");
+                Value::number(f64::from_le_bytes(bytes)).ok_or_else(|| self.wrong("a number that is not finite"))
+            }
+            tag::STR => Ok(Value::str(self.string()?)),
+            tag::TUPLE => Ok(Value::tuple(self.elements(depth)?)),
+            tag::SET => Ok(Value::set(self.elements(depth)?)),
+            tag::FUNCTION => {
+                let count = self.nested_count(depth)?;
+                let mut pairs = Vec::with_capacity(count.min(1024));
+                for _ in 0..count {
+                    pairs.push((self.value(depth + 1)?, self.value(depth + 1)?));
+                }
+                Value::function(pairs).ok_or_else(|| self.wrong("a function with two results for one argument"))
+            }
+            short if short >= tag::SHORT_STR => Ok(Value::str(self.text(u64::from(short - tag::SHORT_STR))?)),
+            unknown => Err(self.wrong(format!("unknown value tag {unknown}"))),
+        }
+    }
+
+    fn elements(&mut self, depth: usize) -> Result<Vec<Value>, Wrong> {
+        let count = self.nested_count(depth)?;
+        (0..count).map(|_| self.value(depth + 1)).collect()
+    }
+
+    fn nested_count(&mut self, depth: usize) -> Result<usize, Wrong> {
+        if depth == MAX_DEPTH {
+            return Err(self.wrong(format!("a value that is nested deeper than {MAX_DEPTH}")));
+        }
+        self.count()
+    }
+}
+
+/// Bytes of the segment that have been read but not consumed.
+#[derive(Debug)]
+struct Buffer<R> {
+    input: R,
+    part: String,
+    bytes: Vec<u8>,
+    from: usize, // Invariant: from <= to <= bytes.len().
+    to: usize,
+    offset: u64, // Where `from` is in the segment.
+    is_at_end: bool,
+}
+
+/// What stands where a record is expected.
+enum Next {
+    Record { prefix: usize, body: usize },
+    Stop(String),
+}
+
+impl<R: Read> Buffer<R> {
+    fn available(&self) -> &[u8] {
+        &self.bytes[self.from..self.to]
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.from += count;
+        self.offset += count as u64;
+    }
+
+    fn cut(&self, found: String) -> Cut {
+        Cut { part: self.part.clone(), at_byte: self.offset, found }
+    }
+
+    /// Makes a whole record available, or says why there is none.
+    #[inline]
+    fn record(&mut self) -> Result<Next, ReadError> {
+        if let Some(&length) = self.available().first() {
+            let body = usize::from(length);
+            if length != 0 && length != LONG && body < self.to - self.from {
+                return Ok(Next::Record { prefix: 1, body });
+            }
+        }
+        self.record_at_edge()
+    }
+
+    fn record_at_edge(&mut self) -> Result<Next, ReadError> {
+        self.fill(5)?;
+        let bytes = self.available();
+        let (prefix, body) = match bytes.first() {
+            None => return Ok(Next::Stop("the file ends, but the segment was not closed".into())),
+            Some(0) => {
+                let found = "no more records were published, and the segment was not closed";
+                return Ok(Next::Stop(found.into()));
+            }
+            Some(&LONG) => match bytes.get(1..5) {
+                Some(length) => (5, u32::from_le_bytes(length.try_into().expect("four bytes")) as usize),
+                None => return Ok(Next::Stop("the file ends inside the length of a record".into())),
+            },
+            Some(&length) => (1, usize::from(length)),
+        };
+        if body == 0 || body > MAX_BODY {
+            let message = format!("a record of {body} bytes, where 1 to {MAX_BODY} are allowed");
+            return Err(FormatError::new(Location::Part(self.part.clone(), self.offset), message).into());
+        }
+        self.fill(prefix + body)?;
+        let there = self.available().len();
+        if there < prefix + body {
+            let found = format!("the file ends inside a record, after {there} of {} bytes", prefix + body);
+            return Ok(Next::Stop(found));
+        }
+        Ok(Next::Record { prefix, body })
+    }
+
+    /// Makes this many bytes available, or all that are left.
+    fn fill(&mut self, count: usize) -> Result<(), ReadError> {
+        if self.bytes.len() - self.from < count {
+            self.bytes.copy_within(self.from..self.to, 0);
+            (self.from, self.to) = (0, self.to - self.from);
+        }
+        while self.to - self.from < count && !self.is_at_end {
+            if self.to == self.bytes.len() {
+                self.bytes.resize(self.bytes.len() * 2, 0);
+            }
+            match self.input.read(&mut self.bytes[self.to..]) {
+                Ok(0) => self.is_at_end = true,
+                Ok(read) => self.to += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(source) => return Err(ReadError::Io { part: self.part.clone(), source }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that nothing follows but the zeros of a file that was extended in advance.
+    fn only_zeros(&mut self) -> Result<(), ReadError> {
+        loop {
+            if let Some(at) = self.available().iter().position(|byte| *byte != 0) {
+                let at = Location::Part(self.part.clone(), self.offset + at as u64);
+                return Err(FormatError::new(at, "the segment goes on after its end record").into());
+            }
+            self.consume(self.to - self.from);
+            self.fill(1)?;
+            if self.available().is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}

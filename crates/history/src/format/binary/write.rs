@@ -1,0 +1,240 @@
+//! Writes segments as plain bytes: the same trace always gives the same bytes.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, tag};
+use crate::format::{MAX_DEPTH, WriteError};
+use crate::{Call, ProcessId, Record, Schema, Trace, Value};
+
+/// Writes the segment of one process.
+#[derive(Debug)]
+pub struct SegmentWriter<W> {
+    out: W,
+    actions: HashMap<Arc<Schema>, u64>,
+    time: u64,
+    count: u64,
+    body: Vec<u8>,
+}
+
+impl<W: Write> SegmentWriter<W> {
+    /// Writes the header. The name of the process may have 255 bytes.
+    pub fn new(mut out: W, process: &str) -> Result<SegmentWriter<W>, WriteError> {
+        let Ok(length) = u8::try_from(process.len()) else {
+            let message = format!("the name of process `{process}` is longer than 255 bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message).into());
+        };
+        out.write_all(&MAGIC)?;
+        out.write_all(&[VERSION, length])?;
+        out.write_all(process.as_bytes())?;
+        Ok(SegmentWriter { out, actions: HashMap::new(), time: 0, count: 0, body: Vec::new() })
+    }
+
+    /// Writes an operation with all that is known about it.
+    pub fn record(&mut self, record: &Record) -> Result<(), WriteError> {
+        let Record { start, end, ref call, .. } = *record;
+        match end {
+            Some(end) if !call.failed => self.operation(start, end, call)?,
+            _ => {
+                self.call(start, call)?;
+                if call.failed {
+                    self.fail(end, call)?;
+                } else if !call.results().is_empty() {
+                    return Err(unwritable(call, "it has results but no end"));
+                }
+            }
+        }
+        if call.meta.is_empty() { Ok(()) } else { self.meta(call) }
+    }
+
+    /// Writes that a call began. Whatever `call` says about its end is left out.
+    pub fn call(&mut self, start: u64, call: &Call) -> Result<(), WriteError> {
+        self.begin(kind::CALL, call)?;
+        self.timestamp(start);
+        self.values(call, call.args())?;
+        self.publish(call)
+    }
+
+    /// Writes that the open call returned with the results of `call`.
+    pub fn finish(&mut self, end: u64, call: &Call) -> Result<(), WriteError> {
+        self.body.push(kind::RETURN);
+        self.timestamp(end);
+        self.values(call, call.results())?;
+        self.publish(call)
+    }
+
+    /// Writes that the open call had no effect.
+    pub fn fail(&mut self, end: Option<u64>, call: &Call) -> Result<(), WriteError> {
+        if end.is_none() && !call.results().is_empty() {
+            return Err(unwritable(call, "it has results but no end"));
+        }
+        self.body.push(kind::FAIL);
+        if let Some(end) = end {
+            self.timestamp(end);
+        }
+        self.values(call, call.results())?;
+        self.publish(call)
+    }
+
+    /// Writes that nothing more will follow, and returns what was written to.
+    pub fn close(mut self) -> Result<W, WriteError> {
+        self.body.push(kind::END);
+        varint(&mut self.body, self.count);
+        self.out.write_all(&[self.body.len() as u8])?;
+        self.out.write_all(&self.body)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn operation(&mut self, start: u64, end: u64, call: &Call) -> Result<(), WriteError> {
+        self.begin(kind::OPERATION, call)?;
+        self.timestamp(start);
+        self.timestamp(end);
+        self.values(call, call.args())?;
+        self.values(call, call.results())?;
+        self.publish(call)
+    }
+
+    fn meta(&mut self, call: &Call) -> Result<(), WriteError> {
+        self.body.push(kind::META);
+        for (name, value) in &call.meta {
+            string(&mut self.body, name);
+            self.values(call, std::slice::from_ref(value))?;
+        }
+        self.publish(call)
+    }
+
+    /// Starts a record about an operation, after the record that defines its action if this is the first of its kind.
+    fn begin(&mut self, kind: u8, call: &Call) -> Result<(), WriteError> {
+        let next = self.actions.len() as u64;
+        let number = *self.actions.entry(call.schema().clone()).or_insert(next);
+        if number == next {
+            if number > MAX_ACTION {
+                return Err(unwritable(call, "there are too many kinds of calls"));
+            }
+            self.body.push(kind::ACTION);
+            varint(&mut self.body, number);
+            let schema = call.schema();
+            string(&mut self.body, &schema.action);
+            for names in [&schema.args, &schema.results] {
+                varint(&mut self.body, names.len() as u64);
+                names.iter().for_each(|name| string(&mut self.body, name));
+            }
+            self.publish(call)?;
+        }
+        self.count += 1;
+        self.body.push(kind);
+        varint(&mut self.body, number);
+        Ok(())
+    }
+
+    fn timestamp(&mut self, time: u64) {
+        signed(&mut self.body, time.wrapping_sub(self.time) as i64);
+        self.time = time;
+    }
+
+    fn values(&mut self, call: &Call, values: &[Value]) -> Result<(), WriteError> {
+        let all_fit = values.iter().all(|each| value(&mut self.body, each, 0));
+        if all_fit { Ok(()) } else { Err(unwritable(call, &format!("a value is nested deeper than {MAX_DEPTH}"))) }
+    }
+
+    /// Writes the length and the body.
+    fn publish(&mut self, call: &Call) -> Result<(), WriteError> {
+        match self.body.len() {
+            length if length > MAX_BODY => return Err(unwritable(call, "it is too long for a record")),
+            length if length < usize::from(LONG) => self.out.write_all(&[length as u8])?,
+            length => {
+                self.out.write_all(&[LONG])?;
+                self.out.write_all(&(length as u32).to_le_bytes())?;
+            }
+        }
+        self.out.write_all(&self.body)?;
+        self.body.clear();
+        Ok(())
+    }
+}
+
+/// Writes each process of a trace as a closed segment, to what `open` returns for it.
+pub fn write<W: Write>(
+    trace: &Trace,
+    mut open: impl FnMut(ProcessId, &str) -> io::Result<W>,
+) -> Result<Vec<W>, WriteError> {
+    let mut writers = Vec::with_capacity(trace.processes.len());
+    for (index, name) in trace.processes.iter().enumerate() {
+        writers.push(SegmentWriter::new(open(ProcessId(index as u32), name)?, name)?);
+    }
+    for record in &trace.records {
+        writers[record.process.index()].record(record)?;
+    }
+    writers.into_iter().map(SegmentWriter::close).collect()
+}
+
+fn unwritable(call: &Call, why: &str) -> WriteError {
+    WriteError::Unwritable { call: call.to_string(), why: why.into() }
+}
+
+fn varint(body: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        body.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    body.push(number as u8);
+}
+
+fn signed(body: &mut Vec<u8>, number: i64) {
+    varint(body, ((number << 1) ^ (number >> 63)) as u64);
+}
+
+fn string(body: &mut Vec<u8>, text: &str) {
+    varint(body, text.len() as u64);
+    body.extend_from_slice(text.as_bytes());
+}
+
+/// Returns false if the value is nested too deep.
+fn value(body: &mut Vec<u8>, value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Nil => body.push(tag::NIL),
+        Value::Bool(false) => body.push(tag::FALSE),
+        Value::Bool(true) => body.push(tag::TRUE),
+        Value::Int(int) if (tag::MIN_SMALL_INT..=tag::MAX_SMALL_INT).contains(int) => {
+            body.push((i64::from(tag::ZERO) + int) as u8);
+        }
+        Value::Int(int) => {
+            body.push(tag::INT);
+            signed(body, *int);
+        }
+        Value::Float(float) => {
+            body.push(tag::FLOAT);
+            body.extend_from_slice(&float.get().to_le_bytes());
+        }
+        Value::Str(text) if text.len() <= tag::MAX_SHORT_STR => {
+            body.push(tag::SHORT_STR + text.len() as u8);
+            body.extend_from_slice(text.as_bytes());
+        }
+        Value::Str(text) => {
+            body.push(tag::STR);
+            string(body, text);
+        }
+        Value::Tuple(elements) => return nested(body, tag::TUPLE, elements.len(), elements.iter(), depth),
+        Value::Set(set) => return nested(body, tag::SET, set.elements().len(), set.elements().iter(), depth),
+        Value::Function(function) => {
+            let pairs = function.pairs();
+            let values = pairs.iter().flat_map(|(argument, result)| [argument, result]);
+            return nested(body, tag::FUNCTION, pairs.len(), values, depth);
+        }
+    }
+    true
+}
+
+fn nested<'a>(
+    body: &mut Vec<u8>,
+    tag: u8,
+    count: usize,
+    mut values: impl Iterator<Item = &'a Value>,
+    depth: usize,
+) -> bool {
+    body.push(tag);
+    varint(body, count as u64);
+    depth < MAX_DEPTH && values.all(|each| value(body, each, depth + 1))
+}

@@ -1,0 +1,171 @@
+//! Every trace that is written reads as the same trace, in every format, and no bytes make a reader panic.
+
+use std::sync::Arc;
+
+use history::format::binary::{self, Merge, SegmentReader};
+use history::format::{FormatError, jsonl, text};
+use history::{Call, History, ProcessId, Record, Schema, Trace, Value};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn values() -> impl Strategy<Value = Value> {
+    let scalar = prop_oneof![
+        Just(Value::Nil),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-20..200_i64).prop_map(Value::from),
+        any::<f64>().prop_map(|number| Value::number(number).unwrap_or_default()),
+        any::<i64>().prop_map(|number| Value::number(number as f64).unwrap_or_default()),
+        names().prop_map(Value::str),
+    ];
+    scalar.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::tuple),
+            vec(inner.clone(), 0..4).prop_map(Value::set),
+            vec((names(), inner.clone()), 0..3).prop_map(|fields| {
+                Value::record(fields.iter().map(|(name, value)| (name.as_str(), value.clone()))).unwrap_or_default()
+            }),
+            vec((inner.clone(), inner), 0..3).prop_map(|pairs| Value::function(pairs).unwrap_or_default()),
+        ]
+    })
+}
+
+fn names() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{1,3}", "T?[0-9]{1,2}", any::<String>(), "[a-z]{30,34}", "#set|#fun|nil|TRUE|//|failed|-1"]
+}
+
+/// Names for fields: all empty, or all different.
+fn field_names(count: usize) -> impl Strategy<Value = Vec<Arc<str>>> {
+    let named = names().prop_map(move |name| (0..count).map(|place| format!("{name}{place}").into()).collect());
+    prop_oneof![Just(vec![Arc::from(""); count]), named]
+}
+
+fn calls() -> impl Strategy<Value = Call> {
+    let fields = || vec(values(), 0..4).prop_flat_map(|values| (field_names(values.len()), Just(values)));
+    let meta = prop_oneof![3 => Just(Vec::new()), 1 => vec(values(), 1..3)];
+    (names(), fields(), fields(), meta, any::<bool>()).prop_map(|(action, args, results, meta, failed)| {
+        let schema = Schema { action: action.into(), args: args.0, results: results.0 };
+        let values = args.1.into_iter().chain(results.1);
+        let mut call = Call::new(Arc::new(schema), values).expect("a value for each name");
+        call.meta = meta.into_iter().enumerate().map(|(place, value)| (format!("m {place}").into(), value)).collect();
+        call.failed = failed;
+        call
+    })
+}
+
+/// Traces whose processes are numbered as they first appear. Nothing says that times make sense.
+fn traces() -> impl Strategy<Value = Trace> {
+    let times = prop_oneof![any::<u64>(), 0..1000_u64];
+    let record = (names(), times.clone(), proptest::option::of(times), calls());
+    vec(record, 0..8).prop_map(|records| {
+        let mut trace = Trace::default();
+        for (process, start, end, call) in records {
+            let process = trace.process(&process);
+            let call = if end.is_some() { call } else { without_results(call) };
+            trace.records.push(Record { process, start, end, call });
+        }
+        trace
+    })
+}
+
+fn without_results(call: Call) -> Call {
+    let schema = Schema { results: Vec::new(), ..(**call.schema()).clone() };
+    let mut bare = Call::new(Arc::new(schema), call.args().to_vec()).expect("a value for each argument");
+    (bare.failed, bare.meta) = (call.failed, call.meta);
+    bare
+}
+
+fn write_segments(trace: &Trace) -> Vec<Vec<u8>> {
+    binary::write(trace, |_, _| Ok(Vec::new())).expect("nothing in these traces is out of bounds")
+}
+
+fn readers(segments: &[Vec<u8>]) -> impl Iterator<Item = SegmentReader<&[u8]>> {
+    let open = |bytes| SegmentReader::new("segment", bytes).expect("these segments have a header");
+    segments.iter().map(move |bytes| open(bytes.as_slice()))
+}
+
+/// Reads bytes as every format; the result does not matter, only that there is one.
+fn check(bytes: &[u8]) {
+    let _: Result<Trace, FormatError> = jsonl::read(bytes);
+    let _: Result<Trace, FormatError> = text::read(bytes);
+    if let Ok(reader) = SegmentReader::new("segment", bytes) {
+        reader.for_each(drop);
+    }
+}
+
+proptest! {
+    #[test]
+    fn json_lines_read_as_they_were_written(trace in traces()) {
+        let mut bytes = Vec::new();
+        jsonl::write(&trace, &mut bytes).unwrap();
+        prop_assert_eq!(jsonl::read(&bytes), Ok(trace), "{}", String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn text_reads_as_it_was_written(trace in traces()) {
+        let mut bytes = Vec::new();
+        text::write(&trace, &mut bytes).unwrap();
+        prop_assert_eq!(text::read(&bytes), Ok(trace), "{}", String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn segments_read_as_they_were_written(trace in traces()) {
+        let segments = write_segments(&trace);
+        let mut expected = trace;
+        expected.records.sort_by_key(|record| record.process); // Stable, so each process keeps its order.
+        prop_assert_eq!(binary::read_all(readers(&segments)).unwrap(), expected);
+    }
+
+    /// What the merge delivers is what a history of the whole trace holds.
+    #[test]
+    fn merged_segments_are_a_history(calls in vec((0..4_u32, 0..9_u64, 0..9_u64, calls()), 0..20)) {
+        let mut clocks = [0; 4];
+        let mut trace = Trace { processes: (0..4).map(|name| name.to_string().into()).collect(), ..Trace::default() };
+        for (process, gap, length, call) in calls {
+            let start = clocks[process as usize] + gap;
+            clocks[process as usize] = start + length;
+            trace.records.push(Record { process: ProcessId(process), start, end: Some(start + length), call });
+        }
+        let segments = write_segments(&trace);
+        trace.records.sort_by_key(|record| record.process); // As the merge, prefer lower processes among equals.
+        let merged: Vec<_> = Merge::new(readers(&segments)).unwrap().map(Result::unwrap).collect();
+        let history = History::new(trace).unwrap();
+        prop_assert_eq!(merged.as_slice(), history.ops());
+    }
+
+    #[test]
+    fn a_trace_cut_in_its_last_segment_reads_as_a_prefix(trace in traces(), cut in any::<prop::sample::Index>()) {
+        let mut segments = write_segments(&trace);
+        let whole = binary::read_all(readers(&segments)).unwrap();
+        if let Some(last) = segments.last_mut() {
+            last.truncate(cut.index(last.len()));
+            let read = binary::read_all(readers(&segments)).unwrap();
+            prop_assert_eq!(read.cuts.len(), 1);
+            let known = read.records.len().saturating_sub(1);
+            prop_assert_eq!(&read.records[..known], &whole.records[..known]);
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in vec(any::<u8>(), 0..200)) {
+        check(&bytes);
+        check(&[binary::MAGIC.as_slice(), &[1, 0], &bytes].concat());
+    }
+
+    #[test]
+    fn no_damage_makes_a_reader_panic(
+        trace in traces(),
+        damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let (mut json, mut plain) = (Vec::new(), Vec::new());
+        jsonl::write(&trace, &mut json).unwrap();
+        text::write(&trace, &mut plain).unwrap();
+        for mut bytes in write_segments(&trace).into_iter().chain([json, plain]).filter(|bytes| !bytes.is_empty()) {
+            for (place, byte) in &damage {
+                let place = place.index(bytes.len());
+                bytes[place] = *byte;
+            }
+            check(&bytes);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Values as machine words.
+//!
+//! The search copies, compares and hashes values millions of times, and looks inside them almost never. An [`Atom`] is a
+//! value in 64 bits: nil, truth values and all but the largest integers stand in the word itself, everything else is
+//! numbered by an [`Interner`] when it is first seen. Numbers never change, so atoms may be handed out while earlier ones
+//! are in use. Two atoms of one interner are equal exactly if their values are.
+
+use std::cmp::Ordering;
+use std::num::NonZeroU64;
+use std::sync::{PoisonError, RwLock};
+
+use history::Value;
+use rustc_hash::FxHashMap;
+
+/// A value in one word. Its order is arbitrary but fixed; [`Interner::compare`] gives the order of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Atom(NonZeroU64); // The lowest two bits say what the others are: 1 an integer, 2 a number of the interner, 3 a constant.
+
+impl Atom {
+    /// No value.
+    pub const NIL: Atom = Atom(NonZeroU64::new(3).expect("3 is not 0"));
+    /// The truth value `FALSE`.
+    pub const FALSE: Atom = Atom(NonZeroU64::new(7).expect("7 is not 0"));
+    /// The truth value `TRUE`.
+    pub const TRUE: Atom = Atom(NonZeroU64::new(11).expect("11 is not 0"));
+
+    /// An integer, if it fits.
+    pub fn int(int: i64) -> Option<Atom> {
+        let shifted = int << 2;
+        (shifted >> 2 == int).then(|| Atom::tagged(shifted as u64, 1))
+    }
+
+    /// The integer in this word, if there is one.
+    pub fn as_int(self) -> Option<i64> {
+        (self.0.get() & 3 == 1).then_some((self.0.get() as i64) >> 2)
+    }
+
+    fn tagged(bits: u64, tag: u64) -> Atom {
+        Atom(NonZeroU64::new(bits | tag).expect("the tag is not 0"))
+    }
+}
+
+/// Numbers values that do not fit into a word.
+#[derive(Debug, Default)]
+pub struct Interner(RwLock<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    numbers: FxHashMap<Value, u64>,
+    values: Vec<Value>, // Invariant: `numbers[values[n]] == n`.
+}
+
+impl Interner {
+    /// The word for a value.
+    pub fn atom(&self, value: &Value) -> Atom {
+        match value {
+            Value::Nil => Atom::NIL,
+            Value::Bool(false) => Atom::FALSE,
+            Value::Bool(true) => Atom::TRUE,
+            Value::Int(int) => Atom::int(*int).unwrap_or_else(|| self.intern(value)),
+            _ => self.intern(value),
+        }
+    }
+
+    /// The value of a word that this interner gave out.
+    pub fn value(&self, atom: Atom) -> Value {
+        if let Some(int) = atom.as_int() {
+            return Value::Int(int);
+        }
+        match atom {
+            Atom::NIL => Value::Nil,
+            Atom::FALSE => Value::Bool(false),
+            Atom::TRUE => Value::Bool(true),
+            Atom(word) => {
+                let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+                table.values[(word.get() >> 2) as usize].clone()
+            }
+        }
+    }
+
+    /// The order of the values of two words.
+    pub fn compare(&self, a: Atom, b: Atom) -> Ordering {
+        match (a.as_int(), b.as_int()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => self.value(a).cmp(&self.value(b)),
+        }
+    }
+
+    fn intern(&self, value: &Value) -> Atom {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).numbers.get(value).copied();
+        let number = known.unwrap_or_else(|| {
+            let table = &mut *self.0.write().unwrap_or_else(PoisonError::into_inner);
+            // Another thread may have come first since the lookup, so look again.
+            *table.numbers.entry(value.clone()).or_insert_with(|| {
+                table.values.push(value.clone());
+                table.values.len() as u64 - 1
+            })
+        });
+        Atom::tagged(number << 2, 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atoms_are_equal_exactly_if_values_are() {
+        let atoms = Interner::default();
+        let values = [
+            Value::Nil,
+            false.into(),
+            true.into(),
+            i64::MIN.into(),
+            (-1).into(),
+            0.into(),
+            1.into(),
+            i64::MAX.into(),
+            "".into(),
+            "a".into(),
+            Value::tuple([1.into()]),
+        ];
+        for a in &values {
+            assert_eq!(atoms.value(atoms.atom(a)), *a);
+            for b in &values {
+                assert_eq!(atoms.atom(a) == atoms.atom(b), a == b, "{a} {b}");
+                assert_eq!(atoms.compare(atoms.atom(a), atoms.atom(b)), a.cmp(b), "{a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Reading recorded calls: arguments and results by name or place, and what is wrong with them.
+//!
+//! Names of arguments may be synonyms, the first of which is the one the documentation uses. A call has at most one
+//! result that a model looks at; if it is the only one, its name does not matter.
+
+use history::{Call, Op, Outcome, Value};
+use thiserror::Error;
+
+use crate::{About, Atom, Interner};
+
+/// Why a recorded call means nothing to a model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadCall {
+    /// The model has no such operation.
+    #[error("`{action}` is not an operation of the model `{model}`, which has {known}")]
+    UnknownAction {
+        /// What was called.
+        action: String,
+        /// The name of the model.
+        model: &'static str,
+        /// The operations that it has.
+        known: String,
+    },
+    /// The number of arguments is wrong.
+    #[error("`{action}` has {count} arguments, and the model `{model}` expects {expected}")]
+    ArgumentCount {
+        /// What was called.
+        action: String,
+        /// The name of the model.
+        model: &'static str,
+        /// How many arguments there are.
+        count: usize,
+        /// How many there should be.
+        expected: String,
+    },
+    /// An argument or result is missing.
+    #[error("`{action}` has no {kind} `{name}`")]
+    Missing {
+        /// What was called.
+        action: String,
+        /// `argument` or `result`.
+        kind: &'static str,
+        /// Its name.
+        name: &'static str,
+    },
+    /// An argument or result cannot mean anything.
+    #[error("the {kind} `{name}` of `{action}` is `{value}`, not {expected}")]
+    Wrong {
+        /// What was called.
+        action: String,
+        /// `argument` or `result`.
+        kind: &'static str,
+        /// Its name.
+        name: &'static str,
+        /// What was recorded.
+        value: String,
+        /// What could have been.
+        expected: &'static str,
+    },
+}
+
+/// One call as a model reads it.
+pub(crate) struct Fields<'a> {
+    about: &'static About,
+    call: &'a Call,
+    is_finished: bool,
+}
+
+impl<'a> Fields<'a> {
+    /// `None` if the operation is known to have had no effect, so that every model leaves it out.
+    pub(crate) fn of(about: &'static About, op: &'a Op<Call>) -> Option<Fields<'a>> {
+        let outcome = op.outcome();
+        (outcome != Outcome::Failed).then_some(Fields {
+            about,
+            call: &op.call,
+            is_finished: outcome == Outcome::Finished,
+        })
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    pub(crate) fn action(&self) -> &'a str {
+        self.call.action()
+    }
+
+    pub(crate) fn unknown(&self) -> BadCall {
+        let known: Vec<String> = self.about.operations.iter().map(|(signature, _)| format!("`{signature}`")).collect();
+        BadCall::UnknownAction { action: self.action().into(), model: self.about.name, known: known.join(", ") }
+    }
+
+    /// The arguments, which must be this many.
+    pub(crate) fn args(&self, expected: usize) -> Result<(), BadCall> {
+        self.args_or_one_more(expected, expected).map(|_| ())
+    }
+
+    /// True if there are `more` arguments and not `fewer`.
+    pub(crate) fn args_or_one_more(&self, fewer: usize, more: usize) -> Result<bool, BadCall> {
+        let count = self.call.args().len();
+        if count == fewer || count == more {
+            return Ok(count == more);
+        }
+        let expected = if fewer == more { fewer.to_string() } else { format!("{fewer} or {more}") };
+        Err(BadCall::ArgumentCount { action: self.action().into(), model: self.about.name, count, expected })
+    }
+
+    pub(crate) fn arg(&self, place: usize, names: &[&'static str]) -> Result<&'a Value, BadCall> {
+        names.iter().find_map(|name| self.call.arg(place, name)).ok_or_else(|| BadCall::Missing {
+            action: self.action().into(),
+            kind: "argument",
+            name: names[0],
+        })
+    }
+
+    pub(crate) fn int_arg(&self, place: usize, names: &[&'static str]) -> Result<i64, BadCall> {
+        let value = self.arg(place, names)?;
+        value.as_int().ok_or_else(|| self.wrong("argument", names[0], value, "an integer"))
+    }
+
+    /// An argument that takes the place of `nil` in results, so that it must not be `nil` itself.
+    pub(crate) fn element_arg(&self, place: usize, names: &[&'static str], atoms: &Interner) -> Result<Atom, BadCall> {
+        match self.arg(place, names)? {
+            nil @ Value::Nil => Err(self.wrong("argument", names[0], nil, "a value")),
+            value => Ok(atoms.atom(value)),
+        }
+    }
+
+    /// The result, if the operation finished and it was recorded.
+    pub(crate) fn result(&self, names: &[&'static str]) -> Result<Option<&'a Value>, BadCall> {
+        match self.call.results() {
+            _ if !self.is_finished => Ok(None),
+            [] => Ok(None),
+            [result] => Ok(Some(result)),
+            _ => names.iter().find_map(|name| self.call.result(0, name)).map(Some).ok_or_else(|| BadCall::Missing {
+                action: self.action().into(),
+                kind: "result",
+                name: names[0],
+            }),
+        }
+    }
+
+    /// A result that says whether the operation did anything.
+    pub(crate) fn ok(&self) -> Result<Option<bool>, BadCall> {
+        self.read_result(&["ok", "result"], "a truth value", Value::as_bool)
+    }
+
+    /// A result that is a number of things.
+    pub(crate) fn count(&self) -> Result<Option<usize>, BadCall> {
+        let read = |value: &Value| value.as_int().and_then(|int| usize::try_from(int).ok());
+        self.read_result(&["count", "len", "n"], "a number of elements", read)
+    }
+
+    /// A result that is read by `read`, which returns `None` for what it does not understand.
+    pub(crate) fn read_result<T>(
+        &self,
+        names: &[&'static str],
+        expected: &'static str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, BadCall> {
+        let Some(value) = self.result(names)? else { return Ok(None) };
+        read(value).map(Some).ok_or_else(|| self.wrong("result", names[0], value, expected))
+    }
+
+    /// Checks that a result tells nothing: it is missing, `nil`, `TRUE`, `"ok"`, or repeats the argument.
+    pub(crate) fn acknowledged(&self, argument: Option<&Value>) -> Result<(), BadCall> {
+        let is_empty = |value: &Value| {
+            matches!(value, Value::Nil | Value::Bool(true))
+                || value.as_str().is_some_and(|text| text.eq_ignore_ascii_case("ok"))
+                || Some(value) == argument
+        };
+        self.read_result(&["ok"], "`TRUE`", |value| is_empty(value).then_some(())).map(|_| ())
+    }
+
+    /// True if the only result is called by this name.
+    pub(crate) fn result_is_called(&self, name: &str) -> bool {
+        matches!(self.call.schema().results.as_slice(), [only] if **only == *name)
+    }
+
+    pub(crate) fn wrong(
+        &self,
+        kind: &'static str,
+        name: &'static str,
+        value: &Value,
+        expected: &'static str,
+    ) -> BadCall {
+        BadCall::Wrong { action: self.action().into(), kind, name, value: value.to_string(), expected }
+    }
+}

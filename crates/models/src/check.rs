@@ -1,0 +1,278 @@
+//! Checks a recorded history against a model, in the cheapest way that decides it.
+//!
+//! Three ways, tried in this order: the polynomial procedure, where the model has one that applies; the search over each
+//! part of the object on its own, where every operation concerns one part; the search over the whole. Whichever it was,
+//! an accepted history carries an order of all its operations, and that order is replayed through the whole model.
+//!
+//! Linearizability is local (Herlihy and Wing 1990): if each part has an order, so has the whole. To find it, give each
+//! operation of a part the earliest time that its place in the part's order leaves it, and merge the parts by time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use history::{Call, History, Op, OpId, Precedence, Stop, Value, Verdict};
+use search::{CheckError, Explanation, Report, Stats, Strategy, Unconfirmed, Witness};
+use thiserror::Error;
+
+use crate::unambiguous::Decision;
+use crate::{BadCall, Model};
+
+/// How to check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How to search, if a search is needed.
+    pub search: search::Options,
+    /// Whether to try anything but the search over the whole history. Verdicts are the same either way.
+    pub shortcuts: bool,
+    /// How many parts to search at once.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { search: search::Options::default(), shortcuts: true, threads: 1 }
+    }
+}
+
+/// Looks at a search from time to time, possibly from several threads, and may stop it.
+pub type Watcher<'w> = dyn Fn(&Stats) -> Option<Stop> + Sync + 'w;
+
+/// What a check found, how, and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The verdict.
+    pub verdict: Verdict<Witness, Failure>,
+    /// What decided it.
+    pub method: Method,
+    /// Counts of the search; all zero if there was none.
+    pub stats: Stats,
+}
+
+/// What decided a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The model's own procedure, without searching.
+    Procedure,
+    /// A search over each of so many parts of the object.
+    Parts(usize),
+    /// A search over the whole history.
+    Search,
+}
+
+/// Why no order of the operations is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A few operations contradict each other, whatever the others do.
+    Contradiction {
+        /// Those operations.
+        ops: Vec<OpId>,
+        /// Why they cannot all have happened.
+        reason: String,
+    },
+    /// Every order gets stuck.
+    Stuck {
+        /// The part of the object that has no order, if each was searched on its own.
+        part: Option<Value>,
+        /// Where every order gets stuck, with states as the model shows them.
+        explanation: Explanation<String>,
+    },
+}
+
+/// Why there is no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A recorded call means nothing to the model.
+    #[error("{op}: {error}")]
+    BadCall {
+        /// The operation, by process and place.
+        op: String,
+        /// What is wrong with it.
+        error: BadCall,
+    },
+    /// An order was found that does not stand up when replayed, which is a bug.
+    #[error("the order found was not confirmed when it was replayed: {0}")]
+    Unconfirmed(#[from] Unconfirmed),
+}
+
+/// Checks a history.
+pub fn check<M: Model>(
+    model: &M,
+    history: &History<Call>,
+    options: &Options,
+    watcher: &Watcher<'_>,
+) -> Result<Checked, Error> {
+    let bound = history.try_map(|op| bind(model, history, op))?;
+    if options.shortcuts && options.search.strategy == Strategy::JustInTime {
+        match model.decide(&bound) {
+            Decision::Linearizable(order) => {
+                let witness = confirm(model, &bound, Witness::from_order(order))?;
+                let verdict = Verdict::Accepted(witness);
+                return Ok(Checked { verdict, method: Method::Procedure, stats: Stats::default() });
+            }
+            Decision::Violation { ops, reason } => {
+                let verdict = Verdict::Rejected(Failure::Contradiction { ops, reason });
+                return Ok(Checked { verdict, method: Method::Procedure, stats: Stats::default() });
+            }
+            Decision::NotApplicable(_) => {}
+        }
+        if let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1) {
+            return check_parts(model, &bound, &parts, options, watcher);
+        }
+    }
+    let report = search::check_watched(model, &bound, &options.search, &mut |stats: &Stats| watcher(stats));
+    Ok(show(model, None, Method::Search, confirmed(report)?))
+}
+
+/// Checks operations as they come in, by increasing start, in memory that does not grow with their number but for the
+/// order that is found. Always searches the whole.
+pub fn check_stream<M: Model, E: From<Error>>(
+    model: &M,
+    processes: &[std::sync::Arc<str>],
+    ops: impl Iterator<Item = Result<Op<Call>, E>>,
+    options: &search::Options,
+    watcher: &Watcher<'_>,
+) -> Result<Checked, E> {
+    let watch = &mut |stats: &Stats| watcher(stats);
+    let mut checker = confirmed(search::Checker::<M, M::Op>::new(model, options))?;
+    for op in ops {
+        let op = op?;
+        let bad = |error| Error::BadCall { op: history::name(processes, op.process, op.index), error };
+        let Some(call) = model.bind(&op).map_err(bad)? else { continue };
+        if confirmed(checker.push(op.with(call), watch))?.is_decided() {
+            break;
+        }
+    }
+    Ok(show(model, None, Method::Search, confirmed(checker.finish(watch))?))
+}
+
+fn bind<M: Model>(model: &M, history: &History<Call>, op: &Op<Call>) -> Result<Option<M::Op>, Error> {
+    model.bind(op).map_err(|error| Error::BadCall { op: history.name(op.id), error })
+}
+
+fn confirm<M: Model>(model: &M, history: &History<M::Op>, witness: Witness) -> Result<Witness, Error> {
+    match search::replay(model, history, Precedence::RealTime, &witness) {
+        Ok(()) => Ok(witness),
+        Err(search::ReplayError::Unconfirmed(error)) => Err(error.into()),
+    }
+}
+
+/// Models do not fail, so only the replay can.
+fn confirmed<T>(result: Result<T, CheckError<std::convert::Infallible>>) -> Result<T, Error> {
+    result.map_err(|error| match error {
+        CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
+    })
+}
+
+fn show<M: Model>(model: &M, part: Option<Value>, method: Method, report: Report<M::State>) -> Checked {
+    let verdict = match report.verdict {
+        Verdict::Accepted(witness) => Verdict::Accepted(witness),
+        Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
+        Verdict::Rejected(explanation) => {
+            let explanation = explanation.map_states(|state| model.show(state));
+            Verdict::Rejected(Failure::Stuck { part, explanation })
+        }
+    };
+    Checked { verdict, method, stats: report.stats }
+}
+
+/// Searches parts, several at once. Which one is reported does not depend on which is faster: a part is given up only
+/// for one before it that is rejected.
+fn check_parts<M: Model>(
+    model: &M,
+    whole: &History<M::Op>,
+    parts: &[(crate::Atom, History<M::Op>)],
+    options: &Options,
+    watcher: &Watcher<'_>,
+) -> Result<Checked, Error> {
+    let next = AtomicUsize::new(0);
+    let first_rejected = AtomicUsize::new(usize::MAX);
+    let work = || {
+        let mut reports = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= parts.len().min(first_rejected.load(Ordering::Relaxed)) {
+                return reports;
+            }
+            let watch = &mut |stats: &Stats| {
+                let is_moot = first_rejected.load(Ordering::Relaxed) < index;
+                if is_moot { Some(Stop::Interrupted) } else { watcher(stats) }
+            };
+            let report = confirmed(search::check_watched(model, &parts[index].1, &options.search, watch));
+            if report.as_ref().is_ok_and(|report| report.verdict.is_rejected()) {
+                first_rejected.fetch_min(index, Ordering::Relaxed);
+            }
+            reports.push((index, report));
+        }
+    };
+    let mut reports: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..options.threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
+        let mut reports = work();
+        for thread in threads {
+            reports.extend(thread.join().expect("a search that does not panic"));
+        }
+        reports
+    });
+    reports.sort_by_key(|(index, _)| *index);
+    let mut stats = Stats::default();
+    let mut orders = Vec::new();
+    let mut stopped = None;
+    for (index, report) in reports {
+        let report = report?;
+        stats.add(&report.stats);
+        match report.verdict {
+            Verdict::Accepted(witness) => orders.push(witness),
+            Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
+            Verdict::Rejected(_) => {
+                let part = Some(model.part(parts[index].0));
+                return Ok(Checked { stats, ..show(model, part, Method::Parts(parts.len()), report) });
+            }
+        }
+    }
+    let verdict = match stopped {
+        Some(stop) => Verdict::Inconclusive(stop),
+        None => Verdict::Accepted(confirm(model, whole, merge(whole, &orders))?),
+    };
+    Ok(Checked { verdict, method: Method::Parts(parts.len()), stats })
+}
+
+/// One order of all operations that agrees with the order of each part.
+fn merge<T>(whole: &History<T>, orders: &[Witness]) -> Witness {
+    let mut after: HashMap<OpId, OpId> = HashMap::new(); // The next one in the same part.
+    let mut time: HashMap<OpId, u64> = HashMap::new();
+    let mut waits: HashMap<OpId, u32> = HashMap::new(); // How many of its predecessors are not placed yet.
+    let mut last_of_process: Vec<Option<OpId>> = vec![None; whole.processes().len()];
+    let mut next_of_process: HashMap<OpId, OpId> = HashMap::new();
+    for order in orders {
+        let (mut now, mut last) = (0, None);
+        for step in order.steps() {
+            now = whole.op(step.op).interval.start().max(now);
+            time.insert(step.op, now);
+            if let Some(last) = last.replace(step.op) {
+                after.insert(last, step.op);
+                *waits.entry(step.op).or_default() += 1;
+            }
+        }
+    }
+    for op in whole.ops().iter().filter(|op| time.contains_key(&op.id)) {
+        if let Some(last) = last_of_process[op.process.index()].replace(op.id) {
+            next_of_process.insert(last, op.id);
+            *waits.entry(op.id).or_default() += 1;
+        }
+    }
+    let placed = whole.ops().iter().map(|op| op.id).filter(|id| time.contains_key(id));
+    let mut ready: BinaryHeap<_> =
+        placed.filter(|id| !waits.contains_key(id)).map(|id| Reverse((time[&id], id))).collect();
+    let mut order = Vec::with_capacity(time.len());
+    while let Some(Reverse((_, id))) = ready.pop() {
+        order.push(id);
+        for follower in [after.get(&id), next_of_process.get(&id)].into_iter().flatten() {
+            let count = waits.get_mut(follower).expect("a follower waits");
+            *count -= 1;
+            if *count == 0 {
+                ready.push(Reverse((time[follower], *follower)));
+            }
+        }
+    }
+    Witness::from_order(order)
+}

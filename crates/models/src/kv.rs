@@ -1,0 +1,396 @@
+//! A map from keys to values.
+//!
+//! | operation | meaning |
+//! |---|---|
+//! | `put(key, value) = old` | replaces what stands under the key; also `write`, `set`, `insert_or_assign` |
+//! | `get(key) = value` | what stands under the key, or `nil`; also `read`, `find` |
+//! | `insert(key, value) = ok` | puts the value unless the key is there; also `add`, `try_insert` |
+//! | `erase(key) = old` | takes the key away; a truth value says whether it was there; also `remove`, `delete` |
+//! | `contains(key) = ok` | whether the key is there; also `has`, `contains_key` |
+//! | `range_count(lo, hi) = count` | how many keys there are from `lo` to `hi`, both included |
+//! | `len() = count` | how many keys there are; also `size`, `length` |
+//! | `clear()` | takes all keys away |
+//! | `scan() = pairs` | all keys with their values, as a function, a record or a list of pairs; also `items` |
+//!
+//! A result called `ok` says of `put` that it was done, and of `erase` whether the key was there. A history in which every
+//! operation has one key is decided key by key.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use history::{Call, Value};
+use search::{Spec, Successors};
+
+use crate::bind::Fields;
+use crate::{About, Atom, BadCall, Interner, Model, Row};
+
+/// What people should know about this model.
+pub const ABOUT: About = About {
+    name: "kv",
+    summary: "a map from keys to values",
+    operations: &[
+        ("put(key, value) = old", "replaces what stands under the key"),
+        ("get(key) = value", "what stands under the key, or `nil`"),
+        ("insert(key, value) = ok", "puts the value unless the key is there"),
+        ("erase(key) = old", "takes the key away; a truth value says whether it was there"),
+        ("contains(key) = ok", "whether the key is there"),
+        ("range_count(lo, hi) = count", "how many keys there are from `lo` to `hi`, both included"),
+        ("len() = count", "how many keys there are"),
+        ("clear()", "takes all keys away"),
+        ("scan() = pairs", "all keys with their values, as a function, a record or a list of pairs"),
+    ],
+    options: &[("absent=\"\"", "what `get` returns if the key is not there; without it, `nil`")],
+};
+
+/// A map, initially empty.
+#[derive(Debug)]
+pub struct Kv {
+    absent: Atom,
+    atoms: Interner,
+}
+
+/// An operation on a map. Results that were not recorded are `None`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Replaces what stands under the key.
+    Put {
+        /// The key.
+        key: Atom,
+        /// The new value.
+        value: Atom,
+        /// The old value.
+        old: Option<Atom>,
+    },
+    /// Looks at what stands under the key.
+    Get {
+        /// The key.
+        key: Atom,
+        /// The value.
+        value: Atom,
+    },
+    /// Puts a value unless the key is there.
+    Insert {
+        /// The key.
+        key: Atom,
+        /// The new value.
+        value: Atom,
+        /// False if the key was there.
+        ok: Option<bool>,
+    },
+    /// Takes the key away.
+    Erase {
+        /// The key.
+        key: Atom,
+        /// What it returned.
+        old: Option<Erased>,
+    },
+    /// Looks for the key.
+    Contains {
+        /// The key.
+        key: Atom,
+        /// Whether it is there.
+        ok: bool,
+    },
+    /// Counts the keys of a range.
+    RangeCount {
+        /// The lower end, included.
+        lo: Atom,
+        /// The upper end, included.
+        hi: Atom,
+        /// How many there are.
+        count: usize,
+    },
+    /// Counts all keys.
+    Len {
+        /// How many there are.
+        count: usize,
+    },
+    /// Takes all keys away.
+    Clear,
+    /// Looks at everything.
+    Scan {
+        /// The pairs; keys strictly increase.
+        pairs: Arc<[(Atom, Atom)]>,
+    },
+}
+
+/// What `erase` returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Erased {
+    /// Whether the key was there.
+    Ok(bool),
+    /// The old value.
+    Old(Atom),
+}
+
+/// The keys with their values; keys strictly increase.
+pub type State = Row<(Atom, Atom), 12>;
+
+impl Kv {
+    /// A map in which keys that are not there read as `absent`.
+    pub fn new(absent: &Value) -> Kv {
+        let atoms = Interner::default();
+        Kv { absent: atoms.atom(absent), atoms }
+    }
+
+    fn held(&self, state: &State, key: Atom) -> Atom {
+        state.look_up(key).unwrap_or(self.absent)
+    }
+
+    fn is_between(&self, lo: Atom, key: Atom, hi: Atom) -> bool {
+        self.atoms.compare(lo, key).is_le() && self.atoms.compare(key, hi).is_le()
+    }
+
+    fn count(&self, state: &State, lo: Atom, hi: Atom) -> usize {
+        state.iter().filter(|pair| self.is_between(lo, pair.0, hi)).count()
+    }
+
+    fn is_enabled(&self, state: &State, op: &Op) -> bool {
+        match op {
+            Op::Put { key, old, .. } => old.is_none_or(|old| self.held(state, *key) == old),
+            Op::Get { key, value } => self.held(state, *key) == *value,
+            Op::Insert { key, ok, .. } => ok.is_none_or(|ok| ok == state.look_up(*key).is_none()),
+            Op::Erase { key, old: Some(Erased::Ok(ok)) } | Op::Contains { key, ok } => {
+                state.look_up(*key).is_some() == *ok
+            }
+            Op::Erase { key, old: Some(Erased::Old(old)) } => self.held(state, *key) == *old,
+            Op::Erase { old: None, .. } | Op::Clear => true,
+            Op::RangeCount { lo, hi, count } => self.count(state, *lo, *hi) == *count,
+            Op::Len { count } => state.len() == *count,
+            Op::Scan { pairs } => **pairs == ***state,
+        }
+    }
+
+    fn pairs(&self, value: &Value) -> Option<Arc<[(Atom, Atom)]>> {
+        let atom = |value: &Value| self.atoms.atom(value);
+        let mut pairs: Vec<(Atom, Atom)> = match value {
+            Value::Function(function) => function.pairs().iter().map(|(key, value)| (atom(key), atom(value))).collect(),
+            Value::Tuple(elements) => {
+                let pair = |element: &Value| match element.as_tuple() {
+                    Some([key, value]) => Some((atom(key), atom(value))),
+                    _ => None,
+                };
+                elements.iter().map(pair).collect::<Option<_>>()?
+            }
+            _ => return None,
+        };
+        pairs.sort_unstable();
+        pairs.windows(2).all(|pair| pair[0].0 != pair[1].0).then(|| pairs.into())
+    }
+}
+
+impl Spec for Kv {
+    type Op = Op;
+    type State = State;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
+        out.push(State::default());
+        Ok(())
+    }
+
+    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
+        self.next(state, op).into_iter().for_each(|next| out.done(next));
+        Ok(())
+    }
+
+    fn is_observer(&self, op: &Op) -> bool {
+        match op {
+            Op::Get { .. } | Op::Contains { .. } | Op::RangeCount { .. } | Op::Len { .. } | Op::Scan { .. } => true,
+            Op::Insert { ok, .. } => *ok == Some(false),
+            Op::Erase { old, .. } => *old == Some(Erased::Ok(false)),
+            Op::Put { .. } | Op::Clear => false,
+        }
+    }
+
+    fn commute(&self, a: &Op, b: &Op) -> bool {
+        let outside = |range: &Op, point: &Op| match (range, self.partition(point)) {
+            (Op::RangeCount { lo, hi, .. }, Some(key)) => !self.is_between(*lo, key, *hi),
+            _ => false,
+        };
+        match (self.partition(a), self.partition(b)) {
+            (Some(a), Some(b)) if a != b => true,
+            _ => (self.is_observer(a) && self.is_observer(b)) || outside(a, b) || outside(b, a),
+        }
+    }
+
+    fn why_not(&self, state: &State, op: &Op) -> Option<String> {
+        if self.is_enabled(state, op) {
+            return None;
+        }
+        let value = |atom: Atom| self.atoms.value(atom);
+        let held = |key: Atom| match state.look_up(key) {
+            Some(held) => format!("the map holds {} under {}", value(held), value(key)),
+            None => format!("the map holds nothing under {}", value(key)),
+        };
+        Some(match op {
+            Op::Put { key, old, .. } => {
+                format!("`put` returned {}, but {}", value(old.unwrap_or(self.absent)), held(*key))
+            }
+            Op::Get { key, value: returned } => format!("`get` returned {}, but {}", value(*returned), held(*key)),
+            Op::Insert { key, ok, .. } => {
+                format!("`insert` returned {}, but {}", Value::Bool(*ok == Some(true)), held(*key))
+            }
+            Op::Erase { key, old: Some(Erased::Old(old)) } => {
+                format!("`erase` returned {}, but {}", value(*old), held(*key))
+            }
+            Op::Erase { key, old } => {
+                format!("`erase` returned {}, but {}", Value::Bool(*old == Some(Erased::Ok(true))), held(*key))
+            }
+            Op::Contains { key, ok } => format!("`contains` returned {}, but {}", Value::Bool(*ok), held(*key)),
+            Op::RangeCount { lo, hi, count } => {
+                let (found, lo_text, hi_text) = (self.count(state, *lo, *hi), value(*lo), value(*hi));
+                format!("`range_count` returned {count}, but the map holds {found} keys from {lo_text} to {hi_text}")
+            }
+            Op::Len { count } => format!("`len` returned {count}, but the map holds {} keys", state.len()),
+            Op::Scan { pairs } => {
+                let missing = state.iter().find(|pair| !pairs.contains(pair)).map(|pair| pair.0);
+                let key = missing.or_else(|| pairs.iter().find(|pair| !state.contains(pair)).map(|pair| pair.0))?;
+                let returned = pairs.iter().find(|pair| pair.0 == key).map(|pair| value(pair.1).to_string());
+                format!(
+                    "`scan` returned {} under {}, but {}",
+                    returned.unwrap_or("nothing".into()),
+                    value(key),
+                    held(key)
+                )
+            }
+            Op::Clear => return None,
+        })
+    }
+}
+
+impl Model for Kv {
+    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let atom = |value: &Value| self.atoms.atom(value);
+        let key = || fields.arg(0, &["key"]).map(atom);
+        let value = || fields.arg(1, &["value"]).map(atom);
+        Ok(Some(match fields.action() {
+            "get" | "read" | "find" => {
+                fields.args(1)?;
+                let key = key()?;
+                let Some(value) = fields.result(&["value"])? else { return Ok(None) };
+                Op::Get { key, value: atom(value) }
+            }
+            "put" | "write" | "set" | "insert_or_assign" => {
+                fields.args(2)?;
+                let (key, value) = (key()?, value()?);
+                if fields.result_is_called("ok") {
+                    fields.acknowledged(None)?;
+                    return Ok(Some(Op::Put { key, value, old: None }));
+                }
+                Op::Put { key, value, old: fields.result(&["old", "previous"])?.map(atom) }
+            }
+            "insert" | "add" | "try_insert" => {
+                fields.args(2)?;
+                Op::Insert { key: key()?, value: value()?, ok: fields.ok()? }
+            }
+            "erase" | "remove" | "delete" => {
+                fields.args(1)?;
+                let old = fields.result(&["old", "previous", "value", "ok"])?.map(|result| match result.as_bool() {
+                    Some(ok) => Erased::Ok(ok),
+                    None => Erased::Old(atom(result)),
+                });
+                Op::Erase { key: key()?, old }
+            }
+            "contains" | "has" | "contains_key" => {
+                fields.args(1)?;
+                let key = key()?;
+                let Some(ok) = fields.ok()? else { return Ok(None) };
+                Op::Contains { key, ok }
+            }
+            "range_count" => {
+                fields.args(2)?;
+                let (lo, hi) = (atom(fields.arg(0, &["lo", "from"])?), atom(fields.arg(1, &["hi", "to"])?));
+                let Some(count) = fields.count()? else { return Ok(None) };
+                Op::RangeCount { lo, hi, count }
+            }
+            "len" | "size" | "length" => {
+                fields.args(0)?;
+                let Some(count) = fields.count()? else { return Ok(None) };
+                Op::Len { count }
+            }
+            "clear" => {
+                fields.args(0)?;
+                fields.acknowledged(None)?;
+                Op::Clear
+            }
+            "scan" | "items" => {
+                fields.args(0)?;
+                let expected = "a function, a record or a list of pairs";
+                let pairs = fields.read_result(&["pairs", "value"], expected, |value| self.pairs(value))?;
+                let Some(pairs) = pairs else { return Ok(None) };
+                Op::Scan { pairs }
+            }
+            _ => return Err(fields.unknown()),
+        }))
+    }
+
+    fn next(&self, state: &State, op: &Op) -> Option<State> {
+        self.is_enabled(state, op).then(|| {
+            let mut next = state.clone();
+            match op {
+                Op::Put { key, value, .. } => next.put(*key, *value),
+                Op::Insert { key, value, .. } if state.look_up(*key).is_none() => next.put(*key, *value),
+                Op::Erase { key, .. } => next.erase(*key),
+                Op::Clear => next.clear(),
+                _ => {}
+            }
+            next
+        })
+    }
+
+    fn partition(&self, op: &Op) -> Option<Atom> {
+        match op {
+            Op::Put { key, .. }
+            | Op::Get { key, .. }
+            | Op::Insert { key, .. }
+            | Op::Erase { key, .. }
+            | Op::Contains { key, .. } => Some(*key),
+            Op::RangeCount { .. } | Op::Len { .. } | Op::Clear | Op::Scan { .. } => None,
+        }
+    }
+
+    fn part(&self, atom: Atom) -> Value {
+        self.atoms.value(atom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use history::Value;
+
+    use crate::kv::Kv;
+    use crate::model::tests::{check, check_laws};
+
+    fn kv() -> Kv {
+        Kv::new(&Value::Nil)
+    }
+
+    #[test]
+    fn keys_hold_what_was_put_last() {
+        insta::assert_snapshot!(check(&kv(), "get(1) = nil; put(1, a); put(1, b) = a; get(1) = b; get(2) = b"), @r#"get(2) = b: `get` returned "b", but the map holds nothing under 2"#);
+        insta::assert_snapshot!(check(&kv(), "put(1, a) = nil; put(1, b) = nil"), @r#"put(1, b) = nil: `put` returned nil, but the map holds "a" under 1"#);
+        insta::assert_snapshot!(check(&kv(), "insert(1, a) = TRUE; insert(1, b) = FALSE; get(1) = a; insert(1, c) = TRUE"), @r#"insert(1, c) = TRUE: `insert` returned TRUE, but the map holds "a" under 1"#);
+        insta::assert_snapshot!(check(&kv(), "put(1, a); erase(1) = TRUE; erase(1) = nil; erase(1) = a"), @r#"erase(1) = a: `erase` returned "a", but the map holds nothing under 1"#);
+        insta::assert_snapshot!(check(&kv(), "contains(1) = FALSE; erase(1)?; erase(1) = FALSE; contains(1) = TRUE"), @"contains(1) = TRUE: `contains` returned TRUE, but the map holds nothing under 1");
+        insta::assert_snapshot!(check(&Kv::new(&"".into()), "get(1) = \"\"; get(1) = nil"), @"get(1) = nil: `get` returned nil, but the map holds nothing under 1");
+    }
+
+    #[test]
+    fn some_operations_see_many_keys() {
+        insta::assert_snapshot!(check(&kv(), "put(3, a); put(5, b); range_count(3, 5) = 2; range_count(4, 9) = 2"), @"range_count(4, 9) = 2: `range_count` returned 2, but the map holds 1 keys from 4 to 9");
+        insta::assert_snapshot!(check(&kv(), "put(3, a); len() = 1; clear(); len() = 1"), @"len() = 1: `len` returned 1, but the map holds 0 keys");
+        insta::assert_snapshot!(check(&kv(), "put(3, a); scan() = [3: a]; scan() = <<3, a>>; scan() = [3: b]"), @r#"scan() = [3: b]: `scan` returned "b" under 3, but the map holds "a" under 3"#);
+        insta::assert_snapshot!(check(&kv(), "put(3, a); scan() = <>"), @r#"scan() = <>: `scan` returned nothing under 3, but the map holds "a" under 3"#);
+        insta::assert_snapshot!(check(&kv(), "scan() = 3"), @"the result `pairs` of `scan` is `3`, not a function, a record or a list of pairs");
+    }
+
+    #[test]
+    fn promises_are_kept() {
+        let calls = "put(1, a); put(1, b) = a; put(2, a)?; get(1) = a; get(1) = nil; get(2) = a; insert(1, a) = FALSE; \
+                     insert(2, b); erase(1) = TRUE; erase(2) = nil; erase(1)?; contains(1) = TRUE; range_count(2, 9) = 1; \
+                     range_count(0, 1) = 0; len() = 1; clear(); scan() = [2: a]";
+        check_laws(&kv(), calls);
+    }
+}

@@ -1,0 +1,176 @@
+//! What a model is: a spec that reads recorded calls.
+
+use std::convert::Infallible;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use history::{Call, History, Op, Value};
+use search::Spec;
+
+use crate::unambiguous::Decision;
+use crate::{Atom, BadCall};
+
+/// A spec that reads recorded calls.
+///
+/// Every operation of a model leads from one state to at most one other, whether or not its result is known. Calls are
+/// bound one after another, and what was bound before never changes, so a search may already run on earlier ones.
+pub trait Model:
+    Spec<Op: Clone + Debug + Hash + Send + Sync, State: Debug + Send + Sync, Error = Infallible> + Send + Sync
+{
+    /// The operation as this model sees it, or `None` if it constrains nothing and changes nothing: it failed, or it
+    /// only looks at the state and what it saw was not recorded.
+    fn bind(&self, op: &Op<Call>) -> Result<Option<Self::Op>, BadCall>;
+
+    /// The state that `op` leads to, or `None` if it is disabled: [`Spec::step`] for one successor.
+    fn next(&self, state: &Self::State, op: &Self::Op) -> Option<Self::State>;
+
+    /// The one independent part of the object that an operation concerns, or `None` if it may concern several. If every
+    /// operation of a history has a part, the history is linearizable exactly if its operations on each part are.
+    fn partition(&self, _op: &Self::Op) -> Option<Atom> {
+        None
+    }
+
+    /// The value that names a part of the object.
+    fn part(&self, atom: Atom) -> Value;
+
+    /// A state as people should see it.
+    fn show(&self, state: Self::State) -> String {
+        format!("{state:?}")
+    }
+
+    /// Decides a history in polynomial time, where that is possible.
+    fn decide(&self, _history: &History<Self::Op>) -> Decision {
+        Decision::NotApplicable("there is no fast procedure for this model".into())
+    }
+}
+
+/// What people should know about a model.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The name that selects it.
+    pub name: &'static str,
+    /// What it models, in one line.
+    pub summary: &'static str,
+    /// Its operations: how each is written, and what it does.
+    pub operations: &'static [(&'static str, &'static str)],
+    /// Its options: how each is written, and what it does.
+    pub options: &'static [(&'static str, &'static str)],
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    //! Runs calls written as text, and checks what every model promises.
+
+    use history::{Interval, OpId, ProcessId};
+
+    use super::*;
+
+    /// Runs calls one after another: `T1 push(1) = TRUE; pop()?; pop()!`, where `?` did not finish and `!` failed.
+    pub(crate) fn check<M: Model>(model: &M, calls: &str) -> String {
+        let mut state = initial(model);
+        for text in calls.split("; ") {
+            let op = match model.bind(&parse(text)) {
+                Ok(Some(op)) => op,
+                Ok(None) => continue,
+                Err(error) => return error.to_string(),
+            };
+            match model.next(&state, &op) {
+                Some(next) => state = next,
+                None => return format!("{text}: {}", model.why_not(&state, &op).expect("a reason")),
+            }
+        }
+        "accepted".into()
+    }
+
+    /// Checks what every model promises, for these calls in every state that a few of them lead to.
+    pub(crate) fn check_laws<M: Model>(model: &M, calls: &str) {
+        let ops: Vec<M::Op> = calls.split("; ").filter_map(|text| model.bind(&parse(text)).unwrap()).collect();
+        let mut states = vec![initial(model)];
+        let mut next = 0;
+        while next < states.len() && states.len() < 300 {
+            for op in &ops {
+                let reached = model.next(&states[next], op);
+                states.extend(reached.filter(|state| !states.contains(state)));
+            }
+            next += 1;
+        }
+        let run = |state: &M::State, a: &M::Op, b: &M::Op| model.next(state, a).and_then(|state| model.next(&state, b));
+        for state in &states {
+            for a in &ops {
+                let after = model.next(state, a);
+                assert_eq!(after.is_none(), model.why_not(state, a).is_some(), "{state:?} {a:?}");
+                assert!(!model.is_observer(a) || after.is_none_or(|after| after == *state), "{state:?} {a:?}");
+                for b in &ops {
+                    let apart = model.partition(a).zip(model.partition(b)).is_some_and(|(a, b)| a != b);
+                    assert!(!apart || model.commute(a, b), "{a:?} {b:?}");
+                    assert_eq!(model.commute(a, b), model.commute(b, a), "{a:?} {b:?}");
+                    if model.commute(a, b) {
+                        assert_eq!(run(state, a, b), run(state, b, a), "{state:?} {a:?} {b:?}");
+                        if let Some(after) = model.next(state, a) {
+                            let same = model.next(state, b).is_some() == model.next(&after, b).is_some();
+                            assert!(same, "{state:?} {a:?} {b:?}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(states.len() > 1, "the calls lead nowhere");
+    }
+
+    fn initial<M: Model>(model: &M) -> M::State {
+        let mut states = Vec::new();
+        model.initial(&mut states).unwrap();
+        assert_eq!(states.len(), 1);
+        states.remove(0)
+    }
+
+    pub(crate) fn parse(text: &str) -> Op<Call> {
+        let (process, text) = match text.strip_prefix('T').and_then(|text| text.split_once(' ')) {
+            Some((process, text)) => (process.parse().unwrap(), text),
+            None => (0, text),
+        };
+        let (text, failed) = text.strip_suffix('!').map_or((text, false), |text| (text, true));
+        let (text, end) = text.strip_suffix('?').map_or((text, Some(1)), |text| (text, None));
+        let (call, result) = text.split_once(" = ").map_or((text, None), |(call, result)| (call, Some(result)));
+        let (action, args) = call.strip_suffix(')').unwrap().split_once('(').unwrap();
+        let mut call = Call::positional(action, values(args), result.map(value));
+        call.failed = failed;
+        let interval = end.map_or(Interval::unfinished(0), |end| Interval::new(0, end).unwrap());
+        Op { id: OpId(0), process: ProcessId(process), index: 0, interval, call }
+    }
+
+    /// Splits at commas that stand in no brackets.
+    fn values(text: &str) -> Vec<Value> {
+        let (mut depth, mut start, mut out) = (0, 0, Vec::new());
+        for (place, char) in text.char_indices() {
+            depth += i32::from("<{[".contains(char)) - i32::from("]}>".contains(char));
+            if char == ',' && depth == 0 {
+                out.push(value(&text[start..place]));
+                start = place + 1;
+            }
+        }
+        if !text.trim().is_empty() {
+            out.push(value(&text[start..]));
+        }
+        out
+    }
+
+    /// Reads `1`, `nil`, `TRUE`, `<1, 2>`, `{1, 2}`, `[1: 2]`, and anything else as a string.
+    fn value(text: &str) -> Value {
+        let text = text.trim();
+        let inside = |open, close| text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
+        match text {
+            "nil" => Value::Nil,
+            "TRUE" => Value::Bool(true),
+            "FALSE" => Value::Bool(false),
+            _ if text.parse::<i64>().is_ok() => Value::Int(text.parse().unwrap()),
+            _ if inside('<', '>').is_some() => Value::tuple(values(inside('<', '>').unwrap())),
+            _ if inside('{', '}').is_some() => Value::set(values(inside('{', '}').unwrap())),
+            _ if inside('[', ']').is_some() => {
+                let pairs = inside('[', ']').unwrap().split(", ").map(|pair| pair.split_once(": ").unwrap());
+                Value::function(pairs.map(|(key, to)| (value(key), value(to)))).unwrap()
+            }
+            _ => Value::str(text.trim_matches('"')),
+        }
+    }
+}

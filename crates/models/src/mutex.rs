@@ -1,0 +1,177 @@
+//! Locks that belong to the process that took them.
+//!
+//! | operation | meaning |
+//! |---|---|
+//! | `acquire() = ok` | takes the lock; also `lock`, `try_lock`; `ok` is `FALSE` if somebody held it |
+//! | `release() = ok` | gives the lock back; also `unlock`; `ok` is `FALSE` if the process did not hold it |
+//!
+//! With a `key` as first argument there is one lock for each key, and a history is decided key by key. A process that takes
+//! a lock which it holds already waits forever, as for any other holder.
+
+use std::convert::Infallible;
+
+use history::{Call, ProcessId, Value};
+use search::{Spec, Successors};
+
+use crate::bind::Fields;
+use crate::{About, Atom, BadCall, Interner, Model, Row};
+
+/// What people should know about this model.
+pub const ABOUT: About = About {
+    name: "mutex",
+    summary: "a lock that belongs to the process that took it, or one for each key",
+    operations: &[
+        ("acquire() = ok", "takes the lock; `ok` is `FALSE` if somebody held it"),
+        ("release() = ok", "gives the lock back; `ok` is `FALSE` if the process did not hold it"),
+    ],
+    options: &[],
+};
+
+/// A lock for each key, of which calls without a key use one and the same. All are free at first.
+#[derive(Debug, Default)]
+pub struct Mutex {
+    atoms: Interner,
+}
+
+/// What a process does with a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Op {
+    /// Which lock.
+    pub key: Atom,
+    /// Who.
+    pub process: ProcessId,
+    /// Takes it or gives it back.
+    pub action: Action,
+    /// Whether that was possible, unless it was not recorded.
+    pub ok: Option<bool>,
+}
+
+/// What can be done with a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Takes the lock.
+    Acquire,
+    /// Gives the lock back.
+    Release,
+}
+
+/// The locks that are held, and by whom.
+pub type State = Row<(Atom, ProcessId), 2>;
+
+impl Mutex {
+    /// Locks that are all free.
+    pub fn new() -> Mutex {
+        Mutex::default()
+    }
+
+    fn is_possible(&self, state: &State, op: &Op) -> bool {
+        let holder = state.look_up(op.key);
+        match op.action {
+            Action::Acquire => holder.is_none(),
+            Action::Release => holder == Some(op.process),
+        }
+    }
+}
+
+impl Spec for Mutex {
+    type Op = Op;
+    type State = State;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
+        out.push(State::default());
+        Ok(())
+    }
+
+    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
+        self.next(state, op).into_iter().for_each(|next| out.done(next));
+        Ok(())
+    }
+
+    fn is_observer(&self, op: &Op) -> bool {
+        op.ok == Some(false)
+    }
+
+    fn commute(&self, a: &Op, b: &Op) -> bool {
+        a.key != b.key || (self.is_observer(a) && self.is_observer(b))
+    }
+
+    fn why_not(&self, state: &State, op: &Op) -> Option<String> {
+        if self.next(state, op).is_some() {
+            return None;
+        }
+        let lock = if op.key == Atom::NIL { "the lock".into() } else { format!("lock {}", self.atoms.value(op.key)) };
+        let refused = if op.ok == Some(false) { "this operation was refused, but " } else { "" };
+        Some(match state.look_up(op.key) {
+            Some(holder) if holder == op.process => format!("{refused}{lock} is held by {holder} itself"),
+            Some(holder) => format!("{refused}{lock} is held by {holder}"),
+            None => format!("{refused}{lock} is free"),
+        })
+    }
+}
+
+impl Model for Mutex {
+    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let (action, is_try) = match fields.action() {
+            "acquire" | "lock" => (Action::Acquire, false),
+            "try_lock" | "try_acquire" => (Action::Acquire, true),
+            "release" | "unlock" => (Action::Release, false),
+            _ => return Err(fields.unknown()),
+        };
+        let key = match fields.args_or_one_more(0, 1)? {
+            true => self.atoms.atom(fields.arg(0, &["key", "lock"])?),
+            false => Atom::NIL,
+        };
+        let mut ok = if fields.acknowledged(None).is_ok() && !is_try { None } else { fields.ok()? };
+        // One that finished and was not refused has happened. Only an attempt may have ended either way.
+        if fields.is_finished() && !is_try && ok.is_none() {
+            ok = Some(true);
+        }
+        Ok(Some(Op { key, process: op.process, action, ok }))
+    }
+
+    fn next(&self, state: &State, op: &Op) -> Option<State> {
+        let is_possible = self.is_possible(state, op);
+        op.ok.is_none_or(|ok| ok == is_possible).then(|| {
+            let mut next = state.clone();
+            match op.action {
+                Action::Acquire if is_possible => next.put(op.key, op.process),
+                Action::Release if is_possible => next.erase(op.key),
+                _ => {}
+            }
+            next
+        })
+    }
+
+    fn partition(&self, op: &Op) -> Option<Atom> {
+        Some(op.key)
+    }
+
+    fn part(&self, atom: Atom) -> Value {
+        self.atoms.value(atom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::tests::{check, check_laws};
+    use crate::mutex::Mutex;
+
+    #[test]
+    fn one_process_holds_the_lock() {
+        insta::assert_snapshot!(check(&Mutex::new(), "T1 acquire(); T1 release(); T2 lock(); T2 unlock() = TRUE; T1 unlock()"), @"T1 unlock(): the lock is free");
+        insta::assert_snapshot!(check(&Mutex::new(), "T2 acquire(); T1 acquire()"), @"T1 acquire(): the lock is held by T2");
+        insta::assert_snapshot!(check(&Mutex::new(), "T2 acquire(a); T2 acquire(b); T2 acquire(a)"), @r#"T2 acquire(a): lock "a" is held by T2 itself"#);
+        insta::assert_snapshot!(check(&Mutex::new(), "T2 acquire(); T1 release()"), @"T1 release(): the lock is held by T2");
+        insta::assert_snapshot!(check(&Mutex::new(), "T2 try_lock() = TRUE; T1 try_lock() = FALSE; T1 try_lock(); T2 release(); T1 try_lock() = FALSE"), @"T1 try_lock() = FALSE: this operation was refused, but the lock is free");
+        insta::assert_snapshot!(check(&Mutex::new(), "T1 acquire()?; T1 acquire()?; T2 release() = FALSE"), @"accepted");
+    }
+
+    #[test]
+    fn promises_are_kept() {
+        let calls = "T1 acquire(); T2 acquire()?; T1 release(); T2 release()?; T1 try_lock() = FALSE; T2 try_lock() = TRUE; \
+                     T1 acquire(a); T2 try_lock(a); T1 release(a) = FALSE";
+        check_laws(&Mutex::new(), calls);
+    }
+}

@@ -1,0 +1,238 @@
+//! Registers: one value each, with or without compare-and-set.
+//!
+//! | operation | meaning |
+//! |---|---|
+//! | `write(value)` | replaces the value; also `set`, `put` |
+//! | `read() = value` | the value; also `get` |
+//! | `cas(from, to) = ok` | replaces `from` by `to`; `ok` is `FALSE` if the value was not `from`; also `compare_and_set` |
+//!
+//! Only `cas-register` has `cas`. One that finished without a recorded result succeeded, because recorders mark the others
+//! as failed. With a `key` as first argument there is one register for each key, and a history is decided key by key.
+
+use std::convert::Infallible;
+
+use history::{Call, Value};
+use search::{Spec, Successors};
+
+use crate::bind::Fields;
+use crate::{About, Atom, BadCall, Interner, Model, Row};
+
+/// What people should know about a register that is only read and written.
+pub const ABOUT: About = About {
+    name: "register",
+    summary: "a register, or one for each key",
+    operations: &[
+        ("write(value)", "replaces the value; with `key` first, that of one register among many"),
+        ("read() = value", "the value; with `key` first, that of one register among many"),
+    ],
+    options: &[("initial=0", "the value before the first write; without it, `nil`")],
+};
+
+/// What people should know about a register with compare-and-set.
+pub const ABOUT_CAS: About = About {
+    name: "cas-register",
+    summary: "a register with compare-and-set, or one for each key",
+    operations: &[
+        ("write(value)", "replaces the value; with `key` first, that of one register among many"),
+        ("read() = value", "the value; with `key` first, that of one register among many"),
+        ("cas(from, to) = ok", "replaces `from` by `to`; `ok` is `FALSE` if the value was not `from`"),
+    ],
+    options: ABOUT.options,
+};
+
+/// A register for each key, of which calls without a key use one and the same.
+#[derive(Debug)]
+pub struct Register {
+    initial: Atom,
+    about: &'static About,
+    atoms: Interner,
+}
+
+/// An operation on one register. Results that were not recorded are `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Replaces the value.
+    Write {
+        /// Which register.
+        key: Atom,
+        /// The new value.
+        value: Atom,
+    },
+    /// Looks at the value.
+    Read {
+        /// Which register.
+        key: Atom,
+        /// The value.
+        value: Atom,
+    },
+    /// Replaces one value by another.
+    Cas {
+        /// Which register.
+        key: Atom,
+        /// The value to replace.
+        from: Atom,
+        /// The new value.
+        to: Atom,
+        /// False if the value was another one.
+        ok: Option<bool>,
+    },
+}
+
+/// The registers that do not hold the initial value.
+pub type State = Row<(Atom, Atom), 2>;
+
+impl Register {
+    /// Registers that are only read and written.
+    pub fn new(initial: &Value) -> Register {
+        let atoms = Interner::default();
+        Register { initial: atoms.atom(initial), about: &ABOUT, atoms }
+    }
+
+    /// Registers with compare-and-set.
+    pub fn with_cas(initial: &Value) -> Register {
+        Register { about: &ABOUT_CAS, ..Register::new(initial) }
+    }
+
+    fn held(&self, state: &State, key: Atom) -> Atom {
+        state.look_up(key).unwrap_or(self.initial)
+    }
+
+    fn is_enabled(&self, state: &State, op: &Op) -> bool {
+        match *op {
+            Op::Write { .. } => true,
+            Op::Read { key, value } => self.held(state, key) == value,
+            Op::Cas { key, from, ok, .. } => ok.is_none_or(|ok| ok == (self.held(state, key) == from)),
+        }
+    }
+}
+
+impl Spec for Register {
+    type Op = Op;
+    type State = State;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
+        out.push(State::default());
+        Ok(())
+    }
+
+    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
+        self.next(state, op).into_iter().for_each(|next| out.done(next));
+        Ok(())
+    }
+
+    fn is_observer(&self, op: &Op) -> bool {
+        matches!(op, Op::Read { .. } | Op::Cas { ok: Some(false), .. })
+    }
+
+    fn commute(&self, a: &Op, b: &Op) -> bool {
+        self.partition(a) != self.partition(b) || (self.is_observer(a) && self.is_observer(b))
+    }
+
+    fn why_not(&self, state: &State, op: &Op) -> Option<String> {
+        if self.is_enabled(state, op) {
+            return None;
+        }
+        let value = |atom: Atom| self.atoms.value(atom);
+        let (Op::Write { key, .. } | Op::Read { key, .. } | Op::Cas { key, .. }) = *op;
+        let held = value(self.held(state, key));
+        let register = if key == Atom::NIL { "the register".into() } else { format!("register {}", value(key)) };
+        Some(match *op {
+            Op::Write { .. } => return None,
+            Op::Read { value: returned, .. } => {
+                format!("`read` returned {}, but {register} holds {held}", value(returned))
+            }
+            Op::Cas { ok: Some(false), .. } => format!("`cas` was refused, but {register} holds {held}"),
+            Op::Cas { from, .. } => format!("`cas` replaced {}, but {register} holds {held}", value(from)),
+        })
+    }
+}
+
+impl Model for Register {
+    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+        let Some(fields) = Fields::of(self.about, op) else { return Ok(None) };
+        let key = |is_keyed: bool| match is_keyed {
+            true => fields.arg(0, &["key", "register"]).map(|value| self.atoms.atom(value)),
+            false => Ok(Atom::NIL),
+        };
+        match fields.action() {
+            "write" | "set" | "put" => {
+                let is_keyed = fields.args_or_one_more(1, 2)?;
+                let value = fields.arg(usize::from(is_keyed), &["value"])?;
+                fields.acknowledged(Some(value))?;
+                Ok(Some(Op::Write { key: key(is_keyed)?, value: self.atoms.atom(value) }))
+            }
+            "read" | "get" => {
+                let key = key(fields.args_or_one_more(0, 1)?)?;
+                let value = fields.result(&["value"])?.map(|value| self.atoms.atom(value));
+                Ok(value.map(|value| Op::Read { key, value }))
+            }
+            "cas" | "compare_and_set" | "compare_and_swap" if self.about.name == ABOUT_CAS.name => {
+                let is_keyed = fields.args_or_one_more(2, 3)?;
+                let from = fields.arg(usize::from(is_keyed), &["from", "old", "expected"])?;
+                let to = fields.arg(usize::from(is_keyed) + 1, &["to", "new", "value"])?;
+                let ok = if fields.is_finished() { Some(fields.ok()?.unwrap_or(true)) } else { None };
+                Ok(Some(Op::Cas { key: key(is_keyed)?, from: self.atoms.atom(from), to: self.atoms.atom(to), ok }))
+            }
+            _ => Err(fields.unknown()),
+        }
+    }
+
+    fn next(&self, state: &State, op: &Op) -> Option<State> {
+        self.is_enabled(state, op).then(|| {
+            let mut next = state.clone();
+            let new = match *op {
+                Op::Write { key, value } => Some((key, value)),
+                Op::Cas { key, from, to, .. } => (self.held(state, key) == from).then_some((key, to)),
+                Op::Read { .. } => None,
+            };
+            match new {
+                Some((key, value)) if value == self.initial => next.erase(key),
+                Some((key, value)) => next.put(key, value),
+                None => {}
+            }
+            next
+        })
+    }
+
+    fn partition(&self, op: &Op) -> Option<Atom> {
+        let (Op::Write { key, .. } | Op::Read { key, .. } | Op::Cas { key, .. }) = *op;
+        Some(key)
+    }
+
+    fn part(&self, atom: Atom) -> Value {
+        self.atoms.value(atom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use history::Value;
+
+    use crate::model::tests::{check, check_laws};
+    use crate::register::Register;
+
+    #[test]
+    fn reads_see_the_last_write() {
+        let register = Register::new(&Value::Int(0));
+        insta::assert_snapshot!(check(&register, "read() = 0; write(1); read() = 1; write(0); read() = 1"), @"read() = 1: `read` returned 1, but the register holds 0");
+        insta::assert_snapshot!(check(&register, "write(a, 1); write(b, 2); read(a) = 1; read(b) = 1"), @r#"read(b) = 1: `read` returned 1, but register "b" holds 2"#);
+        insta::assert_snapshot!(check(&register, "cas(0, 1)"), @"`cas` is not an operation of the model `register`, which has `write(value)`, `read() = value`");
+        insta::assert_snapshot!(check(&register, "write()"), @"`write` has 0 arguments, and the model `register` expects 1 or 2");
+        insta::assert_snapshot!(check(&register, "write(1) = FALSE"), @"the result `ok` of `write` is `FALSE`, not `TRUE`");
+    }
+
+    #[test]
+    fn compare_and_set_replaces_one_value_only() {
+        let register = Register::with_cas(&Value::Nil);
+        insta::assert_snapshot!(check(&register, "cas(nil, 1); cas(nil, 2)"), @"cas(nil, 2): `cas` replaced nil, but the register holds 1");
+        insta::assert_snapshot!(check(&register, "cas(1, 2)?; cas(1, 2)!; cas(1, 2) = FALSE; cas(nil, 2) = FALSE"), @"cas(nil, 2) = FALSE: `cas` was refused, but the register holds nil");
+    }
+
+    #[test]
+    fn promises_are_kept() {
+        let calls = "write(1); write(2); write(a, 1)?; read() = 1; read() = nil; read(a) = 1; cas(1, 2); cas(2, nil)?; \
+                     cas(1, 2) = FALSE; cas(a, nil, 1)";
+        check_laws(&Register::with_cas(&Value::Nil), calls);
+    }
+}

@@ -1,0 +1,248 @@
+//! Models by name.
+//!
+//! A model is chosen by text such as `queue:capacity=4`: its name and, after a colon, options with commas between. Models
+//! have types of their own, so what is to be done with the one that was chosen is a [`Visitor`].
+
+use history::Value;
+use thiserror::Error;
+
+use crate::bank::Bank;
+use crate::counter::Counter;
+use crate::kv::Kv;
+use crate::kv_append::KvAppend;
+use crate::mutex::Mutex;
+use crate::priority_queue::PriorityQueue;
+use crate::queue::Queue;
+use crate::register::Register;
+use crate::set::Set;
+use crate::stack::Stack;
+use crate::{About, Model, bank, counter, kv, kv_append, mutex, priority_queue, queue, register, set, stack};
+
+/// What to do with a model, whichever it is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<M: Model>(self, model: M) -> Self::Output;
+}
+
+/// Why a text chooses no model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadModel {
+    /// There is no model of this name.
+    #[error("there is no model `{name}`; there are {known}")]
+    UnknownModel {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The model has no such option.
+    #[error("the model `{model}` has no option `{option}`{known}")]
+    UnknownOption {
+        /// The name of the model.
+        model: &'static str,
+        /// The option.
+        option: String,
+        /// The options that it has.
+        known: String,
+    },
+    /// The option cannot have this value.
+    #[error("the option `{option}` of the model `{model}` is `{value}`, not {expected}")]
+    WrongOption {
+        /// The name of the model.
+        model: &'static str,
+        /// The option.
+        option: String,
+        /// Its value.
+        value: String,
+        /// What it could have been.
+        expected: &'static str,
+    },
+}
+
+/// All models there are.
+pub fn names() -> &'static [About] {
+    const ALL: [About; 11] = [
+        register::ABOUT,
+        register::ABOUT_CAS,
+        kv::ABOUT,
+        kv_append::ABOUT,
+        set::ABOUT,
+        queue::ABOUT,
+        stack::ABOUT,
+        priority_queue::ABOUT,
+        counter::ABOUT,
+        mutex::ABOUT,
+        bank::ABOUT,
+    ];
+    &ALL
+}
+
+/// Hands the model that a text chooses to a visitor.
+pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadModel> {
+    let (name, options) = text.split_once(':').unwrap_or((text, ""));
+    let about = names().iter().find(|about| about.name == name).ok_or_else(|| BadModel::UnknownModel {
+        name: name.into(),
+        known: names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", "),
+    })?;
+    let mut options = Options::new(about, options);
+    Ok(match about.name {
+        "register" | "cas-register" => {
+            let initial = options.take("initial").map_or(Value::Nil, value);
+            options.finish()?;
+            visitor.visit(if name == "register" { Register::new(&initial) } else { Register::with_cas(&initial) })
+        }
+        "kv" => {
+            let absent = options.take("absent").map_or(Value::Nil, value);
+            options.finish()?;
+            visitor.visit(Kv::new(&absent))
+        }
+        "queue" | "stack" => {
+            let capacity = options.take_number("capacity", "a number of values")?;
+            options.finish()?;
+            if name == "queue" { visitor.visit(Queue::new(capacity)) } else { visitor.visit(Stack::new(capacity)) }
+        }
+        "counter" => {
+            let initial = options.take_number("initial", "an integer")?.unwrap_or(0);
+            options.finish()?;
+            visitor.visit(Counter::new(initial))
+        }
+        "bank" => {
+            let mut balances = Vec::new();
+            while let Some(&(account, _)) = options.rest.first() {
+                let balance = options.take_number(account, "a balance from 0 to 4294967295")?.unwrap_or(0);
+                balances.push((value(account), balance));
+            }
+            visitor.visit(Bank::new(balances.iter().map(|(account, balance)| (account, *balance))))
+        }
+        _ => {
+            options.finish()?;
+            match about.name {
+                "kv-append" => visitor.visit(KvAppend::new()),
+                "set" => visitor.visit(Set::new()),
+                "priority-queue" => visitor.visit(PriorityQueue::new()),
+                _ => visitor.visit(Mutex::new()),
+            }
+        }
+    })
+}
+
+/// The options that nobody has asked for yet.
+struct Options<'a> {
+    about: &'static About,
+    rest: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Options<'a> {
+    fn new(about: &'static About, text: &'a str) -> Options<'a> {
+        let options = text.split(',').filter(|option| !option.is_empty());
+        Options { about, rest: options.map(|option| option.split_once('=').unwrap_or((option, ""))).collect() }
+    }
+
+    fn take(&mut self, name: &str) -> Option<&'a str> {
+        let place = self.rest.iter().position(|option| option.0 == name)?;
+        Some(self.rest.remove(place).1)
+    }
+
+    fn take_number<T: std::str::FromStr>(&mut self, name: &str, expected: &'static str) -> Result<Option<T>, BadModel> {
+        let Some(text) = self.take(name) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| BadModel::WrongOption {
+            model: self.about.name,
+            option: name.into(),
+            value: text.into(),
+            expected,
+        })
+    }
+
+    fn finish(&self) -> Result<(), BadModel> {
+        let Some((option, _)) = self.rest.first() else { return Ok(()) };
+        let known: Vec<String> = self.about.options.iter().map(|(option, _)| format!("`{option}`")).collect();
+        let known = if known.is_empty() { String::new() } else { format!(", only {}", known.join(", ")) };
+        Err(BadModel::UnknownOption { model: self.about.name, option: (*option).into(), known })
+    }
+}
+
+/// Reads an integer, a truth value, `nil`, or a string with or without quotes.
+fn value(text: &str) -> Value {
+    match text {
+        "nil" | "null" => Value::Nil,
+        "TRUE" | "true" => Value::Bool(true),
+        "FALSE" | "false" => Value::Bool(false),
+        _ => match text.parse::<i64>() {
+            Ok(int) => Value::Int(int),
+            Err(_) => {
+                let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+                Value::str(inside.unwrap_or(text))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::check;
+
+    struct Run(&'static str);
+
+    impl Visitor for Run {
+        type Output = String;
+
+        fn visit<M: Model>(self, model: M) -> String {
+            check(&model, self.0)
+        }
+    }
+
+    fn run(model: &str, calls: &'static str) -> String {
+        with_model(model, Run(calls)).unwrap_or_else(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_reach_the_model() {
+        insta::assert_snapshot!(run("queue:capacity=1", "enqueue(1); enqueue(2) = TRUE"), @"enqueue(2) = TRUE: `enqueue` was not refused, but the queue is full: it holds 1 values");
+        insta::assert_snapshot!(run("register:initial=\"a\"", "read() = a; read() = nil"), @r#"read() = nil: `read` returned nil, but the register holds "a""#);
+        insta::assert_snapshot!(run("kv:absent=\"\"", "get(1) = \"\""), @"accepted");
+        insta::assert_snapshot!(run("counter:initial=-5", "read() = -5"), @"accepted");
+        insta::assert_snapshot!(run("bank:alice=10,1=5", "read() = [alice: 10, 1: 5]"), @"accepted");
+    }
+
+    #[test]
+    fn what_is_unknown_is_named() {
+        insta::assert_snapshot!(run("deque", ""), @"there is no model `deque`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`");
+        insta::assert_snapshot!(run("queue:size=4", ""), @"the model `queue` has no option `size`, only `capacity=4`");
+        insta::assert_snapshot!(run("set:size=4", ""), @"the model `set` has no option `size`");
+        insta::assert_snapshot!(run("stack:capacity=many", ""), @"the option `capacity` of the model `stack` is `many`, not a number of values");
+    }
+
+    #[test]
+    fn every_name_chooses_its_model() {
+        for about in names() {
+            let text = with_model(about.name, Run("nonsense()")).unwrap();
+            assert!(text.contains(&format!("model `{}`", about.name)), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_files_list_the_same_operations() {
+        let files = [
+            include_str!("register.rs"),
+            include_str!("register.rs"),
+            include_str!("kv.rs"),
+            include_str!("kv_append.rs"),
+            include_str!("set.rs"),
+            include_str!("queue.rs"),
+            include_str!("stack.rs"),
+            include_str!("priority_queue.rs"),
+            include_str!("counter.rs"),
+            include_str!("mutex.rs"),
+            include_str!("bank.rs"),
+        ];
+        for (about, file) in names().iter().zip(files) {
+            for (signature, _) in about.operations {
+                assert!(file.contains(&format!("//! | `{signature}` |")), "{} {signature}", about.name);
+            }
+        }
+    }
+}
