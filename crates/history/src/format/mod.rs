@@ -1,8 +1,8 @@
 //! Readers and writers of recordings, one module per format.
 //!
-//! A reader turns bytes into a [`Trace`] and claims nothing about meaning. What it cannot understand is a
+//! A reader turns bytes into a [`Trace`](crate::Trace) and claims nothing about meaning. What it cannot understand is a
 //! [`FormatError`] that says where; a recording that merely breaks off is read up to there, and the trace says so in
-//! [`Trace::cuts`].
+//! [`Trace::cuts`](crate::Trace::cuts).
 
 use std::{fmt, io};
 

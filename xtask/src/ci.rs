@@ -1,0 +1,56 @@
+//! Every check, in the order in which they fail fastest.
+//!
+//! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a minute or needs more than crates.io.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::workspace::Workspace;
+use crate::{fuzz, smoke, tidy};
+
+/// A heading, and what is done under it.
+type Step = (&'static str, fn(&Workspace) -> Result<()>);
+
+/// What runs before every merge.
+const STEPS: &[Step] = &[
+    ("format", |workspace| workspace.cargo("fmt --check")),
+    ("clippy", |workspace| workspace.cargo("clippy --workspace --all-targets -- -D warnings")),
+    ("tidy", tidy::run),
+    ("tests", |workspace| nextest(workspace, "--workspace")),
+    ("doctests", |workspace| workspace.cargo("test --quiet --doc --workspace")),
+    ("docs", |workspace| workspace.cargo_with("doc --no-deps --workspace", &[("RUSTDOCFLAGS", "-D warnings")])),
+    ("fuzz for one second", |workspace| fuzz::run(workspace, 1, None)),
+    ("examples in README.md", smoke::run),
+];
+
+/// What takes long, and runs when asked for.
+const FULL: &[Step] = &[
+    ("ignored tests", |workspace| {
+        nextest(workspace, "--workspace --release --profile full --run-ignored only --no-tests pass")
+    }),
+    ("cargo deny", |workspace| installed(workspace, "deny")?.cargo("deny check licenses bans sources")),
+    ("fuzz for a minute", |workspace| fuzz::run(workspace, 60, None)),
+    ("mutants", |workspace| installed(workspace, "mutants")?.cargo("mutants --workspace --test-tool nextest")),
+];
+
+/// Runs the steps, and stops at the first that fails.
+pub(crate) fn run(workspace: &Workspace, full: bool) -> Result<()> {
+    for (name, step) in STEPS.iter().chain(if full { FULL } else { &[] }) {
+        println!("\n== {name}");
+        let start = Instant::now();
+        step(workspace).with_context(|| format!("{name} failed"))?;
+        println!("== {name}: {:.1} s", start.elapsed().as_secs_f64());
+    }
+    println!("\neverything passed");
+    Ok(())
+}
+
+fn nextest(workspace: &Workspace, args: &str) -> Result<()> {
+    installed(workspace, "nextest")?.cargo(&format!("nextest run {args}"))
+}
+
+fn installed<'a>(workspace: &'a Workspace, name: &str) -> Result<&'a Workspace> {
+    ensure!(workspace.has_subcommand(name), "install it with `cargo install --locked cargo-{name}`");
+    Ok(workspace)
+}

@@ -1,0 +1,59 @@
+//! The scripts of this repository, in Rust: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask fuzz`.
+//!
+//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. The other two are steps of
+//! it that are also useful alone.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
+
+mod ci;
+mod fuzz;
+mod smoke;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The scripts of this repository")]
+enum Command {
+    /// Run every check, and stop at the first that fails
+    Ci {
+        /// Also run the ignored tests, `cargo deny`, a minute of each fuzz target, and mutation tests
+        #[arg(long)]
+        full: bool,
+    },
+    /// Check what compilers do not: layers, licences, layout, text
+    Tidy,
+    /// Feed arbitrary bytes to the fuzz targets
+    Fuzz {
+        /// How long to run each target
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// Only this target
+        target: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Command::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    let workspace = Workspace::load()?;
+    match command {
+        Command::Ci { full } => ci::run(&workspace, full),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
+    }
+}

@@ -1,0 +1,132 @@
+//! What compilers do not check: layers, manifests, licences, the layout of the repository, and its text.
+//!
+//! Each rule looks at text or at what Cargo knows, and returns all it finds; nothing stops at the first. Files that git
+//! ignores are not looked at, and neither are fixtures in `test_data`, which may break rules on purpose.
+
+mod links;
+mod packages;
+mod text;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use ignore::WalkBuilder;
+
+use crate::workspace::Workspace;
+
+/// What may stand in the root of the repository.
+const ROOT: &[&str] = &[
+    ".cargo",
+    ".ci",
+    ".config",
+    ".gitignore",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "FORMAT.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "bench",
+    "book",
+    "clippy.toml",
+    "crates",
+    "deny.toml",
+    "examples",
+    "fuzz",
+    "recorders",
+    "rustfmt.toml",
+    "tests",
+    "viewer",
+    "xtask",
+];
+
+/// A broken rule, and where.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    path: String,
+    line: usize,
+    message: String,
+}
+
+/// A file of the repository, with its path from the root.
+struct File {
+    path: String,
+    text: String,
+}
+
+/// Checks the repository, prints every finding, and fails if there is one.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let root = workspace.root();
+    let files = read(root)?;
+    let mut findings = packages::check(workspace)?;
+    findings.extend(files.iter().filter_map(|file| check_place(&file.path)));
+    findings.extend(files.iter().flat_map(text::check));
+    findings.extend(files.iter().flat_map(|file| links::check(file, |path| root.join(path).exists())));
+    findings.sort();
+    findings.dedup();
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if !findings.is_empty() {
+        bail!("tidy found {} broken rules", findings.len());
+    }
+    println!("{} files are tidy", files.len());
+    Ok(())
+}
+
+/// Every file that is text and not a fixture.
+fn read(root: &Path) -> Result<Vec<File>> {
+    let mut files = Vec::new();
+    let walk = WalkBuilder::new(root).hidden(false).filter_entry(|entry| entry.file_name() != ".git").build();
+    for entry in walk {
+        let entry = entry?;
+        let path = entry.path().strip_prefix(root)?;
+        let is_fixture = path.components().any(|part| part.as_os_str() == "test_data");
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) || is_fixture {
+            continue;
+        }
+        if let Ok(text) = String::from_utf8(fs::read(entry.path())?) {
+            files.push(File { path: path.to_string_lossy().replace('\\', "/"), text });
+        }
+    }
+    Ok(files)
+}
+
+fn check_place(path: &str) -> Option<Finding> {
+    let entry = path.split('/').next().unwrap_or(path);
+    (!ROOT.contains(&entry)).then(|| Finding::new(entry, 1, "does not belong in the root of the repository"))
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Finding {
+        Finding { path: path.to_owned(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+#[cfg(test)]
+fn listing(findings: Vec<Finding>) -> String {
+    findings.iter().map(|finding| format!("{finding}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_closed() {
+        assert_eq!(check_place("crates/history/notes.md"), None);
+        let finding = check_place("notes/today.md").expect("a finding");
+        insta::assert_snapshot!(finding, @"notes:1: does not belong in the root of the repository");
+    }
+}

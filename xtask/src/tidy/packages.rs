@@ -1,0 +1,147 @@
+//! Rules about packages: who may depend on whom, what a manifest says, and under which licences we build.
+//!
+//! Arrows between our crates point down only, and [`LAYERS`] is the picture as a table. Development dependencies are
+//! free: the tests of a lower layer may use a higher one, and `testkit` is for nothing else. Licences are checked
+//! against the list in `deny.toml`, which `cargo deny` reads as well.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use cargo_metadata::{DependencyKind, Package};
+use spdx::{Expression, LicenseReq};
+use toml::Table;
+
+use super::Finding;
+use crate::workspace::Workspace;
+
+/// Each crate by its directory, and the crates of ours that it may depend on.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("history", &[]),
+    ("search", &["history"]),
+    ("models", &["history", "search"]),
+    ("omnilink", &["history", "search", "models"]),
+    ("testkit", &["history", "search", "models"]),
+    ("cli", &["history", "search", "models", "omnilink"]),
+    ("xtask", &[]),
+];
+
+const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// Checks every package that Cargo knows of.
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let (metadata, mut findings) = (&workspace.metadata, Vec::new());
+    let ours = metadata.workspace_packages();
+    for package in &ours {
+        let path = package.manifest_path.strip_prefix(&metadata.workspace_root)?.as_str();
+        findings.extend(check_layer(path, directory(package), &dependencies(package, &ours)));
+        findings.extend(check_manifest(path, &fs::read_to_string(&package.manifest_path)?)?);
+    }
+    let allowed = allowed_licences(&fs::read_to_string(workspace.root().join("deny.toml"))?)?;
+    for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
+        let (source, licence) = (package.source.as_ref().map(|source| &*source.repr), package.license.as_deref());
+        findings.extend(check_foreign(&package.name, source, licence, &allowed));
+    }
+    Ok(findings)
+}
+
+/// The name of a package's directory, which is how we call it.
+fn directory(package: &Package) -> &str {
+    package.manifest_path.parent().and_then(|path| path.file_name()).unwrap_or(&package.name)
+}
+
+/// The directories of those of our packages that this one is built with.
+fn dependencies<'a>(package: &'a Package, ours: &[&'a Package]) -> Vec<&'a str> {
+    let built_with = package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
+    let directory_of = |name: &str| ours.iter().find(|package| package.name == name).map(|package| directory(package));
+    built_with.filter_map(|dependency| directory_of(&dependency.name)).collect()
+}
+
+fn check_layer(path: &str, name: &str, dependencies: &[&str]) -> Vec<Finding> {
+    let Some((_, allowed)) = LAYERS.iter().find(|(layer, _)| *layer == name) else {
+        return vec![Finding::new(path, 1, format!("crate `{name}` has no place in the table of layers"))];
+    };
+    let forbidden = dependencies.iter().filter(|dependency| !allowed.contains(dependency));
+    forbidden.map(|dependency| Finding::new(path, 1, format!("`{name}` may not depend on `{dependency}`"))).collect()
+}
+
+fn check_manifest(path: &str, manifest: &str) -> Result<Vec<Finding>> {
+    let manifest: Table = manifest.parse().with_context(|| format!("{path} is not TOML"))?;
+    let value = |table: &str, key: &str| manifest.get(table).and_then(|table| table.get(key));
+    let is_inherited = |table: &str, key: &str| {
+        value(table, key)
+            .and_then(|value| value.get("workspace"))
+            .is_some_and(|inherited| inherited.as_bool() == Some(true))
+    };
+    let has_description =
+        value("package", "description").is_some_and(|text| text.as_str().is_some_and(|text| !text.is_empty()));
+    let has_lints = value("lints", "workspace").is_some_and(|inherited| inherited.as_bool() == Some(true));
+    let rules = [
+        (has_description, "the package has no `description`"),
+        (is_inherited("package", "license"), "the package lacks `license.workspace = true`"),
+        (has_lints, "the package lacks `[lints]` with `workspace = true`"),
+    ];
+    Ok(rules.iter().filter(|(holds, _)| !holds).map(|(_, message)| Finding::new(path, 1, *message)).collect())
+}
+
+fn allowed_licences(deny: &str) -> Result<Vec<String>> {
+    let deny: Table = deny.parse().context("deny.toml is not TOML")?;
+    let allow = deny.get("licenses").and_then(|licenses| licenses.get("allow")).and_then(|allow| allow.as_array());
+    let allow = allow.context("deny.toml has no list `licenses.allow`")?;
+    Ok(allow.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+}
+
+fn check_foreign(name: &str, source: Option<&str>, licence: Option<&str>, allowed: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if source != Some(CRATES_IO) {
+        findings.push(Finding::new("Cargo.lock", 1, format!("`{name}` does not come from crates.io")));
+    }
+    let is_allowed = |requirement: &LicenseReq| allowed.contains(&requirement.to_string());
+    // Older packages write `MIT/Apache-2.0`.
+    let licence = licence.unwrap_or_default().replace('/', " OR ");
+    if !Expression::parse(&licence).is_ok_and(|expression| expression.evaluate(is_allowed)) {
+        let message = format!("the licence of `{name}`, `{licence}`, is not allowed by deny.toml");
+        findings.push(Finding::new("Cargo.lock", 1, message));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing;
+    use super::*;
+
+    #[test]
+    fn arrows_point_down() {
+        assert_eq!(check_layer("m", "models", &["history", "search"]), []);
+        insta::assert_snapshot!(listing(check_layer("m", "history", &["search"])), @"m:1: `history` may not depend on `search`");
+        insta::assert_snapshot!(listing(check_layer("m", "cli", &["testkit"])), @"m:1: `cli` may not depend on `testkit`");
+        insta::assert_snapshot!(listing(check_layer("m", "utils", &[])), @"m:1: crate `utils` has no place in the table of layers");
+    }
+
+    #[test]
+    fn manifests_inherit() {
+        let good = "[package]\ndescription = \"One.\"\nlicense.workspace = true\n[lints]\nworkspace = true\n";
+        assert_eq!(check_manifest("m", good).unwrap(), []);
+        insta::assert_snapshot!(listing(check_manifest("m", "[package]\nlicense = \"MIT\"\n").unwrap()), @"
+        m:1: the package has no `description`
+        m:1: the package lacks `license.workspace = true`
+        m:1: the package lacks `[lints]` with `workspace = true`
+        ");
+    }
+
+    #[test]
+    fn licences_are_expressions() {
+        let allowed = allowed_licences("[licenses]\nallow = [\"MIT\", \"Zlib\"]").unwrap();
+        let check = |licence| listing(check_foreign("it", Some(CRATES_IO), licence, &allowed));
+        assert_eq!(check(Some("MIT/Apache-2.0")), "");
+        assert_eq!(check(Some("Zlib AND (MIT OR GPL-3.0-only)")), "");
+        insta::assert_snapshot!(check(Some("MIT AND GPL-3.0-only")), @"Cargo.lock:1: the licence of `it`, `MIT AND GPL-3.0-only`, is not allowed by deny.toml");
+        insta::assert_snapshot!(check(None), @"Cargo.lock:1: the licence of `it`, ``, is not allowed by deny.toml");
+    }
+
+    #[test]
+    fn packages_come_from_crates_io() {
+        let findings = check_foreign("it", Some("git+https://example.org/it"), Some("MIT"), &["MIT".to_owned()]);
+        insta::assert_snapshot!(listing(findings), @"Cargo.lock:1: `it` does not come from crates.io");
+    }
+}

@@ -1,0 +1,46 @@
+//! Where the repository is, what Cargo knows about it, and how to run Cargo in it.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use cargo_metadata::{Metadata, MetadataCommand};
+
+/// The repository that this script belongs to.
+pub(crate) struct Workspace {
+    /// The packages of the workspace and everything they depend on.
+    pub(crate) metadata: Metadata,
+}
+
+impl Workspace {
+    /// Asks Cargo about the workspace of the current directory.
+    pub(crate) fn load() -> Result<Workspace> {
+        Ok(Workspace { metadata: MetadataCommand::new().exec()? })
+    }
+
+    /// The directory that holds everything.
+    pub(crate) fn root(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
+    }
+
+    /// Runs Cargo with these arguments, separated by spaces, and fails if it does.
+    pub(crate) fn cargo(&self, args: &str) -> Result<()> {
+        self.cargo_with(args, &[])
+    }
+
+    /// Runs Cargo with these arguments and environment variables.
+    pub(crate) fn cargo_with(&self, args: &str, variables: &[(&str, &str)]) -> Result<()> {
+        let mut command = Command::new("cargo");
+        command.args(args.split_whitespace()).envs(variables.iter().copied()).current_dir(self.root());
+        let status = command.status().context("cannot run cargo")?;
+        ensure!(status.success(), "`cargo {args}` failed");
+        Ok(())
+    }
+
+    /// True if Cargo has this subcommand.
+    pub(crate) fn has_subcommand(&self, name: &str) -> bool {
+        let mut command = Command::new("cargo");
+        command.args([name, "--version"]).current_dir(self.root()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+}
