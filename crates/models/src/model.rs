@@ -38,6 +38,11 @@ pub trait Model:
         format!("{state:?}")
     }
 
+    /// True if there is a procedure that decides some histories in polynomial time.
+    fn has_procedure(&self) -> bool {
+        false
+    }
+
     /// Decides a history in polynomial time, where that is possible.
     fn decide(&self, _history: &History<Self::Op>) -> Decision {
         Decision::NotApplicable("there is no fast procedure for this model".into())

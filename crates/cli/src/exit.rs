@@ -1,0 +1,25 @@
+//! Exit codes, which scripts rely on.
+
+use std::process::ExitCode;
+
+/// How a run of the command ended. The order says which of several outcomes wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    Nothing,
+    Accepted,
+    Inconclusive,
+    Rejected,
+    Wrong,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Accepted => 0,
+            Exit::Rejected => 1,
+            Exit::Wrong => 2,
+            Exit::Inconclusive => 3,
+            Exit::Nothing => 4,
+        })
+    }
+}

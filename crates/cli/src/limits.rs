@@ -1,0 +1,124 @@
+//! What may stop a check, and what is shown while it runs. The one place that reads the clock.
+
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use history::Stop;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use search::Stats;
+
+use crate::args::{CheckArgs, Progress};
+
+/// Set once somebody has asked the command to stop.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Lets the next look at any check stop it when the user interrupts the command.
+pub(crate) fn catch_interrupts() {
+    // Without a handler an interrupt ends the command at once, which is all right too.
+    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+}
+
+/// Watches one check.
+pub(crate) struct Limits {
+    deadline: Option<Instant>,
+    max_memory: u64,
+    started: Instant,
+    shown: Mutex<Shown>,
+}
+
+struct Shown {
+    next: Instant,
+    how: How,
+}
+
+enum How {
+    Bar(ProgressBar),
+    Counters,
+    Nothing,
+}
+
+const LOOK_AT_WORLD: Duration = Duration::from_millis(5);
+const COUNTERS: Duration = Duration::from_secs(5);
+
+impl Limits {
+    pub(crate) fn new(args: &CheckArgs, label: &str) -> Limits {
+        let started = Instant::now();
+        let is_terminal = std::io::stderr().is_terminal();
+        let how = match args.progress {
+            Progress::Bar => How::Bar(bar(label)),
+            Progress::Auto if is_terminal => How::Bar(bar(label)),
+            Progress::Auto | Progress::Counters => How::Counters,
+            Progress::None => How::Nothing,
+        };
+        let next = started + if matches!(how, How::Bar(_)) { LOOK_AT_WORLD } else { COUNTERS };
+        Limits {
+            deadline: args.timeout.map(|timeout| started + timeout),
+            max_memory: args.max_memory.as_u64(),
+            started,
+            shown: Mutex::new(Shown { next, how }),
+        }
+    }
+
+    /// Why to stop now, if there is a reason.
+    pub(crate) fn look(&self, stats: &Stats) -> Option<Stop> {
+        let now = Instant::now();
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Some(Stop::Interrupted);
+        }
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            return Some(Stop::Time);
+        }
+        // Several threads may look at once; one is enough for the rest.
+        let mut shown = self.shown.try_lock().ok()?;
+        if is_memory_above(self.max_memory) {
+            return Some(Stop::Memory);
+        }
+        if now >= shown.next {
+            shown.next = now + if matches!(shown.how, How::Bar(_)) { LOOK_AT_WORLD * 20 } else { COUNTERS };
+            self.show(&shown.how, stats, now);
+        }
+        None
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn show(&self, how: &How, stats: &Stats, now: Instant) {
+        let seconds = (now - self.started).as_secs_f64();
+        let rate = HumanCount((stats.operations as f64 / seconds) as u64);
+        let text = format!(
+            "{} operations, {rate} per second, {} configurations at once",
+            HumanCount(stats.operations),
+            HumanCount(stats.width as u64)
+        );
+        match how {
+            How::Bar(bar) => {
+                bar.set_message(text);
+                bar.tick();
+            }
+            How::Counters => anstream::eprintln!("{text}"),
+            How::Nothing => {}
+        }
+    }
+}
+
+impl Drop for Limits {
+    fn drop(&mut self) {
+        if let Ok(Shown { how: How::Bar(bar), .. }) = self.shown.get_mut() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// True if the process uses more memory than this.
+pub(crate) fn is_memory_above(limit: u64) -> bool {
+    memory_stats::memory_stats().is_some_and(|memory| memory.physical_mem as u64 > limit)
+}
+
+fn bar(label: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg}").expect("a template that parses");
+    ProgressBar::new_spinner().with_style(style).with_prefix(label.to_owned())
+}

@@ -1,0 +1,43 @@
+//! The command: arguments, files, colors, exit codes.
+
+mod args;
+mod check;
+mod convert;
+mod exit;
+mod input;
+mod limits;
+mod render;
+mod specs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Color, Command};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+    let exit = match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Specs { name } => specs::run(name.as_deref()),
+    };
+    exit.into()
+}
+
+/// Reports what is wrong with the input or the command line.
+fn complain(about: &str, error: &input::InputError) -> Exit {
+    let (red, bold) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Style::new().bold());
+    anstream::eprintln!("{red}error{red:#}{bold}:{bold:#} {about}: {}", error.message);
+    if let Some(help) = &error.help {
+        anstream::eprintln!("{bold}help:{bold:#} {help}");
+    }
+    Exit::Wrong
+}

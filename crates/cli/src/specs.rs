@@ -1,0 +1,41 @@
+//! `omnilink specs`: the built-in specifications.
+
+use anstyle::Style;
+use models::{About, names};
+
+use crate::complain;
+use crate::exit::Exit;
+use crate::input::InputError;
+
+pub(crate) fn run(name: Option<&str>) -> Exit {
+    let Some(name) = name else {
+        let width = names().iter().map(|about| about.name.len()).max().unwrap_or(0);
+        for about in names() {
+            let bold = Style::new().bold();
+            anstream::println!("{bold}{:width$}{bold:#}  {}", about.name, about.summary);
+        }
+        return Exit::Accepted;
+    };
+    match names().iter().find(|about| about.name == name) {
+        Some(about) => show(about),
+        None => {
+            let help = Some("`omnilink specs` lists those there are".into());
+            return complain("specs", &InputError { message: format!("there is no specification `{name}`"), help });
+        }
+    }
+    Exit::Accepted
+}
+
+fn show(about: &About) {
+    let bold = Style::new().bold();
+    anstream::println!("{bold}{}{bold:#}: {}", about.name, about.summary);
+    for (title, rows) in [("operations", about.operations), ("options", about.options)] {
+        let width = rows.iter().map(|(text, _)| text.len()).max().unwrap_or(0);
+        if !rows.is_empty() {
+            anstream::println!("\n{title}:");
+        }
+        for (text, meaning) in rows {
+            anstream::println!("  {text:width$}  {meaning}");
+        }
+    }
+}
