@@ -1,3 +1,5 @@
+//! What was written is read back, what is cut off is read up to the cut, and what is damaged is reported.
+
 use std::sync::Arc;
 
 use super::*;
