@@ -1,20 +1,20 @@
 //! Readers and writers of recordings, one module per format.
 //!
-//! A reader turns bytes into a [`Trace`] and claims nothing about meaning. What it cannot understand is a
+//! A reader turns bytes into a [`Trace`](crate::Trace) and claims nothing about meaning. What it cannot understand is a
 //! [`FormatError`] that says where; a recording that merely breaks off is read up to there, and the trace says so in
-//! [`Trace::cuts`].
-
-use std::{fmt, io};
-
-use thiserror::Error;
-
-pub use self::detect::Format;
+//! [`Trace::cuts`](crate::Trace::cuts). `FORMAT.md` specifies the formats that are our own.
 
 pub mod binary;
 mod detect;
 pub mod jsonl;
 mod schemas;
 pub mod text;
+
+use std::{fmt, io};
+
+use thiserror::Error;
+
+pub use self::detect::Format;
 
 /// How deep a value may nest in a trace that we read or write: `<<<<1>>>>` has depth two.
 pub const MAX_DEPTH: usize = 32;
