@@ -108,8 +108,8 @@ fn wrong_bytes_are_errors() {
         c1.seg, byte 24: a return or failure while no call is open
         c1.seg, byte 24: metadata before the first operation
         c1.seg, byte 25: the segment was closed after 1 operations, but holds 0
-        c1.seg, byte 26: the record is too short
-        c1.seg, byte 35: a number of more than 64 bits
+        c1.seg, byte 26: the record ends inside a number
+        c1.seg, byte 25: a number of more than 64 bits
         "
     );
     let result = |value: &[u8]| [b"\x02\x00\x02\x02", value].concat();
@@ -192,6 +192,11 @@ fn segments_merge_by_start() {
     T0:2[9 10]
     part breaks off after 0 bytes: the file ends inside the header
     part breaks off after 36 bytes: the file ends inside a record, after 2 of 3 bytes
+    ");
+    let broken = segment(&[READ, b"\x02\x00\x02\x02\x50", b"\x02\x00\x02\x02\x50", b"\x08"]);
+    insta::assert_snapshot!(merge(&[broken]), @"
+    p:0[1 2]
+    part, byte 36: unknown record kind 8
     ");
     insta::assert_snapshot!(merge(&[a.clone(), a]), @"part, byte 0: a second segment of process `0`");
     insta::assert_snapshot!(merge(&[write("0", &[(1, 5), (3, 6), (7, 8)])]), @"
