@@ -3,9 +3,9 @@
 //! A line is parsed into a tree of our own rather than `serde_json`'s, because there a key that occurs twice would
 //! silently lose its first value.
 
-use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
+use std::{fmt, str};
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Tree, json};
@@ -63,9 +63,9 @@ pub(super) fn detect(first_line: &str) -> bool {
     first_line.starts_with('{') && first_line.contains("\"action\"")
 }
 
-/// True if the text stops inside a character.
+/// True if the text stops inside a character or inside the sign of a comment.
 fn breaks_off(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_err_and(|error| error.error_len().is_none())
+    text == b"/" || str::from_utf8(text).is_err_and(|error| error.error_len().is_none())
 }
 
 /// A JSON value in which no key occurs twice.
@@ -469,38 +469,64 @@ mod tests {
 
     #[test]
     fn what_is_not_an_operation_is_refused() {
-        insta::assert_snapshot!(check_line(r#""ends": 3"#), @"line 1: unknown key `ends`; did you mean `end`?");
-        insta::assert_snapshot!(check_line(r#""type": "invoke""#), @"line 1: unknown key `type`; the keys are `process`, `action`, `args`, `results`, `start`, `end`, `failed`, `meta`");
-        insta::assert_snapshot!(check_line(r#""end": 2.5"#), @"line 1: `end` is 2.5, which is not an integer of 64 bits; times are integers; count in a smaller unit, such as nanoseconds, instead of fractions");
-        insta::assert_snapshot!(check_line(r#""end": -2"#), @"line 1: `end` is -2, but times cannot be negative");
-        insta::assert_snapshot!(check_line(r#""end": "2""#), @"line 1: `end` is a string, not an integer");
-        insta::assert_snapshot!(check_line(r#""results": [1]"#), @"line 1: there are `results` but no `end`; an operation that never finished has no results; leave them out, or say when it ended");
-        insta::assert_snapshot!(check_line(r#""failed": 1"#), @"line 1: `failed` is an integer, not `true` or `false`");
-        insta::assert_snapshot!(check_line(r#""meta": 1"#), @"line 1: `meta` is an integer, not an object");
-        insta::assert_snapshot!(check_line(r##""args": {"#set": [1]}"##), @"line 1: `args` is a value with `#set`; an object gives names to arguments or results; put a single set or function into an array");
-        insta::assert_snapshot!(check_line(r##""args": [{"#set": 1}]"##), @"line 1: `#set` is an integer, not an array");
-        insta::assert_snapshot!(check_line(r##""args": [{"#fun": [[1]]}]"##), @"line 1: `#fun` is not an array of pairs");
-        insta::assert_snapshot!(check_line(r##""args": [{"#fun": [[1, 2], [1, 3]]}]"##), @"line 1: `#fun` has two results for one argument");
-        insta::assert_snapshot!(check_line(r#""args": {"a": 1, "a": 2}"#), @"line 1: column 66: the key `a` occurs twice");
-        insta::assert_snapshot!(check_line(&format!(r#""args": [{}{}]"#, "[".repeat(33), "]".repeat(33))), @"line 1: a value is nested deeper than 32");
-        insta::assert_snapshot!(check("7"), @"line 1: a line is an integer, not an object");
-        insta::assert_snapshot!(check(r#"{"process": 0, "start": 1}"#), @"line 1: the key `action` is missing");
-        insta::assert_snapshot!(check(r#"{"process": 1.5}"#), @"line 1: `process` is a number, not an integer or a string");
-        insta::assert_snapshot!(check("{\"process\"\n{}"), @"line 1: column 10: EOF while parsing an object");
-        insta::assert_snapshot!(check("\n{\"process\" 0}"), @"line 2: column 12: expected `:`");
+        let deep = format!(r#""args": [{}{}]"#, "[".repeat(33), "]".repeat(33));
+        let fields = [
+            r#""ends": 3"#,
+            r#""type": "invoke""#,
+            r#""end": 2.5"#,
+            r#""end": -2"#,
+            r#""end": "2""#,
+            r#""results": [1]"#,
+            r#""failed": 1"#,
+            r#""meta": 1"#,
+            r##""args": {"#set": [1]}"##,
+            r##""args": [{"#set": 1}]"##,
+            r##""args": [{"#fun": [[1]]}]"##,
+            r##""args": [{"#fun": [[1, 2], [1, 3]]}]"##,
+            r#""args": {"a": 1, "a": 2}"#,
+            &deep,
+        ];
+        insta::assert_snapshot!(fields.map(check_line).join("\n"), @"
+        line 1: unknown key `ends`; did you mean `end`?
+        line 1: unknown key `type`; the keys are `process`, `action`, `args`, `results`, `start`, `end`, `failed`, `meta`
+        line 1: `end` is 2.5, which is not an integer of 64 bits; times are integers; count in a smaller unit, such as nanoseconds, instead of fractions
+        line 1: `end` is -2, but times cannot be negative
+        line 1: `end` is a string, not an integer
+        line 1: there are `results` but no `end`; an operation that never finished has no results; leave them out, or say when it ended
+        line 1: `failed` is an integer, not `true` or `false`
+        line 1: `meta` is an integer, not an object
+        line 1: `args` is a value with `#set`; an object gives names to arguments or results; put a single set or function into an array
+        line 1: `#set` is an integer, not an array
+        line 1: `#fun` is not an array of pairs
+        line 1: `#fun` has two results for one argument
+        line 1: column 66: the key `a` occurs twice
+        line 1: a value is nested deeper than 32
+        ");
+        let texts =
+            ["7", r#"{"process": 0, "start": 1}"#, r#"{"process": 1.5}"#, "{\"process\"\n{}", "\n{\"process\" 0}"];
+        insta::assert_snapshot!(texts.map(check).join("\n"), @"
+        line 1: a line is an integer, not an object
+        line 1: the key `action` is missing
+        line 1: `process` is a number, not an integer or a string
+        line 1: column 10: EOF while parsing an object
+        line 2: column 12: expected `:`
+        ");
     }
 
     #[test]
     fn a_last_line_that_breaks_off_is_a_cut() {
-        let text = "{\"process\": 0, \"action\": \"é\", \"start\": 1}\n";
+        let line =
+            r#"{"process": "p", "action": "é\ud83d\ude00", "failed": false, "args": [null, -0.5e-1], "start": 1}"#;
+        let text = format!("{line}\n");
         let two = text.repeat(2);
-        for length in text.len() + 1..two.len() - 2 {
+        for length in text.len() + 1..two.len() - 1 {
             let trace = read(&two.as_bytes()[..length]).unwrap();
             assert_eq!(trace.records.len(), 1);
-            assert_eq!(trace.cuts[0].to_string(), "breaks off after 43 bytes: the last line is incomplete");
+            assert_eq!(trace.cuts[0].to_string(), "breaks off after 99 bytes: the last line is incomplete");
         }
         assert_eq!(read(&two.as_bytes()[..two.len() - 1]).unwrap().records.len(), 2);
         assert_eq!(read(text.as_bytes()).unwrap().cuts, []);
+        assert_eq!(read(b"\n/").unwrap().cuts.len(), 1);
     }
 
     #[test]

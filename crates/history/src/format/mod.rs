@@ -2,13 +2,7 @@
 //!
 //! A reader turns bytes into a [`Trace`](crate::Trace) and claims nothing about meaning. What it cannot understand is a
 //! [`FormatError`] that says where; a recording that merely breaks off is read up to there, and the trace says so in
-//! [`Trace::cuts`](crate::Trace::cuts).
-
-use std::{fmt, io};
-
-use thiserror::Error;
-
-pub use self::detect::Format;
+//! [`Trace::cuts`](crate::Trace::cuts). `FORMAT.md` specifies the formats that are our own.
 
 pub mod binary;
 mod detect;
@@ -19,6 +13,12 @@ pub mod msgpack;
 pub mod porcupine;
 mod schemas;
 pub mod text;
+
+use std::{fmt, io};
+
+use thiserror::Error;
+
+pub use self::detect::Format;
 
 /// How deep a value may nest in a trace that we read or write: `<<<<1>>>>` has depth two.
 pub const MAX_DEPTH: usize = 32;

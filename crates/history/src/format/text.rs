@@ -354,21 +354,42 @@ w [5 6] put(key: 1, "b c": nil) = ok: TRUE, -7 failed | node: "n1", "a b": 1.5
 
     #[test]
     fn what_is_not_an_operation_is_refused() {
-        insta::assert_snapshot!(check("T0 [1 2] f()\nT0 [3 x] f()"), @"line 2: expected a time at column 7, found `x] f()`");
-        insta::assert_snapshot!(check("(T0) [3 4] f()"), @"line 1: expected a process at column 1, found `(T0) [3 4] f()`");
-        insta::assert_snapshot!(check("T0 3 4 f()"), @"line 1: expected `[` at column 4, found `3 4 f()`");
-        insta::assert_snapshot!(check("T0 [3 99999999999999999999] f()"), @"line 1: the time `99999999999999999999` has more than 64 bits");
-        insta::assert_snapshot!(check("T0 [3 4] f(1"), @"line 1: expected `)` at the end of the line");
-        insta::assert_snapshot!(check("T0 [3 4] f(1,)"), @"line 1: expected a value at column 14, found `)`");
-        insta::assert_snapshot!(check("T0 [3 4] f(true)"), @"line 1: expected a value at column 12, found `true)`");
-        insta::assert_snapshot!(check("T0 [3 4] f() ="), @"line 1: expected a value at the end of the line");
-        insta::assert_snapshot!(check("T0 [3 4] f() = 1 2"), @"line 1: expected the end of the line at column 18, found `2`");
-        insta::assert_snapshot!(check("T0 [3 ...] f() = 1"), @"line 1: an operation that never finished has no results");
-        insta::assert_snapshot!(check("T0 [3 4] f(\"a)"), @r#"line 1: the string `"a)` is not closed"#);
-        insta::assert_snapshot!(check(r#"T0 [3 4] f("\q")"#), @"line 1: a string has an unknown escape");
-        insta::assert_snapshot!(check("T0 [3 4] f((1 :> 2 @@ 1 :> 3))"), @"line 1: a function has two results for one argument");
-        insta::assert_snapshot!(check("T0 [3 4] f([a |-> 2, a |-> 3])"), @"line 1: a record has a field twice");
-        insta::assert_snapshot!(check(&format!("T0 [3 4] f({}", "<<".repeat(33))), @"line 1: a value is nested deeper than 32");
-        insta::assert_snapshot!(check("T0 [3 4] f(inf)"), @"line 1: expected a value at column 12, found `inf)`");
+        let deep = format!("T0 [3 4] f({}", "<<".repeat(33));
+        let texts = [
+            "T0 [1 2] f()\nT0 [3 x] f()",
+            "(T0) [3 4] f()",
+            "T0 3 4 f()",
+            "T0 [3 99999999999999999999] f()",
+            "T0 [3 4] f(1",
+            "T0 [3 4] f(1,)",
+            "T0 [3 4] f(true)",
+            "T0 [3 4] f() =",
+            "T0 [3 4] f() = 1 2",
+            "T0 [3 ...] f() = 1",
+            "T0 [3 4] f(\"a)",
+            r#"T0 [3 4] f("\q")"#,
+            "T0 [3 4] f((1 :> 2 @@ 1 :> 3))",
+            "T0 [3 4] f([a |-> 2, a |-> 3])",
+            "T0 [3 4] f(inf)",
+            &deep,
+        ];
+        insta::assert_snapshot!(texts.map(check).join("\n"), @r#"
+        line 2: expected a time at column 7, found `x] f()`
+        line 1: expected a process at column 1, found `(T0) [3 4] f()`
+        line 1: expected `[` at column 4, found `3 4 f()`
+        line 1: the time `99999999999999999999` has more than 64 bits
+        line 1: expected `)` at the end of the line
+        line 1: expected a value at column 14, found `)`
+        line 1: expected a value at column 12, found `true)`
+        line 1: expected a value at the end of the line
+        line 1: expected the end of the line at column 18, found `2`
+        line 1: an operation that never finished has no results
+        line 1: the string `"a)` is not closed
+        line 1: a string has an unknown escape
+        line 1: a function has two results for one argument
+        line 1: a record has a field twice
+        line 1: expected a value at column 12, found `inf)`
+        line 1: a value is nested deeper than 32
+        "#);
     }
 }

@@ -59,18 +59,30 @@ impl<R: Read> Merge<R> {
         Ok(head.as_ref().map(|record| (record.start, record.end.unwrap_or(u64::MAX), process)))
     }
 
+    /// Delivers the first head. Its place stays empty until the next step, so that an operation is delivered before
+    /// anything that is wrong behind it is reported.
+    #[inline]
     fn step(&mut self) -> Result<Option<Op<Call>>, ReadError> {
+        self.refill()?;
         let Some(&Reverse((_, _, process))) = self.queue.peek() else { return Ok(None) };
-        let record = self.heads[process].take().expect("each process in the queue has a head");
-        let Record { process: id, start, end, call } = record;
-        let op = self.sequence.next(&self.processes, id, start, end, call)?;
+        let Record { process: id, start, end, call } = self.heads[process].take().expect("the place was refilled");
+        let op = self.sequence.next(&self.processes, id, start, end, ())?;
+        Ok(Some(op.with(call)))
+    }
+
+    /// Replaces the head that was delivered last.
+    fn refill(&mut self) -> Result<(), ReadError> {
+        let Some(&Reverse((_, _, process))) = self.queue.peek() else { return Ok(()) };
+        if self.heads[process].is_some() {
+            return Ok(());
+        }
         let key = self.advance(process)?;
         let mut first = self.queue.peek_mut().expect("the queue is as it was");
         match key {
             Some(key) => *first = Reverse(key),
             None => _ = PeekMut::pop(first),
         }
-        Ok(Some(op))
+        Ok(())
     }
 }
 

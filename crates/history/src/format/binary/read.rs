@@ -215,7 +215,7 @@ impl State {
     }
 
     /// Begins an operation: its action and its start. Arguments follow.
-    #[inline]
+    #[inline(always)]
     fn begin<'a>(
         &mut self,
         process: ProcessId,
@@ -265,7 +265,7 @@ impl State {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn timestamp(&mut self, body: &mut Cursor<'_>) -> Result<u64, Wrong> {
         self.time = self.time.wrapping_add(body.signed()? as u64);
         Ok(self.time)
@@ -332,17 +332,17 @@ impl<'a> Cursor<'a> {
 
     fn long_varint(&mut self) -> Result<u64, Wrong> {
         let mut number = 0;
-        for shift in (0..70).step_by(7) {
-            let byte = self.byte()?;
-            if shift == 63 && byte > 1 {
-                break;
+        for (place, &byte) in self.bytes[self.at..].iter().enumerate() {
+            if place == 9 && byte > 1 {
+                return Err(self.wrong("a number of more than 64 bits"));
             }
-            number |= u64::from(byte & 0x7F) << shift;
+            number |= u64::from(byte & 0x7F) << (7 * place);
             if byte < 0x80 {
+                self.at += place + 1;
                 return Ok(number);
             }
         }
-        Err(self.wrong("a number of more than 64 bits"))
+        Err(self.wrong("the record ends inside a number"))
     }
 
     #[inline(always)]
@@ -372,7 +372,7 @@ impl<'a> Cursor<'a> {
         fits.ok_or_else(|| self.wrong(format!("{count} elements where the record has {rest} bytes")))
     }
 
-    #[inline]
+    #[inline(always)]
     fn values(&mut self, count: usize, values: &mut SmallVec<[Value; 3]>) -> Result<(), Wrong> {
         for _ in 0..count {
             values.push(self.value(0)?);

@@ -8,7 +8,7 @@ use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, ta
 use crate::format::{MAX_DEPTH, WriteError};
 use crate::{Call, ProcessId, Record, Schema, Trace, Value};
 
-/// Writes the segment of one process.
+/// Writes the segment of one process. After an error, what was written before it is a segment that breaks off there.
 #[derive(Debug)]
 pub struct SegmentWriter<W> {
     out: W,
