@@ -12,10 +12,11 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
+use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -212,6 +213,10 @@ impl Model for Set {
 
     fn part(&self, atom: Atom) -> Value {
         self.atoms.value(atom)
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        unambiguous::set::decide(self, history)
     }
 }
 

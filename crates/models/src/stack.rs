@@ -8,10 +8,11 @@
 
 use std::convert::Infallible;
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
+use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -174,6 +175,10 @@ impl Model for Stack {
 
     fn part(&self, atom: Atom) -> Value {
         self.atoms.value(atom)
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        unambiguous::stack::decide(self, history)
     }
 }
 
