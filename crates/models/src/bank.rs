@@ -80,7 +80,7 @@ impl Bank {
         match op {
             Op::Deposit { .. } => true,
             Op::Transfer { from, amount, ok, .. } => ok.is_none_or(|ok| ok == covers(state, *from, *amount)),
-            Op::Read { balances } => **balances == ***state,
+            Op::Read { balances } => **balances == **state,
         }
     }
 

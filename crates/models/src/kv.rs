@@ -157,7 +157,7 @@ impl Kv {
             Op::Erase { old: None, .. } | Op::Clear => true,
             Op::RangeCount { lo, hi, count } => self.count(state, *lo, *hi) == *count,
             Op::Len { count } => state.len() == *count,
-            Op::Scan { pairs } => **pairs == ***state,
+            Op::Scan { pairs } => **pairs == **state,
         }
     }
 

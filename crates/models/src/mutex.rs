@@ -55,8 +55,8 @@ pub enum Action {
     Release,
 }
 
-/// The locks that are held, and by whom.
-pub type State = Row<(Atom, ProcessId), 2>;
+/// The locks that are held, and the numbers of the processes that hold them.
+pub type State = Row<(Atom, u32), 2>;
 
 impl Mutex {
     /// Locks that are all free.
@@ -65,12 +65,16 @@ impl Mutex {
     }
 
     fn is_possible(&self, state: &State, op: &Op) -> bool {
-        let holder = state.look_up(op.key);
+        let holder = holder(state, op.key);
         match op.action {
             Action::Acquire => holder.is_none(),
             Action::Release => holder == Some(op.process),
         }
     }
+}
+
+fn holder(state: &State, key: Atom) -> Option<ProcessId> {
+    state.look_up(key).map(ProcessId)
 }
 
 impl Spec for Mutex {
@@ -102,7 +106,7 @@ impl Spec for Mutex {
         }
         let lock = if op.key == Atom::NIL { "the lock".into() } else { format!("lock {}", self.atoms.value(op.key)) };
         let refused = if op.ok == Some(false) { "this operation was refused, but " } else { "" };
-        Some(match state.look_up(op.key) {
+        Some(match holder(state, op.key) {
             Some(holder) if holder == op.process => format!("{refused}{lock} is held by {holder} itself"),
             Some(holder) => format!("{refused}{lock} is held by {holder}"),
             None => format!("{refused}{lock} is free"),
@@ -136,7 +140,7 @@ impl Model for Mutex {
         op.ok.is_none_or(|ok| ok == is_possible).then(|| {
             let mut next = state.clone();
             match op.action {
-                Action::Acquire if is_possible => next.put(op.key, op.process),
+                Action::Acquire if is_possible => next.put(op.key, op.process.0),
                 Action::Release if is_possible => next.erase(op.key),
                 _ => {}
             }

@@ -161,7 +161,7 @@ impl Model for PriorityQueue {
                     let place = next.partition_point(|&other| self.atoms.compare(other, value).is_lt());
                     next.insert(place, value);
                 }
-                Op::DeleteMin { .. } if !state.is_empty() => drop(next.remove(0)),
+                Op::DeleteMin { .. } if !state.is_empty() => next.remove(0),
                 _ => {}
             }
             next

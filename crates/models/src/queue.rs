@@ -173,7 +173,7 @@ impl Model for Queue {
             let mut next = state.clone();
             match *op {
                 Op::Enqueue { value, .. } if !self.is_full(state) => next.push(value),
-                Op::Dequeue { .. } if !state.is_empty() => drop(next.remove(0)),
+                Op::Dequeue { .. } if !state.is_empty() => next.remove(0),
                 _ => {}
             }
             next

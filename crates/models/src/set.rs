@@ -88,7 +88,7 @@ impl Set {
             Op::Add { value, ok } => ok.is_none_or(|ok| ok != state.contains(value)),
             Op::Remove { value, ok } => ok.is_none_or(|ok| ok == state.contains(value)),
             Op::Contains { value, ok } => *ok == state.contains(value),
-            Op::Read { elements } => **elements == ***state,
+            Op::Read { elements } => **elements == **state,
         }
     }
 

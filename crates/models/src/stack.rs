@@ -166,7 +166,7 @@ impl Model for Stack {
             let mut next = state.clone();
             match *op {
                 Op::Push { value, .. } if !self.is_full(state) => next.push(value),
-                Op::Pop { .. } if !state.is_empty() => drop(next.pop()),
+                Op::Pop { .. } if !state.is_empty() => next.remove(state.len() - 1),
                 _ => {}
             }
             next

@@ -5,6 +5,8 @@
 //! reads intervals as they are. Orders are replayed on those objects, and the operations named by a violation must have
 //! no order on their own.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
+
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -315,20 +317,37 @@ fn procedures_agree_with_the_oracle_on_many_histories() {
     KINDS.into_iter().for_each(|kind| check(kind, 300_000, 2));
 }
 
+/// A real object in use by eight processes.
+fn in_use(kind: Kind, count: usize) -> Vec<Row> {
+    generate(kind, &mut Random(3), count, 8, 12, 1)
+}
+
+/// A real object that is filled and then drained, with each operation concurrent with those beside it.
+fn fill_and_drain(kind: Kind, count: usize) -> Vec<Row> {
+    let (mut state, half) = (Vec::new(), count as i64 / 2);
+    let acts = (0..half).map(|value| if kind == Kind::Set { Act::Add(value, None) } else { Act::Insert(value) });
+    let drain = (0..half).map(|value| if kind == Kind::Set { Act::Remove(value, None) } else { Act::Take(None) });
+    let place = |(at, act): (u64, Act)| (at as u32 % 4, 2 * at, Some(2 * at + 5), run(kind, &mut state, act));
+    (0..).zip(acts.chain(drain)).map(place).collect()
+}
+
 #[test]
 fn long_histories_are_decided_in_time() {
-    for kind in KINDS {
-        let count = 100_000;
-        let mut ops = generate(kind, &mut Random(3), count, 8, 12, 1);
-        let end = ops.iter().filter_map(|op| op.2).max().unwrap();
-        let spanning = if kind == Kind::Set { Act::Add(-1, Some(true)) } else { Act::Insert(count as i64) };
-        ops.push((8, 0, Some(end), spanning));
-        sort(&mut ops);
-        let start = Instant::now();
-        let decision = decide(kind, &ops);
-        println!("{kind:?}: {} operations in {:?}", ops.len(), start.elapsed());
-        let Decision::Linearizable(order) = decision else { panic!("{kind:?}: {decision:?}") };
-        replay(kind, &ops, &places(&order)).unwrap();
+    let count = 100_000;
+    for (shape, record) in [("in use", in_use as fn(Kind, usize) -> Vec<Row>), ("fill and drain", fill_and_drain)] {
+        for kind in KINDS {
+            let mut ops = record(kind, count);
+            // One operation overlaps all others, so a search would have to remember every choice.
+            let end = ops.iter().filter_map(|op| op.2).max().unwrap();
+            let spanning = if kind == Kind::Set { Act::Add(-1, Some(true)) } else { Act::Insert(count as i64) };
+            ops.push((8, 0, Some(end), spanning));
+            sort(&mut ops);
+            let start = Instant::now();
+            let decision = decide(kind, &ops);
+            println!("{kind:?} {shape}: {} operations in {:?}", ops.len(), start.elapsed());
+            let Decision::Linearizable(order) = decision else { panic!("{kind:?} {shape}: {decision:?}") };
+            replay(kind, &ops, &places(&order)).unwrap();
+        }
     }
 }
 

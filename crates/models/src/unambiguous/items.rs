@@ -6,6 +6,7 @@
 
 use history::{History, OpId};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::unambiguous::Decision;
 use crate::unambiguous::ranks::{Ranks, ranks};
@@ -63,6 +64,13 @@ impl Item {
     }
 }
 
+/// The operations on one value, before they are known to fit.
+struct Uses {
+    value: Atom,
+    insert: Option<(OpId, Ranks)>,
+    removes: SmallVec<[(OpId, Ranks); 1]>,
+}
+
 /// Pairs the operations of a history, whose verbs are `inserted` and `removed`. Returns a decision if there is no need to
 /// go on, or no way to.
 pub(crate) fn items<T>(
@@ -75,20 +83,20 @@ pub(crate) fn items<T>(
     let Some((ranks, end)) = ranks(history) else {
         return not_applicable("two processes end one operation and start the next at the same instant");
     };
-    let mut inserts: FxHashMap<Atom, usize> = FxHashMap::default();
-    let mut values: Vec<(Atom, Option<(OpId, Ranks)>, Vec<(OpId, Ranks)>)> = Vec::new();
+    let mut places: FxHashMap<Atom, usize> = FxHashMap::default();
+    let mut uses: Vec<Uses> = Vec::new();
     let mut out = Items { end, ..Items::default() };
     for (op, &ranks) in history.ops().iter().zip(&ranks) {
         let mut place = |value: Atom| {
-            *inserts.entry(value).or_insert_with(|| {
-                values.push((value, None, Vec::new()));
-                values.len() - 1
+            *places.entry(value).or_insert_with(|| {
+                uses.push(Uses { value, insert: None, removes: SmallVec::new() });
+                uses.len() - 1
             })
         };
         match class(&op.call) {
             Class::Insert(value) => {
                 let place = place(value);
-                if values[place].1.replace((op.id, ranks)).is_some() {
+                if uses[place].insert.replace((op.id, ranks)).is_some() {
                     return not_applicable(&format!("{} was {inserted} more than once", atoms.value(value)));
                 }
             }
@@ -97,13 +105,13 @@ pub(crate) fn items<T>(
             }
             Class::Remove(Some(value)) => {
                 let place = place(value);
-                values[place].2.push((op.id, ranks));
+                uses[place].removes.push((op.id, ranks));
             }
             Class::Remove(None) => out.empties.push(Empty { op: op.id, call: ranks.call, ret: ranks.ret }),
             Class::Other(reason) => return not_applicable(reason),
         }
     }
-    for (value, insert, removes) in values {
+    for Uses { value, insert, removes } in uses {
         let violation = |ops: Vec<OpId>, what: String| {
             Err(Decision::Violation { ops, reason: format!("{} was {what}", atoms.value(value)) })
         };
