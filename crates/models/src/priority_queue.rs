@@ -5,6 +5,7 @@
 //! | `insert(value)` | adds a value, which is its own priority; also `add`, `push`, `enqueue` |
 //! | `delete_min() = value` | takes the smallest value, or `nil` if the queue is empty; also `remove_min`, `pop`, `dequeue` |
 //! | `len() = count` | how many values there are; also `size`, `length` |
+//! | `is_empty() = ok` | whether there are none; also `empty` |
 
 use std::convert::Infallible;
 
@@ -23,6 +24,7 @@ pub const ABOUT: About = About {
         ("insert(value)", "adds a value, which is its own priority"),
         ("delete_min() = value", "takes the smallest value, or `nil` if the queue is empty"),
         ("len() = count", "how many values there are"),
+        ("is_empty() = ok", "whether there are none"),
     ],
     options: &[],
 };
@@ -51,6 +53,11 @@ pub enum Op {
         /// How many there are.
         count: usize,
     },
+    /// Looks whether there are values.
+    IsEmpty {
+        /// True if there are none.
+        ok: bool,
+    },
 }
 
 /// The values, from the smallest to the largest.
@@ -72,6 +79,7 @@ impl PriorityQueue {
             Op::Insert { .. } => true,
             Op::DeleteMin { value } => value.is_none_or(|value| state.first().copied().unwrap_or(Atom::NIL) == value),
             Op::Len { count } => state.len() == count,
+            Op::IsEmpty { ok } => state.is_empty() == ok,
         }
     }
 }
@@ -92,7 +100,7 @@ impl Spec for PriorityQueue {
     }
 
     fn is_observer(&self, op: &Op) -> bool {
-        matches!(op, Op::Len { .. } | Op::DeleteMin { value: Some(Atom::NIL) })
+        matches!(op, Op::Len { .. } | Op::IsEmpty { .. } | Op::DeleteMin { value: Some(Atom::NIL) })
     }
 
     fn commute(&self, a: &Op, b: &Op) -> bool {
@@ -127,6 +135,9 @@ impl Spec for PriorityQueue {
                 }
             }
             Op::Len { count } => format!("`len` returned {count}, but the queue holds {} values", state.len()),
+            Op::IsEmpty { ok } => {
+                format!("`is_empty` returned {}, but the queue holds {} values", Value::Bool(ok), state.len())
+            }
         })
     }
 }
@@ -148,6 +159,10 @@ impl Model for PriorityQueue {
             "len" | "size" | "length" => {
                 fields.args(0)?;
                 Ok(fields.count()?.map(|count| Op::Len { count }))
+            }
+            "is_empty" | "empty" => {
+                fields.args(0)?;
+                Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
             }
             _ => Err(fields.unknown()),
         }
@@ -192,7 +207,7 @@ mod tests {
     #[test]
     fn promises_are_kept() {
         let calls = "insert(1); insert(2); insert(3); insert(2)?; delete_min() = 1; delete_min() = 2; delete_min() = nil; \
-                     delete_min()?; len() = 1";
+                     delete_min()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&PriorityQueue::new(), calls);
     }
 }

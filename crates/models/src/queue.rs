@@ -5,6 +5,7 @@
 //! | `enqueue(value) = ok` | adds a value at the back; `ok` is `FALSE` if the queue was full; also `push`, `put`, `send` |
 //! | `dequeue() = value` | takes the value at the front, or `nil` if the queue is empty; also `pop`, `take`, `receive` |
 //! | `len() = count` | how many values there are; also `size`, `length` |
+//! | `is_empty() = ok` | whether there are none; also `empty` |
 
 use std::convert::Infallible;
 
@@ -23,6 +24,7 @@ pub const ABOUT: About = About {
         ("enqueue(value) = ok", "adds a value at the back; `ok` is `FALSE` if the queue was full"),
         ("dequeue() = value", "takes the value at the front, or `nil` if the queue is empty"),
         ("len() = count", "how many values there are"),
+        ("is_empty() = ok", "whether there are none"),
     ],
     options: &[("capacity=4", "the queue is full when it holds this many values; without it, it is never full")],
 };
@@ -54,6 +56,11 @@ pub enum Op {
         /// How many there are.
         count: usize,
     },
+    /// Looks whether there are values.
+    IsEmpty {
+        /// True if there are none.
+        ok: bool,
+    },
 }
 
 /// The values, the one at the front first.
@@ -84,6 +91,7 @@ impl Queue {
             Op::Enqueue { ok, .. } => ok.is_none_or(|ok| ok != self.is_full(state)),
             Op::Dequeue { value } => value.is_none_or(|value| state.first().copied().unwrap_or(Atom::NIL) == value),
             Op::Len { count } => state.len() == count,
+            Op::IsEmpty { ok } => state.is_empty() == ok,
         }
     }
 }
@@ -104,7 +112,13 @@ impl Spec for Queue {
     }
 
     fn is_observer(&self, op: &Op) -> bool {
-        matches!(op, Op::Len { .. } | Op::Enqueue { ok: Some(false), .. } | Op::Dequeue { value: Some(Atom::NIL) })
+        matches!(
+            op,
+            Op::Len { .. }
+                | Op::IsEmpty { .. }
+                | Op::Enqueue { ok: Some(false), .. }
+                | Op::Dequeue { value: Some(Atom::NIL) }
+        )
     }
 
     fn commute(&self, a: &Op, b: &Op) -> bool {
@@ -142,6 +156,9 @@ impl Spec for Queue {
                 }
             }
             Op::Len { count: returned } => format!("`len` returned {returned}, but the queue holds {count} values"),
+            Op::IsEmpty { ok } => {
+                format!("`is_empty` returned {}, but the queue holds {} values", Value::Bool(ok), state.len())
+            }
         })
     }
 }
@@ -163,6 +180,10 @@ impl Model for Queue {
             "len" | "size" | "length" => {
                 fields.args(0)?;
                 Ok(fields.count()?.map(|count| Op::Len { count }))
+            }
+            "is_empty" | "empty" => {
+                fields.args(0)?;
+                Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
             }
             _ => Err(fields.unknown()),
         }
@@ -211,14 +232,14 @@ mod tests {
     #[test]
     fn promises_are_kept() {
         let calls = "enqueue(1); enqueue(2) = TRUE; enqueue(3) = FALSE; enqueue(4)?; dequeue() = 1; dequeue() = 2; \
-                     dequeue() = nil; dequeue()?; len() = 1";
+                     dequeue() = nil; dequeue()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&Queue::new(None), calls);
         check_laws(&Queue::new(Some(2)), calls);
     }
 
     #[test]
     fn calls_that_mean_nothing_are_refused() {
-        insta::assert_snapshot!(check(&Queue::new(None), "peek()"), @"`peek` is not an operation of the model `queue`, which has `enqueue(value) = ok`, `dequeue() = value`, `len() = count`");
+        insta::assert_snapshot!(check(&Queue::new(None), "peek()"), @"`peek` is not an operation of the model `queue`, which has `enqueue(value) = ok`, `dequeue() = value`, `len() = count`, `is_empty() = ok`");
         insta::assert_snapshot!(check(&Queue::new(None), "enqueue()"), @"`enqueue` has 0 arguments, and the model `queue` expects 1");
         insta::assert_snapshot!(check(&Queue::new(None), "enqueue(nil)"), @"the argument `value` of `enqueue` is `nil`, not a value");
         insta::assert_snapshot!(check(&Queue::new(None), "len() = TRUE"), @"the result `count` of `len` is `TRUE`, not a number of elements");

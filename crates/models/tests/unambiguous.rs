@@ -363,7 +363,7 @@ fn violations_say_what_is_wrong() {
     let queue = |acts: &[Act]| reason(Kind::Queue, &rows(acts));
     insta::assert_snapshot!(queue(&[Act::Insert(1), Act::Insert(2), take(2), take(1)]), @"1 was enqueued before 2, but 2 was dequeued before 1");
     insta::assert_snapshot!(queue(&[Act::Insert(1), Act::Insert(2), take(2)]), @"1 was enqueued before 2, but only 2 was dequeued");
-    insta::assert_snapshot!(queue(&[Act::Insert(1), empty]), @"`dequeue` found the queue empty, but 1 was in it all the time");
+    insta::assert_snapshot!(queue(&[Act::Insert(1), empty]), @"the queue was found empty, but 1 was in it all the time");
     insta::assert_snapshot!(queue(&[take(1), Act::Insert(1)]), @"1 was dequeued before it was enqueued");
     insta::assert_snapshot!(queue(&[take(1)]), @"1 was dequeued, but nobody enqueued it");
     insta::assert_snapshot!(queue(&[Act::Insert(1), take(1), take(1)]), @"1 was dequeued twice");
@@ -378,7 +378,7 @@ fn violations_say_what_is_wrong() {
         (1, 12, Some(13), take(2)),
         (1, 14, Some(15), take(3)),
     ]), @"the stack was not empty from the push of 1 to the pop of 3, so one value lay below the others all that time, but none of 1, 2 and 3 was there for so long");
-    insta::assert_snapshot!(stack(&[Act::Insert(1), Act::Insert(2), empty]), @"`pop` found the stack empty, but 1 was in it all the time");
+    insta::assert_snapshot!(stack(&[Act::Insert(1), Act::Insert(2), empty]), @"the stack was found empty, but 1 was in it all the time");
     let smallest = |acts: &[Act]| reason(Kind::PriorityQueue, &rows(acts));
     insta::assert_snapshot!(smallest(&[Act::Insert(2), Act::Insert(1), take(2)]), @"`delete_min` returned 2 as the smallest value in the queue, but 1 was in it all the time");
     let set = |acts: &[Act]| reason(Kind::Set, &rows(acts));

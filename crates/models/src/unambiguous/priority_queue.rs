@@ -21,6 +21,8 @@ pub fn decide(queue: &PriorityQueue, history: &History<Op>) -> Decision {
         Op::Insert { value } => Class::Insert(value),
         Op::DeleteMin { value: None } => Class::Other("a `delete_min` has no recorded result"),
         Op::DeleteMin { value: Some(value) } => Class::Remove((value != Atom::NIL).then_some(value)),
+        Op::IsEmpty { ok: true } => Class::Remove(None),
+        Op::IsEmpty { ok: false } => Class::Other("somebody saw that it was not empty"),
         Op::Len { .. } => Class::Other("the length was asked for"),
     };
     match items(history, queue.atoms(), ["inserted", "taken out"], class) {
@@ -58,7 +60,7 @@ fn place(Items { mut items, empties, end }: Items, atoms: &Interner) -> Decision
         let slot = free.from(empty.call);
         if slot >= empty.ret {
             let cover = cover(&items, empty.call, empty.ret);
-            return covered(empty.op, "`delete_min` found the queue empty", &cover, atoms);
+            return covered(empty.op, "the queue was found empty", &cover, atoms);
         }
         steps.push((slot, 1, 0, empty.op));
     }

@@ -27,6 +27,8 @@ pub fn decide(queue: &Queue, history: &History<Op>) -> Decision {
         Op::Enqueue { value, .. } => Class::Insert(value),
         Op::Dequeue { value: None } => Class::Other("a `dequeue` has no recorded result"),
         Op::Dequeue { value: Some(value) } => Class::Remove((value != Atom::NIL).then_some(value)),
+        Op::IsEmpty { ok: true } => Class::Remove(None),
+        Op::IsEmpty { ok: false } => Class::Other("somebody saw that it was not empty"),
         Op::Len { .. } => Class::Other("the length was asked for"),
     };
     match items(history, queue.atoms(), ["enqueued", "dequeued"], class) {
@@ -66,7 +68,7 @@ fn never_empty(Items { items, empties, end }: &Items, atoms: &Interner) -> Optio
     let free = free_slots(items, *end);
     let empty = empties.iter().find(|empty| free[empty.call] >= empty.ret)?;
     let cover = cover(items, empty.call, empty.ret);
-    Some(covered(empty.op, "`dequeue` found the queue empty", &cover, atoms))
+    Some(covered(empty.op, "the queue was found empty", &cover, atoms))
 }
 
 fn witness(Items { mut items, empties, end }: Items) -> Vec<OpId> {

@@ -33,6 +33,8 @@ pub fn decide(stack: &Stack, history: &History<Op>) -> Decision {
         Op::Push { value, .. } => Class::Insert(value),
         Op::Pop { value: None } => Class::Other("a `pop` has no recorded result"),
         Op::Pop { value: Some(value) } => Class::Remove((value != Atom::NIL).then_some(value)),
+        Op::IsEmpty { ok: true } => Class::Remove(None),
+        Op::IsEmpty { ok: false } => Class::Other("somebody saw that it was not empty"),
         Op::Len { .. } => Class::Other("the length was asked for"),
     };
     match items(history, stack.atoms(), ["pushed", "popped"], class) {
@@ -57,7 +59,7 @@ fn place(Items { items, empties, end }: Items, atoms: &Interner) -> Decision {
         let slot = free[empty.call];
         if slot >= empty.ret {
             let cover = cover(&items, empty.call, empty.ret);
-            return covered(empty.op, "`pop` found the stack empty", &cover, atoms);
+            return covered(empty.op, "the stack was found empty", &cover, atoms);
         }
         steps.push((slot, Phase::Empty, 0, empty.op));
     }
