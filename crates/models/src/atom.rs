@@ -1,9 +1,9 @@
 //! Values as machine words.
 //!
-//! The search copies, compares and hashes values millions of times, and looks inside them almost never. An [`Atom`] is a
-//! value in 32 bits: nil, truth values and integers of up to 30 bits stand in the word itself, everything else is
-//! numbered by an [`Interner`] when it is first seen. Numbers never change, so atoms may be handed out while earlier ones
-//! are in use. Two atoms of one interner are equal exactly if their values are.
+//! The search copies, compares and hashes values millions of times, and looks inside them almost never. An [`Atom`] is
+//! a value in 32 bits: nil, truth values and integers of up to 30 bits stand in the word itself, everything else is
+//! numbered by an [`Interner`] when it is first seen. Numbers never change, so atoms may be handed out while earlier
+//! ones are in use. Two atoms of one interner are equal exactly if their values are.
 
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 /// A value in one word. Its order is arbitrary but fixed; [`Interner::compare`] gives the order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Atom(NonZeroU32); // The lowest two bits say what the others are: 1 an integer, 2 a number of the interner, 3 a constant.
+pub struct Atom(NonZeroU32); // The lowest two bits: 1 for an integer, 2 for a number of the interner, 3 for a constant.
 
 impl Atom {
     /// No value.

@@ -1,8 +1,8 @@
 //! Reading recorded calls: arguments and results by name or place, and what is wrong with them.
 //!
 //! Names of arguments may be synonyms, the first of which is the one the documentation uses. A call has at most one
-//! result that a model looks at; if it is the only one, its name does not matter. Some recorders write all arguments as one
-//! record, whose fields are then found by name.
+//! result that a model looks at; if it is the only one, its name does not matter. Some recorders write all arguments as
+//! one record, whose fields are then found by name.
 
 use std::cell::Cell;
 

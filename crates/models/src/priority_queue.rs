@@ -3,7 +3,7 @@
 //! | operation | meaning |
 //! |---|---|
 //! | `insert(value)` | adds a value, which is its own priority; also `add`, `push`, `enqueue` |
-//! | `delete_min() = value` | takes the smallest value, or `nil` if the queue is empty; also `remove_min`, `pop`, `dequeue` |
+//! | `delete_min() = value` | takes the smallest value, or `nil` if the queue is empty; also `pop`, `dequeue` |
 //! | `len() = count` | how many values there are; also `size`, `length` |
 //! | `is_empty() = ok` | whether there are none; also `empty` |
 
@@ -151,7 +151,7 @@ impl Model for PriorityQueue {
                 fields.acknowledged(None)?;
                 Ok(Some(Op::Insert { value: fields.element_arg(0, &["value", "priority", "key"], &self.atoms)? }))
             }
-            "delete_min" | "remove_min" | "pop" | "dequeue" => {
+            "delete_min" | "pop" | "dequeue" => {
                 fields.args(0)?;
                 let value = fields.result(&["value", "priority", "key"])?.map(|value| self.atoms.atom(value));
                 Ok(Some(Op::DeleteMin { value }))
@@ -200,14 +200,20 @@ mod tests {
     #[test]
     fn the_smallest_value_comes_out_first() {
         let model = PriorityQueue::new();
-        insta::assert_snapshot!(check(&model, "insert(2); insert(1); delete_min() = 1; len() = 1; delete_min() = nil"), @"delete_min() = nil: `delete_min` returned nil, but the smallest value in the queue is 2");
-        insta::assert_snapshot!(check(&model, "insert(1); delete_min()?; delete_min() = 1"), @"delete_min() = 1: `delete_min` returned 1, but the queue is empty");
+        insta::assert_snapshot!(
+            check(&model, "insert(2); insert(1); delete_min() = 1; len() = 1; delete_min() = nil"),
+            @"delete_min() = nil: `delete_min` returned nil, but the smallest value in the queue is 2"
+        );
+        insta::assert_snapshot!(
+            check(&model, "insert(1); delete_min()?; delete_min() = 1"),
+            @"delete_min() = 1: `delete_min` returned 1, but the queue is empty"
+        );
     }
 
     #[test]
     fn promises_are_kept() {
-        let calls = "insert(1); insert(2); insert(3); insert(2)?; delete_min() = 1; delete_min() = 2; delete_min() = nil; \
-                     delete_min()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
+        let calls = "insert(1); insert(2); insert(3); insert(2)?; delete_min() = 1; delete_min() = 2; \
+                     delete_min() = nil; delete_min()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&PriorityQueue::new(), calls);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! | operation | meaning |
 //! |---|---|
-//! | `enqueue(value) = ok` | adds a value at the back; `ok` is `FALSE` if the queue was full; also `push`, `put`, `send` |
-//! | `dequeue() = value` | takes the value at the front, or `nil` if the queue is empty; also `pop`, `take`, `receive` |
+//! | `enqueue(value) = ok` | adds a value at the back; `ok` is `FALSE` if the queue was full; also `push`, `send` |
+//! | `dequeue() = value` | takes the value at the front, or `nil` if the queue is empty; also `pop`, `receive` |
 //! | `len() = count` | how many values there are; also `size`, `length` |
 //! | `is_empty() = ok` | whether there are none; also `empty` |
 
@@ -167,12 +167,12 @@ impl Model for Queue {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
         match fields.action() {
-            "enqueue" | "push" | "put" | "send" => {
+            "enqueue" | "push" | "send" => {
                 fields.args(1)?;
                 let value = fields.element_arg(0, &["value", "element"], &self.atoms)?;
                 Ok(Some(Op::Enqueue { value, ok: fields.ok()? }))
             }
-            "dequeue" | "pop" | "take" | "receive" => {
+            "dequeue" | "pop" | "receive" => {
                 fields.args(0)?;
                 let value = fields.result(&["value", "element"])?.map(|value| self.atoms.atom(value));
                 Ok(Some(Op::Dequeue { value }))
@@ -217,16 +217,34 @@ mod tests {
 
     #[test]
     fn values_come_out_as_they_went_in() {
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue(1); enqueue(2); len() = 2; dequeue() = 2"), @"dequeue() = 2: `dequeue` returned 2, but the queue holds 1 first");
-        insta::assert_snapshot!(check(&Queue::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"), @"pop() = 1: `dequeue` returned 1, but the queue is empty");
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue(1); enqueue(2); len() = 2; dequeue() = 2"),
+            @"dequeue() = 2: `dequeue` returned 2, but the queue holds 1 first"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"),
+            @"pop() = 1: `dequeue` returned 1, but the queue is empty"
+        );
     }
 
     #[test]
     fn a_full_queue_refuses() {
-        insta::assert_snapshot!(check(&Queue::new(Some(1)), "enqueue(1) = TRUE; enqueue(2) = FALSE; enqueue(2) = TRUE"), @"enqueue(2) = TRUE: `enqueue` was not refused, but the queue is full: it holds 1 values");
-        insta::assert_snapshot!(check(&Queue::new(Some(2)), "enqueue(1) = FALSE"), @"enqueue(1) = FALSE: `enqueue` was refused, but the queue holds only 0 of at most 2 values");
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue(1) = FALSE"), @"enqueue(1) = FALSE: `enqueue` was refused, but the queue is never full");
-        insta::assert_snapshot!(check(&Queue::new(Some(1)), "enqueue(1); enqueue(2)?; dequeue()?; dequeue() = nil"), @"accepted");
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(1)), "enqueue(1) = TRUE; enqueue(2) = FALSE; enqueue(2) = TRUE"),
+            @"enqueue(2) = TRUE: `enqueue` was not refused, but the queue is full: it holds 1 values"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(2)), "enqueue(1) = FALSE"),
+            @"enqueue(1) = FALSE: `enqueue` was refused, but the queue holds only 0 of at most 2 values"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue(1) = FALSE"),
+            @"enqueue(1) = FALSE: `enqueue` was refused, but the queue is never full"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(1)), "enqueue(1); enqueue(2)?; dequeue()?; dequeue() = nil"),
+            @"accepted"
+        );
     }
 
     #[test]
@@ -239,9 +257,21 @@ mod tests {
 
     #[test]
     fn calls_that_mean_nothing_are_refused() {
-        insta::assert_snapshot!(check(&Queue::new(None), "peek()"), @"`peek` is not an operation of the model `queue`, which has `enqueue(value) = ok`, `dequeue() = value`, `len() = count`, `is_empty() = ok`");
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue()"), @"`enqueue` has 0 arguments, and the model `queue` expects 1");
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue(nil)"), @"the argument `value` of `enqueue` is `nil`, not a value");
-        insta::assert_snapshot!(check(&Queue::new(None), "len() = TRUE"), @"the result `count` of `len` is `TRUE`, not a number of elements");
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "peek()"),
+            @"`peek` is not an operation of the model `queue`, which has `enqueue(value) = ok`, `dequeue() = value`, `len() = count`, `is_empty() = ok`"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue()"),
+            @"`enqueue` has 0 arguments, and the model `queue` expects 1"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue(nil)"),
+            @"the argument `value` of `enqueue` is `nil`, not a value"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "len() = TRUE"),
+            @"the result `count` of `len` is `TRUE`, not a number of elements"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The one container that states are made of: a short row of plain data.
 //!
-//! Up to `N` elements stand in the state itself, so that copying a state is copying memory. Longer rows live on the heap.
-//! A map is a row of pairs whose keys strictly increase, so equal maps are equal rows.
+//! Up to `N` elements stand in the state itself, so that copying a state is copying memory. Longer rows live on the
+//! heap. A map is a row of pairs whose keys strictly increase, so equal maps are equal rows.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;

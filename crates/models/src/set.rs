@@ -227,15 +227,30 @@ mod tests {
 
     #[test]
     fn elements_are_there_once_or_not_at_all() {
-        insta::assert_snapshot!(check(&Set::new(), "add(1) = TRUE; add(1) = FALSE; contains(1) = TRUE; add(1) = TRUE"), @"add(1) = TRUE: `add` returned TRUE, but 1 is in the set");
-        insta::assert_snapshot!(check(&Set::new(), "add(1); remove(1); contains(1) = FALSE; remove(1) = TRUE"), @"remove(1) = TRUE: `remove` returned TRUE, but 1 is not in the set");
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1) = TRUE; add(1) = FALSE; contains(1) = TRUE; add(1) = TRUE"),
+            @"add(1) = TRUE: `add` returned TRUE, but 1 is in the set"
+        );
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1); remove(1); contains(1) = FALSE; remove(1) = TRUE"),
+            @"remove(1) = TRUE: `remove` returned TRUE, but 1 is not in the set"
+        );
     }
 
     #[test]
     fn whole_reads_compare_elements() {
-        insta::assert_snapshot!(check(&Set::new(), "add(1); add(a); read() = {a, 1}; read() = <a, 1>; read() = {a}"), @"read() = {a}: `read` did not return 1, but 1 is in the set");
-        insta::assert_snapshot!(check(&Set::new(), "add(1); read() = {1, 2}"), @"read() = {1, 2}: `read` returned 2, but 2 is not in the set");
-        insta::assert_snapshot!(check(&Set::new(), "read() = <1, 1>"), @"the result `elements` of `read` is `<<1, 1>>`, not a set or a list without repetition");
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1); add(a); read() = {a, 1}; read() = <a, 1>; read() = {a}"),
+            @"read() = {a}: `read` did not return 1, but 1 is in the set"
+        );
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1); read() = {1, 2}"),
+            @"read() = {1, 2}: `read` returned 2, but 2 is not in the set"
+        );
+        insta::assert_snapshot!(
+            check(&Set::new(), "read() = <1, 1>"),
+            @"the result `elements` of `read` is `<<1, 1>>`, not a set or a list without repetition"
+        );
     }
 
     #[test]

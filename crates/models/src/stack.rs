@@ -208,14 +208,26 @@ mod tests {
     #[test]
     fn the_last_value_comes_out_first() {
         insta::assert_snapshot!(check(&Stack::new(None), "push(1); push(2); len() = 2; pop() = 2"), @"accepted");
-        insta::assert_snapshot!(check(&Stack::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"), @"pop() = 1: `pop` returned 1, but the stack is empty");
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"),
+            @"pop() = 1: `pop` returned 1, but the stack is empty"
+        );
     }
 
     #[test]
     fn a_full_stack_refuses() {
-        insta::assert_snapshot!(check(&Stack::new(Some(1)), "push(1) = TRUE; push(2) = FALSE; push(2) = TRUE"), @"push(2) = TRUE: `push` was not refused, but the stack is full: it holds 1 values");
-        insta::assert_snapshot!(check(&Stack::new(Some(2)), "push(1) = FALSE"), @"push(1) = FALSE: `push` was refused, but the stack holds only 0 of at most 2 values");
-        insta::assert_snapshot!(check(&Stack::new(None), "push(1) = FALSE"), @"push(1) = FALSE: `push` was refused, but the stack is never full");
+        insta::assert_snapshot!(
+            check(&Stack::new(Some(1)), "push(1) = TRUE; push(2) = FALSE; push(2) = TRUE"),
+            @"push(2) = TRUE: `push` was not refused, but the stack is full: it holds 1 values"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(Some(2)), "push(1) = FALSE"),
+            @"push(1) = FALSE: `push` was refused, but the stack holds only 0 of at most 2 values"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push(1) = FALSE"),
+            @"push(1) = FALSE: `push` was refused, but the stack is never full"
+        );
         insta::assert_snapshot!(check(&Stack::new(Some(1)), "push(1); push(2)?; pop()?; pop() = nil"), @"accepted");
     }
 
@@ -229,9 +241,21 @@ mod tests {
 
     #[test]
     fn calls_that_mean_nothing_are_refused() {
-        insta::assert_snapshot!(check(&Stack::new(None), "peek()"), @"`peek` is not an operation of the model `stack`, which has `push(value) = ok`, `pop() = value`, `len() = count`, `is_empty() = ok`");
-        insta::assert_snapshot!(check(&Stack::new(None), "push()"), @"`push` has 0 arguments, and the model `stack` expects 1");
-        insta::assert_snapshot!(check(&Stack::new(None), "push(nil)"), @"the argument `value` of `push` is `nil`, not a value");
-        insta::assert_snapshot!(check(&Stack::new(None), "len() = TRUE"), @"the result `count` of `len` is `TRUE`, not a number of elements");
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "peek()"),
+            @"`peek` is not an operation of the model `stack`, which has `push(value) = ok`, `pop() = value`, `len() = count`, `is_empty() = ok`"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push()"),
+            @"`push` has 0 arguments, and the model `stack` expects 1"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push(nil)"),
+            @"the argument `value` of `push` is `nil`, not a value"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "len() = TRUE"),
+            @"the result `count` of `len` is `TRUE`, not a number of elements"
+        );
     }
 }

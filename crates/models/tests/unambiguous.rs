@@ -1,9 +1,9 @@
 //! The fast procedures against an oracle that tries every order, on many small histories.
 //!
 //! Histories come from running a real object one operation after another, with intervals around the points where they
-//! took effect, and then spoiling some of them. The oracle knows neither models nor ranks: it has objects of its own and
-//! reads intervals as they are. Orders are replayed on those objects, and the operations named by a violation must have
-//! no order on their own.
+//! took effect, and then spoiling some of them. The oracle knows neither models nor ranks: it has objects of its own
+//! and reads intervals as they are. Orders are replayed on those objects, and the operations named by a violation must
+//! have no order on their own.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
 
@@ -361,15 +361,30 @@ fn violations_say_what_is_wrong() {
     let rows = |acts: &[Act]| acts.iter().zip(0..).map(|(&act, at)| row(at, act)).collect::<Vec<Row>>();
     let (take, empty) = (|value| Act::Take(Some(Some(value))), Act::Take(Some(None)));
     let queue = |acts: &[Act]| reason(Kind::Queue, &rows(acts));
-    insta::assert_snapshot!(queue(&[Act::Insert(1), Act::Insert(2), take(2), take(1)]), @"1 was enqueued before 2, but 2 was dequeued before 1");
-    insta::assert_snapshot!(queue(&[Act::Insert(1), Act::Insert(2), take(2)]), @"1 was enqueued before 2, but only 2 was dequeued");
-    insta::assert_snapshot!(queue(&[Act::Insert(1), empty]), @"the queue was found empty, but 1 was in it all the time");
+    insta::assert_snapshot!(
+        queue(&[Act::Insert(1), Act::Insert(2), take(2), take(1)]),
+        @"1 was enqueued before 2, but 2 was dequeued before 1"
+    );
+    insta::assert_snapshot!(
+        queue(&[Act::Insert(1), Act::Insert(2), take(2)]),
+        @"1 was enqueued before 2, but only 2 was dequeued"
+    );
+    insta::assert_snapshot!(
+        queue(&[Act::Insert(1), empty]),
+        @"the queue was found empty, but 1 was in it all the time"
+    );
     insta::assert_snapshot!(queue(&[take(1), Act::Insert(1)]), @"1 was dequeued before it was enqueued");
     insta::assert_snapshot!(queue(&[take(1)]), @"1 was dequeued, but nobody enqueued it");
     insta::assert_snapshot!(queue(&[Act::Insert(1), take(1), take(1)]), @"1 was dequeued twice");
-    insta::assert_snapshot!(queue(&[Act::Insert(1), Act::Insert(1)]), @r#"NotApplicable("1 was enqueued more than once")"#);
+    insta::assert_snapshot!(
+        queue(&[Act::Insert(1), Act::Insert(1)]),
+        @r#"NotApplicable("1 was enqueued more than once")"#
+    );
     let stack = |acts: &[Act]| reason(Kind::Stack, &rows(acts));
-    insta::assert_snapshot!(stack(&[Act::Insert(1), Act::Insert(2), take(1), take(2)]), @"1 was pushed before 2, and 1 was popped while 2 lay above it");
+    insta::assert_snapshot!(
+        stack(&[Act::Insert(1), Act::Insert(2), take(1), take(2)]),
+        @"1 was pushed before 2, and 1 was popped while 2 lay above it"
+    );
     insta::assert_snapshot!(reason(Kind::Stack, &[
         (0, 0, Some(1), Act::Insert(1)),
         (0, 4, Some(5), Act::Insert(2)),
@@ -378,13 +393,28 @@ fn violations_say_what_is_wrong() {
         (1, 12, Some(13), take(2)),
         (1, 14, Some(15), take(3)),
     ]), @"the stack was not empty from the push of 1 to the pop of 3, so one value lay below the others all that time, but none of 1, 2 and 3 was there for so long");
-    insta::assert_snapshot!(stack(&[Act::Insert(1), Act::Insert(2), empty]), @"the stack was found empty, but 1 was in it all the time");
+    insta::assert_snapshot!(
+        stack(&[Act::Insert(1), Act::Insert(2), empty]),
+        @"the stack was found empty, but 1 was in it all the time"
+    );
     let smallest = |acts: &[Act]| reason(Kind::PriorityQueue, &rows(acts));
-    insta::assert_snapshot!(smallest(&[Act::Insert(2), Act::Insert(1), take(2)]), @"`delete_min` returned 2 as the smallest value in the queue, but 1 was in it all the time");
+    insta::assert_snapshot!(
+        smallest(&[Act::Insert(2), Act::Insert(1), take(2)]),
+        @"`delete_min` returned 2 as the smallest value in the queue, but 1 was in it all the time"
+    );
     let set = |acts: &[Act]| reason(Kind::Set, &rows(acts));
-    insta::assert_snapshot!(set(&[Act::Contains(1, true), Act::Add(1, Some(true))]), @"1 was there before it was added");
-    insta::assert_snapshot!(set(&[Act::Add(1, Some(true)), Act::Contains(1, false)]), @"1 was missed while it was surely there");
-    insta::assert_snapshot!(set(&[Act::Add(1, Some(true)), Act::Remove(1, Some(true)), Act::Contains(1, true)]), @"1 was there after it was removed");
+    insta::assert_snapshot!(
+        set(&[Act::Contains(1, true), Act::Add(1, Some(true))]),
+        @"1 was there before it was added"
+    );
+    insta::assert_snapshot!(
+        set(&[Act::Add(1, Some(true)), Act::Contains(1, false)]),
+        @"1 was missed while it was surely there"
+    );
+    insta::assert_snapshot!(
+        set(&[Act::Add(1, Some(true)), Act::Remove(1, Some(true)), Act::Contains(1, true)]),
+        @"1 was there after it was removed"
+    );
     insta::assert_snapshot!(set(&[Act::Contains(1, true)]), @"1 was there, but nobody added it");
 }
 

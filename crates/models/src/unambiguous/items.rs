@@ -71,8 +71,8 @@ struct Uses {
     removes: SmallVec<[(OpId, Ranks); 1]>,
 }
 
-/// Pairs the operations of a history, whose verbs are `inserted` and `removed`. Returns a decision if there is no need to
-/// go on, or no way to.
+/// Pairs the operations of a history, whose verbs are `inserted` and `removed`. Returns a decision if there is no need
+/// to go on, or no way to.
 pub(crate) fn items<T>(
     history: &History<T>,
     atoms: &Interner,
@@ -155,8 +155,8 @@ pub(crate) fn free_slots(items: &[Item], end: usize) -> Vec<usize> {
     free
 }
 
-/// A few values, one of which is surely in during each slot from `from` to before `to`, in the order of time. There must
-/// be some.
+/// A few values, one of which is surely in during each slot from `from` to before `to`, in the order of time. There
+/// must be some.
 pub(crate) fn cover<'a>(items: impl IntoIterator<Item = &'a Item>, from: usize, to: usize) -> Vec<&'a Item> {
     let mut items: Vec<&Item> = items.into_iter().collect();
     items.sort_unstable_by_key(|item| item.insert_ret);

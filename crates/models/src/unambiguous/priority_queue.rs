@@ -2,10 +2,10 @@
 //!
 //! The problem: is there an order in which `delete_min` always takes the smallest value there is? The idea: a value may
 //! come out in a slot exactly if no smaller value is surely in then, so values are looked at from the smallest up, and
-//! each is taken out in the first slot of its `delete_min` that the smaller ones leave free. What is in between the call
-//! of a `delete_min` and the slot it gets is covered by smaller values anyway, so the slots in which values are surely in
-//! are all that has to be remembered. A `delete_min` that found nothing needs a slot that all values leave free. Free
-//! slots are found by union-find, so the cost is that of sorting.
+//! each is taken out in the first slot of its `delete_min` that the smaller ones leave free. What is in between the
+//! call of a `delete_min` and the slot it gets is covered by smaller values anyway, so the slots in which values are
+//! surely in are all that has to be remembered. A `delete_min` that found nothing needs a slot that all values leave
+//! free. Free slots are found by union-find, so the cost is that of sorting.
 
 use history::{History, OpId};
 

@@ -1,9 +1,9 @@
 //! Queues without search.
 //!
 //! The problem: is there an order in which values come out as they went in? After Henzinger, Sezgin and Vafeiadis
-//! (*Aspect-oriented linearizability proofs*, 2013), there is one unless two values are in the wrong order for sure (`a`
-//! was enqueued before `b`, but `b` was dequeued before `a`, or `a` never was), or the queue was surely not empty during
-//! all of a `dequeue` that found it so. We look for both with one sweep each.
+//! (*Aspect-oriented linearizability proofs*, 2013), there is one unless two values are in the wrong order for sure
+//! (`a` was enqueued before `b`, but `b` was dequeued before `a`, or `a` never was), or the queue was surely not empty
+//! during all of a `dequeue` that found it so. We look for both with one sweep each.
 //!
 //! They do not say how to find the order. We choose a free slot for each empty `dequeue`. These slots cut time into
 //! segments, and each value goes in and comes out within one: the first that ends after the call of its `dequeue`.

@@ -1,13 +1,13 @@
 //! Sets without search.
 //!
-//! The problem: is there an order in which each operation finds its element there, or not there, as it says? Elements do
-//! not concern each other, so each is looked at alone. One that is added at most once is there from the slot in which it
-//! is added to the slot in which it is removed. Whoever saw it must have a slot in between, and whoever missed it must
-//! have one outside. So the `add` is placed as late as those who saw it allow, and the `remove` as early. This gives those
-//! who missed it all the room there can be. The cost is that of sorting.
+//! The problem: is there an order in which each operation finds its element there, or not there, as it says? Elements
+//! do not concern each other, so each is looked at alone. One that is added at most once is there from the slot in
+//! which it is added to the slot in which it is removed. Whoever saw it must have a slot in between, and whoever missed
+//! it must have one outside. So the `add` is placed as late as those who saw it allow, and the `remove` as early. This
+//! gives those who missed it all the room there can be. The cost is that of sorting.
 //!
-//! A `remove` that never finished is used only if somebody missed the element after it was added. Of several, the one that
-//! was called first can do whatever the others can.
+//! A `remove` that never finished is used only if somebody missed the element after it was added. Of several, the one
+//! that was called first can do whatever the others can.
 
 use history::{History, OpId};
 use rustc_hash::FxHashMap;

@@ -1,17 +1,17 @@
 //! Stacks without search.
 //!
-//! The problem: is there an order in which each `pop` takes what was pushed last? Values that may be pushed and popped at
-//! one point are set aside, because such a pair fits anywhere. The others are surely in for a while. Slots in which none
-//! is surely in cut time into components, and in each component one value must lie below all others: it is *outermost*,
-//! called before any other push returned, and returning after every other pop was called. If no value can be, there is a
-//! violation. If several can, any will do, because whatever the others need inside it they would also get inside another.
-//! Without the outermost value the component falls apart into smaller ones, and so on.
+//! The problem: is there an order in which each `pop` takes what was pushed last? Values that may be pushed and popped
+//! at one point are set aside, because such a pair fits anywhere. The others are surely in for a while. Slots in which
+//! none is surely in cut time into components, and in each component one value must lie below all others: it is
+//! *outermost*, called before any other push returned, and returning after every other pop was called. If no value can
+//! be, there is a violation. If several can, any will do, because whatever the others need inside it they would also
+//! get inside another. Without the outermost value the component falls apart into smaller ones, and so on.
 //!
-//! In a component, let `first` be the earliest return of a push and `last` the latest call of a pop. A value is outermost
-//! if its push was called before `first` and its pop returned after `last`. As components get smaller, `first` grows and
-//! `last` shrinks, so a value that passes a test once passes it forever. Each test of each value succeeds once and is
-//! found by a tree, so all of it takes `O(n log n)`. An outermost value is pushed just before `first` and popped just
-//! after `last`.
+//! In a component, let `first` be the earliest return of a push and `last` the latest call of a pop. A value is
+//! outermost if its push was called before `first` and its pop returned after `last`. As components get smaller,
+//! `first` grows and `last` shrinks, so a value that passes a test once passes it forever. Each test of each value
+//! succeeds once and is found by a tree, so all of it takes `O(n log n)`. An outermost value is pushed just before
+//! `first` and popped just after `last`.
 //!
 //! A `pop` that found nothing needs a slot in which no value is surely in.
 
