@@ -149,10 +149,22 @@ mod tests {
 
     #[test]
     fn the_counter_counts() {
-        insta::assert_snapshot!(check(&Counter::new(5), "add(2) = 7; increment(); decrement() = TRUE; fetch_add(1) = 7; read() = 9"), @"read() = 9: `read` returned 9, but the counter is at 8");
-        insta::assert_snapshot!(check(&Counter::new(0), "add(2) = 3"), @"add(2) = 3: this operation adds 2 to 1, but the counter is at 0");
-        insta::assert_snapshot!(check(&Counter::new(0), "add(a)"), @r#"the argument `delta` of `add` is `"a"`, not an integer"#);
-        insta::assert_snapshot!(check(&Counter::new(0), "increment(1)"), @"`increment` has 1 arguments, and the model `counter` expects 0");
+        insta::assert_snapshot!(
+            check(&Counter::new(5), "add(2) = 7; increment(); decrement() = TRUE; fetch_add(1) = 7; read() = 9"),
+            @"read() = 9: `read` returned 9, but the counter is at 8"
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "add(2) = 3"),
+            @"add(2) = 3: this operation adds 2 to 1, but the counter is at 0"
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "add(a)"),
+            @r#"the argument `delta` of `add` is `"a"`, not an integer"#
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "increment(1)"),
+            @"`increment` has 1 arguments, and the model `counter` expects 0"
+        );
     }
 
     #[test]
