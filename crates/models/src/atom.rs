@@ -84,6 +84,12 @@ impl Interner {
         }
     }
 
+    /// The function from the values of these words to other values. A word occurs once.
+    pub fn map(&self, pairs: impl Iterator<Item = (Atom, Value)>) -> Value {
+        let pairs = pairs.map(|(argument, result)| (self.value(argument), result));
+        Value::function(pairs).expect("different words have different values")
+    }
+
     /// The order of the values of two words.
     pub fn compare(&self, a: Atom, b: Atom) -> Ordering {
         match (a.as_int(), b.as_int()) {

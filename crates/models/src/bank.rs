@@ -133,6 +133,10 @@ impl Spec for Bank {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
         matches!(op, Op::Read { .. } | Op::Transfer { ok: Some(false), .. })
     }
@@ -215,8 +219,12 @@ impl Model for Bank {
         })
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.iter().map(|&(account, balance)| (account, Value::Int(balance))))
     }
 }
 

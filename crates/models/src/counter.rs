@@ -14,7 +14,7 @@ use history::{Call, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
-use crate::{About, Atom, BadCall, Interner, Model};
+use crate::{About, BadCall, Interner, Model};
 
 /// What people should know about this model.
 pub const ABOUT: About = About {
@@ -137,8 +137,12 @@ impl Model for Counter {
         }
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        i64::try_from(*state).map_or_else(|_| Value::str(state.to_string()), Value::Int)
     }
 }
 

@@ -202,6 +202,10 @@ impl Spec for Kv {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
         match op {
             Op::Get { .. }
@@ -372,8 +376,12 @@ impl Model for Kv {
         }
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.iter().map(|&(key, value)| (key, self.atoms.value(value))))
     }
 }
 

@@ -202,8 +202,12 @@ impl Model for KvAppend {
         Some(*key)
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.0.iter().map(|(key, text)| (*key, Value::Str(text.text.clone()))))
     }
 }
 

@@ -154,8 +154,12 @@ impl Model for Mutex {
         Some(op.key)
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.iter().map(|&(lock, owner)| (lock, Value::str(ProcessId(owner).to_string()))))
     }
 }
 

@@ -122,6 +122,10 @@ impl Spec for Register {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
         matches!(op, Op::Read { .. } | Op::Cas { ok: Some(false), .. })
     }
@@ -201,8 +205,16 @@ impl Model for Register {
         Some(key)
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        match &state[..] {
+            [] => self.atoms.value(self.initial),
+            [(Atom::NIL, value)] => self.atoms.value(*value),
+            all => self.atoms.map(all.iter().map(|&(key, value)| (key, self.atoms.value(value)))),
+        }
     }
 }
 

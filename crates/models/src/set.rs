@@ -119,6 +119,10 @@ impl Spec for Set {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
         match op {
             Op::Add { ok, .. } | Op::Remove { ok, .. } => *ok == Some(false),
@@ -211,8 +215,16 @@ impl Model for Set {
         }
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        Value::set(state.iter().map(|&element| self.atoms.value(element)))
+    }
+
+    fn has_procedure(&self) -> bool {
+        true
     }
 
     fn decide(&self, history: &History<Op>) -> Decision {
