@@ -143,11 +143,14 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.stats.width = self.frontier.configs.len();
             return Ok(Attempt::Met);
         }
-        for config in self.frontier.configs.drain(..) {
-            let target = if walk.is_met(&config.cut) { &mut self.next } else { &mut self.work };
-            target.push(config);
+        // Most configurations often meet the goal already, so those that do not are picked out.
+        std::mem::swap(&mut self.frontier, &mut self.next);
+        for index in (0..self.next.configs.len()).rev() {
+            if !walk.is_met(&self.next.configs[index].cut) {
+                self.work.push(self.next.configs.swap_remove(index));
+            }
         }
-        self.frontier.clear();
+        self.next.forget_table();
         let beginning = self.work.configs.len();
         let mut cursor = 0;
         while cursor < self.work.configs.len() {
