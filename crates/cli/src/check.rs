@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::mem::{replace, take};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use history::format::binary::Merge;
-use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Verdict};
+use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Verdict};
 use models::check::{Checked, Failure, Method, Options};
 use models::{Model, Visitor, with_model};
 use search::{Stats, Strategy, Why, Witness};
@@ -23,7 +24,8 @@ use crate::{complain, render};
 pub(crate) struct Outcome {
     pub(crate) label: String,
     pub(crate) checked: Checked,
-    pub(crate) operations: u64,
+    /// How many operations there are, if it was found out.
+    pub(crate) operations: Option<u64>,
     pub(crate) processes: usize,
     pub(crate) cuts: Vec<Cut>,
     pub(crate) elapsed: Duration,
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &CheckArgs) -> Exit {
 
 fn exit_of(outcome: &Outcome) -> Exit {
     match outcome.checked.verdict {
-        _ if outcome.operations == 0 => Exit::Nothing,
+        _ if outcome.operations == Some(0) => Exit::Nothing,
         Verdict::Accepted(_) => Exit::Accepted,
         Verdict::Rejected(_) => Exit::Rejected,
         Verdict::Inconclusive(_) => Exit::Inconclusive,
@@ -97,14 +99,9 @@ fn check(
         return Ok(too_large(label, &limits));
     }
     let recording = input::open(path, args.from)?;
-    let (mut outcome, names) = match with_model(&args.spec, Check { args, path, label, recording, limits: &limits }) {
-        Ok(result) => result?,
-        Err(error) => return Err(InputError::new(error)),
-    };
+    let visitor = Check { args, path, label, recording, limits: &limits, witness_file };
+    let mut outcome = with_model(&args.spec, visitor).map_err(InputError::new)??;
     outcome.elapsed = limits.elapsed();
-    if let (Some(file), Verdict::Accepted(witness)) = (witness_file, &outcome.checked.verdict) {
-        write_witness(file, label, witness, &names, path).map_err(InputError::new)?;
-    }
     Ok(outcome)
 }
 
@@ -116,7 +113,7 @@ fn too_large(label: &str, limits: &Limits) -> Outcome {
             method: Method::Search,
             stats: Stats::default(),
         },
-        operations: 1,
+        operations: None,
         processes: 0,
         cuts: Vec::new(),
         elapsed: limits.elapsed(),
@@ -140,18 +137,13 @@ struct Check<'a> {
     label: &'a str,
     recording: Recording,
     limits: &'a Limits,
-}
-
-/// Where the names of operations come from when a witness is written.
-enum Names {
-    History(History<Call>),
-    Segments,
+    witness_file: &'a mut Option<BufWriter<File>>,
 }
 
 impl Visitor for Check<'_> {
-    type Output = Result<(Outcome, Names), InputError>;
+    type Output = Result<Outcome, InputError>;
 
-    fn visit<M: Model>(self, model: M) -> Self::Output {
+    fn visit<M: Model>(mut self, model: M) -> Self::Output {
         match self.recording {
             Recording::Segments(ref merge) if self.is_stream(&model, merge.processes())? => self.check_stream(&model),
             _ => self.check_whole(&model),
@@ -165,7 +157,7 @@ const LOOKED_AT: usize = 1 << 16;
 impl Check<'_> {
     /// True if there is nothing to gain from having the whole history at hand.
     fn is_stream<M: Model>(&self, model: &M, processes: &[Arc<str>]) -> Result<bool, InputError> {
-        if self.args.order == Order::Program {
+        if self.args.order == Order::Program || self.witness_file.is_some() {
             return Ok(false);
         }
         if self.args.no_shortcuts || model.has_procedure() {
@@ -182,7 +174,7 @@ impl Check<'_> {
         Ok(false)
     }
 
-    fn check_stream<M: Model>(&self, model: &M) -> Result<(Outcome, Names), InputError> {
+    fn check_stream<M: Model>(&self, model: &M) -> Result<Outcome, InputError> {
         let mut merge = self.segments()?;
         let processes: Vec<Arc<str>> = merge.processes().to_vec();
         let mut operations = 0;
@@ -205,22 +197,22 @@ impl Check<'_> {
                 }
             }
         }
-        Ok((self.outcome(checked, operations, processes.len(), cuts, mentioned), Names::Segments))
+        Ok(self.outcome(checked, operations, processes.len(), cuts, mentioned))
     }
 
-    fn check_whole<M: Model>(self, model: &M) -> Result<(Outcome, Names), InputError> {
-        let Check { args, path, label, recording, limits } = self;
-        let mut trace = recording.read(path)?;
-        let cuts = std::mem::take(&mut trace.cuts);
+    fn check_whole<M: Model>(&mut self, model: &M) -> Result<Outcome, InputError> {
+        let recording = replace(&mut self.recording, Recording::Trace(Trace::default()));
+        let mut trace = recording.read(self.path)?;
+        let cuts = take(&mut trace.cuts);
         let history = History::new(trace)?;
-        let check = Check { args, path, label, recording: Recording::Trace(Default::default()), limits };
-        let watcher = |stats: &Stats| limits.look(stats);
-        let checked = models::check::check(model, &history, &check.options(), &watcher)?;
+        let watcher = |stats: &Stats| self.limits.look(stats);
+        let checked = models::check::check(model, &history, &self.options(), &watcher)?;
+        if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness_file, &checked.verdict) {
+            write_witness(file, self.label, witness, &history).map_err(InputError::new)?;
+        }
         let name = |id: OpId| (id, (history.name(id), history.op(id).clone()));
         let mentioned = mentions(&checked).into_iter().map(name).collect();
-        let processes = history.processes().len();
-        let outcome = check.outcome(checked, history.ops().len() as u64, processes, cuts, mentioned);
-        Ok((outcome, Names::History(history)))
+        Ok(self.outcome(checked, history.ops().len() as u64, history.processes().len(), cuts, mentioned))
     }
 
     fn segments(&self) -> Result<Merge<File>, InputError> {
@@ -252,7 +244,7 @@ impl Check<'_> {
         mentioned: HashMap<OpId, (String, Op<Call>)>,
     ) -> Outcome {
         let label = self.label.to_owned();
-        Outcome { label, checked, operations, processes, cuts, elapsed: Duration::ZERO, mentioned }
+        Outcome { label, checked, operations: Some(operations), processes, cuts, elapsed: Duration::ZERO, mentioned }
     }
 }
 
@@ -285,32 +277,17 @@ fn mentions(checked: &Checked) -> Vec<OpId> {
     ids
 }
 
-/// Writes the order that explains a history: one operation a line, as the text format writes it.
+/// Writes the order that explains a history: one operation a line, as the verdict names it.
 fn write_witness(
     file: &mut BufWriter<File>,
     label: &str,
     witness: &Witness,
-    names: &Names,
-    path: &Path,
+    history: &History<Call>,
 ) -> std::io::Result<()> {
     writeln!(file, "# {label}")?;
-    let mut segment_names = Vec::new();
-    if let Names::Segments = names {
-        let merge =
-            input::open(path, Some(input::Kind::Binary)).map_err(|error| std::io::Error::other(error.message))?;
-        if let Recording::Segments(merge) = merge {
-            let processes = merge.processes().to_vec();
-            segment_names.extend(merge.flatten().map(|op| history::name(&processes, op.process, op.index)));
-        }
-    }
     for step in witness.steps() {
-        match names {
-            Names::History(history) => {
-                let op = history.op(step.op);
-                writeln!(file, "{} {} {}", history.name(step.op), op.interval, op.call)?;
-            }
-            Names::Segments => writeln!(file, "{}", segment_names[step.op.index()])?,
-        }
+        let op = history.op(step.op);
+        writeln!(file, "{} {} {}", history.name(step.op), op.interval, op.call)?;
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub(crate) fn human(outcome: &Outcome, is_quiet: bool) {
     }
     let bold = Style::new().bold();
     let (style, word) = match outcome.checked.verdict {
-        _ if outcome.operations == 0 => (AnsiColor::Yellow.on_default(), "nothing to check"),
+        _ if outcome.operations == Some(0) => (AnsiColor::Yellow.on_default(), "nothing to check"),
         Verdict::Accepted(_) => (AnsiColor::Green.on_default(), "accepted"),
         Verdict::Rejected(_) => (AnsiColor::Red.on_default(), "rejected"),
         Verdict::Inconclusive(_) => (AnsiColor::Yellow.on_default(), "inconclusive"),
@@ -39,7 +39,7 @@ pub(crate) fn summary(outcomes: &[Outcome]) {
         return;
     }
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
-    let accepted = count(|outcome| outcome.operations > 0 && outcome.checked.verdict.is_accepted());
+    let accepted = count(|outcome| outcome.operations != Some(0) && outcome.checked.verdict.is_accepted());
     let rejected = count(|outcome| outcome.checked.verdict.is_rejected());
     let inconclusive = count(|outcome| matches!(outcome.checked.verdict, Verdict::Inconclusive(_)));
     let empty = outcomes.len() - accepted - rejected - inconclusive;
@@ -81,8 +81,8 @@ fn text(outcome: &Outcome) -> String {
             }
         }
     }
-    if outcome.operations > 0 {
-        let _ = writeln!(out, "  {}", work(outcome));
+    if let Some(operations) = outcome.operations.filter(|&operations| operations > 0) {
+        let _ = writeln!(out, "  {}", work(outcome, operations));
     }
     out
 }
@@ -161,7 +161,7 @@ fn duration(outcome: &Outcome, id: OpId) -> u64 {
     outcome.mentioned.get(&id).map_or(0, |(_, op)| op.interval.deadline() - op.interval.start())
 }
 
-fn work(outcome: &Outcome) -> String {
+fn work(outcome: &Outcome, operations: u64) -> String {
     let stats = &outcome.checked.stats;
     let how = match outcome.checked.method {
         Method::Procedure => "decided without searching".into(),
@@ -175,7 +175,7 @@ fn work(outcome: &Outcome) -> String {
             format!(": {}, at most {} at once", count(stats.distinct, "configuration"), HumanCount(widest as u64))
         }
     };
-    let operations = count(outcome.operations, "operation");
+    let operations = count(operations, "operation");
     format!("{operations} of {}, {how}{search}", count(outcome.processes as u64, "process"))
 }
 
@@ -192,7 +192,7 @@ fn history(outcome: &Outcome) -> serde_json::Value {
     let mut value = json!({
         "history": outcome.label,
         "verdict": match outcome.checked.verdict {
-            _ if outcome.operations == 0 => "nothing",
+            _ if outcome.operations == Some(0) => "nothing",
             Verdict::Accepted(_) => "accepted",
             Verdict::Rejected(_) => "rejected",
             Verdict::Inconclusive(_) => "inconclusive",

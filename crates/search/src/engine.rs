@@ -269,15 +269,14 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
     }
 
     fn look(&mut self, watch: &mut dyn Watch) -> Option<Stop> {
-        let width = self.work.configs.len() + self.next.configs.len();
-        if width > self.max_width {
+        self.stats.width = self.work.configs.len() + self.next.configs.len();
+        if self.stats.width > self.max_width {
             return Some(Stop::Width);
         }
         if self.unwatched < STEPS_UNWATCHED {
             return None;
         }
         self.unwatched = 0;
-        self.stats.width = width;
         watch.look(&self.stats)
     }
 
