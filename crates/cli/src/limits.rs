@@ -29,6 +29,7 @@ pub(crate) struct Limits {
 }
 
 struct Shown {
+    next_memory: Instant,
     next: Instant,
     how: How,
 }
@@ -39,7 +40,11 @@ enum How {
     Nothing,
 }
 
-const LOOK_AT_WORLD: Duration = Duration::from_millis(5);
+/// Between two looks at the memory in use, which cost a few microseconds each.
+const MEMORY: Duration = Duration::from_millis(2);
+
+/// Between two changes of the progress bar, or two lines of counters.
+const BAR: Duration = Duration::from_millis(100);
 const COUNTERS: Duration = Duration::from_secs(5);
 
 impl Limits {
@@ -52,12 +57,12 @@ impl Limits {
             Progress::Auto | Progress::Counters => How::Counters,
             Progress::None => How::Nothing,
         };
-        let next = started + if matches!(how, How::Bar(_)) { LOOK_AT_WORLD } else { COUNTERS };
+        let next = started + how.pause();
         Limits {
             deadline: args.timeout.map(|timeout| started + timeout),
             max_memory: args.max_memory.as_u64(),
             started,
-            shown: Mutex::new(Shown { next, how }),
+            shown: Mutex::new(Shown { next_memory: started, next, how }),
         }
     }
 
@@ -72,11 +77,14 @@ impl Limits {
         }
         // Several threads may look at once; one is enough for the rest.
         let mut shown = self.shown.try_lock().ok()?;
-        if is_memory_above(self.max_memory) {
-            return Some(Stop::Memory);
+        if now >= shown.next_memory {
+            shown.next_memory = now + MEMORY;
+            if is_memory_above(self.max_memory) {
+                return Some(Stop::Memory);
+            }
         }
         if now >= shown.next {
-            shown.next = now + if matches!(shown.how, How::Bar(_)) { LOOK_AT_WORLD * 20 } else { COUNTERS };
+            shown.next = now + shown.how.pause();
             self.show(&shown.how, stats, now);
         }
         None
@@ -105,6 +113,12 @@ impl Limits {
     }
 }
 
+impl How {
+    fn pause(&self) -> Duration {
+        if matches!(self, How::Bar(_)) { BAR } else { COUNTERS }
+    }
+}
+
 impl Drop for Limits {
     fn drop(&mut self) {
         if let Ok(Shown { how: How::Bar(bar), .. }) = self.shown.get_mut() {
@@ -114,7 +128,7 @@ impl Drop for Limits {
 }
 
 /// True if the process uses more memory than this.
-pub(crate) fn is_memory_above(limit: u64) -> bool {
+fn is_memory_above(limit: u64) -> bool {
     memory_stats::memory_stats().is_some_and(|memory| memory.physical_mem as u64 > limit)
 }
 
