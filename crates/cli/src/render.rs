@@ -3,19 +3,19 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use history::{OpId, Verdict};
+use history::{OpId, Value, Verdict};
 use indicatif::HumanCount;
 use models::check::{Failure, Method};
-use search::{Explanation, Stuck, Why};
-use serde_json::{Value, json};
+use search::{Explanation, Why};
+use serde_json::json;
 
 use crate::check::Outcome;
 
-/// Stuck configurations that are shown; `--format json` has all of them.
-const SHOWN_STUCK: usize = 3;
+/// So much is shown of a list; `--format json` has all of it.
+const SHOWN: usize = 6;
 
-/// Operations that are shown of a long list.
-const SHOWN_OPS: usize = 6;
+/// So many characters are shown of a state.
+const SHOWN_STATE: usize = 120;
 
 /// Prints what there is to say about one history.
 pub(crate) fn human(outcome: &Outcome, is_quiet: bool) {
@@ -71,12 +71,10 @@ fn text(outcome: &Outcome) -> String {
             let _ = writeln!(out, "  {stop}");
             if let Some(widest) = &outcome.checked.stats.widest {
                 let at = widest.goal.map(|goal| format!(" at {}", op(outcome, goal))).unwrap_or_default();
-                let _ = writeln!(out, "  widest{at}: {} configurations at once", HumanCount(widest.width as u64));
-                let _ = writeln!(
-                    out,
-                    "  {} operations are in flight there, and any may have taken effect or not:",
-                    widest.in_flight.len()
-                );
+                let _ = writeln!(out, "  widest{at}: {} at once", count(widest.width as u64, "configuration"));
+                let in_flight = count(widest.in_flight.len() as u64, "operation");
+                let _ =
+                    writeln!(out, "  {in_flight} in flight there, which may take effect in any order; the longest:");
                 let mut longest = widest.in_flight.clone();
                 longest.sort_by_key(|id| std::cmp::Reverse(duration(outcome, *id)));
                 list(&mut out, outcome, &longest);
@@ -89,53 +87,66 @@ fn text(outcome: &Outcome) -> String {
     out
 }
 
-fn stuck_text(out: &mut String, outcome: &Outcome, part: &str, explanation: &Explanation<String>) {
-    let explained = HumanCount(explanation.explained);
-    let _ = match explanation.goal {
-        Some(goal) => writeln!(
-            out,
-            "  no order of the operations{part} allows {}: the {explained} that returned before are explained, this one is not",
-            op(outcome, goal)
-        ),
-        None => writeln!(out, "  no order of the operations{part} is allowed: at most {explained} can be placed"),
+fn stuck_text(out: &mut String, outcome: &Outcome, part: &str, explanation: &Explanation<Value>) {
+    let explained = count(explanation.explained, "operation");
+    let Some(goal) = explanation.goal else {
+        let _ = writeln!(out, "  no order of the operations{part} is allowed: at most {explained} can be placed");
+        return;
     };
-    for stuck in explanation.stuck.iter().take(SHOWN_STUCK) {
-        stuck_state(out, outcome, explanation.goal, stuck);
-    }
-    let more = explanation.stuck.len().saturating_sub(SHOWN_STUCK);
-    if more > 0 {
-        let _ = writeln!(out, "  and {more} more states in which every order is stuck (all with --format json)");
-    }
-}
-
-fn stuck_state(out: &mut String, outcome: &Outcome, goal: Option<OpId>, stuck: &Stuck<String>) {
-    let _ = writeln!(out, "  stuck in state {}", stuck.state);
-    if let Some(last) = stuck.recent.last() {
-        let _ = writeln!(out, "    after {}", op(outcome, last.op));
-    }
-    // What should have been placed comes first.
-    let mut refused: Vec<_> = stuck.refused.iter().collect();
-    refused.sort_by_key(|refusal| Some(refusal.op) != goal);
-    for refusal in refused.iter().take(SHOWN_OPS) {
-        let why = match &refusal.why {
-            Why::Disabled(Some(reason)) => reason.clone(),
-            Why::Disabled(None) => "the specification does not allow it here".into(),
-            Why::MustFollow(before) => format!("must come after {}", op(outcome, *before)),
+    let _ = writeln!(out, "  no order of the operations{part} allows {}", op(outcome, goal));
+    let _ = writeln!(out, "  {explained} returned before it and can be explained, and then:");
+    // Several configurations may have the same state, and several states the same reason.
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for stuck in &explanation.stuck {
+        let why = stuck.refused.iter().find(|refusal| refusal.op == goal).map(|refusal| &refusal.why);
+        let reason = match why {
+            Some(Why::Disabled(Some(reason))) => reason.clone(),
+            Some(Why::MustFollow(before)) => format!("it must come after {}", op(outcome, *before)),
+            _ => "the specification does not allow it".into(),
         };
-        let _ = writeln!(out, "    not {}: {why}", op(outcome, refusal.op));
+        let state = stuck.state.to_string();
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, states)) if states.contains(&state) => {}
+            Some((_, states)) => states.push(state),
+            None => reasons.push((reason, vec![state])),
+        }
     }
-    if refused.len() > SHOWN_OPS {
-        let _ = writeln!(out, "    nor {} more operations in flight", refused.len() - SHOWN_OPS);
+    for (reason, states) in reasons.iter().take(SHOWN) {
+        let more = if states.len() > 1 { format!(" and {} more", states.len() - 1) } else { String::new() };
+        let _ = writeln!(out, "    in state {}{more}: {reason}", shortened(&states[0]));
+    }
+    if reasons.len() > SHOWN {
+        let _ = writeln!(
+            out,
+            "    and for {} more reasons in other states (all with --format json)",
+            reasons.len() - SHOWN
+        );
     }
 }
 
 fn list(out: &mut String, outcome: &Outcome, ops: &[OpId]) {
-    for &id in ops.iter().take(SHOWN_OPS) {
+    for &id in ops.iter().take(SHOWN) {
         let _ = writeln!(out, "    {}", op(outcome, id));
     }
-    if ops.len() > SHOWN_OPS {
-        let _ = writeln!(out, "    and {} more", ops.len() - SHOWN_OPS);
+    if ops.len() > SHOWN {
+        let _ = writeln!(out, "    and {} more", ops.len() - SHOWN);
     }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_STATE) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into(),
+    }
+}
+
+fn count(number: u64, thing: &str) -> String {
+    let plural = match thing {
+        _ if number == 1 => "",
+        "process" => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{plural}", HumanCount(number))
 }
 
 /// An operation as people know it: `T1:3 read() = 2 [10 20]`.
@@ -161,21 +172,21 @@ fn work(outcome: &Outcome) -> String {
         Method::Procedure => String::new(),
         _ => {
             let widest = stats.widest.as_ref().map_or(0, |widest| widest.width);
-            format!(": {} configurations, at most {widest} at once", HumanCount(stats.distinct))
+            format!(": {}, at most {} at once", count(stats.distinct, "configuration"), HumanCount(widest as u64))
         }
     };
-    let operations = HumanCount(outcome.operations);
-    format!("{operations} operations of {} processes, {how}{search}", outcome.processes)
+    let operations = count(outcome.operations, "operation");
+    format!("{operations} of {}, {how}{search}", count(outcome.processes as u64, "process"))
 }
 
 /// Prints all outcomes as one JSON document.
 pub(crate) fn json(spec: &str, outcomes: &[Outcome]) {
-    let histories: Vec<Value> = outcomes.iter().map(history).collect();
+    let histories: Vec<serde_json::Value> = outcomes.iter().map(history).collect();
     let document = json!({ "schema": "omnilink.check/1", "spec": spec, "histories": histories });
     anstream::println!("{document:#}");
 }
 
-fn history(outcome: &Outcome) -> Value {
+fn history(outcome: &Outcome) -> serde_json::Value {
     let stats = &outcome.checked.stats;
     let operation = |id: OpId| operation(outcome, id);
     let mut value = json!({
@@ -218,25 +229,26 @@ fn history(outcome: &Outcome) -> Value {
             "unplaced": explanation.goal.map(operation),
             "explained": explanation.explained,
             "stuck": explanation.stuck.iter().map(|stuck| json!({
-                "state": stuck.state,
+                "state": stuck.state.to_string(),
                 "recent": stuck.recent.iter().map(|step| operation(step.op)).collect::<Vec<_>>(),
                 "refused": stuck.refused.iter().map(|refusal| {
-                    let (reason, after) = match &refusal.why {
-                        Why::Disabled(reason) => (reason.clone(), None),
-                        Why::MustFollow(before) => (None, Some(operation(*before))),
+                    let (why, reason, after) = match &refusal.why {
+                        Why::Disabled(reason) => ("disabled", reason.clone(), None),
+                        Why::LeadsNowhere => ("leads nowhere", None, None),
+                        Why::MustFollow(before) => ("must follow", None, Some(operation(*before))),
                     };
-                    json!({ "operation": operation(refusal.op), "reason": reason, "must_follow": after })
+                    json!({ "operation": operation(refusal.op), "why": why, "reason": reason, "must_follow": after })
                 }).collect::<Vec<_>>(),
             })).collect::<Vec<_>>(),
         }),
     };
-    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+    if let (serde_json::Value::Object(value), serde_json::Value::Object(more)) = (&mut value, more) {
         value.extend(more);
     }
     value
 }
 
-fn operation(outcome: &Outcome, id: OpId) -> Value {
+fn operation(outcome: &Outcome, id: OpId) -> serde_json::Value {
     match outcome.mentioned.get(&id) {
         Some((name, op)) => json!({
             "name": name,

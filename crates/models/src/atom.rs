@@ -1,12 +1,12 @@
 //! Values as machine words.
 //!
-//! The search copies, compares and hashes values millions of times, and looks inside them almost never. An [`Atom`] is a
-//! value in 64 bits: nil, truth values and all but the largest integers stand in the word itself, everything else is
-//! numbered by an [`Interner`] when it is first seen. Numbers never change, so atoms may be handed out while earlier ones
-//! are in use. Two atoms of one interner are equal exactly if their values are.
+//! The search copies, compares and hashes values millions of times, and looks inside them almost never. An [`Atom`] is
+//! a value in 32 bits: nil, truth values and integers of up to 30 bits stand in the word itself, everything else is
+//! numbered by an [`Interner`] when it is first seen. Numbers never change, so atoms may be handed out while earlier
+//! ones are in use. Two atoms of one interner are equal exactly if their values are.
 
 use std::cmp::Ordering;
-use std::num::NonZeroU64;
+use std::num::NonZeroU32;
 use std::sync::{PoisonError, RwLock};
 
 use history::Value;
@@ -14,29 +14,35 @@ use rustc_hash::FxHashMap;
 
 /// A value in one word. Its order is arbitrary but fixed; [`Interner::compare`] gives the order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Atom(NonZeroU64); // The lowest two bits say what the others are: 1 an integer, 2 a number of the interner, 3 a constant.
+pub struct Atom(NonZeroU32); // The lowest two bits: 1 for an integer, 2 for a number of the interner, 3 for a constant.
 
 impl Atom {
     /// No value.
-    pub const NIL: Atom = Atom(NonZeroU64::new(3).expect("3 is not 0"));
+    pub const NIL: Atom = Atom(NonZeroU32::new(3).expect("3 is not 0"));
     /// The truth value `FALSE`.
-    pub const FALSE: Atom = Atom(NonZeroU64::new(7).expect("7 is not 0"));
+    pub const FALSE: Atom = Atom(NonZeroU32::new(7).expect("7 is not 0"));
     /// The truth value `TRUE`.
-    pub const TRUE: Atom = Atom(NonZeroU64::new(11).expect("11 is not 0"));
+    pub const TRUE: Atom = Atom(NonZeroU32::new(11).expect("11 is not 0"));
 
     /// An integer, if it fits.
     pub fn int(int: i64) -> Option<Atom> {
-        let shifted = int << 2;
-        (shifted >> 2 == int).then(|| Atom::tagged(shifted as u64, 1))
+        let shifted = (int as i32) << 2;
+        (i64::from(shifted >> 2) == int).then(|| Atom::tagged(shifted as u32, 1))
     }
 
     /// The integer in this word, if there is one.
     pub fn as_int(self) -> Option<i64> {
-        (self.0.get() & 3 == 1).then_some((self.0.get() as i64) >> 2)
+        (self.0.get() & 3 == 1).then_some(i64::from(self.0.get() as i32 >> 2))
     }
 
-    fn tagged(bits: u64, tag: u64) -> Atom {
-        Atom(NonZeroU64::new(bits | tag).expect("the tag is not 0"))
+    fn tagged(bits: u32, tag: u32) -> Atom {
+        Atom(NonZeroU32::new(bits | tag).expect("the tag is not 0"))
+    }
+}
+
+impl Default for Atom {
+    fn default() -> Atom {
+        Atom::NIL
     }
 }
 
@@ -46,7 +52,7 @@ pub struct Interner(RwLock<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
-    numbers: FxHashMap<Value, u64>,
+    numbers: FxHashMap<Value, u32>,
     values: Vec<Value>, // Invariant: `numbers[values[n]] == n`.
 }
 
@@ -78,6 +84,12 @@ impl Interner {
         }
     }
 
+    /// The function from the values of these words to other values. A word occurs once.
+    pub fn map(&self, pairs: impl Iterator<Item = (Atom, Value)>) -> Value {
+        let pairs = pairs.map(|(argument, result)| (self.value(argument), result));
+        Value::function(pairs).expect("different words have different values")
+    }
+
     /// The order of the values of two words.
     pub fn compare(&self, a: Atom, b: Atom) -> Ordering {
         match (a.as_int(), b.as_int()) {
@@ -93,7 +105,9 @@ impl Interner {
             // Another thread may have come first since the lookup, so look again.
             *table.numbers.entry(value.clone()).or_insert_with(|| {
                 table.values.push(value.clone());
-                table.values.len() as u64 - 1
+                let number = table.values.len() - 1;
+                assert!(number < 1 << 30, "a history has fewer than 2^30 different values");
+                number as u32
             })
         });
         Atom::tagged(number << 2, 2)
@@ -116,6 +130,11 @@ mod tests {
             0.into(),
             1.into(),
             i64::MAX.into(),
+            (1 << 29).into(),
+            ((1 << 29) - 1).into(),
+            (-1 << 29).into(),
+            ((-1 << 29) - 1).into(),
+            (1 << 32).into(),
             "".into(),
             "a".into(),
             Value::tuple([1.into()]),

@@ -80,7 +80,7 @@ impl Bank {
         match op {
             Op::Deposit { .. } => true,
             Op::Transfer { from, amount, ok, .. } => ok.is_none_or(|ok| ok == covers(state, *from, *amount)),
-            Op::Read { balances } => **balances == ***state,
+            Op::Read { balances } => **balances == **state,
         }
     }
 
@@ -131,6 +131,10 @@ impl Spec for Bank {
     fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
         self.next(state, op).into_iter().for_each(|next| out.done(next));
         Ok(())
+    }
+
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
     }
 
     fn is_observer(&self, op: &Op) -> bool {
@@ -215,8 +219,12 @@ impl Model for Bank {
         })
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.iter().map(|&(account, balance)| (account, Value::Int(balance))))
     }
 }
 
@@ -233,17 +241,40 @@ mod tests {
 
     #[test]
     fn money_moves_and_stays() {
-        insta::assert_snapshot!(check(&bank(), "transfer(0, 1, 3) = TRUE; transfer(0, 1, 3) = FALSE; read() = [0: 2, 1: 3]; read() = [0: 5]"), @"read() = [0: 5]: `read` returned 5 for account 0, but account 0 holds 2");
-        insta::assert_snapshot!(check(&bank(), "deposit(2, 1); read() = [0: 5, 2: 1, 3: 0]; transfer(2, 0, 2) = TRUE"), @"transfer(2, 0, 2) = TRUE: `transfer` moved 2, but account 2 holds 1");
-        insta::assert_snapshot!(check(&bank(), "transfer(1, 0, 2)?; transfer(0, 1, 5) = FALSE"), @"transfer(0, 1, 5) = FALSE: `transfer` of 5 was refused, but account 0 holds 5");
-        insta::assert_snapshot!(check(&bank(), "transfer(1, 0, -2)"), @"the argument `amount` of `transfer` is `-2`, not an amount from 0 to 4294967295");
-        insta::assert_snapshot!(check(&bank(), "read() = 5"), @"the result `balances` of `read` is `5`, not a function from accounts to balances");
+        insta::assert_snapshot!(
+            check(&bank(), "transfer(0, 1, 3) = TRUE; transfer(0, 1, 3) = FALSE; read() = [0: 2, 1: 3]; read() = <5>"),
+            @"read() = <5>: `read` returned 0 for account 0, but account 0 holds 2"
+        );
+        insta::assert_snapshot!(
+            check(&bank(), "deposit(2, 1); read() = [0: 5, 2: 1, 3: 0]; transfer(2, 0, 2) = TRUE"),
+            @"transfer(2, 0, 2) = TRUE: `transfer` moved 2, but account 2 holds 1"
+        );
+        insta::assert_snapshot!(
+            check(&bank(), "transfer(1, 0, 2)?; transfer(0, 1, 5) = FALSE"),
+            @"transfer(0, 1, 5) = FALSE: `transfer` of 5 was refused, but account 0 holds 5"
+        );
+        insta::assert_snapshot!(
+            check(&bank(), "transfer([from: 0, to: 1, amount: 5]); transfer(0, 1, 1) = TRUE"),
+            @"transfer(0, 1, 1) = TRUE: `transfer` moved 1, but account 0 holds 0"
+        );
+        insta::assert_snapshot!(
+            check(&bank(), "transfer([from: 0, amount: 5, sum: 1])"),
+            @"`transfer` has no argument `to`"
+        );
+        insta::assert_snapshot!(
+            check(&bank(), "transfer(1, 0, -2)"),
+            @"the argument `amount` of `transfer` is `-2`, not an amount from 0 to 4294967295"
+        );
+        insta::assert_snapshot!(
+            check(&bank(), "read() = 5"),
+            @"the result `balances` of `read` is `5`, not a function from accounts to balances"
+        );
     }
 
     #[test]
     fn promises_are_kept() {
-        let calls = "deposit(0, 1); deposit(1, 1)?; transfer(0, 1, 5) = TRUE; transfer(1, 2, 1); transfer(0, 2, 6) = FALSE; \
-                     transfer(2, 3, 1)?; transfer(2, 2, 1); read() = [0: 5]";
+        let calls = "deposit(0, 1); deposit(1, 1)?; transfer(0, 1, 5) = TRUE; transfer(1, 2, 1); \
+                     transfer(0, 2, 6) = FALSE; transfer(2, 3, 1)?; transfer(2, 2, 1); read() = [0: 5]";
         check_laws(&bank(), calls);
     }
 }

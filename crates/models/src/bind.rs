@@ -1,7 +1,10 @@
 //! Reading recorded calls: arguments and results by name or place, and what is wrong with them.
 //!
 //! Names of arguments may be synonyms, the first of which is the one the documentation uses. A call has at most one
-//! result that a model looks at; if it is the only one, its name does not matter.
+//! result that a model looks at; if it is the only one, its name does not matter. Some recorders write all arguments as
+//! one record, whose fields are then found by name.
+
+use std::cell::Cell;
 
 use history::{Call, Op, Outcome, Value};
 use thiserror::Error;
@@ -64,6 +67,7 @@ pub(crate) struct Fields<'a> {
     about: &'static About,
     call: &'a Call,
     is_finished: bool,
+    is_record: Cell<bool>, // True once the only argument is known to hold the others.
 }
 
 impl<'a> Fields<'a> {
@@ -74,6 +78,7 @@ impl<'a> Fields<'a> {
             about,
             call: &op.call,
             is_finished: outcome == Outcome::Finished,
+            is_record: Cell::new(false),
         })
     }
 
@@ -90,27 +95,42 @@ impl<'a> Fields<'a> {
         BadCall::UnknownAction { action: self.action().into(), model: self.about.name, known: known.join(", ") }
     }
 
-    /// The arguments, which must be this many.
+    /// Checks the number of arguments, which comes before looking at any.
     pub(crate) fn args(&self, expected: usize) -> Result<(), BadCall> {
         self.args_or_one_more(expected, expected).map(|_| ())
     }
 
-    /// True if there are `more` arguments and not `fewer`.
+    /// Likewise for two numbers. True if there are `more` arguments and not `fewer`.
     pub(crate) fn args_or_one_more(&self, fewer: usize, more: usize) -> Result<bool, BadCall> {
         let count = self.call.args().len();
         if count == fewer || count == more {
             return Ok(count == more);
+        }
+        if let Some(fields) = self.record().filter(|fields| fields.len() == fewer || fields.len() == more) {
+            self.is_record.set(true);
+            return Ok(fields.len() == more);
         }
         let expected = if fewer == more { fewer.to_string() } else { format!("{fewer} or {more}") };
         Err(BadCall::ArgumentCount { action: self.action().into(), model: self.about.name, count, expected })
     }
 
     pub(crate) fn arg(&self, place: usize, names: &[&'static str]) -> Result<&'a Value, BadCall> {
-        names.iter().find_map(|name| self.call.arg(place, name)).ok_or_else(|| BadCall::Missing {
-            action: self.action().into(),
-            kind: "argument",
-            name: names[0],
-        })
+        let found = if self.is_record.get() {
+            let fields = self.record().unwrap_or_default();
+            let field = |name: &&str| fields.iter().find(|field| field.0.as_str() == Some(*name));
+            names.iter().find_map(field).map(|field| &field.1)
+        } else {
+            names.iter().find_map(|name| self.call.arg(place, name))
+        };
+        found.ok_or_else(|| BadCall::Missing { action: self.action().into(), kind: "argument", name: names[0] })
+    }
+
+    /// The fields of the only argument, if it is a record.
+    fn record(&self) -> Option<&'a [(Value, Value)]> {
+        match self.call.args() {
+            [Value::Function(function)] => Some(function.pairs()),
+            _ => None,
+        }
     }
 
     pub(crate) fn int_arg(&self, place: usize, names: &[&'static str]) -> Result<i64, BadCall> {

@@ -8,11 +8,12 @@
 //! operation of a part the earliest time that its place in the part's order leaves it, and merge the parts by time.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use history::{Call, History, Op, OpId, Precedence, Stop, Value, Verdict};
 use search::{CheckError, Explanation, Report, Stats, Strategy, Unconfirmed, Witness};
+use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::unambiguous::Decision;
@@ -75,7 +76,7 @@ pub enum Failure {
         /// The part of the object that has no order, if each was searched on its own.
         part: Option<Value>,
         /// Where every order gets stuck, with states as the model shows them.
-        explanation: Explanation<String>,
+        explanation: Explanation<Value>,
     },
 }
 
@@ -169,7 +170,7 @@ fn show<M: Model>(model: &M, part: Option<Value>, method: Method, report: Report
         Verdict::Accepted(witness) => Verdict::Accepted(witness),
         Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
         Verdict::Rejected(explanation) => {
-            let explanation = explanation.map_states(|state| model.show(state));
+            let explanation = explanation.map_states(|state| model.show(&state));
             Verdict::Rejected(Failure::Stuck { part, explanation })
         }
     };
@@ -208,7 +209,7 @@ fn check_parts<M: Model>(
                 Verdict::Inconclusive(Stop::Width) if width < max_width => open.push(index),
                 Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
                 Verdict::Rejected(_) => {
-                    let part = Some(model.part(parts[index].0));
+                    let part = Some(model.atoms().value(parts[index].0));
                     return Ok(Checked { stats, ..show(model, part, Method::Parts(parts.len()), report) });
                 }
             }
@@ -268,64 +269,48 @@ fn search_parts<M: Model>(
 
 /// One order of all operations that agrees with the order of each part.
 fn merge<T>(whole: &History<T>, orders: &[Witness]) -> Witness {
-    let mut after: HashMap<OpId, OpId> = HashMap::new(); // The next one in the same part.
-    let mut time: HashMap<OpId, u64> = HashMap::new();
-    let mut waits: HashMap<OpId, u32> = HashMap::new(); // How many of its predecessors are not placed yet.
-    let mut last_of_process: Vec<Option<OpId>> = vec![None; whole.processes().len()];
-    let mut next_of_process: HashMap<OpId, OpId> = HashMap::new();
+    let size = whole.ops().last().map_or(0, |op| op.id.index() + 1);
+    let mut links = vec![Link::default(); size];
     for order in orders {
         let (mut now, mut last) = (0, None);
         for step in order.steps() {
             now = whole.op(step.op).interval.start().max(now);
-            time.insert(step.op, now);
-            if let Some(last) = last.replace(step.op) {
-                after.insert(last, step.op);
-                *waits.entry(step.op).or_default() += 1;
-            }
+            links[step.op.index()].time = Some(now);
+            follow(&mut links, last.replace(step.op), step.op);
         }
     }
-    for op in whole.ops().iter().filter(|op| time.contains_key(&op.id)) {
-        if let Some(last) = last_of_process[op.process.index()].replace(op.id) {
-            next_of_process.insert(last, op.id);
-            *waits.entry(op.id).or_default() += 1;
-        }
+    let mut last_of_process = vec![None; whole.processes().len()];
+    for op in whole.ops().iter().filter(|op| links[op.id.index()].time.is_some()).collect::<Vec<_>>() {
+        follow(&mut links, last_of_process[op.process.index()].replace(op.id), op.id);
     }
-    let placed = whole.ops().iter().map(|op| op.id).filter(|id| time.contains_key(id));
-    let mut ready: BinaryHeap<_> =
-        placed.filter(|id| !waits.contains_key(id)).map(|id| Reverse((time[&id], id))).collect();
-    let mut order = Vec::with_capacity(time.len());
+    let entry = |id: OpId, link: &Link| link.time.map(|time| Reverse((time, id)));
+    let first = |(op, link): (&Op<T>, &Link)| if link.waits == 0 { entry(op.id, link) } else { None };
+    let mut ready: BinaryHeap<_> = whole.ops().iter().map(|op| (op, &links[op.id.index()])).filter_map(first).collect();
+    let mut order = Vec::with_capacity(size);
     while let Some(Reverse((_, id))) = ready.pop() {
         order.push(id);
-        for follower in [after.get(&id), next_of_process.get(&id)].into_iter().flatten() {
-            let count = waits.get_mut(follower).expect("a follower waits");
-            *count -= 1;
-            if *count == 0 {
-                ready.push(Reverse((time[follower], *follower)));
+        for follower in std::mem::take(&mut links[id.index()].followers) {
+            let link = &mut links[follower.index()];
+            link.waits -= 1;
+            if link.waits == 0 {
+                ready.extend(entry(follower, link));
             }
         }
     }
     Witness::from_order(order)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kv_append::KvAppend;
+/// What the merge knows of an operation.
+#[derive(Clone, Default)]
+struct Link {
+    time: Option<u64>, // None if no order places it.
+    waits: u8,         // How many of its predecessors, in its part and in its process, are not placed yet.
+    followers: SmallVec<[OpId; 2]>,
+}
 
-    #[test]
-    fn a_part_that_is_hard_to_decide_does_not_hide_one_that_is_easy_to_reject() {
-        let append = |value: u32| {
-            let call = Call::positional("append", ["hard".into(), value.to_string().as_str().into()], []);
-            (value, u64::from(value), Some(100 + u64::from(value)), call)
-        };
-        let easy = (9, 50, Some(60), Call::positional("get", ["easy".into()], ["never put".into()]));
-        let history = History::from_calls((0..9).map(append).chain([easy])).unwrap();
-        for threads in [1, 2] {
-            let options = Options { threads, ..Options::default() };
-            let checked = check(&KvAppend::new(), &history, &options, &|_| None).unwrap();
-            let Verdict::Rejected(Failure::Stuck { part, .. }) = checked.verdict else { panic!("{checked:?}") };
-            assert_eq!(part, Some("easy".into()));
-            assert!(checked.stats.distinct < 10_000, "{:?}", checked.stats);
-        }
+fn follow(links: &mut [Link], before: Option<OpId>, op: OpId) {
+    if let Some(before) = before {
+        links[before.index()].followers.push(op);
+        links[op.index()].waits += 1;
     }
 }

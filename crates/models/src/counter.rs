@@ -14,7 +14,7 @@ use history::{Call, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
-use crate::{About, Atom, BadCall, Interner, Model};
+use crate::{About, BadCall, Interner, Model};
 
 /// What people should know about this model.
 pub const ABOUT: About = About {
@@ -137,8 +137,12 @@ impl Model for Counter {
         }
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        i64::try_from(*state).map_or_else(|_| Value::str(state.to_string()), Value::Int)
     }
 }
 
@@ -149,10 +153,22 @@ mod tests {
 
     #[test]
     fn the_counter_counts() {
-        insta::assert_snapshot!(check(&Counter::new(5), "add(2) = 7; increment(); decrement() = TRUE; fetch_add(1) = 7; read() = 9"), @"read() = 9: `read` returned 9, but the counter is at 8");
-        insta::assert_snapshot!(check(&Counter::new(0), "add(2) = 3"), @"add(2) = 3: this operation adds 2 to 1, but the counter is at 0");
-        insta::assert_snapshot!(check(&Counter::new(0), "add(a)"), @r#"the argument `delta` of `add` is `"a"`, not an integer"#);
-        insta::assert_snapshot!(check(&Counter::new(0), "increment(1)"), @"`increment` has 1 arguments, and the model `counter` expects 0");
+        insta::assert_snapshot!(
+            check(&Counter::new(5), "add(2) = 7; increment(); decrement() = TRUE; fetch_add(1) = 7; read() = 9"),
+            @"read() = 9: `read` returned 9, but the counter is at 8"
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "add(2) = 3"),
+            @"add(2) = 3: this operation adds 2 to 1, but the counter is at 0"
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "add(a)"),
+            @r#"the argument `delta` of `add` is `"a"`, not an integer"#
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "increment(1)"),
+            @"`increment` has 1 arguments, and the model `counter` expects 0"
+        );
     }
 
     #[test]

@@ -9,11 +9,12 @@
 //! | `contains(key) = ok` | whether the key is there; also `has`, `contains_key` |
 //! | `range_count(lo, hi) = count` | how many keys there are from `lo` to `hi`, both included |
 //! | `len() = count` | how many keys there are; also `size`, `length` |
+//! | `is_empty() = ok` | whether there are none; also `empty` |
 //! | `clear()` | takes all keys away |
 //! | `scan() = pairs` | all keys with their values, as a function, a record or a list of pairs; also `items` |
 //!
-//! A result called `ok` says of `put` that it was done, and of `erase` whether the key was there. A history in which every
-//! operation has one key is decided key by key.
+//! A result called `ok` says of `put` that it was done, and of `erase` whether the key was there. A history in which
+//! every operation has one key is decided key by key.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub const ABOUT: About = About {
         ("contains(key) = ok", "whether the key is there"),
         ("range_count(lo, hi) = count", "how many keys there are from `lo` to `hi`, both included"),
         ("len() = count", "how many keys there are"),
+        ("is_empty() = ok", "whether there are none"),
         ("clear()", "takes all keys away"),
         ("scan() = pairs", "all keys with their values, as a function, a record or a list of pairs"),
     ],
@@ -105,6 +107,11 @@ pub enum Op {
         /// How many there are.
         count: usize,
     },
+    /// Looks whether there are keys.
+    IsEmpty {
+        /// True if there are none.
+        ok: bool,
+    },
     /// Takes all keys away.
     Clear,
     /// Looks at everything.
@@ -157,7 +164,8 @@ impl Kv {
             Op::Erase { old: None, .. } | Op::Clear => true,
             Op::RangeCount { lo, hi, count } => self.count(state, *lo, *hi) == *count,
             Op::Len { count } => state.len() == *count,
-            Op::Scan { pairs } => **pairs == ***state,
+            Op::IsEmpty { ok } => state.is_empty() == *ok,
+            Op::Scan { pairs } => **pairs == **state,
         }
     }
 
@@ -194,9 +202,18 @@ impl Spec for Kv {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
         match op {
-            Op::Get { .. } | Op::Contains { .. } | Op::RangeCount { .. } | Op::Len { .. } | Op::Scan { .. } => true,
+            Op::Get { .. }
+            | Op::Contains { .. }
+            | Op::RangeCount { .. }
+            | Op::Len { .. }
+            | Op::IsEmpty { .. }
+            | Op::Scan { .. } => true,
             Op::Insert { ok, .. } => *ok == Some(false),
             Op::Erase { old, .. } => *old == Some(Erased::Ok(false)),
             Op::Put { .. } | Op::Clear => false,
@@ -243,6 +260,9 @@ impl Spec for Kv {
                 format!("`range_count` returned {count}, but the map holds {found} keys from {lo_text} to {hi_text}")
             }
             Op::Len { count } => format!("`len` returned {count}, but the map holds {} keys", state.len()),
+            Op::IsEmpty { ok } => {
+                format!("`is_empty` returned {}, but the map holds {} keys", Value::Bool(*ok), state.len())
+            }
             Op::Scan { pairs } => {
                 let missing = state.iter().find(|pair| !pairs.contains(pair)).map(|pair| pair.0);
                 let key = missing.or_else(|| pairs.iter().find(|pair| !state.contains(pair)).map(|pair| pair.0))?;
@@ -310,6 +330,11 @@ impl Model for Kv {
                 let Some(count) = fields.count()? else { return Ok(None) };
                 Op::Len { count }
             }
+            "is_empty" | "empty" => {
+                fields.args(0)?;
+                let Some(ok) = fields.ok()? else { return Ok(None) };
+                Op::IsEmpty { ok }
+            }
             "clear" => {
                 fields.args(0)?;
                 fields.acknowledged(None)?;
@@ -347,12 +372,16 @@ impl Model for Kv {
             | Op::Insert { key, .. }
             | Op::Erase { key, .. }
             | Op::Contains { key, .. } => Some(*key),
-            Op::RangeCount { .. } | Op::Len { .. } | Op::Clear | Op::Scan { .. } => None,
+            Op::RangeCount { .. } | Op::Len { .. } | Op::IsEmpty { .. } | Op::Clear | Op::Scan { .. } => None,
         }
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.iter().map(|&(key, value)| (key, self.atoms.value(value))))
     }
 }
 
@@ -369,28 +398,62 @@ mod tests {
 
     #[test]
     fn keys_hold_what_was_put_last() {
-        insta::assert_snapshot!(check(&kv(), "get(1) = nil; put(1, a); put(1, b) = a; get(1) = b; get(2) = b"), @r#"get(2) = b: `get` returned "b", but the map holds nothing under 2"#);
-        insta::assert_snapshot!(check(&kv(), "put(1, a) = nil; put(1, b) = nil"), @r#"put(1, b) = nil: `put` returned nil, but the map holds "a" under 1"#);
-        insta::assert_snapshot!(check(&kv(), "insert(1, a) = TRUE; insert(1, b) = FALSE; get(1) = a; insert(1, c) = TRUE"), @r#"insert(1, c) = TRUE: `insert` returned TRUE, but the map holds "a" under 1"#);
-        insta::assert_snapshot!(check(&kv(), "put(1, a); erase(1) = TRUE; erase(1) = nil; erase(1) = a"), @r#"erase(1) = a: `erase` returned "a", but the map holds nothing under 1"#);
-        insta::assert_snapshot!(check(&kv(), "contains(1) = FALSE; erase(1)?; erase(1) = FALSE; contains(1) = TRUE"), @"contains(1) = TRUE: `contains` returned TRUE, but the map holds nothing under 1");
-        insta::assert_snapshot!(check(&Kv::new(&"".into()), "get(1) = \"\"; get(1) = nil"), @"get(1) = nil: `get` returned nil, but the map holds nothing under 1");
+        insta::assert_snapshot!(
+            check(&kv(), "get(1) = nil; put(1, a); put(1, b) = a; get(1) = b; get(2) = b"),
+            @r#"get(2) = b: `get` returned "b", but the map holds nothing under 2"#
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "put(1, a) = nil; put(1, b) = nil"),
+            @r#"put(1, b) = nil: `put` returned nil, but the map holds "a" under 1"#
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "insert(1, a) = TRUE; insert(1, b) = FALSE; get(1) = a; insert(1, c) = TRUE"),
+            @r#"insert(1, c) = TRUE: `insert` returned TRUE, but the map holds "a" under 1"#
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "put(1, a); erase(1) = TRUE; erase(1) = nil; erase(1) = a"),
+            @r#"erase(1) = a: `erase` returned "a", but the map holds nothing under 1"#
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "contains(1) = FALSE; erase(1)?; erase(1) = FALSE; contains(1) = TRUE"),
+            @"contains(1) = TRUE: `contains` returned TRUE, but the map holds nothing under 1"
+        );
+        insta::assert_snapshot!(
+            check(&Kv::new(&"".into()), "get(1) = \"\"; get(1) = nil"),
+            @"get(1) = nil: `get` returned nil, but the map holds nothing under 1"
+        );
     }
 
     #[test]
     fn some_operations_see_many_keys() {
-        insta::assert_snapshot!(check(&kv(), "put(3, a); put(5, b); range_count(3, 5) = 2; range_count(4, 9) = 2"), @"range_count(4, 9) = 2: `range_count` returned 2, but the map holds 1 keys from 4 to 9");
-        insta::assert_snapshot!(check(&kv(), "put(3, a); len() = 1; clear(); len() = 1"), @"len() = 1: `len` returned 1, but the map holds 0 keys");
-        insta::assert_snapshot!(check(&kv(), "put(3, a); scan() = [3: a]; scan() = <<3, a>>; scan() = [3: b]"), @r#"scan() = [3: b]: `scan` returned "b" under 3, but the map holds "a" under 3"#);
-        insta::assert_snapshot!(check(&kv(), "put(3, a); scan() = <>"), @r#"scan() = <>: `scan` returned nothing under 3, but the map holds "a" under 3"#);
-        insta::assert_snapshot!(check(&kv(), "scan() = 3"), @"the result `pairs` of `scan` is `3`, not a function, a record or a list of pairs");
+        insta::assert_snapshot!(
+            check(&kv(), "put(3, a); put(5, b); range_count(3, 5) = 2; range_count(4, 9) = 2"),
+            @"range_count(4, 9) = 2: `range_count` returned 2, but the map holds 1 keys from 4 to 9"
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "put(3, a); len() = 1; clear(); is_empty() = TRUE; len() = 1"),
+            @"len() = 1: `len` returned 1, but the map holds 0 keys"
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "put(3, a); scan() = [3: a]; scan() = <<3, a>>; scan() = [3: b]"),
+            @r#"scan() = [3: b]: `scan` returned "b" under 3, but the map holds "a" under 3"#
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "put(3, a); scan() = <>"),
+            @r#"scan() = <>: `scan` returned nothing under 3, but the map holds "a" under 3"#
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "scan() = 3"),
+            @"the result `pairs` of `scan` is `3`, not a function, a record or a list of pairs"
+        );
     }
 
     #[test]
     fn promises_are_kept() {
         let calls = "put(1, a); put(1, b) = a; put(2, a)?; get(1) = a; get(1) = nil; get(2) = a; insert(1, a) = FALSE; \
-                     insert(2, b); erase(1) = TRUE; erase(2) = nil; erase(1)?; contains(1) = TRUE; range_count(2, 9) = 1; \
-                     range_count(0, 1) = 0; len() = 1; clear(); scan() = [2: a]";
+                     insert(2, b); erase(1) = TRUE; erase(2) = nil; erase(1)?; contains(1) = TRUE; \
+                     range_count(2, 9) = 1; range_count(0, 1) = 0; len() = 1; is_empty() = FALSE; clear(); \
+                     scan() = [2: a]";
         check_laws(&kv(), calls);
     }
 }

@@ -202,8 +202,12 @@ impl Model for KvAppend {
         Some(*key)
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.0.iter().map(|(key, text)| (*key, Value::Str(text.text.clone()))))
     }
 }
 
@@ -214,10 +218,22 @@ mod tests {
 
     #[test]
     fn strings_grow_at_the_end() {
-        insta::assert_snapshot!(check(&KvAppend::new(), "append(1, a); append(1, b); get(1) = ab; append(2, c); get(1) = ba"), @r#"get(1) = ba: `get` returned "ba", but the map holds "ab" under 1"#);
-        insta::assert_snapshot!(check(&KvAppend::new(), "get(1) = \"\"; put(1, a)?; put(1, b); get(1) = \"\""), @r#"get(1) = "": `get` returned "", but the map holds "b" under 1"#);
-        insta::assert_snapshot!(check(&KvAppend::new(), "append(1, 2)"), @"the argument `value` of `append` is `2`, not a string");
-        insta::assert_snapshot!(check(&KvAppend::new(), "get(1) = nil"), @"the result `value` of `get` is `nil`, not a string");
+        insta::assert_snapshot!(
+            check(&KvAppend::new(), "append(1, a); append(1, b); get(1) = ab; append(2, c); get(1) = ba"),
+            @r#"get(1) = ba: `get` returned "ba", but the map holds "ab" under 1"#
+        );
+        insta::assert_snapshot!(
+            check(&KvAppend::new(), "get(1) = \"\"; put(1, a)?; put(1, b); get(1) = \"\""),
+            @r#"get(1) = "": `get` returned "", but the map holds "b" under 1"#
+        );
+        insta::assert_snapshot!(
+            check(&KvAppend::new(), "append(1, 2)"),
+            @"the argument `value` of `append` is `2`, not a string"
+        );
+        insta::assert_snapshot!(
+            check(&KvAppend::new(), "get(1) = nil"),
+            @"the result `value` of `get` is `nil`, not a string"
+        );
     }
 
     #[test]

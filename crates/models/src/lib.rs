@@ -1,8 +1,8 @@
 //! Specs in Rust: the data types people check most.
 //!
-//! A [`Model`] is a [`search::Spec`] that also knows how to read recorded calls, how to split a history into independent
-//! parts, and, for some types, how to decide a history without searching ([`unambiguous`]). Each model has a file of its
-//! own, which opens with the operations it has. [`registry`] finds a model by name.
+//! A [`Model`] is a [`search::Spec`] that also knows how to read recorded calls, how to split a history into
+//! independent parts, and, for some types, how to decide a history without searching ([`unambiguous`]). Each model has
+//! a file of its own, which opens with the operations it has. [`registry`] finds a model by name.
 
 pub mod atom;
 pub mod bank;

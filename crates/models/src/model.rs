@@ -8,7 +8,7 @@ use history::{Call, History, Op, Value};
 use search::Spec;
 
 use crate::unambiguous::Decision;
-use crate::{Atom, BadCall};
+use crate::{Atom, BadCall, Interner};
 
 /// A spec that reads recorded calls.
 ///
@@ -30,13 +30,11 @@ pub trait Model:
         None
     }
 
-    /// The value that names a part of the object.
-    fn part(&self, atom: Atom) -> Value;
+    /// Gives meaning to the words that operations and states are made of.
+    fn atoms(&self) -> &Interner;
 
     /// A state as people should see it.
-    fn show(&self, state: Self::State) -> String {
-        format!("{state:?}")
-    }
+    fn show(&self, state: &Self::State) -> Value;
 
     /// True if there is a procedure that decides some histories in polynomial time.
     fn has_procedure(&self) -> bool {
@@ -104,6 +102,7 @@ pub(crate) mod tests {
             for a in &ops {
                 let after = model.next(state, a);
                 assert_eq!(after.is_none(), model.why_not(state, a).is_some(), "{state:?} {a:?}");
+                assert_eq!(after.is_some(), model.allows(state, a).unwrap(), "{state:?} {a:?}");
                 assert!(!model.is_observer(a) || after.is_none_or(|after| after == *state), "{state:?} {a:?}");
                 for b in &ops {
                     let apart = model.partition(a).zip(model.partition(b)).is_some_and(|(a, b)| a != b);

@@ -2,11 +2,12 @@
 //!
 //! | operation | meaning |
 //! |---|---|
-//! | `acquire() = ok` | takes the lock; also `lock`, `try_lock`; `ok` is `FALSE` if somebody held it |
+//! | `acquire() = ok` | takes the lock; also `lock` |
+//! | `try_lock() = ok` | takes the lock unless somebody holds it, and then `ok` is `FALSE` |
 //! | `release() = ok` | gives the lock back; also `unlock`; `ok` is `FALSE` if the process did not hold it |
 //!
-//! With a `key` as first argument there is one lock for each key, and a history is decided key by key. A process that takes
-//! a lock which it holds already waits forever, as for any other holder.
+//! With a `key` as first argument there is one lock for each key, and a history is decided key by key. A process that
+//! takes a lock which it holds already waits forever, as for any other holder.
 
 use std::convert::Infallible;
 
@@ -21,7 +22,8 @@ pub const ABOUT: About = About {
     name: "mutex",
     summary: "a lock that belongs to the process that took it, or one for each key",
     operations: &[
-        ("acquire() = ok", "takes the lock; `ok` is `FALSE` if somebody held it"),
+        ("acquire() = ok", "takes the lock"),
+        ("try_lock() = ok", "takes the lock unless somebody holds it, and then `ok` is `FALSE`"),
         ("release() = ok", "gives the lock back; `ok` is `FALSE` if the process did not hold it"),
     ],
     options: &[],
@@ -55,8 +57,8 @@ pub enum Action {
     Release,
 }
 
-/// The locks that are held, and by whom.
-pub type State = Row<(Atom, ProcessId), 2>;
+/// The locks that are held, and the numbers of the processes that hold them.
+pub type State = Row<(Atom, u32), 2>;
 
 impl Mutex {
     /// Locks that are all free.
@@ -65,12 +67,16 @@ impl Mutex {
     }
 
     fn is_possible(&self, state: &State, op: &Op) -> bool {
-        let holder = state.look_up(op.key);
+        let holder = holder(state, op.key);
         match op.action {
             Action::Acquire => holder.is_none(),
             Action::Release => holder == Some(op.process),
         }
     }
+}
+
+fn holder(state: &State, key: Atom) -> Option<ProcessId> {
+    state.look_up(key).map(ProcessId)
 }
 
 impl Spec for Mutex {
@@ -102,7 +108,7 @@ impl Spec for Mutex {
         }
         let lock = if op.key == Atom::NIL { "the lock".into() } else { format!("lock {}", self.atoms.value(op.key)) };
         let refused = if op.ok == Some(false) { "this operation was refused, but " } else { "" };
-        Some(match state.look_up(op.key) {
+        Some(match holder(state, op.key) {
             Some(holder) if holder == op.process => format!("{refused}{lock} is held by {holder} itself"),
             Some(holder) => format!("{refused}{lock} is held by {holder}"),
             None => format!("{refused}{lock} is free"),
@@ -115,7 +121,7 @@ impl Model for Mutex {
         let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
         let (action, is_try) = match fields.action() {
             "acquire" | "lock" => (Action::Acquire, false),
-            "try_lock" | "try_acquire" => (Action::Acquire, true),
+            "try_lock" => (Action::Acquire, true),
             "release" | "unlock" => (Action::Release, false),
             _ => return Err(fields.unknown()),
         };
@@ -136,7 +142,7 @@ impl Model for Mutex {
         op.ok.is_none_or(|ok| ok == is_possible).then(|| {
             let mut next = state.clone();
             match op.action {
-                Action::Acquire if is_possible => next.put(op.key, op.process),
+                Action::Acquire if is_possible => next.put(op.key, op.process.0),
                 Action::Release if is_possible => next.erase(op.key),
                 _ => {}
             }
@@ -148,8 +154,12 @@ impl Model for Mutex {
         Some(op.key)
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        self.atoms.map(state.iter().map(|&(lock, owner)| (lock, Value::str(ProcessId(owner).to_string()))))
     }
 }
 
@@ -160,18 +170,36 @@ mod tests {
 
     #[test]
     fn one_process_holds_the_lock() {
-        insta::assert_snapshot!(check(&Mutex::new(), "T1 acquire(); T1 release(); T2 lock(); T2 unlock() = TRUE; T1 unlock()"), @"T1 unlock(): the lock is free");
-        insta::assert_snapshot!(check(&Mutex::new(), "T2 acquire(); T1 acquire()"), @"T1 acquire(): the lock is held by T2");
-        insta::assert_snapshot!(check(&Mutex::new(), "T2 acquire(a); T2 acquire(b); T2 acquire(a)"), @r#"T2 acquire(a): lock "a" is held by T2 itself"#);
-        insta::assert_snapshot!(check(&Mutex::new(), "T2 acquire(); T1 release()"), @"T1 release(): the lock is held by T2");
-        insta::assert_snapshot!(check(&Mutex::new(), "T2 try_lock() = TRUE; T1 try_lock() = FALSE; T1 try_lock(); T2 release(); T1 try_lock() = FALSE"), @"T1 try_lock() = FALSE: this operation was refused, but the lock is free");
-        insta::assert_snapshot!(check(&Mutex::new(), "T1 acquire()?; T1 acquire()?; T2 release() = FALSE"), @"accepted");
+        insta::assert_snapshot!(
+            check(&Mutex::new(), "T1 acquire(); T1 release(); T2 lock(); T2 unlock() = TRUE; T1 unlock()"),
+            @"T1 unlock(): the lock is free"
+        );
+        insta::assert_snapshot!(
+            check(&Mutex::new(), "T2 acquire(); T1 acquire()"),
+            @"T1 acquire(): the lock is held by T2"
+        );
+        insta::assert_snapshot!(
+            check(&Mutex::new(), "T2 acquire(a); T2 acquire(b); T2 acquire(a)"),
+            @r#"T2 acquire(a): lock "a" is held by T2 itself"#
+        );
+        insta::assert_snapshot!(
+            check(&Mutex::new(), "T2 acquire(); T1 release()"),
+            @"T1 release(): the lock is held by T2"
+        );
+        insta::assert_snapshot!(
+            check(&Mutex::new(), "T2 try_lock() = TRUE; T1 try_lock() = FALSE; T2 unlock(); T1 try_lock() = FALSE"),
+            @"T1 try_lock() = FALSE: this operation was refused, but the lock is free"
+        );
+        insta::assert_snapshot!(
+            check(&Mutex::new(), "T1 acquire()?; T1 acquire()?; T2 release() = FALSE"),
+            @"accepted"
+        );
     }
 
     #[test]
     fn promises_are_kept() {
-        let calls = "T1 acquire(); T2 acquire()?; T1 release(); T2 release()?; T1 try_lock() = FALSE; T2 try_lock() = TRUE; \
-                     T1 acquire(a); T2 try_lock(a); T1 release(a) = FALSE";
+        let calls = "T1 acquire(); T2 acquire()?; T1 release(); T2 release()?; T1 try_lock() = FALSE; \
+                     T2 try_lock() = TRUE; T1 acquire(a); T2 try_lock(a); T1 release(a) = FALSE";
         check_laws(&Mutex::new(), calls);
     }
 }

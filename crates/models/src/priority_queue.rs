@@ -3,15 +3,17 @@
 //! | operation | meaning |
 //! |---|---|
 //! | `insert(value)` | adds a value, which is its own priority; also `add`, `push`, `enqueue` |
-//! | `delete_min() = value` | takes the smallest value, or `nil` if the queue is empty; also `remove_min`, `pop`, `dequeue` |
+//! | `delete_min() = value` | takes the smallest value, or `nil` if the queue is empty; also `pop`, `dequeue` |
 //! | `len() = count` | how many values there are; also `size`, `length` |
+//! | `is_empty() = ok` | whether there are none; also `empty` |
 
 use std::convert::Infallible;
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
+use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -22,6 +24,7 @@ pub const ABOUT: About = About {
         ("insert(value)", "adds a value, which is its own priority"),
         ("delete_min() = value", "takes the smallest value, or `nil` if the queue is empty"),
         ("len() = count", "how many values there are"),
+        ("is_empty() = ok", "whether there are none"),
     ],
     options: &[],
 };
@@ -50,6 +53,11 @@ pub enum Op {
         /// How many there are.
         count: usize,
     },
+    /// Looks whether there are values.
+    IsEmpty {
+        /// True if there are none.
+        ok: bool,
+    },
 }
 
 /// The values, from the smallest to the largest.
@@ -71,6 +79,7 @@ impl PriorityQueue {
             Op::Insert { .. } => true,
             Op::DeleteMin { value } => value.is_none_or(|value| state.first().copied().unwrap_or(Atom::NIL) == value),
             Op::Len { count } => state.len() == count,
+            Op::IsEmpty { ok } => state.is_empty() == ok,
         }
     }
 }
@@ -90,8 +99,12 @@ impl Spec for PriorityQueue {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
-        matches!(op, Op::Len { .. } | Op::DeleteMin { value: Some(Atom::NIL) })
+        matches!(op, Op::Len { .. } | Op::IsEmpty { .. } | Op::DeleteMin { value: Some(Atom::NIL) })
     }
 
     fn commute(&self, a: &Op, b: &Op) -> bool {
@@ -126,6 +139,9 @@ impl Spec for PriorityQueue {
                 }
             }
             Op::Len { count } => format!("`len` returned {count}, but the queue holds {} values", state.len()),
+            Op::IsEmpty { ok } => {
+                format!("`is_empty` returned {}, but the queue holds {} values", Value::Bool(ok), state.len())
+            }
         })
     }
 }
@@ -139,7 +155,7 @@ impl Model for PriorityQueue {
                 fields.acknowledged(None)?;
                 Ok(Some(Op::Insert { value: fields.element_arg(0, &["value", "priority", "key"], &self.atoms)? }))
             }
-            "delete_min" | "remove_min" | "pop" | "dequeue" => {
+            "delete_min" | "pop" | "dequeue" => {
                 fields.args(0)?;
                 let value = fields.result(&["value", "priority", "key"])?.map(|value| self.atoms.atom(value));
                 Ok(Some(Op::DeleteMin { value }))
@@ -147,6 +163,10 @@ impl Model for PriorityQueue {
             "len" | "size" | "length" => {
                 fields.args(0)?;
                 Ok(fields.count()?.map(|count| Op::Len { count }))
+            }
+            "is_empty" | "empty" => {
+                fields.args(0)?;
+                Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
             }
             _ => Err(fields.unknown()),
         }
@@ -160,15 +180,27 @@ impl Model for PriorityQueue {
                     let place = next.partition_point(|&other| self.atoms.compare(other, value).is_lt());
                     next.insert(place, value);
                 }
-                Op::DeleteMin { .. } if !state.is_empty() => drop(next.remove(0)),
+                Op::DeleteMin { .. } if !state.is_empty() => next.remove(0),
                 _ => {}
             }
             next
         })
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        Value::tuple(state.iter().map(|&element| self.atoms.value(element)))
+    }
+
+    fn has_procedure(&self) -> bool {
+        true
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        unambiguous::priority_queue::decide(self, history)
     }
 }
 
@@ -180,14 +212,20 @@ mod tests {
     #[test]
     fn the_smallest_value_comes_out_first() {
         let model = PriorityQueue::new();
-        insta::assert_snapshot!(check(&model, "insert(2); insert(1); delete_min() = 1; len() = 1; delete_min() = nil"), @"delete_min() = nil: `delete_min` returned nil, but the smallest value in the queue is 2");
-        insta::assert_snapshot!(check(&model, "insert(1); delete_min()?; delete_min() = 1"), @"delete_min() = 1: `delete_min` returned 1, but the queue is empty");
+        insta::assert_snapshot!(
+            check(&model, "insert(2); insert(1); delete_min() = 1; len() = 1; delete_min() = nil"),
+            @"delete_min() = nil: `delete_min` returned nil, but the smallest value in the queue is 2"
+        );
+        insta::assert_snapshot!(
+            check(&model, "insert(1); delete_min()?; delete_min() = 1"),
+            @"delete_min() = 1: `delete_min` returned 1, but the queue is empty"
+        );
     }
 
     #[test]
     fn promises_are_kept() {
-        let calls = "insert(1); insert(2); insert(3); insert(2)?; delete_min() = 1; delete_min() = 2; delete_min() = nil; \
-                     delete_min()?; len() = 1";
+        let calls = "insert(1); insert(2); insert(3); insert(2)?; delete_min() = 1; delete_min() = 2; \
+                     delete_min() = nil; delete_min()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&PriorityQueue::new(), calls);
     }
 }

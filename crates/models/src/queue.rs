@@ -2,16 +2,18 @@
 //!
 //! | operation | meaning |
 //! |---|---|
-//! | `enqueue(value) = ok` | adds a value at the back; `ok` is `FALSE` if the queue was full; also `push`, `put`, `send` |
-//! | `dequeue() = value` | takes the value at the front, or `nil` if the queue is empty; also `pop`, `take`, `receive` |
+//! | `enqueue(value) = ok` | adds a value at the back; `ok` is `FALSE` if the queue was full; also `push`, `send` |
+//! | `dequeue() = value` | takes the value at the front, or `nil` if the queue is empty; also `pop`, `receive` |
 //! | `len() = count` | how many values there are; also `size`, `length` |
+//! | `is_empty() = ok` | whether there are none; also `empty` |
 
 use std::convert::Infallible;
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
+use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -22,6 +24,7 @@ pub const ABOUT: About = About {
         ("enqueue(value) = ok", "adds a value at the back; `ok` is `FALSE` if the queue was full"),
         ("dequeue() = value", "takes the value at the front, or `nil` if the queue is empty"),
         ("len() = count", "how many values there are"),
+        ("is_empty() = ok", "whether there are none"),
     ],
     options: &[("capacity=4", "the queue is full when it holds this many values; without it, it is never full")],
 };
@@ -53,6 +56,11 @@ pub enum Op {
         /// How many there are.
         count: usize,
     },
+    /// Looks whether there are values.
+    IsEmpty {
+        /// True if there are none.
+        ok: bool,
+    },
 }
 
 /// The values, the one at the front first.
@@ -83,6 +91,7 @@ impl Queue {
             Op::Enqueue { ok, .. } => ok.is_none_or(|ok| ok != self.is_full(state)),
             Op::Dequeue { value } => value.is_none_or(|value| state.first().copied().unwrap_or(Atom::NIL) == value),
             Op::Len { count } => state.len() == count,
+            Op::IsEmpty { ok } => state.is_empty() == ok,
         }
     }
 }
@@ -102,8 +111,18 @@ impl Spec for Queue {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
-        matches!(op, Op::Len { .. } | Op::Enqueue { ok: Some(false), .. } | Op::Dequeue { value: Some(Atom::NIL) })
+        matches!(
+            op,
+            Op::Len { .. }
+                | Op::IsEmpty { .. }
+                | Op::Enqueue { ok: Some(false), .. }
+                | Op::Dequeue { value: Some(Atom::NIL) }
+        )
     }
 
     fn commute(&self, a: &Op, b: &Op) -> bool {
@@ -141,6 +160,9 @@ impl Spec for Queue {
                 }
             }
             Op::Len { count: returned } => format!("`len` returned {returned}, but the queue holds {count} values"),
+            Op::IsEmpty { ok } => {
+                format!("`is_empty` returned {}, but the queue holds {} values", Value::Bool(ok), state.len())
+            }
         })
     }
 }
@@ -149,12 +171,12 @@ impl Model for Queue {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
         match fields.action() {
-            "enqueue" | "push" | "put" | "send" => {
+            "enqueue" | "push" | "send" => {
                 fields.args(1)?;
                 let value = fields.element_arg(0, &["value", "element"], &self.atoms)?;
                 Ok(Some(Op::Enqueue { value, ok: fields.ok()? }))
             }
-            "dequeue" | "pop" | "take" | "receive" => {
+            "dequeue" | "pop" | "receive" => {
                 fields.args(0)?;
                 let value = fields.result(&["value", "element"])?.map(|value| self.atoms.atom(value));
                 Ok(Some(Op::Dequeue { value }))
@@ -162,6 +184,10 @@ impl Model for Queue {
             "len" | "size" | "length" => {
                 fields.args(0)?;
                 Ok(fields.count()?.map(|count| Op::Len { count }))
+            }
+            "is_empty" | "empty" => {
+                fields.args(0)?;
+                Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
             }
             _ => Err(fields.unknown()),
         }
@@ -172,15 +198,27 @@ impl Model for Queue {
             let mut next = state.clone();
             match *op {
                 Op::Enqueue { value, .. } if !self.is_full(state) => next.push(value),
-                Op::Dequeue { .. } if !state.is_empty() => drop(next.remove(0)),
+                Op::Dequeue { .. } if !state.is_empty() => next.remove(0),
                 _ => {}
             }
             next
         })
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        Value::tuple(state.iter().map(|&element| self.atoms.value(element)))
+    }
+
+    fn has_procedure(&self) -> bool {
+        true
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        unambiguous::queue::decide(self, history)
     }
 }
 
@@ -191,31 +229,61 @@ mod tests {
 
     #[test]
     fn values_come_out_as_they_went_in() {
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue(1); enqueue(2); len() = 2; dequeue() = 2"), @"dequeue() = 2: `dequeue` returned 2, but the queue holds 1 first");
-        insta::assert_snapshot!(check(&Queue::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"), @"pop() = 1: `dequeue` returned 1, but the queue is empty");
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue(1); enqueue(2); len() = 2; dequeue() = 2"),
+            @"dequeue() = 2: `dequeue` returned 2, but the queue holds 1 first"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"),
+            @"pop() = 1: `dequeue` returned 1, but the queue is empty"
+        );
     }
 
     #[test]
     fn a_full_queue_refuses() {
-        insta::assert_snapshot!(check(&Queue::new(Some(1)), "enqueue(1) = TRUE; enqueue(2) = FALSE; enqueue(2) = TRUE"), @"enqueue(2) = TRUE: `enqueue` was not refused, but the queue is full: it holds 1 values");
-        insta::assert_snapshot!(check(&Queue::new(Some(2)), "enqueue(1) = FALSE"), @"enqueue(1) = FALSE: `enqueue` was refused, but the queue holds only 0 of at most 2 values");
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue(1) = FALSE"), @"enqueue(1) = FALSE: `enqueue` was refused, but the queue is never full");
-        insta::assert_snapshot!(check(&Queue::new(Some(1)), "enqueue(1); enqueue(2)?; dequeue()?; dequeue() = nil"), @"accepted");
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(1)), "enqueue(1) = TRUE; enqueue(2) = FALSE; enqueue(2) = TRUE"),
+            @"enqueue(2) = TRUE: `enqueue` was not refused, but the queue is full: it holds 1 values"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(2)), "enqueue(1) = FALSE"),
+            @"enqueue(1) = FALSE: `enqueue` was refused, but the queue holds only 0 of at most 2 values"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue(1) = FALSE"),
+            @"enqueue(1) = FALSE: `enqueue` was refused, but the queue is never full"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(1)), "enqueue(1); enqueue(2)?; dequeue()?; dequeue() = nil"),
+            @"accepted"
+        );
     }
 
     #[test]
     fn promises_are_kept() {
         let calls = "enqueue(1); enqueue(2) = TRUE; enqueue(3) = FALSE; enqueue(4)?; dequeue() = 1; dequeue() = 2; \
-                     dequeue() = nil; dequeue()?; len() = 1";
+                     dequeue() = nil; dequeue()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&Queue::new(None), calls);
         check_laws(&Queue::new(Some(2)), calls);
     }
 
     #[test]
     fn calls_that_mean_nothing_are_refused() {
-        insta::assert_snapshot!(check(&Queue::new(None), "peek()"), @"`peek` is not an operation of the model `queue`, which has `enqueue(value) = ok`, `dequeue() = value`, `len() = count`");
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue()"), @"`enqueue` has 0 arguments, and the model `queue` expects 1");
-        insta::assert_snapshot!(check(&Queue::new(None), "enqueue(nil)"), @"the argument `value` of `enqueue` is `nil`, not a value");
-        insta::assert_snapshot!(check(&Queue::new(None), "len() = TRUE"), @"the result `count` of `len` is `TRUE`, not a number of elements");
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "peek()"),
+            @"`peek` is not an operation of the model `queue`, which has `enqueue(value) = ok`, `dequeue() = value`, `len() = count`, `is_empty() = ok`"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue()"),
+            @"`enqueue` has 0 arguments, and the model `queue` expects 1"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "enqueue(nil)"),
+            @"the argument `value` of `enqueue` is `nil`, not a value"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(None), "len() = TRUE"),
+            @"the result `count` of `len` is `TRUE`, not a number of elements"
+        );
     }
 }

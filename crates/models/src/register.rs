@@ -4,10 +4,11 @@
 //! |---|---|
 //! | `write(value)` | replaces the value; also `set`, `put` |
 //! | `read() = value` | the value; also `get` |
-//! | `cas(from, to) = ok` | replaces `from` by `to`; `ok` is `FALSE` if the value was not `from`; also `compare_and_set` |
+//! | `cas(from, to) = ok` | replaces `from` by `to`; `ok` is `FALSE` if there was another; also `compare_and_set` |
 //!
-//! Only `cas-register` has `cas`. One that finished without a recorded result succeeded, because recorders mark the others
-//! as failed. With a `key` as first argument there is one register for each key, and a history is decided key by key.
+//! Only `cas-register` has `cas`. One that finished without a recorded result succeeded, because recorders mark the
+//! others as failed. With a `key` as first argument there is one register for each key, and a history is decided key by
+//! key.
 
 use std::convert::Infallible;
 
@@ -121,6 +122,10 @@ impl Spec for Register {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
         matches!(op, Op::Read { .. } | Op::Cas { ok: Some(false), .. })
     }
@@ -167,7 +172,7 @@ impl Model for Register {
                 let value = fields.result(&["value"])?.map(|value| self.atoms.atom(value));
                 Ok(value.map(|value| Op::Read { key, value }))
             }
-            "cas" | "compare_and_set" | "compare_and_swap" if self.about.name == ABOUT_CAS.name => {
+            "cas" | "compare_and_set" if self.about.name == ABOUT_CAS.name => {
                 let is_keyed = fields.args_or_one_more(2, 3)?;
                 let from = fields.arg(usize::from(is_keyed), &["from", "old", "expected"])?;
                 let to = fields.arg(usize::from(is_keyed) + 1, &["to", "new", "value"])?;
@@ -200,8 +205,16 @@ impl Model for Register {
         Some(key)
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        match &state[..] {
+            [] => self.atoms.value(self.initial),
+            [(Atom::NIL, value)] => self.atoms.value(*value),
+            all => self.atoms.map(all.iter().map(|&(key, value)| (key, self.atoms.value(value)))),
+        }
     }
 }
 
@@ -215,18 +228,39 @@ mod tests {
     #[test]
     fn reads_see_the_last_write() {
         let register = Register::new(&Value::Int(0));
-        insta::assert_snapshot!(check(&register, "read() = 0; write(1); read() = 1; write(0); read() = 1"), @"read() = 1: `read` returned 1, but the register holds 0");
-        insta::assert_snapshot!(check(&register, "write(a, 1); write(b, 2); read(a) = 1; read(b) = 1"), @r#"read(b) = 1: `read` returned 1, but register "b" holds 2"#);
-        insta::assert_snapshot!(check(&register, "cas(0, 1)"), @"`cas` is not an operation of the model `register`, which has `write(value)`, `read() = value`");
-        insta::assert_snapshot!(check(&register, "write()"), @"`write` has 0 arguments, and the model `register` expects 1 or 2");
-        insta::assert_snapshot!(check(&register, "write(1) = FALSE"), @"the result `ok` of `write` is `FALSE`, not `TRUE`");
+        insta::assert_snapshot!(
+            check(&register, "read() = 0; write(1); read() = 1; write(0); read() = 1"),
+            @"read() = 1: `read` returned 1, but the register holds 0"
+        );
+        insta::assert_snapshot!(
+            check(&register, "write(a, 1); write(b, 2); read(a) = 1; read(b) = 1"),
+            @r#"read(b) = 1: `read` returned 1, but register "b" holds 2"#
+        );
+        insta::assert_snapshot!(
+            check(&register, "cas(0, 1)"),
+            @"`cas` is not an operation of the model `register`, which has `write(value)`, `read() = value`"
+        );
+        insta::assert_snapshot!(
+            check(&register, "write()"),
+            @"`write` has 0 arguments, and the model `register` expects 1 or 2"
+        );
+        insta::assert_snapshot!(
+            check(&register, "write(1) = FALSE"),
+            @"the result `ok` of `write` is `FALSE`, not `TRUE`"
+        );
     }
 
     #[test]
     fn compare_and_set_replaces_one_value_only() {
         let register = Register::with_cas(&Value::Nil);
-        insta::assert_snapshot!(check(&register, "cas(nil, 1); cas(nil, 2)"), @"cas(nil, 2): `cas` replaced nil, but the register holds 1");
-        insta::assert_snapshot!(check(&register, "cas(1, 2)?; cas(1, 2)!; cas(1, 2) = FALSE; cas(nil, 2) = FALSE"), @"cas(nil, 2) = FALSE: `cas` was refused, but the register holds nil");
+        insta::assert_snapshot!(
+            check(&register, "cas(nil, 1); cas(nil, 2)"),
+            @"cas(nil, 2): `cas` replaced nil, but the register holds 1"
+        );
+        insta::assert_snapshot!(
+            check(&register, "cas(1, 2)?; cas(1, 2)!; cas(1, 2) = FALSE; cas(nil, 2) = FALSE"),
+            @"cas(nil, 2) = FALSE: `cas` was refused, but the register holds nil"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Models by name.
 //!
-//! A model is chosen by text such as `queue:capacity=4`: its name and, after a colon, options with commas between. Models
-//! have types of their own, so what is to be done with the one that was chosen is a [`Visitor`].
+//! A model is chosen by text such as `queue:capacity=4`: its name and, after a colon, options with commas between.
+//! Models have types of their own, so what is to be done with the one that was chosen is a [`Visitor`].
 
 use history::Value;
 use thiserror::Error;
@@ -201,8 +201,14 @@ mod tests {
 
     #[test]
     fn options_reach_the_model() {
-        insta::assert_snapshot!(run("queue:capacity=1", "enqueue(1); enqueue(2) = TRUE"), @"enqueue(2) = TRUE: `enqueue` was not refused, but the queue is full: it holds 1 values");
-        insta::assert_snapshot!(run("register:initial=\"a\"", "read() = a; read() = nil"), @r#"read() = nil: `read` returned nil, but the register holds "a""#);
+        insta::assert_snapshot!(
+            run("queue:capacity=1", "enqueue(1); enqueue(2) = TRUE"),
+            @"enqueue(2) = TRUE: `enqueue` was not refused, but the queue is full: it holds 1 values"
+        );
+        insta::assert_snapshot!(
+            run("register:initial=\"a\"", "read() = a; read() = nil"),
+            @r#"read() = nil: `read` returned nil, but the register holds "a""#
+        );
         insta::assert_snapshot!(run("kv:absent=\"\"", "get(1) = \"\""), @"accepted");
         insta::assert_snapshot!(run("counter:initial=-5", "read() = -5"), @"accepted");
         insta::assert_snapshot!(run("bank:alice=10,1=5", "read() = [alice: 10, 1: 5]"), @"accepted");
@@ -210,10 +216,16 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_named() {
-        insta::assert_snapshot!(run("deque", ""), @"there is no model `deque`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`");
+        insta::assert_snapshot!(
+            run("deque", ""),
+            @"there is no model `deque`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"
+        );
         insta::assert_snapshot!(run("queue:size=4", ""), @"the model `queue` has no option `size`, only `capacity=4`");
         insta::assert_snapshot!(run("set:size=4", ""), @"the model `set` has no option `size`");
-        insta::assert_snapshot!(run("stack:capacity=many", ""), @"the option `capacity` of the model `stack` is `many`, not a number of values");
+        insta::assert_snapshot!(
+            run("stack:capacity=many", ""),
+            @"the option `capacity` of the model `stack` is `many`, not a number of values"
+        );
     }
 
     #[test]

@@ -12,10 +12,11 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
+use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -87,7 +88,7 @@ impl Set {
             Op::Add { value, ok } => ok.is_none_or(|ok| ok != state.contains(value)),
             Op::Remove { value, ok } => ok.is_none_or(|ok| ok == state.contains(value)),
             Op::Contains { value, ok } => *ok == state.contains(value),
-            Op::Read { elements } => **elements == ***state,
+            Op::Read { elements } => **elements == **state,
         }
     }
 
@@ -116,6 +117,10 @@ impl Spec for Set {
     fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
         self.next(state, op).into_iter().for_each(|next| out.done(next));
         Ok(())
+    }
+
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
     }
 
     fn is_observer(&self, op: &Op) -> bool {
@@ -210,8 +215,20 @@ impl Model for Set {
         }
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        Value::set(state.iter().map(|&element| self.atoms.value(element)))
+    }
+
+    fn has_procedure(&self) -> bool {
+        true
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        unambiguous::set::decide(self, history)
     }
 }
 
@@ -222,15 +239,30 @@ mod tests {
 
     #[test]
     fn elements_are_there_once_or_not_at_all() {
-        insta::assert_snapshot!(check(&Set::new(), "add(1) = TRUE; add(1) = FALSE; contains(1) = TRUE; add(1) = TRUE"), @"add(1) = TRUE: `add` returned TRUE, but 1 is in the set");
-        insta::assert_snapshot!(check(&Set::new(), "add(1); remove(1); contains(1) = FALSE; remove(1) = TRUE"), @"remove(1) = TRUE: `remove` returned TRUE, but 1 is not in the set");
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1) = TRUE; add(1) = FALSE; contains(1) = TRUE; add(1) = TRUE"),
+            @"add(1) = TRUE: `add` returned TRUE, but 1 is in the set"
+        );
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1); remove(1); contains(1) = FALSE; remove(1) = TRUE"),
+            @"remove(1) = TRUE: `remove` returned TRUE, but 1 is not in the set"
+        );
     }
 
     #[test]
     fn whole_reads_compare_elements() {
-        insta::assert_snapshot!(check(&Set::new(), "add(1); add(a); read() = {a, 1}; read() = <a, 1>; read() = {a}"), @"read() = {a}: `read` did not return 1, but 1 is in the set");
-        insta::assert_snapshot!(check(&Set::new(), "add(1); read() = {1, 2}"), @"read() = {1, 2}: `read` returned 2, but 2 is not in the set");
-        insta::assert_snapshot!(check(&Set::new(), "read() = <1, 1>"), @"the result `elements` of `read` is `<<1, 1>>`, not a set or a list without repetition");
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1); add(a); read() = {a, 1}; read() = <a, 1>; read() = {a}"),
+            @"read() = {a}: `read` did not return 1, but 1 is in the set"
+        );
+        insta::assert_snapshot!(
+            check(&Set::new(), "add(1); read() = {1, 2}"),
+            @"read() = {1, 2}: `read` returned 2, but 2 is not in the set"
+        );
+        insta::assert_snapshot!(
+            check(&Set::new(), "read() = <1, 1>"),
+            @"the result `elements` of `read` is `<<1, 1>>`, not a set or a list without repetition"
+        );
     }
 
     #[test]

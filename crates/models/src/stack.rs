@@ -5,13 +5,15 @@
 //! | `push(value) = ok` | adds a value on top; `ok` is `FALSE` if the stack was full |
 //! | `pop() = value` | takes the value on top, or `nil` if the stack is empty |
 //! | `len() = count` | how many values there are; also `size`, `length` |
+//! | `is_empty() = ok` | whether there are none; also `empty` |
 
 use std::convert::Infallible;
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
+use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -22,6 +24,7 @@ pub const ABOUT: About = About {
         ("push(value) = ok", "adds a value on top; `ok` is `FALSE` if the stack was full"),
         ("pop() = value", "takes the value on top, or `nil` if the stack is empty"),
         ("len() = count", "how many values there are"),
+        ("is_empty() = ok", "whether there are none"),
     ],
     options: &[("capacity=4", "the stack is full when it holds this many values; without it, it is never full")],
 };
@@ -53,6 +56,11 @@ pub enum Op {
         /// How many there are.
         count: usize,
     },
+    /// Looks whether there are values.
+    IsEmpty {
+        /// True if there are none.
+        ok: bool,
+    },
 }
 
 /// The values, the one on top last.
@@ -83,6 +91,7 @@ impl Stack {
             Op::Push { ok, .. } => ok.is_none_or(|ok| ok != self.is_full(state)),
             Op::Pop { value } => value.is_none_or(|value| state.last().copied().unwrap_or(Atom::NIL) == value),
             Op::Len { count } => state.len() == count,
+            Op::IsEmpty { ok } => state.is_empty() == ok,
         }
     }
 }
@@ -102,8 +111,15 @@ impl Spec for Stack {
         Ok(())
     }
 
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+        Ok(self.is_enabled(state, op))
+    }
+
     fn is_observer(&self, op: &Op) -> bool {
-        matches!(op, Op::Len { .. } | Op::Push { ok: Some(false), .. } | Op::Pop { value: Some(Atom::NIL) })
+        matches!(
+            op,
+            Op::Len { .. } | Op::IsEmpty { .. } | Op::Push { ok: Some(false), .. } | Op::Pop { value: Some(Atom::NIL) }
+        )
     }
 
     fn commute(&self, a: &Op, b: &Op) -> bool {
@@ -134,6 +150,9 @@ impl Spec for Stack {
                 }
             }
             Op::Len { count: returned } => format!("`len` returned {returned}, but the stack holds {count} values"),
+            Op::IsEmpty { ok } => {
+                format!("`is_empty` returned {}, but the stack holds {} values", Value::Bool(ok), state.len())
+            }
         })
     }
 }
@@ -156,6 +175,10 @@ impl Model for Stack {
                 fields.args(0)?;
                 Ok(fields.count()?.map(|count| Op::Len { count }))
             }
+            "is_empty" | "empty" => {
+                fields.args(0)?;
+                Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
+            }
             _ => Err(fields.unknown()),
         }
     }
@@ -165,15 +188,27 @@ impl Model for Stack {
             let mut next = state.clone();
             match *op {
                 Op::Push { value, .. } if !self.is_full(state) => next.push(value),
-                Op::Pop { .. } if !state.is_empty() => drop(next.pop()),
+                Op::Pop { .. } if !state.is_empty() => next.remove(state.len() - 1),
                 _ => {}
             }
             next
         })
     }
 
-    fn part(&self, atom: Atom) -> Value {
-        self.atoms.value(atom)
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &State) -> Value {
+        Value::tuple(state.iter().map(|&element| self.atoms.value(element)))
+    }
+
+    fn has_procedure(&self) -> bool {
+        true
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        unambiguous::stack::decide(self, history)
     }
 }
 
@@ -185,30 +220,54 @@ mod tests {
     #[test]
     fn the_last_value_comes_out_first() {
         insta::assert_snapshot!(check(&Stack::new(None), "push(1); push(2); len() = 2; pop() = 2"), @"accepted");
-        insta::assert_snapshot!(check(&Stack::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"), @"pop() = 1: `pop` returned 1, but the stack is empty");
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push(1); pop() = 1; pop() = nil; pop() = 1"),
+            @"pop() = 1: `pop` returned 1, but the stack is empty"
+        );
     }
 
     #[test]
     fn a_full_stack_refuses() {
-        insta::assert_snapshot!(check(&Stack::new(Some(1)), "push(1) = TRUE; push(2) = FALSE; push(2) = TRUE"), @"push(2) = TRUE: `push` was not refused, but the stack is full: it holds 1 values");
-        insta::assert_snapshot!(check(&Stack::new(Some(2)), "push(1) = FALSE"), @"push(1) = FALSE: `push` was refused, but the stack holds only 0 of at most 2 values");
-        insta::assert_snapshot!(check(&Stack::new(None), "push(1) = FALSE"), @"push(1) = FALSE: `push` was refused, but the stack is never full");
+        insta::assert_snapshot!(
+            check(&Stack::new(Some(1)), "push(1) = TRUE; push(2) = FALSE; push(2) = TRUE"),
+            @"push(2) = TRUE: `push` was not refused, but the stack is full: it holds 1 values"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(Some(2)), "push(1) = FALSE"),
+            @"push(1) = FALSE: `push` was refused, but the stack holds only 0 of at most 2 values"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push(1) = FALSE"),
+            @"push(1) = FALSE: `push` was refused, but the stack is never full"
+        );
         insta::assert_snapshot!(check(&Stack::new(Some(1)), "push(1); push(2)?; pop()?; pop() = nil"), @"accepted");
     }
 
     #[test]
     fn promises_are_kept() {
         let calls = "push(1); push(2) = TRUE; push(3) = FALSE; push(4)?; pop() = 1; pop() = 2; \
-                     pop() = nil; pop()?; len() = 1";
+                     pop() = nil; pop()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&Stack::new(None), calls);
         check_laws(&Stack::new(Some(2)), calls);
     }
 
     #[test]
     fn calls_that_mean_nothing_are_refused() {
-        insta::assert_snapshot!(check(&Stack::new(None), "peek()"), @"`peek` is not an operation of the model `stack`, which has `push(value) = ok`, `pop() = value`, `len() = count`");
-        insta::assert_snapshot!(check(&Stack::new(None), "push()"), @"`push` has 0 arguments, and the model `stack` expects 1");
-        insta::assert_snapshot!(check(&Stack::new(None), "push(nil)"), @"the argument `value` of `push` is `nil`, not a value");
-        insta::assert_snapshot!(check(&Stack::new(None), "len() = TRUE"), @"the result `count` of `len` is `TRUE`, not a number of elements");
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "peek()"),
+            @"`peek` is not an operation of the model `stack`, which has `push(value) = ok`, `pop() = value`, `len() = count`, `is_empty() = ok`"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push()"),
+            @"`push` has 0 arguments, and the model `stack` expects 1"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "push(nil)"),
+            @"the argument `value` of `push` is `nil`, not a value"
+        );
+        insta::assert_snapshot!(
+            check(&Stack::new(None), "len() = TRUE"),
+            @"the result `count` of `len` is `TRUE`, not a number of elements"
+        );
     }
 }

@@ -45,7 +45,7 @@ pub(crate) enum Attempt {
 /// So many steps are taken between two looks at the watch.
 const STEPS_UNWATCHED: usize = 64;
 
-/// Stuck configurations are looked for among at most so many, beyond which only those on the way to the goal are shown.
+/// At most so many stuck configurations are looked for. Beyond, only those that were tried for the goal are shown.
 const THOROUGH: usize = 10_000;
 
 impl<S: Spec, C: Clone + Eq> Engine<S, C> {
@@ -143,11 +143,14 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.stats.width = self.frontier.configs.len();
             return Ok(Attempt::Met);
         }
-        for config in self.frontier.configs.drain(..) {
-            let target = if walk.is_met(&config.cut) { &mut self.next } else { &mut self.work };
-            target.push(config);
+        // Most configurations often meet the goal already, so those that do not are picked out.
+        std::mem::swap(&mut self.frontier, &mut self.next);
+        for index in (0..self.next.configs.len()).rev() {
+            if !walk.is_met(&self.next.configs[index].cut) {
+                self.work.push(self.next.configs.swap_remove(index));
+            }
         }
-        self.frontier.clear();
+        self.next.forget_table();
         let beginning = self.work.configs.len();
         let mut cursor = 0;
         while cursor < self.work.configs.len() {
@@ -170,7 +173,8 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         Ok(Attempt::Met)
     }
 
-    /// Every configuration in which nothing can be placed, after an attempt got stuck.
+    /// Every configuration that can be reached without meeting the goal, after an attempt got stuck: without leaving out
+    /// any operation that may be next, as long as there are not too many.
     pub(crate) fn stuck<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
@@ -182,31 +186,32 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         for config in &by_need[..beginning] {
             self.work.insert(walk, Config { is_covered: false, ..config.clone() });
         }
-        let mut is_dead_end = Vec::new();
-        while is_dead_end.len() < self.work.configs.len() && self.work.configs.len() < THOROUGH {
-            let cursor = is_dead_end.len();
-            is_dead_end.push(!self.work.configs[cursor].is_covered && !self.extend(spec, walk, cursor, true)?);
+        let mut cursor = 0;
+        while cursor < self.work.configs.len() && self.work.configs.len() < THOROUGH {
+            if !self.work.configs[cursor].is_covered {
+                self.extend(spec, walk, cursor, true)?;
+            }
+            cursor += 1;
         }
-        let is_whole = is_dead_end.len() == self.work.configs.len() && is_dead_end.contains(&true);
+        let is_whole = cursor == self.work.configs.len();
         let all = if is_whole { std::mem::take(&mut self.work.configs) } else { by_need };
-        let shown = all.into_iter().enumerate().filter(|(index, _)| !is_whole || is_dead_end[*index]);
-        Ok(shown.map(|(_, config)| self.explain(spec, walk, config)).collect())
+        let shown = all.into_iter().filter(|config| !config.is_covered);
+        shown.map(|config| self.explain(spec, walk, config)).collect()
     }
 
-    /// Adds what can follow one configuration of the work list. False if nothing can.
+    /// Adds what can follow one configuration of the work list.
     fn extend<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
         cursor: usize,
         thorough: bool,
-    ) -> Result<bool, S::Error> {
+    ) -> Result<(), S::Error> {
         let config = &self.work.configs[cursor];
         let (cut, state, trail) = (config.cut.clone(), config.state.clone(), config.trail);
         let mut tried = std::mem::take(&mut self.tried);
         walk.moves(&cut, thorough, &mut tried);
         self.unwatched += tried.len();
-        let before = self.stats.generated;
         for next in tried.drain(..) {
             let op = walk.op(next);
             self.stats.steps += 1;
@@ -224,7 +229,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.successors = successors;
         }
         self.tried = tried;
-        Ok(self.stats.generated > before)
+        Ok(())
     }
 
     /// Adds the configuration that a step led to, with the observers that it allows.
@@ -281,19 +286,23 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
         config: Config<C, S::State>,
-    ) -> Stuck<S::State> {
+    ) -> Result<Stuck<S::State>, S::Error> {
         self.moves.clear();
         walk.moves(&config.cut, true, &mut self.moves);
         walk.observers(&config.cut, None, &mut self.moves);
-        let disabled = self.moves.iter().map(|&next| {
+        let waiting = walk.waiting(&config.cut).into_iter();
+        let mut refused: Vec<Refusal> = waiting.map(|(op, on)| Refusal { op, why: Why::MustFollow(on) }).collect();
+        for &next in &self.moves {
             let op = walk.op(next);
-            Refusal { op: op.id, why: Why::Disabled(spec.why_not(&config.state, op.call.borrow())) }
-        });
-        let waiting = walk.waiting(&config.cut).into_iter().map(|(op, on)| Refusal { op, why: Why::MustFollow(on) });
-        let mut refused: Vec<Refusal> = disabled.chain(waiting).collect();
+            spec.step(&config.state, op.call.borrow(), &mut self.successors)?;
+            let (mut done, mut partway) = self.successors.drain();
+            let is_enabled = done.next().or_else(|| partway.next()).is_some();
+            let disabled = || Why::Disabled(spec.why_not(&config.state, op.call.borrow()));
+            refused.push(Refusal { op: op.id, why: if is_enabled { Why::LeadsNowhere } else { disabled() } });
+        }
         refused.sort_by_key(|refusal| refusal.op);
-        let steps = self.trails.steps(config.trail);
-        Stuck { recent: steps.into_iter().filter(|step| step.op != INITIAL).collect(), refused, state: config.state }
+        let steps = self.trails.steps(config.trail).into_iter();
+        Ok(Stuck { recent: steps.filter(|step| step.op != INITIAL).collect(), refused, state: config.state })
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Explanation<S> {
     pub goal: Option<OpId>,
     /// How many operations had returned, and been placed, before.
     pub explained: u64,
-    /// Every configuration in which nothing more can be placed.
+    /// Every configuration that is possible then. None of them allows the goal, or leads to one that does.
     pub stuck: Vec<Stuck<S>>,
 }
 
@@ -24,7 +24,7 @@ impl<S> Explanation<S> {
     }
 }
 
-/// A configuration in which nothing more can be placed.
+/// A configuration from which there is no way on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck<S> {
     /// The state of the spec.
@@ -49,6 +49,8 @@ pub struct Refusal {
 pub enum Why {
     /// The spec does not allow it in this state; in the words of the spec, if it has any.
     Disabled(Option<String>),
+    /// The spec allows it, but whatever follows is stuck too.
+    LeadsNowhere,
     /// Another operation has to be placed before.
     MustFollow(OpId),
 }

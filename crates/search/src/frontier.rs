@@ -34,6 +34,11 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
 
     pub(crate) fn clear(&mut self) {
         self.configs.clear();
+        self.forget_table();
+    }
+
+    /// To be called after configurations have been moved or changed, before the next is inserted.
+    pub(crate) fn forget_table(&mut self) {
         self.table.clear();
     }
 

@@ -64,7 +64,12 @@ impl Slots for u64 {
     }
 
     fn iter(&self) -> impl Iterator<Item = usize> {
-        ones(u128::from(*self))
+        let mut word = *self;
+        std::iter::from_fn(move || {
+            let slot = word.trailing_zeros() as usize;
+            word &= word.wrapping_sub(1);
+            (slot < <u64 as Slots>::CAPACITY).then_some(slot)
+        })
     }
 }
 

@@ -84,24 +84,27 @@ impl<P, C: Slots> Stream<P, C> {
         }
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let before = self.predecessor(&op, slot);
-        if self.must_reduce {
-            let (tied, twins) = self.relate(slot, &op, before, is_observer, relate);
-            self.fill(slot, Slot { op: None, is_settled: false, before, tied, twins });
-        } else {
-            self.fill(slot, Slot { op: None, is_settled: false, before, tied: C::default(), twins: C::default() });
-        }
+        let (tied, twins) = match self.must_reduce {
+            true => self.relate(slot, &op, before, is_observer, relate),
+            false => Default::default(),
+        };
         self.in_flight.insert(slot);
         if is_observer {
             self.observers.insert(slot);
         }
         match op.interval.end() {
             Some(end) => {
-                let place = self.ends.partition_point(|&other| other > (end, slot));
+                let place = self.ends.iter().rposition(|&other| other > (end, slot)).map_or(0, |place| place + 1);
                 self.ends.insert(place, (end, slot));
             }
             None => self.unfinished.insert(slot),
         }
-        self.slots[slot].op = Some(op);
+        let entry = Slot { op: Some(op), is_settled: false, before, tied, twins };
+        if slot == self.slots.len() {
+            self.slots.push(entry)
+        } else {
+            self.slots[slot] = entry
+        }
         is_observer.then_some(Move(slot as u32))
     }
 
@@ -159,10 +162,6 @@ impl<P, C: Slots> Stream<P, C> {
 
     fn at(&self, slot: usize) -> &Op<P> {
         self.slots[slot].op.as_ref().expect("an operation in flight")
-    }
-
-    fn fill(&mut self, slot: usize, entry: Slot<P, C>) {
-        if slot == self.slots.len() { self.slots.push(entry) } else { self.slots[slot] = entry }
     }
 
     fn predecessor(&mut self, op: &Op<P>, slot: usize) -> Option<usize> {

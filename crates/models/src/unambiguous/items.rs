@@ -1,0 +1,198 @@
+//! Operations in pairs: what went in once, and what came out.
+//!
+//! After this, each value has an interval in which it went in and one in which it came out, and a remove that found
+//! nothing is an *empty*. Bounds are tightened by the one fact that holds for all containers: a value goes in before it
+//! comes out.
+
+use history::{History, OpId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::unambiguous::Decision;
+use crate::unambiguous::ranks::{Ranks, ranks};
+use crate::{Atom, Interner};
+
+/// What an operation is to a container.
+pub(crate) enum Class {
+    /// Puts a value in.
+    Insert(Atom),
+    /// Takes a value out, or finds nothing.
+    Remove(Option<Atom>),
+    /// Something that the procedures do not know.
+    Other(&'static str),
+}
+
+/// One value: when it went in and when it came out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub(crate) value: Atom,
+    pub(crate) insert: OpId,
+    pub(crate) remove: Option<OpId>,
+    /// The insert takes effect in a slot from `insert_call` to before `insert_ret`.
+    pub(crate) insert_call: usize,
+    pub(crate) insert_ret: usize, // Invariant: insert_call < insert_ret <= remove_ret.
+    /// The remove takes effect in a slot from `remove_call` to before `remove_ret`; if there is none, after the end.
+    pub(crate) remove_call: usize, // Invariant: insert_call <= remove_call < remove_ret.
+    pub(crate) remove_ret: usize,
+}
+
+/// A remove that found nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Empty {
+    pub(crate) op: OpId,
+    pub(crate) call: usize,
+    pub(crate) ret: usize,
+}
+
+/// The whole history.
+#[derive(Debug, Default)]
+pub(crate) struct Items {
+    pub(crate) items: Vec<Item>,
+    pub(crate) empties: Vec<Empty>,
+    /// The slot after all events.
+    pub(crate) end: usize,
+}
+
+impl Item {
+    /// The slots in which the value is surely in; none if the first is not before the second.
+    pub(crate) fn surely_in(&self) -> (usize, usize) {
+        (self.insert_ret, self.remove_call)
+    }
+
+    pub(crate) fn ops(&self) -> impl Iterator<Item = OpId> {
+        [Some(self.insert), self.remove].into_iter().flatten()
+    }
+}
+
+/// The operations on one value, before they are known to fit.
+struct Uses {
+    value: Atom,
+    insert: Option<(OpId, Ranks)>,
+    removes: SmallVec<[(OpId, Ranks); 1]>,
+}
+
+/// Pairs the operations of a history, whose verbs are `inserted` and `removed`. Returns a decision if there is no need
+/// to go on, or no way to.
+pub(crate) fn items<T>(
+    history: &History<T>,
+    atoms: &Interner,
+    [inserted, removed]: [&str; 2],
+    class: impl Fn(&T) -> Class,
+) -> Result<Items, Decision> {
+    let not_applicable = |reason: &str| Err(Decision::NotApplicable(reason.into()));
+    let Some((ranks, end)) = ranks(history) else {
+        return not_applicable("two processes end one operation and start the next at the same instant");
+    };
+    let mut places: FxHashMap<Atom, usize> = FxHashMap::default();
+    let mut uses: Vec<Uses> = Vec::new();
+    let mut out = Items { end, ..Items::default() };
+    for (op, &ranks) in history.ops().iter().zip(&ranks) {
+        let mut place = |value: Atom| {
+            *places.entry(value).or_insert_with(|| {
+                uses.push(Uses { value, insert: None, removes: SmallVec::new() });
+                uses.len() - 1
+            })
+        };
+        match class(&op.call) {
+            Class::Insert(value) => {
+                let place = place(value);
+                if uses[place].insert.replace((op.id, ranks)).is_some() {
+                    return not_applicable(&format!("{} was {inserted} more than once", atoms.value(value)));
+                }
+            }
+            Class::Remove(_) if op.interval.is_unfinished() => {
+                return not_applicable("an operation that takes a value out did not finish");
+            }
+            Class::Remove(Some(value)) => {
+                let place = place(value);
+                uses[place].removes.push((op.id, ranks));
+            }
+            Class::Remove(None) => out.empties.push(Empty { op: op.id, call: ranks.call, ret: ranks.ret }),
+            Class::Other(reason) => return not_applicable(reason),
+        }
+    }
+    for Uses { value, insert, removes } in uses {
+        let violation = |ops: Vec<OpId>, what: String| {
+            Err(Decision::Violation { ops, reason: format!("{} was {what}", atoms.value(value)) })
+        };
+        let (insert, remove) = match (insert, removes.as_slice()) {
+            (None, []) => continue,
+            (None, [remove, ..]) => return violation(vec![remove.0], format!("{removed}, but nobody {inserted} it")),
+            (Some(_), [one, other, ..]) => return violation(vec![one.0, other.0], format!("{removed} twice")),
+            (Some((insert, ranks)), [remove]) if remove.1.ret < ranks.call => {
+                return violation(vec![remove.0, insert], format!("{removed} before it was {inserted}"));
+            }
+            (Some((_, ranks)), []) if ranks.ret > end => continue, // It need not have happened.
+            (Some(insert), removes) => (insert, removes.first()),
+        };
+        let (remove_call, remove_ret) = remove.map_or((end, end + 1), |remove| (remove.1.call, remove.1.ret));
+        out.items.push(Item {
+            value,
+            insert: insert.0,
+            remove: remove.map(|remove| remove.0),
+            insert_call: insert.1.call,
+            insert_ret: insert.1.ret.min(remove_ret),
+            remove_call: remove_call.max(insert.1.call),
+            remove_ret,
+        });
+    }
+    Ok(out)
+}
+
+/// For each slot, the first slot from there on in which no value is surely in.
+pub(crate) fn free_slots(items: &[Item], end: usize) -> Vec<usize> {
+    let mut starts = vec![0_i32; end + 2];
+    for (from, to) in items.iter().map(Item::surely_in).filter(|(from, to)| from < to) {
+        starts[from] += 1;
+        starts[to] -= 1;
+    }
+    let mut count = 0;
+    let mut free: Vec<usize> = (0..=end).collect();
+    let is_free: Vec<bool> = starts.iter().map(|start| (count += start, count == 0).1).collect();
+    for slot in (0..end).rev() {
+        free[slot] = if is_free[slot] { slot } else { free[slot + 1] };
+    }
+    free
+}
+
+/// A few values, one of which is surely in during each slot from `from` to before `to`, in the order of time. There
+/// must be some.
+pub(crate) fn cover<'a>(items: impl IntoIterator<Item = &'a Item>, from: usize, to: usize) -> Vec<&'a Item> {
+    let mut items: Vec<&Item> = items.into_iter().collect();
+    items.sort_unstable_by_key(|item| item.insert_ret);
+    let (mut items, mut slot, mut out) = (items.into_iter().peekable(), from, Vec::new());
+    let mut best: Option<&Item> = None;
+    while slot < to {
+        while let Some(item) = items.next_if(|item| item.insert_ret <= slot) {
+            best = best.filter(|best| best.remove_call >= item.remove_call).or(Some(item));
+        }
+        let item = best.filter(|best| best.remove_call > slot).expect("a value is surely in during each slot");
+        slot = item.remove_call;
+        out.push(item);
+    }
+    out
+}
+
+/// The violation that a remove found nothing, or something else than these values, while one of them was surely in.
+pub(crate) fn covered(op: OpId, found: &str, cover: &[&Item], atoms: &Interner) -> Decision {
+    let ops = std::iter::once(op).chain(cover.iter().flat_map(|item| item.ops())).collect();
+    let reason = match cover {
+        [only] => format!("{found}, but {} was in it all the time", atoms.value(only.value)),
+        _ => format!("{found}, but at least one of {} was in it at any time", list(cover, atoms)),
+    };
+    Decision::Violation { ops, reason }
+}
+
+/// The values of these items, for people to read.
+pub(crate) fn list(items: &[&Item], atoms: &Interner) -> String {
+    const SHOWN: usize = 5;
+    let mut names: Vec<String> = items.iter().take(SHOWN).map(|item| atoms.value(item.value).to_string()).collect();
+    if items.len() > SHOWN {
+        names.push(format!("{} more", items.len() - SHOWN));
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
