@@ -177,8 +177,13 @@ fn show<M: Model>(model: &M, part: Option<Value>, method: Method, report: Report
     Checked { verdict, method, stats: report.stats }
 }
 
-/// Searches parts, several at once. Which one is reported does not depend on which is faster: a part is given up only
-/// for one before it that is rejected.
+/// How many configurations a part may have at once before the other parts get their turn. The next turn allows more by
+/// [`WIDENING`].
+const FIRST_WIDTH: usize = 1 << 10;
+const WIDENING: usize = 8;
+
+/// Searches parts. One that is hard to decide must not hide another that is easy to reject, so a part that gets wide waits
+/// until all others have been searched as far. Which rejected part is reported depends on widths, not on time.
 fn check_parts<M: Model>(
     model: &M,
     whole: &History<M::Op>,
@@ -186,20 +191,64 @@ fn check_parts<M: Model>(
     options: &Options,
     watcher: &Watcher<'_>,
 ) -> Result<Checked, Error> {
+    let max_width = options.search.max_width.unwrap_or(usize::MAX);
+    let mut width = FIRST_WIDTH.min(max_width);
+    let mut open: Vec<usize> = (0..parts.len()).collect();
+    let mut stats = Stats::default();
+    let mut orders = Vec::new();
+    let mut stopped = None;
+    while !open.is_empty() {
+        let search = search::Options { max_width: Some(width), ..options.search.clone() };
+        let reports = search_parts(model, parts, &open, &search, options.threads, watcher);
+        open.clear();
+        for (index, report) in reports {
+            let report = report?;
+            stats.add(&report.stats);
+            match report.verdict {
+                Verdict::Accepted(witness) => orders.push(witness),
+                Verdict::Inconclusive(Stop::Width) if width < max_width => open.push(index),
+                Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
+                Verdict::Rejected(_) => {
+                    let part = Some(model.atoms().value(parts[index].0));
+                    return Ok(Checked { stats, ..show(model, part, Method::Parts(parts.len()), report) });
+                }
+            }
+        }
+        width = width.saturating_mul(WIDENING).min(max_width);
+    }
+    let verdict = match stopped {
+        Some(stop) => Verdict::Inconclusive(stop),
+        None => Verdict::Accepted(confirm(model, whole, merge(whole, &orders))?),
+    };
+    Ok(Checked { verdict, method: Method::Parts(parts.len()), stats })
+}
+
+type PartReport<M> = (usize, Result<Report<<M as search::Spec>::State>, Error>);
+
+/// Searches the parts at these places, several at once, and reports by place. A part is given up, or left out, only for one
+/// before it that is rejected.
+fn search_parts<M: Model>(
+    model: &M,
+    parts: &[(crate::Atom, History<M::Op>)],
+    open: &[usize],
+    options: &search::Options,
+    threads: usize,
+    watcher: &Watcher<'_>,
+) -> Vec<PartReport<M>> {
     let next = AtomicUsize::new(0);
     let first_rejected = AtomicUsize::new(usize::MAX);
     let work = || {
         let mut reports = Vec::new();
         loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= parts.len().min(first_rejected.load(Ordering::Relaxed)) {
+            let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed)) else { return reports };
+            if index >= first_rejected.load(Ordering::Relaxed) {
                 return reports;
             }
             let watch = &mut |stats: &Stats| {
                 let is_moot = first_rejected.load(Ordering::Relaxed) < index;
                 if is_moot { Some(Stop::Interrupted) } else { watcher(stats) }
             };
-            let report = confirmed(search::check_watched(model, &parts[index].1, &options.search, watch));
+            let report = confirmed(search::check_watched(model, &parts[index].1, options, watch));
             if report.as_ref().is_ok_and(|report| report.verdict.is_rejected()) {
                 first_rejected.fetch_min(index, Ordering::Relaxed);
             }
@@ -207,7 +256,7 @@ fn check_parts<M: Model>(
         }
     };
     let mut reports: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (1..options.threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (1..threads.min(open.len())).map(|_| scope.spawn(work)).collect();
         let mut reports = work();
         for thread in threads {
             reports.extend(thread.join().expect("a search that does not panic"));
@@ -215,26 +264,7 @@ fn check_parts<M: Model>(
         reports
     });
     reports.sort_by_key(|(index, _)| *index);
-    let mut stats = Stats::default();
-    let mut orders = Vec::new();
-    let mut stopped = None;
-    for (index, report) in reports {
-        let report = report?;
-        stats.add(&report.stats);
-        match report.verdict {
-            Verdict::Accepted(witness) => orders.push(witness),
-            Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
-            Verdict::Rejected(_) => {
-                let part = Some(model.atoms().value(parts[index].0));
-                return Ok(Checked { stats, ..show(model, part, Method::Parts(parts.len()), report) });
-            }
-        }
-    }
-    let verdict = match stopped {
-        Some(stop) => Verdict::Inconclusive(stop),
-        None => Verdict::Accepted(confirm(model, whole, merge(whole, &orders))?),
-    };
-    Ok(Checked { verdict, method: Method::Parts(parts.len()), stats })
+    reports
 }
 
 /// One order of all operations that agrees with the order of each part.

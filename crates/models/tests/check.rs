@@ -4,6 +4,7 @@ use fastrand::Rng;
 use history::{Call, History, Precedence, Trace, Value, Verdict};
 use models::check::{Checked, Failure, Method, Options, check};
 use models::kv::Kv;
+use models::kv_append::KvAppend;
 use models::queue::Queue;
 use models::{Model, register::Register};
 use testkit::is_allowed;
@@ -89,4 +90,20 @@ fn a_procedure_decides_where_there_is_one() {
 fn a_call_that_means_nothing_is_an_error_that_names_it() {
     let error = check(&Queue::new(None), &text("w [0 9] pull(1)\n"), &Options::default(), &|_| None).unwrap_err();
     assert!(error.to_string().starts_with("w:0: `pull` is not an operation of the model `queue`"), "{error}");
+}
+
+#[test]
+fn a_part_that_is_hard_to_decide_does_not_hide_one_that_is_easy_to_reject() {
+    let append = |value: u32| {
+        let call = Call::positional("append", ["hard".into(), value.to_string().as_str().into()], []);
+        (value, u64::from(value), Some(100 + u64::from(value)), call)
+    };
+    let easy = (9, 50, Some(60), Call::positional("get", ["easy".into()], ["never put".into()]));
+    let history = History::from_calls((0..9).map(append).chain([easy])).unwrap();
+    for threads in [1, 2] {
+        let checked = verdict(&KvAppend::new(), &history, &Options { threads, ..Options::default() });
+        let Verdict::Rejected(Failure::Stuck { part, .. }) = checked.verdict else { panic!("{checked:?}") };
+        assert_eq!(part, Some("easy".into()));
+        assert!(checked.stats.distinct < 10_000, "{:?}", checked.stats);
+    }
 }
