@@ -3,16 +3,19 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use history::{OpId, Value, Verdict};
+use history::{OpId, Verdict};
 use indicatif::HumanCount;
 use models::check::{Failure, Method};
-use search::{Explanation, Why};
+use search::{Explanation, Stuck, Why};
 use serde_json::json;
 
 use crate::check::Outcome;
 
 /// So much is shown of a list; `--format json` has all of it.
 const SHOWN: usize = 6;
+
+/// So many of the steps that led to a state are shown.
+const SHOWN_RECENT: usize = 3;
 
 /// So many characters are shown of a state.
 const SHOWN_STATE: usize = 120;
@@ -64,7 +67,7 @@ fn text(outcome: &Outcome) -> String {
             list(&mut out, outcome, ops);
         }
         Verdict::Rejected(Failure::Stuck { part, explanation }) => {
-            let part = part.as_ref().map(|part| format!(" of {part}")).unwrap_or_default();
+            let part = part.as_ref().map(|part| format!(" on {part}")).unwrap_or_default();
             stuck_text(&mut out, outcome, &part, explanation);
         }
         Verdict::Inconclusive(stop) => {
@@ -87,7 +90,7 @@ fn text(outcome: &Outcome) -> String {
     out
 }
 
-fn stuck_text(out: &mut String, outcome: &Outcome, part: &str, explanation: &Explanation<Value>) {
+fn stuck_text(out: &mut String, outcome: &Outcome, part: &str, explanation: &Explanation<String>) {
     let explained = count(explanation.explained, "operation");
     let Some(goal) = explanation.goal else {
         let _ = writeln!(out, "  no order of the operations{part} is allowed: at most {explained} can be placed");
@@ -96,7 +99,7 @@ fn stuck_text(out: &mut String, outcome: &Outcome, part: &str, explanation: &Exp
     let _ = writeln!(out, "  no order of the operations{part} allows {}", op(outcome, goal));
     let _ = writeln!(out, "  {explained} returned before it and can be explained, and then:");
     // Several configurations may have the same state, and several states the same reason.
-    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<&Stuck<String>>)> = Vec::new();
     for stuck in &explanation.stuck {
         let why = stuck.refused.iter().find(|refusal| refusal.op == goal).map(|refusal| &refusal.why);
         let reason = match why {
@@ -104,16 +107,20 @@ fn stuck_text(out: &mut String, outcome: &Outcome, part: &str, explanation: &Exp
             Some(Why::MustFollow(before)) => format!("it must come after {}", op(outcome, *before)),
             _ => "the specification does not allow it".into(),
         };
-        let state = stuck.state.to_string();
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, states)) if states.contains(&state) => {}
-            Some((_, states)) => states.push(state),
-            None => reasons.push((reason, vec![state])),
+            Some((_, all)) if all.iter().any(|other| other.state == stuck.state) => {}
+            Some((_, all)) => all.push(stuck),
+            None => reasons.push((reason, vec![stuck])),
         }
     }
-    for (reason, states) in reasons.iter().take(SHOWN) {
-        let more = if states.len() > 1 { format!(" and {} more", states.len() - 1) } else { String::new() };
-        let _ = writeln!(out, "    in state {}{more}: {reason}", shortened(&states[0]));
+    for (reason, stuck) in reasons.iter().take(SHOWN) {
+        let more = if stuck.len() > 1 { format!(" and {} more", stuck.len() - 1) } else { String::new() };
+        let _ = writeln!(out, "    in state {}{more}: {reason}", shortened(&stuck[0].state));
+        let recent = &stuck[0].recent;
+        let last: Vec<String> = recent.iter().rev().take(SHOWN_RECENT).rev().map(|step| op(outcome, step.op)).collect();
+        if !last.is_empty() {
+            let _ = writeln!(out, "      after {}", last.join(", "));
+        }
     }
     if reasons.len() > SHOWN {
         let _ = writeln!(
@@ -229,7 +236,7 @@ fn history(outcome: &Outcome) -> serde_json::Value {
             "unplaced": explanation.goal.map(operation),
             "explained": explanation.explained,
             "stuck": explanation.stuck.iter().map(|stuck| json!({
-                "state": stuck.state.to_string(),
+                "state": stuck.state,
                 "recent": stuck.recent.iter().map(|step| operation(step.op)).collect::<Vec<_>>(),
                 "refused": stuck.refused.iter().map(|refusal| {
                     let (why, reason, after) = match &refusal.why {

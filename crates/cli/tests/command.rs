@@ -36,9 +36,9 @@ fn a_rejected_history_names_what_fits_nowhere() {
     let history = "T0 [0 1] put(\"a\", 1)\nT1 [2 3] get(\"a\") = 1\nT0 [2 5] erase(\"b\") = 7\n";
     insta::assert_snapshot!(check("rejected", "--spec kv", history), @r#"
     history: rejected
-      no order of the operations of "b" allows T0:1 erase("b") = 7 [2 5]
+      no order of the operations on "b" allows T0:1 erase("b") = 7 [2 5]
       0 operations returned before it and can be explained, and then:
-        in state <<>>: `erase` returned 7, but the map holds nothing under "b"
+        in state empty: `erase` returned 7, but the map holds nothing under "b"
       3 operations of 2 processes, searched in 2 independent parts: 3 configurations, at most 2 at once
     exit 1
     "#);
@@ -161,6 +161,7 @@ fn a_directory_is_every_history_in_it() {
       no order of the operations allows T0:1 read() = 2 [2 3]
       1 operation returned before it and can be explained, and then:
         in state 1: `read` returned 2, but the register holds 1
+          after T0:0 write(1) [0 1]
       2 operations of 1 process, searched whole: 2 configurations, at most 2 at once
     3 checked: 2 accepted, 1 rejected
     error: runs/d: the format is not one of those that are known

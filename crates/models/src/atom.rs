@@ -84,10 +84,17 @@ impl Interner {
         }
     }
 
-    /// The function from the values of these words to other values. A word occurs once.
-    pub fn map(&self, pairs: impl Iterator<Item = (Atom, Value)>) -> Value {
-        let pairs = pairs.map(|(argument, result)| (self.value(argument), result));
-        Value::function(pairs).expect("different words have different values")
+    /// A map as people should see it. A value would print as a sequence if the keys are `1..n`.
+    pub fn show_map(&self, pairs: impl Iterator<Item = (Atom, Value)>) -> String {
+        let mut pairs: Vec<(Value, Value)> = pairs.map(|(key, value)| (self.value(key), value)).collect();
+        pairs.sort();
+        let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} :> {value}")).collect();
+        if pairs.is_empty() { "empty".into() } else { pairs.join(" @@ ") }
+    }
+
+    /// A sequence as people should see it.
+    pub fn show_tuple(&self, elements: &[Atom]) -> String {
+        Value::tuple(elements.iter().map(|&element| self.value(element))).to_string()
     }
 
     /// The order of the values of two words.

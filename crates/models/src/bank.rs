@@ -223,8 +223,8 @@ impl Model for Bank {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
-        self.atoms.map(state.iter().map(|&(account, balance)| (account, Value::Int(balance))))
+    fn show(&self, state: &State) -> String {
+        self.atoms.show_map(state.iter().map(|&(account, balance)| (account, Value::Int(balance))))
     }
 }
 

@@ -76,7 +76,7 @@ pub enum Failure {
         /// The part of the object that has no order, if each was searched on its own.
         part: Option<Value>,
         /// Where every order gets stuck, with states as the model shows them.
-        explanation: Explanation<Value>,
+        explanation: Explanation<String>,
     },
 }
 

@@ -10,7 +10,7 @@
 
 use std::convert::Infallible;
 
-use history::{Call, Value};
+use history::Call;
 use search::{Spec, Successors};
 
 use crate::bind::Fields;
@@ -141,8 +141,8 @@ impl Model for Counter {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
-        i64::try_from(*state).map_or_else(|_| Value::str(state.to_string()), Value::Int)
+    fn show(&self, state: &State) -> String {
+        state.to_string()
     }
 }
 

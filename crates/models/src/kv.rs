@@ -380,8 +380,8 @@ impl Model for Kv {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
-        self.atoms.map(state.iter().map(|&(key, value)| (key, self.atoms.value(value))))
+    fn show(&self, state: &State) -> String {
+        self.atoms.show_map(state.iter().map(|&(key, value)| (key, self.atoms.value(value))))
     }
 }
 

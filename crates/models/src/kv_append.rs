@@ -206,8 +206,8 @@ impl Model for KvAppend {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
-        self.atoms.map(state.0.iter().map(|(key, text)| (*key, Value::Str(text.text.clone()))))
+    fn show(&self, state: &State) -> String {
+        self.atoms.show_map(state.0.iter().map(|(key, text)| (*key, Value::Str(text.text.clone()))))
     }
 }
 

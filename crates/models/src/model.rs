@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use history::{Call, History, Op, Value};
+use history::{Call, History, Op};
 use search::Spec;
 
 use crate::unambiguous::Decision;
@@ -34,7 +34,7 @@ pub trait Model:
     fn atoms(&self) -> &Interner;
 
     /// A state as people should see it.
-    fn show(&self, state: &Self::State) -> Value;
+    fn show(&self, state: &Self::State) -> String;
 
     /// True if there is a procedure that decides some histories in polynomial time.
     fn has_procedure(&self) -> bool {
@@ -64,7 +64,7 @@ pub struct About {
 pub(crate) mod tests {
     //! Runs calls written as text, and checks what every model promises.
 
-    use history::{Interval, OpId, ProcessId};
+    use history::{Interval, OpId, ProcessId, Value};
 
     use super::*;
 

@@ -158,8 +158,8 @@ impl Model for Mutex {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
-        self.atoms.map(state.iter().map(|&(lock, owner)| (lock, Value::str(ProcessId(owner).to_string()))))
+    fn show(&self, state: &State) -> String {
+        self.atoms.show_map(state.iter().map(|&(lock, owner)| (lock, Value::str(ProcessId(owner).to_string()))))
     }
 }
 

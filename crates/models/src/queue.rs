@@ -209,8 +209,8 @@ impl Model for Queue {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
-        Value::tuple(state.iter().map(|&element| self.atoms.value(element)))
+    fn show(&self, state: &State) -> String {
+        self.atoms.show_tuple(state)
     }
 
     fn has_procedure(&self) -> bool {

@@ -209,11 +209,11 @@ impl Model for Register {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
+    fn show(&self, state: &State) -> String {
         match &state[..] {
-            [] => self.atoms.value(self.initial),
-            [(Atom::NIL, value)] => self.atoms.value(*value),
-            all => self.atoms.map(all.iter().map(|&(key, value)| (key, self.atoms.value(value)))),
+            [] => self.atoms.value(self.initial).to_string(),
+            [(Atom::NIL, value)] => self.atoms.value(*value).to_string(),
+            all => self.atoms.show_map(all.iter().map(|&(key, value)| (key, self.atoms.value(value)))),
         }
     }
 }

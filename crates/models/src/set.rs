@@ -219,8 +219,8 @@ impl Model for Set {
         &self.atoms
     }
 
-    fn show(&self, state: &State) -> Value {
-        Value::set(state.iter().map(|&element| self.atoms.value(element)))
+    fn show(&self, state: &State) -> String {
+        Value::set(state.iter().map(|&element| self.atoms.value(element))).to_string()
     }
 
     fn has_procedure(&self) -> bool {

@@ -181,6 +181,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         walk: &impl Walk<P, Cut = C>,
         beginning: usize,
     ) -> Result<Vec<Stuck<S::State>>, S::Error> {
+        let stats = self.stats.clone(); // Explaining is no part of the work that they count.
         let by_need = std::mem::take(&mut self.work.configs);
         self.work.clear();
         for config in &by_need[..beginning] {
@@ -193,6 +194,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             }
             cursor += 1;
         }
+        self.stats = stats;
         let is_whole = cursor == self.work.configs.len();
         let all = if is_whole { std::mem::take(&mut self.work.configs) } else { by_need };
         let shown = all.into_iter().filter(|config| !config.is_covered);

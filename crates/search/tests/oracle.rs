@@ -5,7 +5,7 @@
 use fastrand::Rng;
 use history::{Precedence, Verdict};
 use search::{Options, Strategy, check, replay};
-use testkit::{Table, is_allowed, random_history};
+use testkit::{Reachable, Table, is_allowed, random_history, reachable};
 
 fn compare(seeds: std::ops::Range<u64>, most: usize) {
     let mut accepted = 0;
@@ -52,4 +52,24 @@ fn the_search_agrees_with_trying_every_order() {
 #[ignore = "takes a minute"]
 fn the_search_agrees_with_trying_every_order_at_length() {
     compare(1_000_000..1_200_000, 9);
+}
+
+#[test]
+fn by_level_and_without_reductions_the_search_visits_what_a_model_checker_visits() {
+    let mut compared = 0;
+    for seed in 0..4_000 {
+        let mut rng = Rng::with_seed(seed);
+        let spec = Table::random(&mut rng);
+        let history = random_history(&spec, &mut rng, 6);
+        for precedence in [Precedence::RealTime, Precedence::Program] {
+            let options = Options { strategy: Strategy::ByLevel(precedence), reduce: false, max_width: None };
+            let report = check(&spec, &history, &options).expect("a spec that can be evaluated");
+            if report.verdict.is_rejected() {
+                let visited = Reachable { situations: report.stats.distinct, steps: report.stats.generated };
+                assert_eq!(visited, reachable(&spec, &history, precedence), "seed {seed}: {precedence:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1_000, "{compared} rejected histories are enough to compare");
 }

@@ -3,5 +3,5 @@
 mod oracle;
 mod table;
 
-pub use crate::oracle::is_allowed;
+pub use crate::oracle::{Reachable, is_allowed, reachable};
 pub use crate::table::{Table, TableOp, random_history};
