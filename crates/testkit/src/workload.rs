@@ -257,13 +257,13 @@ impl MapNames {
 impl Object for MapObject {
     fn call(&mut self, rng: &mut Rng, is_impossible: bool) -> Call {
         let MapObject { reads, held, names } = self;
-        let (key, value) = (rng.i64(..KEYS), rng.i64(..8));
+        let (key, value) = (rng.i64(0..KEYS), rng.i64(0..8));
         let kind = if rng.u32(..100) < *reads { rng.u8(..2) } else { rng.u8(2..5) };
         match kind {
             _ if is_impossible => call(&names.range_count, [Value::Int(0), Value::Int(KEYS - 1), Value::Int(KEYS + 1)]),
             0 => call(&names.contains, [Value::Int(key), Value::Bool(held.contains_key(&key))]),
             1 => {
-                let other = rng.i64(..KEYS);
+                let other = rng.i64(0..KEYS);
                 let (lo, hi) = (key.min(other), key.max(other));
                 let count = held.range(lo..=hi).count() as i64;
                 call(&names.range_count, [Value::Int(lo), Value::Int(hi), Value::Int(count)])
@@ -363,5 +363,9 @@ mod tests {
         assert_ne!(trace, Map { seed: 2, ..map }.trace());
         assert_eq!(trace.records.len(), 5000);
         assert!(trace.records.is_sorted_by_key(|record| record.start));
+        let mut keys: Vec<i64> = trace.records.iter().filter_map(|record| record.call.args()[0].as_int()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys, Vec::from_iter(0..KEYS));
     }
 }
