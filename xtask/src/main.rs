@@ -1,10 +1,11 @@
-//! The scripts of this repository, in Rust: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask fuzz`.
+//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `fuzz` and `bench`.
 //!
-//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. The other two are steps of
-//! it that are also useful alone.
+//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy` and `fuzz` are steps
+//! of it that are also useful alone. `bench` takes minutes and means something only on a machine that does nothing else.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
+mod bench;
 mod ci;
 mod fuzz;
 mod smoke;
@@ -37,6 +38,12 @@ enum Command {
         /// Only this target
         target: Option<String>,
     },
+    /// Measure the release build, beside another checker and alone
+    Bench {
+        /// Replace the tables in `bench/README.md`
+        #[arg(long)]
+        write: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -55,5 +62,6 @@ fn run(command: Command) -> Result<()> {
         Command::Ci { full } => ci::run(&workspace, full),
         Command::Tidy => tidy::run(&workspace),
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
+        Command::Bench { write } => bench::run(&workspace, write),
     }
 }

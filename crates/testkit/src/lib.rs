@@ -2,6 +2,7 @@
 
 mod oracle;
 mod table;
+pub mod workload;
 
 pub use crate::oracle::{Reachable, is_allowed, reachable};
 pub use crate::table::{Table, TableOp, random_history};
