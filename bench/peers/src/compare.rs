@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::cases::{self, Checker};
-use crate::measure::{self, Ended, MOST_MEMORY, MOST_TIME};
+use crate::measure::{self, Ended, MOST_MEMORY};
 use crate::table::{self, Table, memory, ratio, time};
 
 /// One history: its name, whether it is accepted, processor seconds.
@@ -20,8 +20,29 @@ struct Measured {
 
 /// What one checker did with one case.
 enum Run {
-    Finished { histories: Vec<Measured>, peak: u64 },
-    Stopped(String),
+    Finished {
+        histories: Vec<Measured>,
+        peak: u64,
+    },
+    /// It took at least this much.
+    Stopped {
+        seconds: f64,
+        bytes: u64,
+    },
+}
+
+impl Run {
+    fn is_finished(&self) -> bool {
+        matches!(self, Run::Finished { .. })
+    }
+
+    /// Processor seconds and peak memory, up to the end or until it was stopped.
+    fn took(&self) -> (f64, u64) {
+        match self {
+            Run::Finished { histories, peak } => (histories.iter().map(|history| history.seconds).sum(), *peak),
+            Run::Stopped { seconds, bytes } => (*seconds, *bytes),
+        }
+    }
 }
 
 pub fn run(file: Option<&Path>, only: Option<&str>) -> Result<bool> {
@@ -35,10 +56,11 @@ pub fn run(file: Option<&Path>, only: Option<&str>) -> Result<bool> {
         }
         let [our_time, our_peak] = cells(&ours);
         let [their_time, their_peak] = cells(&theirs);
-        let ratios = match (&ours, &theirs) {
-            (Run::Finished { histories, peak }, Run::Finished { histories: theirs, peak: their_peak }) => {
-                let by_time = |histories: &[Measured]| histories.iter().map(|history| history.seconds).sum::<f64>();
-                [ratio(by_time(theirs) / by_time(histories)), ratio(*their_peak as f64 / *peak as f64)]
+        let ratios = match (ours.took(), theirs.took()) {
+            ((our_time, our_peak), (their_time, their_peak)) if ours.is_finished() => {
+                let more = if theirs.is_finished() { "" } else { "> " };
+                let by_memory = ratio(their_peak as f64 / our_peak as f64);
+                [format!("{more}{}", ratio(their_time / our_time)), format!("{more}{by_memory}")]
             }
             _ => ["".into(), "".into()],
         };
@@ -73,8 +95,8 @@ fn measure(checker: Checker, case: &str) -> Result<Run> {
     let name = if checker == Checker::Omnilink { "omnilink" } else { "porcupine" };
     let output = match measure::run_self(&["child", name, case])? {
         Ended::Well(output) => output,
-        Ended::OutOfMemory => return Ok(Run::Stopped(format!("> {}", memory(MOST_MEMORY)))),
-        Ended::OutOfTime => return Ok(Run::Stopped(format!("> {}", time(MOST_TIME.as_secs_f64())))),
+        Ended::OutOfMemory(seconds) => return Ok(Run::Stopped { seconds, bytes: MOST_MEMORY }),
+        Ended::OutOfTime(seconds) => return Ok(Run::Stopped { seconds, bytes: 0 }),
     };
     let (mut histories, mut peak) = (Vec::new(), 0);
     for line in output.lines() {
@@ -117,11 +139,11 @@ fn problems(case: &str, ours: &Run, theirs: &Run) -> Result<Vec<String>> {
 }
 
 fn cells(run: &Run) -> [String; 2] {
+    let (seconds, bytes) = run.took();
     match run {
-        Run::Finished { histories, peak } => {
-            [time(histories.iter().map(|history| history.seconds).sum()), memory(*peak)]
-        }
-        Run::Stopped(why) => [format!("stopped: {why}"), "".into()],
+        Run::Finished { .. } => [time(seconds), memory(bytes)],
+        Run::Stopped { .. } if bytes == 0 => [format!("stopped after {}", time(seconds)), "".into()],
+        Run::Stopped { .. } => [format!("stopped after {}", time(seconds)), format!("> {}", memory(bytes))],
     }
 }
 

@@ -50,10 +50,11 @@ fn cases() -> Vec<Case> {
         map("map, 10 million operations, rejected at 99.5 %", long, &[], 1, seconds, bytes),
         map("map, 50 threads, 95 % reads, 100,000 operations", wide(50, 95), &[], 0, 10.0, ANY_MEMORY),
         map("map, 100 threads, 95 % reads, 100,000 operations", wide(100, 95), &[], 0, 10.0, ANY_MEMORY),
+        map("map, 50 threads, no reads, 100,000 operations, key by key", wide(50, 0), &[], 0, 10.0, ANY_MEMORY),
         map(
-            "map, 50 threads, no reads, 100,000 operations, at most 100,000 configurations at once",
+            "map, 50 threads, no reads, 100,000 operations, whole, at most 100,000 configurations at once",
             wide(50, 0),
-            &["--max-width", "100000", "--timeout", "10s"],
+            &["--no-shortcuts", "--max-width", "100000", "--timeout", "10s"],
             3,
             11.0,
             ANY_MEMORY,

@@ -21,10 +21,10 @@ pub const MOST_TIME: Duration = Duration::from_secs(120);
 pub enum Ended {
     /// With this output.
     Well(String),
-    /// It took too much memory.
-    OutOfMemory,
-    /// It took too long.
-    OutOfTime,
+    /// It was stopped after so many processor seconds, because it took too much memory.
+    OutOfMemory(f64),
+    /// It was stopped after so many processor seconds, because it took too long.
+    OutOfTime(f64),
 }
 
 /// Runs this program again.
@@ -44,7 +44,7 @@ pub fn run_self(args: &[&str]) -> Result<Ended> {
             break None;
         }
         if started.elapsed() > MOST_TIME {
-            break Some(Ended::OutOfTime);
+            break Some(Ended::OutOfTime as fn(f64) -> Ended);
         }
         // The child may end between the two looks; then there is nothing to read.
         if status_field(&child.id().to_string(), "VmRSS:").is_ok_and(|bytes| bytes > MOST_MEMORY) {
@@ -54,9 +54,10 @@ pub fn run_self(args: &[&str]) -> Result<Ended> {
         pause = (pause * 2).min(Duration::from_millis(20));
     };
     if let Some(ended) = ended {
+        let before = cpu_seconds(UsageWho::RUSAGE_CHILDREN)?;
         child.kill()?;
-        child.wait()?;
-        return Ok(ended);
+        child.wait()?; // From here on its time is counted.
+        return Ok(ended(cpu_seconds(UsageWho::RUSAGE_CHILDREN)? - before));
     }
     let text = reader.join().ok().context("the reader of a child")??;
     Ok(Ended::Well(text))
