@@ -31,6 +31,7 @@ impl Atom {
     }
 
     /// The integer in this word, if there is one.
+    #[inline]
     pub fn as_int(self) -> Option<i64> {
         (self.0.get() & 3 == 1).then_some(i64::from(self.0.get() as i32 >> 2))
     }
@@ -98,6 +99,7 @@ impl Interner {
     }
 
     /// The order of the values of two words.
+    #[inline]
     pub fn compare(&self, a: Atom, b: Atom) -> Ordering {
         match (a.as_int(), b.as_int()) {
             (Some(a), Some(b)) => a.cmp(&b),

@@ -9,12 +9,13 @@
 use std::borrow::Borrow;
 
 use history::{OpId, Stop};
+use smallvec::SmallVec;
 
 use crate::explain::{Refusal, Stuck, Why};
 use crate::frontier::{Config, Frontier};
 use crate::observe::{Stats, Watch, Widest};
 use crate::spec::{Spec, Successors};
-use crate::trail::{INITIAL, Placed, Trail, Trails};
+use crate::trail::{INITIAL, Placed, Trails};
 use crate::walk::{Move, Walk};
 
 pub(crate) struct Engine<S: Spec, C> {
@@ -30,7 +31,11 @@ pub(crate) struct Engine<S: Spec, C> {
     moves: Vec<Move>,
     tried: Vec<Move>,
     observed: Vec<Placed>,
+    pending: Vec<Pending<C, S::State>>,
 }
+
+/// A configuration that has been reached, the step that led there, and the observers that were placed then.
+type Pending<C, S> = (Config<C, S>, Placed, SmallVec<[Placed; 2]>);
 
 /// How an attempt to reach the goal ended.
 pub(crate) enum Attempt {
@@ -62,6 +67,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             moves: Vec::new(),
             tried: Vec::new(),
             observed: Vec::new(),
+            pending: Vec::new(),
         }
     }
 
@@ -87,6 +93,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             moves: self.moves,
             tried: self.tried,
             observed: self.observed,
+            pending: Vec::new(),
         }
     }
 
@@ -209,55 +216,35 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         cursor: usize,
         thorough: bool,
     ) -> Result<(), S::Error> {
-        let config = &self.work.configs[cursor];
-        let (cut, state, trail) = (config.cut.clone(), config.state.clone(), config.trail);
-        let mut tried = std::mem::take(&mut self.tried);
-        walk.moves(&cut, thorough, &mut tried);
+        let Engine { work, next: met, trails, stats, successors, moves, tried, observed, pending, .. } = self;
+        let config = &work.configs[cursor];
+        walk.moves(&config.cut, thorough, tried);
         self.unwatched += tried.len();
         for next in tried.drain(..) {
             let op = walk.op(next);
-            self.stats.steps += 1;
-            let mut successors = std::mem::take(&mut self.successors);
-            spec.step(&state, op.call.borrow(), &mut successors)?;
+            stats.steps += 1;
+            spec.step(&config.state, op.call.borrow(), successors)?;
             let (done, partway) = successors.drain();
-            for (choice, state) in done.enumerate() {
-                let placed = Placed { op: op.id, choice: choice as u32, partway: false };
-                self.add(spec, walk, next, walk.place(&cut, next), state, trail, placed)?;
+            let done = done.enumerate().map(|(choice, state)| (choice, state, false));
+            let partway = partway.enumerate().map(|(choice, state)| (choice, state, true));
+            for (choice, state, partway) in done.chain(partway) {
+                let mut cut = if partway { config.cut.clone() } else { walk.place(&config.cut, next) };
+                moves.clear();
+                walk.observers(&cut, Some(next), moves);
+                Eager { moves, stats, observed }.place(spec, walk, &state, &mut cut)?;
+                stats.generated += 1;
+                let placed = Placed { op: op.id, choice: choice as u32, partway };
+                let is_met = walk.is_met(&cut);
+                let reached = Config { cut, state, trail: config.trail, is_covered: false };
+                // What does not meet the goal goes where this configuration stands, so it has to wait.
+                match is_met {
+                    true => stats.distinct += u64::from(met.insert_new(walk, reached, trails, placed, observed)),
+                    false => pending.push((reached, placed, observed.as_slice().into())),
+                }
             }
-            for (choice, state) in partway.enumerate() {
-                let placed = Placed { op: op.id, choice: choice as u32, partway: true };
-                self.add(spec, walk, next, cut.clone(), state, trail, placed)?;
-            }
-            self.successors = successors;
         }
-        self.tried = tried;
-        Ok(())
-    }
-
-    /// Adds the configuration that a step led to, with the observers that it allows.
-    #[expect(clippy::too_many_arguments, reason = "a configuration in the making and how it came about")]
-    fn add<P: Borrow<S::Op>>(
-        &mut self,
-        spec: &S,
-        walk: &impl Walk<P, Cut = C>,
-        next: Move,
-        mut cut: C,
-        state: S::State,
-        trail: Trail,
-        placed: Placed,
-    ) -> Result<(), S::Error> {
-        let Engine { moves, stats, observed, trails, .. } = self;
-        moves.clear();
-        walk.observers(&cut, Some(next), moves);
-        Eager { moves, stats, observed }.place(spec, walk, &state, &mut cut)?;
-        let target = if walk.is_met(&cut) { &mut self.next } else { &mut self.work };
-        stats.generated += 1;
-        if target.insert(walk, Config { cut, state, trail, is_covered: false }) {
-            let newest = target.configs.last_mut().expect("the configuration just added");
-            for &step in std::iter::once(&placed).chain(observed.iter()) {
-                newest.trail = trails.extend(newest.trail, step);
-            }
-            stats.distinct += 1;
+        for (reached, placed, observed) in pending.drain(..) {
+            stats.distinct += u64::from(work.insert_new(walk, reached, trails, placed, &observed));
         }
         Ok(())
     }

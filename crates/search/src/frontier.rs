@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::trail::Trail;
+use crate::trail::{Placed, Trail, Trails};
 use crate::walk::Walk;
 
 /// What has been placed, the state this led to, and how.
@@ -45,6 +45,24 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
     /// Adds a configuration that none covers and that covers none, before any other is inserted.
     pub(crate) fn push(&mut self, config: Config<C, S>) {
         self.configs.push(config);
+    }
+
+    /// Adds a configuration that has just been reached, with the steps that led there, unless another one covers it.
+    pub(crate) fn insert_new<P>(
+        &mut self,
+        walk: &impl Walk<P, Cut = C>,
+        config: Config<C, S>,
+        trails: &mut Trails,
+        placed: Placed,
+        observed: &[Placed],
+    ) -> bool {
+        let is_new = self.insert(walk, config);
+        if is_new && let Some(newest) = self.configs.last_mut() {
+            for &step in std::iter::once(&placed).chain(observed) {
+                newest.trail = trails.extend(newest.trail, step);
+            }
+        }
+        is_new
     }
 
     /// Adds a configuration unless another one covers it, and marks those that it covers. True if it was added.
