@@ -198,7 +198,9 @@ impl Spec for Kv {
     }
 
     fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
+        if let Some(next) = self.next(state, op) {
+            out.done(next);
+        }
         Ok(())
     }
 
@@ -352,17 +354,18 @@ impl Model for Kv {
     }
 
     fn next(&self, state: &State, op: &Op) -> Option<State> {
-        self.is_enabled(state, op).then(|| {
-            let mut next = state.clone();
-            match op {
-                Op::Put { key, value, .. } => next.put(*key, *value),
-                Op::Insert { key, value, .. } if state.look_up(*key).is_none() => next.put(*key, *value),
-                Op::Erase { key, .. } => next.erase(*key),
-                Op::Clear => next.clear(),
-                _ => {}
-            }
-            next
-        })
+        if !self.is_enabled(state, op) {
+            return None;
+        }
+        let mut next = state.clone();
+        match op {
+            Op::Put { key, value, .. } => next.put(*key, *value),
+            Op::Insert { key, value, .. } if state.look_up(*key).is_none() => next.put(*key, *value),
+            Op::Erase { key, .. } => next.erase(*key),
+            Op::Clear => next.clear(),
+            _ => {}
+        }
+        Some(next)
     }
 
     fn partition(&self, op: &Op) -> Option<Atom> {

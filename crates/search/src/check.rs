@@ -216,8 +216,12 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
             return Ok(Progress::Decided);
         }
         self.finished += u64::from(!op.interval.is_unfinished());
-        if let Some(observer) = self.stream.call(op, &Relation(self.spec)) {
-            self.engine.place_observers(self.spec, &self.stream, Some(observer)).map_err(CheckError::Spec)?;
+        let relation = &Relation(self.spec);
+        if let Some(observer) = self.stream.call(op, relation) {
+            let placed = self.engine.place_observer(self.spec, &self.stream, observer).map_err(CheckError::Spec)?;
+            if !placed {
+                self.stream.keep_open(observer, relation);
+            }
         }
         if self.engine.trails.wants_settling() {
             self.settle()?;

@@ -112,31 +112,38 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.stats.generated += 1;
             self.stats.distinct += u64::from(self.frontier.insert(walk, config));
         }
-        self.place_observers(spec, walk, None)
-    }
-
-    /// Places observers in every configuration of the frontier that allows them: all that are available, or one that has
-    /// just become so.
-    pub(crate) fn place_observers<P: Borrow<S::Op>>(
-        &mut self,
-        spec: &S,
-        walk: &impl Walk<P, Cut = C>,
-        new: Option<Move>,
-    ) -> Result<(), S::Error> {
         let Engine { frontier, trails, moves, stats, observed, .. } = self;
         for config in &mut frontier.configs {
             moves.clear();
-            match new {
-                Some(new) if walk.is_ready(&config.cut, new) => moves.push(new),
-                Some(_) => {}
-                None => walk.observers(&config.cut, None, moves),
-            }
+            walk.observers(&config.cut, None, moves);
             Eager { moves, stats, observed }.place(spec, walk, &config.state, &mut config.cut)?;
-            for &step in observed.iter() {
-                config.trail = trails.extend(config.trail, step);
-            }
+            config.trail = trails.extend_all(config.trail, observed);
         }
         Ok(())
+    }
+
+    /// Places an observer that has just become available, in every configuration of the frontier that allows it. True if
+    /// all do.
+    pub(crate) fn place_observer<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        observer: Move,
+    ) -> Result<bool, S::Error> {
+        let Engine { frontier, trails, stats, .. } = self;
+        let op = walk.op(observer);
+        let mut is_everywhere = true;
+        for config in &mut frontier.configs {
+            stats.steps += 1;
+            if walk.is_ready(&config.cut, observer) && spec.allows(&config.state, op.call.borrow())? {
+                config.cut = walk.place(&config.cut, observer);
+                let placed = Placed { op: op.id, choice: 0, partway: false };
+                config.trail = trails.extend(config.trail, placed);
+            } else {
+                is_everywhere = false;
+            }
+        }
+        Ok(is_everywhere)
     }
 
     /// The one loop.

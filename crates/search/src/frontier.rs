@@ -58,9 +58,8 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
     ) -> bool {
         let is_new = self.insert(walk, config);
         if is_new && let Some(newest) = self.configs.last_mut() {
-            for &step in std::iter::once(&placed).chain(observed) {
-                newest.trail = trails.extend(newest.trail, step);
-            }
+            newest.trail = trails.extend(newest.trail, placed);
+            newest.trail = trails.extend_all(newest.trail, observed);
         }
         is_new
     }

@@ -32,6 +32,7 @@ pub(crate) struct Stream<P, C> {
     ends: Vec<(u64, usize)>,                       // The end and slot of operations in flight, latest first.
     last: Vec<Option<usize>>, // For each process, the slot of its last operation if still in flight.
     in_flight: C,
+    open: C, // Operations in flight that some configuration may not have placed.
     observers: C,
     unfinished: C, // Never-finished operations in flight; all are mutators, as an observer tells nothing then.
     chained: C,    // Operations whose predecessor in the same process is still in flight.
@@ -63,6 +64,7 @@ impl<P, C: Slots> Stream<P, C> {
             ends: Vec::new(),
             last: Vec::new(),
             in_flight: C::default(),
+            open: C::default(),
             observers: C::default(),
             unfinished: C::default(),
             chained: C::default(),
@@ -76,7 +78,8 @@ impl<P, C: Slots> Stream<P, C> {
         self.free.is_empty() && self.slots.len() == C::CAPACITY
     }
 
-    /// Opens a slot for an operation. Names it if it is an observer, which configurations may place at once.
+    /// Opens a slot for an operation. Names it if it is an observer, which configurations may place at once; if some do
+    /// not, [`Stream::keep_open`] has to be told.
     pub(crate) fn call(&mut self, op: Op<P>, relate: &impl Relate<P>) -> Option<Move> {
         let is_observer = self.must_reduce && relate.is_observer(&op.call);
         if is_observer && op.interval.is_unfinished() {
@@ -84,14 +87,7 @@ impl<P, C: Slots> Stream<P, C> {
         }
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let before = self.predecessor(&op, slot);
-        let (tied, twins) = match self.must_reduce {
-            true => self.relate(slot, &op, before, is_observer, relate),
-            false => Default::default(),
-        };
         self.in_flight.insert(slot);
-        if is_observer {
-            self.observers.insert(slot);
-        }
         match op.interval.end() {
             Some(end) => {
                 let place = self.ends.iter().rposition(|&other| other > (end, slot)).map_or(0, |place| place + 1);
@@ -99,13 +95,23 @@ impl<P, C: Slots> Stream<P, C> {
             }
             None => self.unfinished.insert(slot),
         }
-        let entry = Slot { op: Some(op), is_settled: false, before, tied, twins };
+        let entry = Slot { op: Some(op), is_settled: false, before, tied: C::default(), twins: C::default() };
         if slot == self.slots.len() {
             self.slots.push(entry)
         } else {
             self.slots[slot] = entry
         }
-        is_observer.then_some(Move(slot as u32))
+        if is_observer {
+            self.observers.insert(slot);
+            return Some(Move(slot as u32));
+        }
+        self.relate(slot, relate);
+        None
+    }
+
+    /// Notes that a configuration has not placed this observer.
+    pub(crate) fn keep_open(&mut self, observer: Move, relate: &impl Relate<P>) {
+        self.relate(observer.0 as usize, relate);
     }
 
     /// Makes the next return before this time the goal. `None` if there is none.
@@ -118,14 +124,15 @@ impl<P, C: Slots> Stream<P, C> {
     /// Closes the slot of the goal, which every configuration has placed and must now forget.
     pub(crate) fn retire_goal(&mut self) -> Retired {
         let slot = self.goal;
-        let sets = [&mut self.in_flight, &mut self.observers, &mut self.unfinished, &mut self.chained];
+        let sets = [&mut self.in_flight, &mut self.open, &mut self.observers, &mut self.unfinished, &mut self.chained];
         sets.into_iter().for_each(|set| set.remove(slot));
-        for other in self.in_flight.iter() {
-            let other_slot = &mut self.slots[other];
-            other_slot.tied.remove(slot);
-            other_slot.twins.remove(slot);
-            if other_slot.before == Some(slot) {
-                other_slot.before = None;
+        for other in self.open.iter() {
+            self.slots[other].tied.remove(slot);
+            self.slots[other].twins.remove(slot);
+        }
+        for other in self.chained.clone().iter() {
+            if self.slots[other].before == Some(slot) {
+                self.slots[other].before = None;
                 self.chained.remove(other);
             }
         }
@@ -176,34 +183,31 @@ impl<P, C: Slots> Stream<P, C> {
         Some(before)
     }
 
-    /// How the operation of a new slot relates to those in flight: which it does not commute with, and which are twins
-    /// that come first. Tells the others about the new one.
-    fn relate(
-        &mut self,
-        slot: usize,
-        op: &Op<P>,
-        before: Option<usize>,
-        is_observer: bool,
-        relate: &impl Relate<P>,
-    ) -> (C, C) {
-        let (mut tied, mut twins) = (C::default(), C::default());
-        for other in self.in_flight.iter() {
-            let rival = self.at(other);
+    /// Notes how the operation of a slot relates to the other open ones: which it does not commute with, and which are
+    /// twins that come first.
+    fn relate(&mut self, slot: usize, relate: &impl Relate<P>) {
+        let open = self.open.clone();
+        self.open.insert(slot);
+        if !self.must_reduce {
+            return;
+        }
+        let is_observer = self.observers.contains(slot);
+        for other in open.iter() {
+            let (op, rival, before) = (self.at(slot), self.at(other), self.slots[slot].before);
             let is_tied = before == Some(other) || !relate.commute(&op.call, &rival.call);
             let is_twin = !is_observer && relate.are_equal(&op.call, &rival.call);
             let rival_ends_first = rival.interval.deadline() <= op.interval.deadline();
             if is_tied {
-                tied.insert(other);
+                self.slots[slot].tied.insert(other);
                 self.slots[other].tied.insert(slot);
             }
             // A first twin that waits for its predecessor cannot be placed in place of the second.
             match (is_twin, rival_ends_first) {
-                (true, true) if !self.chained.contains(other) => twins.insert(other),
+                (true, true) if !self.chained.contains(other) => self.slots[slot].twins.insert(other),
                 (true, false) if before.is_none() => self.slots[other].twins.insert(slot),
                 _ => {}
             }
         }
-        (tied, twins)
     }
 
     /// What the goal depends on: it, and whatever does not commute with something it depends on.
@@ -240,6 +244,7 @@ impl<P> Stream<P, u64> {
             ends: self.ends,
             last: self.last,
             in_flight: self.in_flight.into(),
+            open: self.open.into(),
             observers: self.observers.into(),
             unfinished: self.unfinished.into(),
             chained: self.chained.into(),

@@ -62,6 +62,10 @@ impl Trails {
         self.push(trail.0, placed)
     }
 
+    pub(crate) fn extend_all(&mut self, trail: Trail, placed: &[Placed]) -> Trail {
+        placed.iter().fold(trail, |trail, &placed| self.extend(trail, placed))
+    }
+
     pub(crate) fn wants_settling(&self) -> bool {
         self.nodes.len() >= self.settle_at
     }
