@@ -48,6 +48,7 @@ mod frontier;
 mod levels;
 mod observe;
 mod replay;
+mod ring;
 mod slots;
 mod spec;
 mod stream;

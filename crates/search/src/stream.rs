@@ -18,18 +18,17 @@
 
 use std::hash::Hasher;
 
-use hashbrown::HashMap;
 use history::{Op, OpId};
-use rustc_hash::FxBuildHasher;
 
+use crate::ring::Ring;
 use crate::slots::{Slots, Wide};
 use crate::walk::{Move, Walk};
 
 pub(crate) struct Stream<P, C> {
     slots: Vec<Slot<P, C>>,
     free: Vec<usize>,
-    returned: HashMap<OpId, Op<P>, FxBuildHasher>, // Operations whose place in the order is not settled yet.
-    ends: Vec<(u64, usize)>,                       // The end and slot of operations in flight, latest first.
+    returned: Ring<P>,        // Those whose place in the order is not settled yet.
+    ends: Vec<(u64, usize)>,  // The end and slot of operations in flight, latest first.
     last: Vec<Option<usize>>, // For each process, the slot of its last operation if still in flight.
     in_flight: C,
     open: C, // Operations in flight that some configuration may not have placed.
@@ -60,7 +59,7 @@ impl<P, C: Slots> Stream<P, C> {
         Stream {
             slots: Vec::new(),
             free: Vec::new(),
-            returned: HashMap::default(),
+            returned: Ring::new(),
             ends: Vec::new(),
             last: Vec::new(),
             in_flight: C::default(),
@@ -142,7 +141,7 @@ impl<P, C: Slots> Stream<P, C> {
             *last = None;
         }
         if !self.slots[slot].is_settled {
-            self.returned.insert(op.id, op);
+            self.returned.insert(op);
         }
         self.free.push(slot);
         Retired(slot)
@@ -150,10 +149,10 @@ impl<P, C: Slots> Stream<P, C> {
 
     /// Shows an operation that has found its place in the order, and lets go of it if that place is final.
     pub(crate) fn settle<R>(&mut self, id: OpId, is_final: bool, show: impl FnOnce(&Op<P>) -> R) -> R {
-        if is_final && let Some(op) = self.returned.remove(&id) {
+        if is_final && let Some(op) = self.returned.remove(id) {
             return show(&op);
         }
-        if let Some(op) = self.returned.get(&id) {
+        if let Some(op) = self.returned.get(id) {
             return show(op);
         }
         let is_it = |slot: &usize| self.at(*slot).id == id;
