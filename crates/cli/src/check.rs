@@ -71,6 +71,9 @@ pub(crate) fn run(args: &CheckArgs) -> Exit {
         Output::Json => render::json(&args.spec, &outcomes),
         Output::Human => render::summary(&outcomes),
     }
+    if exit == Exit::Nothing && outcomes.is_empty() {
+        anstream::eprintln!("nothing to check: there are no histories there");
+    }
     if let Some(Err(error)) = witness_file.map(|mut file| file.flush()) {
         return complain("--witness", &InputError::new(error));
     }
@@ -189,12 +192,12 @@ impl Check<'_> {
         let cuts = merge.cuts().to_vec();
         let ids = mentions(&checked);
         let mut mentioned = HashMap::new();
-        if !ids.is_empty() {
-            for op in self.segments()? {
-                let op = op?;
-                if ids.binary_search(&op.id).is_ok() {
-                    mentioned.insert(op.id, (history::name(&processes, op.process, op.index), op));
-                }
+        let mut again = self.segments()?;
+        while mentioned.len() < ids.len()
+            && let Some(op) = again.next().transpose()?
+        {
+            if ids.binary_search(&op.id).is_ok() {
+                mentioned.insert(op.id, (history::name(&processes, op.process, op.index), op));
             }
         }
         Ok(self.outcome(checked, operations, processes.len(), cuts, mentioned))

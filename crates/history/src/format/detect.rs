@@ -53,7 +53,7 @@ const TABLE: &[Row] = &[
     Row {
         format: Format::Jepsen,
         name: "jepsen",
-        detect: |bytes| text_of(bytes).trim_start().starts_with(['{', '[', '#']) && has_type(text_of(bytes)),
+        detect: |bytes| first_form(text_of(bytes)).starts_with(['{', '[', '(', '#']) && has_type(text_of(bytes)),
         read: |bytes| jepsen::read(utf8(bytes)?),
     },
 ];
@@ -96,6 +96,14 @@ fn utf8(bytes: &[u8]) -> Result<&str, FormatError> {
     std::str::from_utf8(bytes).map_err(broken)
 }
 
+/// What follows white space and the comments of EDN.
+fn first_form(text: &str) -> &str {
+    match text.trim_start().strip_prefix(';') {
+        Some(comment) => first_form(comment.split_once('\n').map_or("", |(_, rest)| rest)),
+        None => text.trim_start(),
+    }
+}
+
 /// Every event of Jepsen's has a type.
 fn has_type(text: &str) -> bool {
     text.contains(":type") || text.contains("\"type\"")
@@ -123,6 +131,7 @@ mod tests {
         assert_eq!(check(b"\n{\"process\": 0, \"type\": \"invoke\", \"f\": \"read\"}"), Some("jepsen"));
         assert_eq!(check(b"#jepsen.history.Op{:index 0, :type :invoke"), Some("jepsen"));
         assert_eq!(check(b"[{:f :read\n :type :invoke"), Some("jepsen"));
+        assert_eq!(check(b"; by hand\n ; twice\n({:type :invoke"), Some("jepsen"));
         assert_eq!(check(b"{:process 0, :type :invoke, :f :get, :key \"7\", :value nil}"), Some("porcupine-kv"));
         assert_eq!(check(b"INFO  jepsen.util - 0\t:invoke\t:read\tnil"), Some("porcupine-etcd"));
         assert_eq!(check(b"# by hand\nT0 [1 4] write(1)"), Some("text"));
