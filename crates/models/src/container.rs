@@ -5,14 +5,14 @@
 //! one state. A container with a capacity refuses values while it is full. Each discipline stands in a file of its own,
 //! with the words that its container has for all of this, and the procedure that decides some of its histories.
 
-use std::convert::Infallible;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use history::{Call, History, Value};
-use search::{Spec, Successors};
+use search::Spec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::unambiguous::Decision;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
@@ -138,21 +138,9 @@ impl<D: Discipline> Container<D> {
 }
 
 impl<D: Discipline> Spec for Container<D> {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
+    at_most_one_successor!(|_| State::default());
 
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
-    }
-
-    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Self::Error> {
         Ok(self.is_enabled(state, op))
     }
 
