@@ -6,13 +6,13 @@
 //! | `transfer(from, to, amount) = ok` | moves an amount; `ok` is `FALSE` if the balance of `from` was too small |
 //! | `read() = balances` | all balances, as a function or record; accounts that it leaves out must be empty |
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use history::{Call, Value};
-use search::{Spec, Successors};
+use search::Spec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -119,21 +119,9 @@ fn add(state: &mut State, account: Atom, amount: i64) {
 }
 
 impl Spec for Bank {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
+    at_most_one_successor!(|bank| bank.initial.clone());
 
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(self.initial.clone());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
-    }
-
-    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Self::Error> {
         Ok(self.is_enabled(state, op))
     }
 

@@ -8,12 +8,11 @@
 //! | `fetch_add(delta) = old` | adds to the counter and returns the old value |
 //! | `read() = value` | the value; also `get` |
 
-use std::convert::Infallible;
-
 use history::Call;
-use search::{Spec, Successors};
+use search::Spec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::{About, BadCall, Interner, Model};
 
 /// What people should know about this model.
@@ -65,19 +64,7 @@ impl Counter {
 }
 
 impl Spec for Counter {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
-
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(self.initial.into());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
-    }
+    at_most_one_successor!(|counter| counter.initial.into());
 
     fn is_observer(&self, op: &Op) -> bool {
         matches!(op, Op::Read { .. } | Op::Add { delta: 0, .. })

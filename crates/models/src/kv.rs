@@ -16,13 +16,13 @@
 //! A result called `ok` says of `put` that it was done, and of `erase` whether the key was there. A history in which
 //! every operation has one key is decided key by key.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use history::{Call, Value};
-use search::{Spec, Successors};
+use search::Spec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -188,23 +188,9 @@ impl Kv {
 }
 
 impl Spec for Kv {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
+    at_most_one_successor!(|_| State::default());
 
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        if let Some(next) = self.next(state, op) {
-            out.done(next);
-        }
-        Ok(())
-    }
-
-    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Self::Error> {
         Ok(self.is_enabled(state, op))
     }
 

@@ -9,16 +9,16 @@
 //! Histories are decided key by key. A state carries the hash of each string, so comparing states that differ costs no
 //! more than for other models.
 
-use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use history::{Call, Value};
 use rustc_hash::FxHasher;
-use search::{Spec, Successors};
+use search::Spec;
 use smallvec::SmallVec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model};
 
 /// What people should know about this model.
@@ -122,19 +122,7 @@ impl KvAppend {
 }
 
 impl Spec for KvAppend {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
-
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
-    }
+    at_most_one_successor!(|_| State::default());
 
     fn is_observer(&self, op: &Op) -> bool {
         matches!(op, Op::Get { .. })

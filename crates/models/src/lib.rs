@@ -2,12 +2,14 @@
 //!
 //! A [`Model`] is a [`search::Spec`] that also knows how to read recorded calls, how to split a history into
 //! independent parts, and, for some types, how to decide a history without searching ([`unambiguous`]). Each model has
-//! a file of its own, which opens with the operations it has. [`registry`] finds a model by name.
+//! a file of its own, which opens with the operations it has; queues, stacks and priority queues share what is in
+//! [`container`]. [`registry`] finds a model by name.
 
 pub mod atom;
 pub mod bank;
 mod bind;
 pub mod check;
+pub mod container;
 pub mod counter;
 pub mod kv;
 pub mod kv_append;

@@ -47,6 +47,31 @@ pub trait Model:
     }
 }
 
+/// Writes what every model's [`Spec`] starts with: its types, its one initial state, given as a function of the model,
+/// and [`Spec::step`] by [`Model::next`].
+macro_rules! at_most_one_successor {
+    (|$model:pat_param| $first:expr) => {
+        type Op = Op;
+        type State = State;
+        type Error = std::convert::Infallible;
+
+        fn initial(&self, out: &mut Vec<State>) -> Result<(), Self::Error> {
+            let $model = self;
+            out.push($first);
+            Ok(())
+        }
+
+        fn step(&self, state: &State, op: &Op, out: &mut search::Successors<State>) -> Result<(), Self::Error> {
+            if let Some(next) = self.next(state, op) {
+                out.done(next);
+            }
+            Ok(())
+        }
+    };
+}
+
+pub(crate) use at_most_one_successor;
+
 /// What people should know about a model.
 #[derive(Clone, Copy, Debug)]
 pub struct About {

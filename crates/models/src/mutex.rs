@@ -9,12 +9,11 @@
 //! With a `key` as first argument there is one lock for each key, and a history is decided key by key. A process that
 //! takes a lock which it holds already waits forever, as for any other holder.
 
-use std::convert::Infallible;
-
 use history::{Call, ProcessId, Value};
-use search::{Spec, Successors};
+use search::Spec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -80,19 +79,7 @@ fn holder(state: &State, key: Atom) -> Option<ProcessId> {
 }
 
 impl Spec for Mutex {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
-
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
-    }
+    at_most_one_successor!(|_| State::default());
 
     fn is_observer(&self, op: &Op) -> bool {
         op.ok == Some(false)

@@ -7,14 +7,11 @@
 //! | `len() = count` | how many values there are; also `size`, `length` |
 //! | `is_empty() = ok` | whether there are none; also `empty` |
 
-use std::convert::Infallible;
+use history::{History, Value};
 
-use history::{Call, History, Value};
-use search::{Spec, Successors};
-
-use crate::bind::Fields;
+use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
-use crate::{About, Atom, BadCall, Interner, Model, Row};
+use crate::{About, Atom};
 
 /// What people should know about this model.
 pub const ABOUT: About = About {
@@ -29,196 +26,52 @@ pub const ABOUT: About = About {
     options: &[("capacity=4", "the queue is full when it holds this many values; without it, it is never full")],
 };
 
-/// A first-in first-out queue, initially empty.
+/// A first-in first-out queue, initially empty. The value at the front comes first in a state.
+pub type Queue = Container<Fifo>;
+
+/// What came in first goes out first.
 #[derive(Debug, Default)]
-pub struct Queue {
-    capacity: Option<usize>,
-    atoms: Interner,
-}
-
-/// An operation on a queue. Results that were not recorded are `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
-    /// Adds a value.
-    Enqueue {
-        /// The value.
-        value: Atom,
-        /// False if the queue was full.
-        ok: Option<bool>,
-    },
-    /// Takes a value.
-    Dequeue {
-        /// What was taken, or nil if there was nothing.
-        value: Option<Atom>,
-    },
-    /// Counts the values.
-    Len {
-        /// How many there are.
-        count: usize,
-    },
-    /// Looks whether there are values.
-    IsEmpty {
-        /// True if there are none.
-        ok: bool,
-    },
-}
-
-/// The values, the one at the front first.
-pub type State = Row<Atom, 12>;
+pub struct Fifo;
 
 impl Queue {
     /// A queue that is full when it holds `capacity` values, if that is given.
     pub fn new(capacity: Option<usize>) -> Queue {
-        Queue { capacity, atoms: Interner::default() }
-    }
-
-    /// How many values fit, if that is limited.
-    pub fn capacity(&self) -> Option<usize> {
-        self.capacity
-    }
-
-    /// The values that operations refer to.
-    pub fn atoms(&self) -> &Interner {
-        &self.atoms
-    }
-
-    fn is_full(&self, state: &State) -> bool {
-        self.capacity.is_some_and(|capacity| state.len() >= capacity)
-    }
-
-    fn is_enabled(&self, state: &State, op: &Op) -> bool {
-        match *op {
-            Op::Enqueue { ok, .. } => ok.is_none_or(|ok| ok != self.is_full(state)),
-            Op::Dequeue { value } => value.is_none_or(|value| state.first().copied().unwrap_or(Atom::NIL) == value),
-            Op::Len { count } => state.len() == count,
-            Op::IsEmpty { ok } => state.is_empty() == ok,
-        }
+        Container::with_capacity(capacity)
     }
 }
 
-impl Spec for Queue {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
+impl Discipline for Fifo {
+    const ABOUT: &'static About = &ABOUT;
+    const WORDS: Words = Words {
+        noun: "queue",
+        insert: &["enqueue", "push", "send"],
+        remove: &["dequeue", "pop", "receive"],
+        value: &["value", "element"],
+        inserted: "enqueued",
+        removed: "dequeued",
+    };
 
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
+    fn exit(_state: &State) -> usize {
+        0
     }
 
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
+    fn holds(next: &Value) -> String {
+        format!("the queue holds {next} first")
     }
 
-    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
-        Ok(self.is_enabled(state, op))
-    }
-
-    fn is_observer(&self, op: &Op) -> bool {
-        matches!(
-            op,
-            Op::Len { .. }
-                | Op::IsEmpty { .. }
-                | Op::Enqueue { ok: Some(false), .. }
-                | Op::Dequeue { value: Some(Atom::NIL) }
-        )
-    }
-
-    fn commute(&self, a: &Op, b: &Op) -> bool {
+    fn commute(queue: &Queue, a: &Op, b: &Op) -> bool {
         match (a, b) {
             // Both ends of a queue meet only in the value that goes in and comes out, unless there is no room.
-            (Op::Enqueue { value: new, .. }, Op::Dequeue { value: Some(old) })
-            | (Op::Dequeue { value: Some(old) }, Op::Enqueue { value: new, .. }) => {
-                new != old && *old != Atom::NIL && self.capacity.is_none()
+            (Op::Insert { value: new, .. }, Op::Remove { value: Some(old) })
+            | (Op::Remove { value: Some(old) }, Op::Insert { value: new, .. }) => {
+                new != old && *old != Atom::NIL && queue.capacity().is_none()
             }
-            _ => self.is_observer(a) && self.is_observer(b),
+            _ => queue.are_observers(a, b),
         }
     }
 
-    fn why_not(&self, state: &State, op: &Op) -> Option<String> {
-        if self.is_enabled(state, op) {
-            return None;
-        }
-        let count = state.len();
-        Some(match *op {
-            Op::Enqueue { ok: Some(false), .. } => match self.capacity {
-                Some(capacity) => {
-                    format!("`enqueue` was refused, but the queue holds only {count} of at most {capacity} values")
-                }
-                None => "`enqueue` was refused, but the queue is never full".into(),
-            },
-            Op::Enqueue { .. } => format!("`enqueue` was not refused, but the queue is full: it holds {count} values"),
-            Op::Dequeue { value } => {
-                let returned = self.atoms.value(value.unwrap_or(Atom::NIL));
-                match state.first() {
-                    Some(first) => {
-                        let first = self.atoms.value(*first);
-                        format!("`dequeue` returned {returned}, but the queue holds {first} first")
-                    }
-                    None => format!("`dequeue` returned {returned}, but the queue is empty"),
-                }
-            }
-            Op::Len { count: returned } => format!("`len` returned {returned}, but the queue holds {count} values"),
-            Op::IsEmpty { ok } => {
-                format!("`is_empty` returned {}, but the queue holds {} values", Value::Bool(ok), state.len())
-            }
-        })
-    }
-}
-
-impl Model for Queue {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
-        match fields.action() {
-            "enqueue" | "push" | "send" => {
-                fields.args(1)?;
-                let value = fields.element_arg(0, &["value", "element"], &self.atoms)?;
-                Ok(Some(Op::Enqueue { value, ok: fields.ok()? }))
-            }
-            "dequeue" | "pop" | "receive" => {
-                fields.args(0)?;
-                let value = fields.result(&["value", "element"])?.map(|value| self.atoms.atom(value));
-                Ok(Some(Op::Dequeue { value }))
-            }
-            "len" | "size" | "length" => {
-                fields.args(0)?;
-                Ok(fields.count()?.map(|count| Op::Len { count }))
-            }
-            "is_empty" | "empty" => {
-                fields.args(0)?;
-                Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
-            }
-            _ => Err(fields.unknown()),
-        }
-    }
-
-    fn next(&self, state: &State, op: &Op) -> Option<State> {
-        self.is_enabled(state, op).then(|| {
-            let mut next = state.clone();
-            match *op {
-                Op::Enqueue { value, .. } if !self.is_full(state) => next.push(value),
-                Op::Dequeue { .. } if !state.is_empty() => next.remove(0),
-                _ => {}
-            }
-            next
-        })
-    }
-
-    fn atoms(&self) -> &Interner {
-        &self.atoms
-    }
-
-    fn show(&self, state: &State) -> String {
-        self.atoms.show_tuple(state)
-    }
-
-    fn has_procedure(&self) -> bool {
-        true
-    }
-
-    fn decide(&self, history: &History<Op>) -> Decision {
-        unambiguous::queue::decide(self, history)
+    fn decide(queue: &Queue, history: &History<Op>) -> Decision {
+        unambiguous::queue::decide(queue, history)
     }
 }
 

@@ -10,12 +10,11 @@
 //! others as failed. With a `key` as first argument there is one register for each key, and a history is decided key by
 //! key.
 
-use std::convert::Infallible;
-
 use history::{Call, Value};
-use search::{Spec, Successors};
+use search::Spec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about a register that is only read and written.
@@ -108,21 +107,9 @@ impl Register {
 }
 
 impl Spec for Register {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
+    at_most_one_successor!(|_| State::default());
 
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
-    }
-
-    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Self::Error> {
         Ok(self.is_enabled(state, op))
     }
 

@@ -9,13 +9,13 @@
 //!
 //! A history without `read` is decided element by element.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use history::{Call, History, Value};
-use search::{Spec, Successors};
+use search::Spec;
 
 use crate::bind::Fields;
+use crate::model::at_most_one_successor;
 use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
@@ -105,21 +105,9 @@ impl Set {
 }
 
 impl Spec for Set {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
+    at_most_one_successor!(|_| State::default());
 
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
-    }
-
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
-    }
-
-    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
+    fn allows(&self, state: &State, op: &Op) -> Result<bool, Self::Error> {
         Ok(self.is_enabled(state, op))
     }
 

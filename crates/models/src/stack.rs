@@ -7,14 +7,11 @@
 //! | `len() = count` | how many values there are; also `size`, `length` |
 //! | `is_empty() = ok` | whether there are none; also `empty` |
 
-use std::convert::Infallible;
+use history::{History, Value};
 
-use history::{Call, History, Value};
-use search::{Spec, Successors};
-
-use crate::bind::Fields;
+use crate::About;
+use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
-use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
 pub const ABOUT: About = About {
@@ -29,186 +26,41 @@ pub const ABOUT: About = About {
     options: &[("capacity=4", "the stack is full when it holds this many values; without it, it is never full")],
 };
 
-/// A last-in first-out stack, initially empty.
+/// A last-in first-out stack, initially empty. The value on top comes last in a state.
+pub type Stack = Container<Lifo>;
+
+/// What came in last goes out first.
 #[derive(Debug, Default)]
-pub struct Stack {
-    capacity: Option<usize>,
-    atoms: Interner,
-}
-
-/// An operation on a stack. Results that were not recorded are `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
-    /// Adds a value.
-    Push {
-        /// The value.
-        value: Atom,
-        /// False if the stack was full.
-        ok: Option<bool>,
-    },
-    /// Takes a value.
-    Pop {
-        /// What was taken, or nil if there was nothing.
-        value: Option<Atom>,
-    },
-    /// Counts the values.
-    Len {
-        /// How many there are.
-        count: usize,
-    },
-    /// Looks whether there are values.
-    IsEmpty {
-        /// True if there are none.
-        ok: bool,
-    },
-}
-
-/// The values, the one on top last.
-pub type State = Row<Atom, 12>;
+pub struct Lifo;
 
 impl Stack {
     /// A stack that is full when it holds `capacity` values, if that is given.
     pub fn new(capacity: Option<usize>) -> Stack {
-        Stack { capacity, atoms: Interner::default() }
-    }
-
-    /// How many values fit, if that is limited.
-    pub fn capacity(&self) -> Option<usize> {
-        self.capacity
-    }
-
-    /// The values that operations refer to.
-    pub fn atoms(&self) -> &Interner {
-        &self.atoms
-    }
-
-    fn is_full(&self, state: &State) -> bool {
-        self.capacity.is_some_and(|capacity| state.len() >= capacity)
-    }
-
-    fn is_enabled(&self, state: &State, op: &Op) -> bool {
-        match *op {
-            Op::Push { ok, .. } => ok.is_none_or(|ok| ok != self.is_full(state)),
-            Op::Pop { value } => value.is_none_or(|value| state.last().copied().unwrap_or(Atom::NIL) == value),
-            Op::Len { count } => state.len() == count,
-            Op::IsEmpty { ok } => state.is_empty() == ok,
-        }
+        Container::with_capacity(capacity)
     }
 }
 
-impl Spec for Stack {
-    type Op = Op;
-    type State = State;
-    type Error = Infallible;
+impl Discipline for Lifo {
+    const ABOUT: &'static About = &ABOUT;
+    const WORDS: Words = Words {
+        noun: "stack",
+        insert: &["push"],
+        remove: &["pop"],
+        value: &["value", "element"],
+        inserted: "pushed",
+        removed: "popped",
+    };
 
-    fn initial(&self, out: &mut Vec<State>) -> Result<(), Infallible> {
-        out.push(State::default());
-        Ok(())
+    fn exit(state: &State) -> usize {
+        state.len().saturating_sub(1)
     }
 
-    fn step(&self, state: &State, op: &Op, out: &mut Successors<State>) -> Result<(), Infallible> {
-        self.next(state, op).into_iter().for_each(|next| out.done(next));
-        Ok(())
+    fn holds(next: &Value) -> String {
+        format!("the stack holds {next} on top")
     }
 
-    fn allows(&self, state: &State, op: &Op) -> Result<bool, Infallible> {
-        Ok(self.is_enabled(state, op))
-    }
-
-    fn is_observer(&self, op: &Op) -> bool {
-        matches!(
-            op,
-            Op::Len { .. } | Op::IsEmpty { .. } | Op::Push { ok: Some(false), .. } | Op::Pop { value: Some(Atom::NIL) }
-        )
-    }
-
-    fn commute(&self, a: &Op, b: &Op) -> bool {
-        self.is_observer(a) && self.is_observer(b)
-    }
-
-    fn why_not(&self, state: &State, op: &Op) -> Option<String> {
-        if self.is_enabled(state, op) {
-            return None;
-        }
-        let count = state.len();
-        Some(match *op {
-            Op::Push { ok: Some(false), .. } => match self.capacity {
-                Some(capacity) => {
-                    format!("`push` was refused, but the stack holds only {count} of at most {capacity} values")
-                }
-                None => "`push` was refused, but the stack is never full".into(),
-            },
-            Op::Push { .. } => format!("`push` was not refused, but the stack is full: it holds {count} values"),
-            Op::Pop { value } => {
-                let returned = self.atoms.value(value.unwrap_or(Atom::NIL));
-                match state.last() {
-                    Some(top) => {
-                        let top = self.atoms.value(*top);
-                        format!("`pop` returned {returned}, but the stack holds {top} on top")
-                    }
-                    None => format!("`pop` returned {returned}, but the stack is empty"),
-                }
-            }
-            Op::Len { count: returned } => format!("`len` returned {returned}, but the stack holds {count} values"),
-            Op::IsEmpty { ok } => {
-                format!("`is_empty` returned {}, but the stack holds {} values", Value::Bool(ok), state.len())
-            }
-        })
-    }
-}
-
-impl Model for Stack {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
-        match fields.action() {
-            "push" => {
-                fields.args(1)?;
-                let value = fields.element_arg(0, &["value", "element"], &self.atoms)?;
-                Ok(Some(Op::Push { value, ok: fields.ok()? }))
-            }
-            "pop" => {
-                fields.args(0)?;
-                let value = fields.result(&["value", "element"])?.map(|value| self.atoms.atom(value));
-                Ok(Some(Op::Pop { value }))
-            }
-            "len" | "size" | "length" => {
-                fields.args(0)?;
-                Ok(fields.count()?.map(|count| Op::Len { count }))
-            }
-            "is_empty" | "empty" => {
-                fields.args(0)?;
-                Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
-            }
-            _ => Err(fields.unknown()),
-        }
-    }
-
-    fn next(&self, state: &State, op: &Op) -> Option<State> {
-        self.is_enabled(state, op).then(|| {
-            let mut next = state.clone();
-            match *op {
-                Op::Push { value, .. } if !self.is_full(state) => next.push(value),
-                Op::Pop { .. } if !state.is_empty() => next.remove(state.len() - 1),
-                _ => {}
-            }
-            next
-        })
-    }
-
-    fn atoms(&self) -> &Interner {
-        &self.atoms
-    }
-
-    fn show(&self, state: &State) -> String {
-        self.atoms.show_tuple(state)
-    }
-
-    fn has_procedure(&self) -> bool {
-        true
-    }
-
-    fn decide(&self, history: &History<Op>) -> Decision {
-        unambiguous::stack::decide(self, history)
+    fn decide(stack: &Stack, history: &History<Op>) -> Decision {
+        unambiguous::stack::decide(stack, history)
     }
 }
 

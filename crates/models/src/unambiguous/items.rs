@@ -8,19 +8,10 @@ use history::{History, OpId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::container::{Container, Discipline, Op, Words};
 use crate::unambiguous::Decision;
 use crate::unambiguous::ranks::{Ranks, ranks};
 use crate::{Atom, Interner};
-
-/// What an operation is to a container.
-pub(crate) enum Class {
-    /// Puts a value in.
-    Insert(Atom),
-    /// Takes a value out, or finds nothing.
-    Remove(Option<Atom>),
-    /// Something that the procedures do not know.
-    Other(&'static str),
-}
 
 /// One value: when it went in and when it came out.
 #[derive(Clone, Copy, Debug)]
@@ -71,15 +62,15 @@ struct Uses {
     removes: SmallVec<[(OpId, Ranks); 1]>,
 }
 
-/// Pairs the operations of a history, whose verbs are `inserted` and `removed`. Returns a decision if there is no need
-/// to go on, or no way to.
-pub(crate) fn items<T>(
-    history: &History<T>,
-    atoms: &Interner,
-    [inserted, removed]: [&str; 2],
-    class: impl Fn(&T) -> Class,
-) -> Result<Items, Decision> {
+/// Pairs the operations of a history in which each value goes in at most once. Returns a decision if there is no need to
+/// go on, or no way to.
+pub(crate) fn items<D: Discipline>(container: &Container<D>, history: &History<Op>) -> Result<Items, Decision> {
+    let Words { noun, insert, remove, inserted, removed, .. } = D::WORDS;
+    let (atoms, insert, remove) = (container.atoms(), insert[0], remove[0]);
     let not_applicable = |reason: &str| Err(Decision::NotApplicable(reason.into()));
+    if container.capacity().is_some() {
+        return not_applicable(&format!("the {noun} has a capacity"));
+    }
     let Some((ranks, end)) = ranks(history) else {
         return not_applicable("two processes end one operation and start the next at the same instant");
     };
@@ -93,22 +84,30 @@ pub(crate) fn items<T>(
                 uses.len() - 1
             })
         };
-        match class(&op.call) {
-            Class::Insert(value) => {
+        match op.call {
+            Op::Insert { ok: Some(false), .. } => {
+                let article = if insert.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+                return not_applicable(&format!("{article} `{insert}` was refused"));
+            }
+            Op::Insert { value, .. } => {
                 let place = place(value);
                 if uses[place].insert.replace((op.id, ranks)).is_some() {
                     return not_applicable(&format!("{} was {inserted} more than once", atoms.value(value)));
                 }
             }
-            Class::Remove(_) if op.interval.is_unfinished() => {
+            Op::Remove { value: None } => return not_applicable(&format!("a `{remove}` has no recorded result")),
+            Op::Remove { .. } | Op::IsEmpty { ok: true } if op.interval.is_unfinished() => {
                 return not_applicable("an operation that takes a value out did not finish");
             }
-            Class::Remove(Some(value)) => {
+            Op::Remove { value: Some(Atom::NIL) } | Op::IsEmpty { ok: true } => {
+                out.empties.push(Empty { op: op.id, call: ranks.call, ret: ranks.ret });
+            }
+            Op::Remove { value: Some(value) } => {
                 let place = place(value);
                 uses[place].removes.push((op.id, ranks));
             }
-            Class::Remove(None) => out.empties.push(Empty { op: op.id, call: ranks.call, ret: ranks.ret }),
-            Class::Other(reason) => return not_applicable(reason),
+            Op::IsEmpty { ok: false } => return not_applicable("somebody saw that it was not empty"),
+            Op::Len { .. } => return not_applicable("the length was asked for"),
         }
     }
     for Uses { value, insert, removes } in uses {

@@ -9,23 +9,16 @@
 
 use history::{History, OpId};
 
-use crate::priority_queue::{Op, PriorityQueue};
+use crate::Interner;
+use crate::container::Op;
+use crate::priority_queue::PriorityQueue;
 use crate::unambiguous::Decision;
-use crate::unambiguous::items::{Class, Items, cover, covered, items};
+use crate::unambiguous::items::{Items, cover, covered, items};
 use crate::unambiguous::tree::Next;
-use crate::{Atom, Interner};
 
 /// Decides a history in which each value is inserted at most once.
 pub fn decide(queue: &PriorityQueue, history: &History<Op>) -> Decision {
-    let class = |op: &Op| match *op {
-        Op::Insert { value } => Class::Insert(value),
-        Op::DeleteMin { value: None } => Class::Other("a `delete_min` has no recorded result"),
-        Op::DeleteMin { value: Some(value) } => Class::Remove((value != Atom::NIL).then_some(value)),
-        Op::IsEmpty { ok: true } => Class::Remove(None),
-        Op::IsEmpty { ok: false } => Class::Other("somebody saw that it was not empty"),
-        Op::Len { .. } => Class::Other("the length was asked for"),
-    };
-    match items(history, queue.atoms(), ["inserted", "taken out"], class) {
+    match items(queue, history) {
         Err(decision) => decision,
         Ok(items) => place(items, queue.atoms()),
     }

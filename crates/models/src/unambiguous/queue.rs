@@ -12,26 +12,15 @@
 
 use history::{History, OpId};
 
-use crate::queue::{Op, Queue};
+use crate::Interner;
+use crate::container::Op;
+use crate::queue::Queue;
 use crate::unambiguous::Decision;
-use crate::unambiguous::items::{Class, Item, Items, cover, covered, free_slots, items};
-use crate::{Atom, Interner};
+use crate::unambiguous::items::{Item, Items, cover, covered, free_slots, items};
 
 /// Decides a history of an unbounded queue in which each value is enqueued at most once.
 pub fn decide(queue: &Queue, history: &History<Op>) -> Decision {
-    if queue.capacity().is_some() {
-        return Decision::NotApplicable("the queue has a capacity".into());
-    }
-    let class = |op: &Op| match *op {
-        Op::Enqueue { ok: Some(false), .. } => Class::Other("an `enqueue` was refused"),
-        Op::Enqueue { value, .. } => Class::Insert(value),
-        Op::Dequeue { value: None } => Class::Other("a `dequeue` has no recorded result"),
-        Op::Dequeue { value: Some(value) } => Class::Remove((value != Atom::NIL).then_some(value)),
-        Op::IsEmpty { ok: true } => Class::Remove(None),
-        Op::IsEmpty { ok: false } => Class::Other("somebody saw that it was not empty"),
-        Op::Len { .. } => Class::Other("the length was asked for"),
-    };
-    match items(history, queue.atoms(), ["enqueued", "dequeued"], class) {
+    match items(queue, history) {
         Err(decision) => decision,
         Ok(items) => wrong_order(&items, queue.atoms())
             .or_else(|| never_empty(&items, queue.atoms()))

@@ -17,27 +17,16 @@
 
 use history::{History, OpId};
 
-use crate::stack::{Op, Stack};
+use crate::Interner;
+use crate::container::Op;
+use crate::stack::Stack;
 use crate::unambiguous::Decision;
-use crate::unambiguous::items::{Class, Item, Items, cover, covered, free_slots, items, list};
+use crate::unambiguous::items::{Item, Items, cover, covered, free_slots, items, list};
 use crate::unambiguous::tree::{Coverage, Next, Smallest};
-use crate::{Atom, Interner};
 
 /// Decides a history of an unbounded stack in which each value is pushed at most once.
 pub fn decide(stack: &Stack, history: &History<Op>) -> Decision {
-    if stack.capacity().is_some() {
-        return Decision::NotApplicable("the stack has a capacity".into());
-    }
-    let class = |op: &Op| match *op {
-        Op::Push { ok: Some(false), .. } => Class::Other("a `push` was refused"),
-        Op::Push { value, .. } => Class::Insert(value),
-        Op::Pop { value: None } => Class::Other("a `pop` has no recorded result"),
-        Op::Pop { value: Some(value) } => Class::Remove((value != Atom::NIL).then_some(value)),
-        Op::IsEmpty { ok: true } => Class::Remove(None),
-        Op::IsEmpty { ok: false } => Class::Other("somebody saw that it was not empty"),
-        Op::Len { .. } => Class::Other("the length was asked for"),
-    };
-    match items(history, stack.atoms(), ["pushed", "popped"], class) {
+    match items(stack, history) {
         Err(decision) => decision,
         Ok(items) => place(items, stack.atoms()),
     }
