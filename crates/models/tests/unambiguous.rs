@@ -429,3 +429,22 @@ fn bounded_objects_are_left_to_the_search() {
         assert!(matches!(with_model(model, Decide(&history)), Ok(Decision::NotApplicable(_))), "{model}");
     }
 }
+
+#[test]
+fn what_a_procedure_cannot_decide_is_named_in_the_words_of_its_model() {
+    let check = |model: &str, call: Call| {
+        let history = History::from_calls([(0, 0, Some(1), call)]).unwrap();
+        match with_model(model, Decide(&history)) {
+            Ok(Decision::NotApplicable(reason)) => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    let refused = || Call::positional("push", [1.into()], [false.into()]);
+    let unknown = || Call::positional("pop", [], []);
+    insta::assert_snapshot!(check("queue", refused()), @"an `enqueue` was refused");
+    insta::assert_snapshot!(check("stack", refused()), @"a `push` was refused");
+    insta::assert_snapshot!(check("queue", unknown()), @"a `dequeue` has no recorded result");
+    insta::assert_snapshot!(check("stack", unknown()), @"a `pop` has no recorded result");
+    insta::assert_snapshot!(check("priority-queue", unknown()), @"a `delete_min` has no recorded result");
+    insta::assert_snapshot!(check("stack:capacity=1", unknown()), @"the stack has a capacity");
+}
