@@ -149,7 +149,13 @@ impl Kv {
     }
 
     fn count(&self, state: &State, lo: Atom, hi: Atom) -> usize {
-        state.iter().filter(|pair| self.is_between(lo, pair.0, hi)).count()
+        match (lo.as_int(), hi.as_int()) {
+            // Between two integers that fit a word there are no others, and no other values.
+            (Some(lo), Some(hi)) => {
+                state.iter().filter(|pair| pair.0.as_int().is_some_and(|key| lo <= key && key <= hi)).count()
+            }
+            _ => state.iter().filter(|pair| self.is_between(lo, pair.0, hi)).count(),
+        }
     }
 
     fn is_enabled(&self, state: &State, op: &Op) -> bool {
