@@ -178,7 +178,7 @@ fn a_stream_is_decided_as_soon_as_it_is_rejected() {
     let late = History::from_calls([(0, 5000, Some(5001), Write(0, 3))]).expect("a history");
     let progress = checker.push(late.ops()[0].clone(), &mut Unwatched).expect("a spec without errors");
     assert!(progress.is_decided());
-    assert_eq!(checker.stats().operations, 0);
+    assert_eq!((checker.stats().operations, checker.stats().steps), (0, 3));
     assert!(checker.finish(&mut Unwatched).expect("a spec without errors").verdict.is_rejected());
 }
 
@@ -195,7 +195,39 @@ fn whoever_watches_may_stop_the_search() {
     let report = check_watched(&Registers, &history, &Options::default(), watch).expect("a spec without errors");
     assert_eq!(report.verdict, Verdict::Inconclusive(Stop::Interrupted));
     assert_eq!(looks, 3);
-    let narrow = Options { max_width: Some(20), ..Options::default() };
-    let report = check(&Registers, &history, &narrow).expect("a spec without errors");
-    assert_eq!(report.verdict, Verdict::Inconclusive(Stop::Width));
+}
+
+#[test]
+fn the_limit_on_width_is_the_width_that_is_reported() {
+    let history = overlapping((0..5).map(|value| Write(0, value)));
+    let run = |max_width| {
+        let options = Options { max_width, ..Options::default() };
+        check(&Registers, &history, &options).expect("a spec without errors")
+    };
+    let free = run(None);
+    let widest = free.stats.widest.expect("something returned");
+    assert!(free.verdict.is_accepted());
+    assert!(run(Some(widest.width)).verdict.is_accepted());
+    assert_eq!(run(Some(widest.width - 1)).verdict, Verdict::Inconclusive(Stop::Width));
+}
+
+#[test]
+fn the_first_of_several_widest_places_is_named() {
+    let calls = [(0, 0, Some(1), Write(0, 1)), (0, 2, Some(3), Write(0, 2)), (0, 4, Some(5), Write(0, 3))];
+    let history = History::from_calls(calls).expect("a history");
+    let report = check(&Registers, &history, &Options::default()).expect("a spec without errors");
+    let widest = report.stats.widest.expect("something returned");
+    assert_eq!((widest.goal, widest.in_flight), (Some(OpId(0)), vec![OpId(0)]));
+}
+
+#[test]
+fn the_search_is_looked_at_every_few_dozen_steps() {
+    let history = overlapping((0..7).map(|value| Write(0, value)));
+    let mut looks = 0;
+    let watch = &mut |_: &Stats| {
+        looks += 1;
+        None
+    };
+    let report = check_watched(&Registers, &history, &Options::default(), watch).expect("a spec without errors");
+    insta::assert_snapshot!(format!("{} steps, {looks} looks", report.stats.steps), @"1351 steps, 20 looks");
 }
