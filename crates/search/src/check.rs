@@ -218,8 +218,10 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
         self.finished += u64::from(!op.interval.is_unfinished());
         let relation = &Relation(self.spec);
         if let Some(observer) = self.stream.call(op, relation) {
-            let placed = self.engine.place_observer(self.spec, &self.stream, observer).map_err(CheckError::Spec)?;
-            if !placed {
+            let Run { spec, stream, engine, .. } = self;
+            let is_ready = |cut: &C| stream.is_ready(cut, observer);
+            let is_everywhere = engine.place_observer(*spec, stream, observer, is_ready).map_err(CheckError::Spec)?;
+            if !is_everywhere {
                 self.stream.keep_open(observer, relation);
             }
         }

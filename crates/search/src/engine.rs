@@ -122,20 +122,21 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         Ok(())
     }
 
-    /// Places an observer that has just become available, in every configuration of the frontier that allows it. True if
-    /// all do.
+    /// Places an observer that has just become available, in every configuration of the frontier that is ready for it and
+    /// allows it. True if all are.
     pub(crate) fn place_observer<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
         observer: Move,
+        is_ready: impl Fn(&C) -> bool,
     ) -> Result<bool, S::Error> {
         let Engine { frontier, trails, stats, .. } = self;
         let op = walk.op(observer);
         let mut is_everywhere = true;
         for config in &mut frontier.configs {
             stats.steps += 1;
-            if walk.is_ready(&config.cut, observer) && spec.allows(&config.state, op.call.borrow())? {
+            if is_ready(&config.cut) && spec.allows(&config.state, op.call.borrow())? {
                 config.cut = walk.place(&config.cut, observer);
                 let placed = Placed { op: op.id, choice: 0, partway: false };
                 config.trail = trails.extend(config.trail, placed);

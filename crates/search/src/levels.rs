@@ -33,10 +33,6 @@ impl<P> Walk<P> for Levels<'_, P> {
         out.extend(self.ready(position, true));
     }
 
-    fn is_ready(&self, position: &Position, next: Move) -> bool {
-        self.order.ready(position).any(|(_, place)| place == next.0 as usize)
-    }
-
     fn has_chains(&self) -> bool {
         true
     }

@@ -69,3 +69,32 @@ impl Watch for Unwatched {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stats(scale: u64, width: usize) -> Stats {
+        Stats {
+            operations: scale,
+            steps: 2 * scale,
+            generated: 3 * scale,
+            distinct: 4 * scale,
+            width,
+            widest: Some(Widest { width, goal: Some(OpId(width as u32)), in_flight: Vec::new() }),
+        }
+    }
+
+    #[test]
+    fn counts_add_up_and_the_wider_place_stays() {
+        let add = |mut a: Stats, b: &Stats| {
+            a.add(b);
+            a
+        };
+        let widest = |width| stats(0, width).widest;
+        assert_eq!(add(stats(1, 7), &stats(5, 3)), Stats { width: 10, widest: widest(7), ..stats(6, 0) });
+        assert_eq!(add(stats(1, 3), &stats(5, 7)), Stats { width: 10, widest: widest(7), ..stats(6, 0) });
+        let earlier = Stats { widest: Some(Widest { goal: None, ..widest(3).unwrap() }), ..stats(1, 3) };
+        assert_eq!(add(earlier.clone(), &stats(1, 3)).widest, earlier.widest);
+    }
+}

@@ -209,6 +209,11 @@ impl<P, C: Slots> Stream<P, C> {
         }
     }
 
+    /// True if a cut has placed what must come before this operation in its process.
+    pub(crate) fn is_ready(&self, cut: &C, next: Move) -> bool {
+        self.slots[next.0 as usize].before.is_none_or(|before| cut.contains(before))
+    }
+
     /// What the goal depends on: it, and whatever does not commute with something it depends on.
     fn needed(&self, unplaced: &C) -> C {
         let mut needed = C::default().with(self.goal);
@@ -286,10 +291,6 @@ impl<P, C: Slots> Walk<P> for Stream<P, C> {
             unplaced = unplaced.and(&self.slots[after.0 as usize].tied);
         }
         out.extend(unplaced.iter().filter(|&slot| self.is_ready(cut, Move(slot as u32))).map(|slot| Move(slot as u32)));
-    }
-
-    fn is_ready(&self, cut: &C, next: Move) -> bool {
-        self.slots[next.0 as usize].before.is_none_or(|before| cut.contains(before))
     }
 
     fn has_chains(&self) -> bool {

@@ -23,9 +23,6 @@ pub(crate) trait Walk<P> {
     /// Adds the observers that may be next: all of them, or those that may have become enabled by the move just made.
     fn observers(&self, cut: &Self::Cut, after: Option<Move>, out: &mut Vec<Move>);
 
-    /// True if everything that must come before the operation has been placed.
-    fn is_ready(&self, cut: &Self::Cut, next: Move) -> bool;
-
     /// True if placing an observer may let another one come forward.
     fn has_chains(&self) -> bool;
 

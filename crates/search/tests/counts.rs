@@ -3,8 +3,8 @@
 
 use std::convert::Infallible;
 
-use history::{History, OpId, Stop, Verdict};
-use search::{Checker, Options, Spec, Stats, Successors, Unwatched, Why, check, check_watched};
+use history::{History, OpId, Precedence, Stop, Verdict};
+use search::{Checker, Options, Spec, Stats, Strategy, Successors, Unwatched, Why, check, check_watched};
 
 /// One register for each key, all zero at first.
 struct Registers;
@@ -147,6 +147,18 @@ fn a_stuck_configuration_says_why() {
     assert_eq!(why(1, 1), None);
     let recent: Vec<u32> = explanation.stuck[1].recent.iter().map(|step| step.op.0).collect();
     assert_eq!(recent, [0, 1]);
+}
+
+#[test]
+fn by_level_what_waits_names_what_it_waits_for() {
+    let calls = [(0, 0, Some(1), Read(0, 7)), (1, 2, Some(3), Write(0, 7))];
+    let history = History::from_calls(calls).expect("a history");
+    let options = Options { strategy: Strategy::ByLevel(Precedence::RealTime), ..Options::default() };
+    let report = check(&Registers, &history, &options).expect("a spec without errors");
+    let Verdict::Rejected(explanation) = report.verdict else { panic!("rejected") };
+    let why: Vec<Why> = explanation.stuck[0].refused.iter().map(|refusal| refusal.why.clone()).collect();
+    assert_eq!(why, [Why::Disabled(Some("read 7, holds 0".into())), Why::MustFollow(OpId(0))]);
+    assert_eq!((explanation.goal, explanation.explained), (None, 0));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 //! `cargo test --release -p omnilink-search --test oracle -- --ignored` runs the long version.
 
 use fastrand::Rng;
-use history::{Precedence, Verdict};
-use search::{Options, Strategy, check, replay};
-use testkit::{Reachable, Table, is_allowed, random_history, reachable};
+use history::{OpId, Precedence, Verdict};
+use search::{Options, Strategy, Witness, check, replay};
+use testkit::{Reachable, Table, is_allowed, is_order, random_history, reachable};
 
 fn compare(seeds: std::ops::Range<u64>, most: usize) {
     let mut accepted = 0;
@@ -72,4 +72,38 @@ fn by_level_and_without_reductions_the_search_visits_what_a_model_checker_visits
         }
     }
     assert!(compared > 1_000, "{compared} rejected histories are enough to compare");
+}
+
+#[test]
+fn a_replay_confirms_orders_and_nothing_else() {
+    let (mut confirmed, mut refused) = (0, 0);
+    for seed in 0..20_000 {
+        let mut rng = Rng::with_seed(seed);
+        let spec = Table::random(&mut rng);
+        let history = random_history(&spec, &mut rng, 5);
+        // By start is often right; then something is moved, left out or doubled.
+        let mut order: Vec<OpId> = history.ops().iter().map(|op| op.id).collect();
+        for _ in 0..rng.usize(..3) {
+            let place = rng.usize(..=order.len());
+            match rng.u8(..4) {
+                0 if place < order.len() => drop(order.remove(place)),
+                1 if place < order.len() => order.push(order[place]),
+                _ if place + 1 < order.len() => order.swap(place, place + 1),
+                _ => {}
+            }
+        }
+        let witness = Witness::from_order(order.clone());
+        assert_eq!((witness.len(), witness.is_empty(), witness.initial()), (order.len(), order.is_empty(), 0));
+        for precedence in [Precedence::RealTime, Precedence::Program] {
+            let expected = is_order(&spec, &history, precedence, &order);
+            let replayed = replay(&spec, &history, precedence, &witness);
+            assert_eq!(
+                replayed.is_ok(),
+                expected,
+                "seed {seed}: {replayed:?} for {order:?} of {history:?} in {spec:?}"
+            );
+            *if expected { &mut confirmed } else { &mut refused } += 1;
+        }
+    }
+    assert!(confirmed > 4_000 && refused > 4_000, "{confirmed} confirmed, {refused} refused");
 }

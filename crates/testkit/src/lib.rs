@@ -4,5 +4,5 @@ mod oracle;
 mod table;
 pub mod workload;
 
-pub use crate::oracle::{Reachable, is_allowed, reachable};
+pub use crate::oracle::{Reachable, is_allowed, is_order, reachable};
 pub use crate::table::{Table, TableOp, random_history};

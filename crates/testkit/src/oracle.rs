@@ -6,7 +6,7 @@
 //!
 //! The same code counts what a model checker would visit: the situations that can be reached, and the steps between them.
 
-use history::{History, Op, Precedence};
+use history::{History, Op, OpId, Precedence};
 use search::{Spec, Successors};
 
 /// What can be reached by placing operations in any order that is allowed.
@@ -45,6 +45,28 @@ where
         next += 1;
     }
     Reachable { situations: search.seen.len() as u64, steps }
+}
+
+/// True if the spec allows the operations in this order, always taking the first successor, and the order is one of the
+/// history: every finished operation is in it, none is twice, and none comes after one that it precedes.
+pub fn is_order<S: Spec>(spec: &S, history: &History<S::Op>, precedence: Precedence, order: &[OpId]) -> bool
+where
+    S::Error: std::fmt::Debug,
+{
+    let mut states = Vec::new();
+    spec.initial(&mut states).expect("a spec that can be evaluated");
+    let search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
+    let mut placed = vec![false; history.ops().len()];
+    let mut state = states.swap_remove(0);
+    for id in order {
+        if placed[id.index()] || !search.may_be_next(id.index(), &placed) {
+            return false;
+        }
+        placed[id.index()] = true;
+        let Some(next) = search.step(&state, id.index()).0.into_iter().next() else { return false };
+        state = next;
+    }
+    history.ops().iter().zip(&placed).all(|(op, &is_placed)| is_placed || op.interval.end().is_none())
 }
 
 /// True if some order of the operations is allowed.
