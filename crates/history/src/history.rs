@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::{Call, Interval, Op, OpId, Outcome, ProcessId, Trace};
+use crate::{Call, Interval, Op, OpId, Outcome, ProcessId, Record, Trace};
 
 /// Operations by increasing start, each process sequential.
 #[derive(Clone, Debug)]
@@ -66,29 +66,28 @@ pub enum IllFormed {
 impl History<Call> {
     /// Checks a trace. Records may stand in any order, as long as those of one process can be told apart by time.
     pub fn new(trace: Trace) -> Result<History<Call>, IllFormed> {
-        let Trace { processes, mut records, .. } = trace;
-        records.sort_by_key(|record| (record.start, record.end.unwrap_or(u64::MAX)));
-        let mut sequence = Sequence::default();
-        let mut ops = Vec::with_capacity(records.len());
-        for record in records {
-            ops.push(sequence.next(&processes, record.process, record.start, record.end, record.call)?);
-        }
-        Ok(History { processes: processes.into(), ops })
+        let call = |record: Record| (record.process, record.start, record.end, record.call);
+        History::in_order(trace.processes.into(), trace.records.into_iter().map(call).collect())
     }
 }
 
 impl<T> History<T> {
     /// Checks operations given as (process, start, end, call), where an end of `None` was never recorded.
     pub fn from_calls(calls: impl IntoIterator<Item = (u32, u64, Option<u64>, T)>) -> Result<History<T>, IllFormed> {
-        let mut calls: Vec<_> = calls.into_iter().collect();
+        let calls: Vec<_> =
+            calls.into_iter().map(|(process, start, end, call)| (ProcessId(process), start, end, call)).collect();
+        let count = calls.iter().map(|call| call.0.index() + 1).max().unwrap_or(0);
+        History::in_order((0..count).map(|process| process.to_string().into()).collect(), calls)
+    }
+
+    fn in_order(
+        processes: Arc<[Arc<str>]>,
+        mut calls: Vec<(ProcessId, u64, Option<u64>, T)>,
+    ) -> Result<History<T>, IllFormed> {
         calls.sort_by_key(|&(_, start, end, _)| (start, end.unwrap_or(u64::MAX)));
-        let count = calls.iter().map(|call| call.0 + 1).max().unwrap_or(0);
-        let processes: Arc<[Arc<str>]> = (0..count).map(|process| process.to_string().into()).collect();
         let mut sequence = Sequence::default();
-        let mut ops = Vec::with_capacity(calls.len());
-        for (process, start, end, call) in calls {
-            ops.push(sequence.next(&processes, ProcessId(process), start, end, call)?);
-        }
+        let number = |(process, start, end, call)| sequence.next(&processes, process, start, end, call);
+        let ops = calls.into_iter().map(number).collect::<Result<_, _>>()?;
         Ok(History { processes, ops })
     }
 

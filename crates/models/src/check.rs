@@ -280,8 +280,10 @@ fn merge<T>(whole: &History<T>, orders: &[Witness]) -> Witness {
         }
     }
     let mut last_of_process = vec![None; whole.processes().len()];
-    for op in whole.ops().iter().filter(|op| links[op.id.index()].time.is_some()).collect::<Vec<_>>() {
-        follow(&mut links, last_of_process[op.process.index()].replace(op.id), op.id);
+    for op in whole.ops() {
+        if links[op.id.index()].time.is_some() {
+            follow(&mut links, last_of_process[op.process.index()].replace(op.id), op.id);
+        }
     }
     let entry = |id: OpId, link: &Link| link.time.map(|time| Reverse((time, id)));
     let first = |(op, link): (&Op<T>, &Link)| if link.waits == 0 { entry(op.id, link) } else { None };
