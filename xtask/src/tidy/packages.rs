@@ -19,10 +19,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("history", &[]),
     ("search", &["history"]),
     ("models", &["history", "search"]),
+    ("tla-syntax", &[]),
+    ("tla", &["history", "search", "tla-syntax"]),
     ("omnilink", &["history", "search", "models"]),
     ("testkit", &["history", "search", "models"]),
-    ("cli", &["history", "search", "models", "omnilink"]),
-    ("xtask", &[]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "omnilink"]),
+    ("xtask", &["testkit"]),
 ];
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";

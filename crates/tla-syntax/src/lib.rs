@@ -1,0 +1,83 @@
+//! Turns TLA+ text into a tree and all its errors.
+//!
+//! [`parse`] reads one file. It always returns a tree, however broken the text, and every error it found with the place
+//! where it stands. The grammar is tree-sitter's; the tree is [`ast`], which knows nothing of tree-sitter, so that the
+//! parser can be replaced. What the grammar leaves to the compiler (precedence conflicts, chains of `\X`) is checked
+//! while lowering; names, arities and levels are the business of `tla`.
+//!
+//! A text is parsed as a whole. If the grammar rejects it, it is parsed again unit by unit, so that one error hides
+//! neither the units around it nor their errors; see `broken`.
+
+pub mod ast;
+mod broken;
+mod chain;
+mod diagnostic;
+mod grammar;
+mod lex;
+mod lower;
+pub mod operators;
+mod span;
+
+pub use diagnostic::Diagnostic;
+pub use span::{Position, Span};
+
+use grammar::Source;
+use lex::{Lexed, TokenKind};
+
+/// The most levels that expressions may nest. Whoever walks the tree may recurse this deep.
+pub const MAX_DEPTH: usize = 1000;
+
+/// The longest text that is read, in bytes.
+pub const MAX_LENGTH: usize = 16 << 20;
+
+/// The last column in which a word or symbol may start.
+pub const MAX_COLUMN: usize = 10_000;
+
+/// What a text says, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parse {
+    /// The first module of the text; none only if there is none. Where there are errors, it has gaps.
+    pub module: Option<ast::Module>,
+    /// All errors, in order of place.
+    pub errors: Vec<Diagnostic>,
+    /// The names of the module, each where it first appears.
+    pub identifiers: Vec<String>,
+    /// The values of the string literals of the module, each where it first appears.
+    pub literals: Vec<String>,
+}
+
+/// Reads a text: whatever stands before the first module, the module, and whatever follows.
+pub fn parse(text: &str) -> Parse {
+    if text.len() > MAX_LENGTH {
+        let message = format!("the text is longer than {} MiB", MAX_LENGTH >> 20);
+        let errors = vec![Diagnostic::new(Span::default(), message)];
+        return Parse { module: None, errors, identifiers: Vec::new(), literals: Vec::new() };
+    }
+    let start = grammar::module_start(text);
+    let lexed = lex::lex(text, start.unwrap_or(0));
+    let source = Source::new(text, &lexed);
+    let (module, mut errors) = match source.parse() {
+        _ if start.is_none() => (None, vec![broken::no_module(&source)]),
+        Ok(tree) => lower::lower_module(&source, &tree),
+        Err(_) => broken::parse_units(&source),
+    };
+    errors.sort_by_key(|error| error.span);
+    let span = module.as_ref().map_or(Span::default(), |module| module.span);
+    let (identifiers, literals) = words(text, &lexed, span);
+    Parse { module, errors, identifiers, literals }
+}
+
+/// The names and string literals inside a span, each once.
+fn words(text: &str, lexed: &Lexed, span: Span) -> (Vec<String>, Vec<String>) {
+    let mut seen = std::collections::HashSet::new();
+    let (mut identifiers, mut literals) = (Vec::new(), Vec::new());
+    for token in lexed.tokens.iter().filter(|token| span.start <= token.span.start && token.span.end <= span.end) {
+        let word = token.span.of(text);
+        match token.kind {
+            TokenKind::Name if seen.insert(word) => identifiers.push(word.to_owned()),
+            TokenKind::String if seen.insert(word) => literals.push(lower::unescape(word)),
+            _ => {}
+        }
+    }
+    (identifiers, literals)
+}

@@ -1,0 +1,4 @@
+---- MODULE comment ----
+a == (b
+c == 1 (* never
+====

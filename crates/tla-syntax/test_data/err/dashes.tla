@@ -1,0 +1,3 @@
+---- MODULE dashes
+a == 1
+====

@@ -1,0 +1,5 @@
+---- MODULE string ----
+a == "abc
+b == "x"
+c == (1
+====
