@@ -1,0 +1,77 @@
+//! How a datum is written: as TLC writes it, which enumerates what is small and finite.
+
+use super::{Datum, LazySet, cardinality, is_finite, to_value};
+use crate::modules::Host;
+use crate::value::Value;
+
+/// Up to this many elements of the base, a set of subsets is written out.
+const SUBSETS: u128 = 6;
+
+/// Up to this many elements, other sets are written out.
+const ELEMENTS: u128 = 1999;
+
+/// As TLC writes it.
+pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
+    match datum {
+        Datum::Value(value) => value.display(host.strings()).to_string(),
+        Datum::Set(set) => display_set(host, datum, set),
+        Datum::Function(function) => match to_value(host, datum) {
+            Ok(value) => value.display(host.strings()).to_string(),
+            Err(_) => format!("[x \\in {} |-> ...]", display(host, &function.domain)),
+        },
+    }
+}
+
+fn display_set(host: &mut dyn Host, datum: &Datum, set: &LazySet) -> String {
+    let is_small = match set {
+        LazySet::Interval(low, high) if low <= high => return format!("{low}..{high}"),
+        LazySet::Subsets(base) => is_at_most(host, base, SUBSETS),
+        LazySet::Functions(..) | LazySet::Product(_) | LazySet::Records(_) => is_at_most(host, datum, ELEMENTS),
+        LazySet::Naturals | LazySet::Integers | LazySet::Reals | LazySet::Strings | LazySet::Sequences(_) => false,
+        _ => true,
+    };
+    if is_small && let Ok(value) = to_value(host, datum) {
+        return value.display(host.strings()).to_string();
+    }
+    match set {
+        LazySet::Interval(..) => "{}".to_owned(),
+        LazySet::Naturals => "Nat".to_owned(),
+        LazySet::Integers => "Int".to_owned(),
+        LazySet::Reals => "Real".to_owned(),
+        LazySet::Strings => "STRING".to_owned(),
+        LazySet::Subsets(base) if is_interval(base) => format!("SUBSET ({})", display(host, base)),
+        LazySet::Subsets(base) => format!("SUBSET {}", display(host, base)),
+        LazySet::Functions(domain, range) => format!("[{} -> {}]", display(host, domain), display(host, range)),
+        LazySet::Records(fields) => {
+            let fields = fields.iter().map(|(name, set)| {
+                let set = display(host, set);
+                format!("{}: {set}", host.strings().text(name))
+            });
+            format!("[{}]", fields.collect::<Vec<_>>().join(", "))
+        }
+        LazySet::Product(sets) => format!("({})", list(host, sets, " \\X ")),
+        LazySet::Sequences(set) => format!("Seq({})", display(host, set)),
+        LazySet::Union(sets) => format!("UNION({})", display(host, sets)),
+        LazySet::Filter(base, _) => format!("{{x \\in {} : ...}}", display(host, base)),
+        LazySet::Cup(a, b) => format!("{} \\cup {}", display(host, a), display(host, b)),
+        LazySet::Cap(a, b) => format!("{} \\cap {}", display(host, a), display(host, b)),
+        LazySet::Minus(a, b) => format!("{} \\ {}", display(host, a), display(host, b)),
+        LazySet::Family(members) => format!("{{{}}}", list(host, members, ", ")),
+    }
+}
+
+fn list(host: &mut dyn Host, data: &[Datum], between: &str) -> String {
+    data.iter().map(|datum| display(host, datum)).collect::<Vec<_>>().join(between)
+}
+
+fn is_at_most(host: &mut dyn Host, set: &Datum, bound: u128) -> bool {
+    is_finite(host, set).unwrap_or(false) && cardinality(host, set).is_ok_and(|len| len <= bound)
+}
+
+fn is_interval(set: &Datum) -> bool {
+    match set {
+        Datum::Value(Value::Set(_)) => false,
+        Datum::Set(set) => matches!(**set, LazySet::Interval(..)),
+        _ => false,
+    }
+}

@@ -1,0 +1,433 @@
+//! A module with every name bound.
+//!
+//! Expressions stand in one arena and are numbered, so that whatever must remember one (an argument evaluated by need, a
+//! lazy set, an explanation) remembers a number. An operator runs in a *frame* of slots: its parameters first, then every
+//! name bound inside it, each with a slot of its own. An operator that a `LET` or a `LAMBDA` defines becomes a definition
+//! like any other, whose first parameters are the names that it sees around it. A module brought in by `INSTANCE` is
+//! resolved again for that instance, with its constants and variables replaced; the parameters of the instance come before
+//! the operator's own. A declared constant is a definition that waits for the configuration to say what it is.
+
+mod walk;
+
+use std::collections::BTreeMap;
+
+use crate::modules::Native;
+use crate::resolve::Context;
+use crate::source::{Site, Sources};
+use crate::strings::{Str, Strings};
+use crate::value::Value;
+
+/// An expression of a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprId(pub u32);
+
+/// A variable, by its place in a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VarId(pub u32);
+
+/// A definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DefId(pub u32);
+
+/// A slot of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SlotId(pub u32);
+
+/// What an expression can depend on; each includes the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// On constants.
+    Constant,
+    /// On a state.
+    State,
+    /// On two states.
+    Action,
+    /// On a behavior.
+    Temporal,
+}
+
+/// A module with every name bound, arities and levels checked.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// The name of the root module.
+    pub name: String,
+    /// The texts it came from.
+    pub sources: Sources,
+    /// The strings in it.
+    pub strings: Strings,
+    /// The variables of the root module and of what it extends, in the order of declaration.
+    pub variables: Vec<Variable>,
+    /// Every definition.
+    pub definitions: Vec<Definition>,
+    /// Every expression.
+    pub exprs: Exprs,
+    /// What the root module and its configuration can call: `Next`, and `Inst!Next` of an instance without parameters.
+    pub names: BTreeMap<String, DefId>,
+    /// `ASSUME`, with its name if it has one.
+    pub assumptions: Vec<(Option<String>, ExprId)>,
+    /// What it takes to resolve another expression in the module.
+    pub context: Context,
+}
+
+/// A variable.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub site: Site,
+}
+
+/// A definition or a declared constant.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    /// Its name, with the instance that it came through: `Inst!Next`. Of a `LAMBDA`, the word `LAMBDA`.
+    pub name: String,
+    /// The module whose text defines it.
+    pub module: String,
+    /// Captured names, parameters of instances, its own parameters, in this order.
+    pub params: Vec<Param>,
+    /// How many of the parameters its author did not write: captured names.
+    pub captures: usize,
+    /// What it is.
+    pub body: Body,
+    /// How many slots its frame has.
+    pub slots: usize,
+    /// Its level when its parameters are constants.
+    pub level: Level,
+    /// Whether it may call itself.
+    pub is_recursive: bool,
+    /// Where its name stands.
+    pub site: Site,
+}
+
+/// A parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// How many arguments it takes; 0 for a value.
+    pub arity: usize,
+}
+
+/// What a definition is.
+#[derive(Clone)]
+pub enum Body {
+    /// A constant that the configuration must give a value.
+    Declared,
+    /// An expression.
+    Expr(ExprId),
+    /// An operator that comes with us.
+    Native(&'static Native),
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Body::Declared => f.write_str("Declared"),
+            Body::Expr(expr) => f.debug_tuple("Expr").field(expr).finish(),
+            Body::Native(native) => f.debug_tuple("Native").field(&native.name).finish(),
+        }
+    }
+}
+
+/// Expressions, numbered.
+#[derive(Debug, Clone, Default)]
+pub struct Exprs {
+    nodes: Vec<Node>,
+    sites: Vec<Site>,
+}
+
+impl Exprs {
+    /// Adds an expression.
+    pub fn push(&mut self, node: Node, site: Site) -> ExprId {
+        let id = ExprId(u32::try_from(self.nodes.len()).expect("fewer than four billion expressions"));
+        self.nodes.push(node);
+        self.sites.push(site);
+        id
+    }
+
+    /// What an expression is.
+    #[inline]
+    pub fn node(&self, id: ExprId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// Replaces an expression, where it stands.
+    pub fn set(&mut self, id: ExprId, node: Node) {
+        self.nodes[id.0 as usize] = node;
+    }
+
+    /// Where an expression stands.
+    pub fn site(&self, id: ExprId) -> Site {
+        self.sites[id.0 as usize]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}
+
+/// An argument of an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arg {
+    /// An expression, evaluated by need.
+    Expr(ExprId),
+    /// Whatever a slot holds, handed on: a captured name, an operator parameter.
+    Slot(SlotId),
+    /// An operator, with the slots that its first parameters capture.
+    Operator(DefId, Box<[SlotId]>),
+}
+
+/// Slots bound to the elements of a set.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// What each element is bound to.
+    pub pattern: Pattern,
+    /// The names that its author gave to the slots.
+    pub names: Box<[String]>,
+    /// The set. `x, y \in S` is two bounds on the same expression.
+    pub set: ExprId,
+}
+
+/// What an element is bound to.
+#[derive(Debug, Clone)]
+pub enum Pattern {
+    /// The element.
+    Slot(SlotId),
+    /// The components of a tuple.
+    Tuple(Box<[SlotId]>),
+}
+
+/// One update of an `EXCEPT`.
+#[derive(Debug, Clone)]
+pub struct Update {
+    /// From the function to what changes.
+    pub path: Box<[Step]>,
+    /// What it becomes.
+    pub value: ExprId,
+    /// Where `@` finds what it was.
+    pub at: SlotId,
+}
+
+/// One step of an update's path.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// `[e]`; of `[e, f]`, a tuple.
+    Index(ExprId),
+    /// `.a`
+    Field(Str),
+}
+
+/// Operations on two integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Subtract,
+    /// `a * b`
+    Multiply,
+    /// `a < b`
+    Less,
+    /// `a <= b`
+    LessOrEqual,
+    /// `a > b`
+    Greater,
+    /// `a >= b`
+    GreaterOrEqual,
+    /// `a..b`
+    Interval,
+}
+
+impl Arithmetic {
+    /// The operation that a symbol stands for.
+    pub fn of_symbol(symbol: &str) -> Option<Arithmetic> {
+        Some(match symbol {
+            "+" => Arithmetic::Add,
+            "-" => Arithmetic::Subtract,
+            "*" => Arithmetic::Multiply,
+            "<" => Arithmetic::Less,
+            "<=" => Arithmetic::LessOrEqual,
+            ">" => Arithmetic::Greater,
+            ">=" => Arithmetic::GreaterOrEqual,
+            ".." => Arithmetic::Interval,
+            _ => return None,
+        })
+    }
+}
+
+/// What an expression is.
+#[derive(Debug, Clone)]
+pub enum Node {
+    /// A value.
+    Value(Value),
+    /// `STRING`
+    Strings,
+    /// A variable, in the state that the expression is about.
+    Variable(VarId),
+    /// A name bound to a value by a quantifier, a constructor, `CHOOSE`, or `@`.
+    Local(SlotId),
+    /// A name that is evaluated by need: a parameter, or a `LET` without parameters.
+    Argument(SlotId),
+    /// `LET x == value IN body`
+    Let {
+        /// The name.
+        slot: SlotId,
+        /// What it stands for.
+        value: ExprId,
+        /// Where it can be seen.
+        body: ExprId,
+    },
+    /// An operator that is defined.
+    Call {
+        /// Which.
+        def: DefId,
+        /// As many as it has parameters.
+        args: Box<[Arg]>,
+    },
+    /// An operator that is a parameter.
+    CallArgument {
+        /// The parameter.
+        slot: SlotId,
+        /// As many as it takes.
+        args: Box<[Arg]>,
+    },
+    /// `a /\ b`, and a list of bullets.
+    And(Box<[ExprId]>),
+    /// `a \/ b`, and a list of bullets.
+    Or(Box<[ExprId]>),
+    /// `~a`
+    Not(ExprId),
+    /// `a => b`
+    Implies(ExprId, ExprId),
+    /// `a <=> b`
+    Equivalent(ExprId, ExprId),
+    /// `a + b` and its like, with the definition that says what it means for operands that are not plain.
+    Arithmetic(Arithmetic, DefId, ExprId, ExprId),
+    /// `a = b`
+    Equal(ExprId, ExprId),
+    /// `a /= b`
+    NotEqual(ExprId, ExprId),
+    /// `a \in b`
+    In(ExprId, ExprId),
+    /// `a \notin b`
+    NotIn(ExprId, ExprId),
+    /// `a \subseteq b`
+    Subseteq(ExprId, ExprId),
+    /// `a \cup b`
+    Cup(ExprId, ExprId),
+    /// `a \cap b`
+    Cap(ExprId, ExprId),
+    /// `a \ b`
+    Minus(ExprId, ExprId),
+    /// `SUBSET a`
+    Subsets(ExprId),
+    /// `UNION a`
+    Union(ExprId),
+    /// `DOMAIN f`
+    Domain(ExprId),
+    /// `IF a THEN b ELSE c`
+    If(ExprId, ExprId, ExprId),
+    /// `CASE p -> a [] OTHER -> b`
+    Case {
+        /// Guards and what they lead to.
+        arms: Box<[(ExprId, ExprId)]>,
+        /// After `OTHER`.
+        other: Option<ExprId>,
+    },
+    /// `\A x \in S : p`
+    Forall {
+        /// What is bound.
+        bounds: Box<[Bound]>,
+        /// The claim.
+        body: ExprId,
+    },
+    /// `\E x \in S : p`
+    Exists {
+        /// What is bound.
+        bounds: Box<[Bound]>,
+        /// The claim.
+        body: ExprId,
+    },
+    /// `CHOOSE x \in S : p`
+    Choose {
+        /// What is bound.
+        bound: Bound,
+        /// Of which kind.
+        body: ExprId,
+    },
+    /// `{a, b}`
+    Set(Box<[ExprId]>),
+    /// `{x \in S : p}`
+    Filter {
+        /// What is bound.
+        bound: Bound,
+        /// Which elements.
+        body: ExprId,
+    },
+    /// `{e : x \in S}`
+    Map {
+        /// What is bound.
+        bounds: Box<[Bound]>,
+        /// The element.
+        body: ExprId,
+    },
+    /// `[x \in S |-> e]`; with more than one bound, a function of tuples.
+    Function {
+        /// What is bound.
+        bounds: Box<[Bound]>,
+        /// The value.
+        body: ExprId,
+        /// Where the body finds the function itself, if it was defined as `f[x \in S] == e`; a local.
+        this: Option<SlotId>,
+    },
+    /// `[S -> T]`
+    Functions(ExprId, ExprId),
+    /// `f[x]`
+    Apply(ExprId, ExprId),
+    /// `[f EXCEPT ![x] = e]`
+    Except {
+        /// The function.
+        function: ExprId,
+        /// Left to right.
+        updates: Box<[Update]>,
+    },
+    /// `[a |-> e]`, as written.
+    Record(Box<[(Str, ExprId)]>),
+    /// `[a : S]`, as written.
+    Records(Box<[(Str, ExprId)]>),
+    /// `r.a`
+    Field(ExprId, Str),
+    /// `<<a, b>>`
+    Tuple(Box<[ExprId]>),
+    /// `S \X T`
+    Product(Box<[ExprId]>),
+    /// `e'`
+    Prime(ExprId),
+    /// `UNCHANGED e`
+    Unchanged(ExprId),
+    /// `ENABLED A`
+    Enabled(ExprId),
+    /// `[A]_v`
+    Square(ExprId, ExprId),
+    /// `<<A>>_v`
+    Angle(ExprId, ExprId),
+    /// `A \cdot B`
+    Compose(ExprId, ExprId),
+    /// `[]P`. With the next one, what a specification's fairness and its box are found by.
+    Always(ExprId),
+    /// Anything else temporal, and what TLC does not evaluate either: an error that says so when it is reached.
+    Unsupported {
+        /// What it is, in words: `<>`, `a leads-to`, `WF_v(A)`, `an unbounded \E`.
+        what: &'static str,
+        /// Its parts, so that they were resolved.
+        parts: Box<[ExprId]>,
+    },
+}

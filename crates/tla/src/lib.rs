@@ -1,0 +1,21 @@
+//! Gives a TLA+ module meaning: resolve, evaluate, explore.
+//!
+//! ```text
+//!  text ── tla_syntax::parse ──► ast ── resolve ──► Module ── Config, link ──► Program ── Machine ──► values, states
+//! ```
+//!
+//! A [`ir::Module`] has every name bound and every arity and level checked. Nothing looks at a string or a table of names
+//! after that: a name is a slot of a frame, a variable is an index into a state, an operator is an index into a table.
+
+pub mod config;
+pub mod datum;
+pub mod error;
+pub mod ir;
+pub mod machine;
+pub mod modules;
+pub mod program;
+pub mod reach;
+pub mod resolve;
+pub mod source;
+pub mod strings;
+pub mod value;

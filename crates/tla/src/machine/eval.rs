@@ -1,0 +1,616 @@
+//! Expressions: from a node to what it is.
+//!
+//! [`Machine::eval`] is the evaluator. [`Machine::test`] is the same for what must be a boolean, and [`Machine::peek`]
+//! finds a value that already lies somewhere (a variable, a bound name, a function's value at one of those) without
+//! copying it; both exist for speed and change nothing.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::frame::{Reads, Slot};
+use super::{Machine, Reading};
+use crate::datum::{self, Closure, Datum, Elements, LazyFunction, LazySet};
+use crate::error::{ErrorKind, EvalError, Result};
+use crate::ir::{Arg, Arithmetic, Body, Bound, DefId, ExprId, Node, SlotId, VarId};
+use crate::modules::{Native, Operand};
+use crate::value::{self, Value};
+
+/// The sets of a few bounds.
+type Sets = SmallVec<[Datum; 2]>;
+
+impl<'p> Machine<'p> {
+    /// What an expression is.
+    pub(super) fn eval(&mut self, expr: ExprId) -> Result<Datum> {
+        let value = match self.exprs.node(expr) {
+            Node::Value(value) => value.clone(),
+            Node::Strings => return Ok(LazySet::Strings.into()),
+            Node::Variable(variable) => self.variable(*variable, expr)?.clone(),
+            Node::Local(slot) | Node::Argument(slot) => return self.argument(*slot).map_err(|e| self.at(e, expr)),
+            Node::Let { slot, value, body } => {
+                let frame = self.current_frame();
+                self.set_slot(*slot, Slot::Thunk { expr: *value, frame });
+                return self.eval(*body);
+            }
+            Node::Call { def, args } => return self.call(*def, args).map_err(|e| self.called(e, *def, expr)),
+            Node::CallArgument { slot, args } => {
+                let (def, frame) = self.enter_argument(*slot, args).map_err(|e| self.at(e, expr))?;
+                return self.run_body(def, frame).map_err(|e| self.called(e, def, expr));
+            }
+            Node::If(condition, yes, no) => {
+                let branch = if self.test(*condition)? { *yes } else { *no };
+                return self.eval(branch);
+            }
+            Node::Case { arms, other } => {
+                let branch = self.choose_arm(arms, *other, expr)?;
+                return self.eval(branch);
+            }
+            Node::Arithmetic(operation, def, a, b) => return self.arithmetic(*operation, *def, *a, *b, expr),
+            Node::Apply(function, arg) => return self.apply(*function, *arg, expr),
+            Node::Field(record, field) => {
+                if let Some(value) = self.peek(expr) {
+                    return Ok(value.clone().into());
+                }
+                let record = self.eval(*record)?;
+                let name = Datum::Value(Value::Str(field.clone()));
+                return datum::apply(self, &record, &name).map_err(|e| self.at(e, expr));
+            }
+            Node::Set(elements) => {
+                let elements = elements.iter().map(|&e| self.eval(e)).collect::<Result<Vec<_>>>()?;
+                return datum::make_set(elements).map_err(|e| self.at(e, expr));
+            }
+            Node::Tuple(elements) => {
+                Value::seq(elements.iter().map(|&e| self.eval_value(e)).collect::<Result<Vec<_>>>()?)
+            }
+            Node::Record(fields) => {
+                let fields = fields.iter().map(|(name, e)| Ok((name.clone(), self.eval_value(*e)?)));
+                Value::record(fields.collect::<Result<Vec<_>>>()?)
+            }
+            Node::Cup(a, b) => return self.two(*a, *b, expr, datum::cup),
+            Node::Cap(a, b) => return self.two(*a, *b, expr, datum::cap),
+            Node::Minus(a, b) => return self.two(*a, *b, expr, datum::minus),
+            Node::Subsets(set) => return Ok(LazySet::Subsets(self.eval(*set)?).into()),
+            Node::Union(set) => {
+                let set = self.eval(*set)?;
+                return datum::union(&set).map_err(|e| self.at(e, expr));
+            }
+            Node::Domain(function) => {
+                let function = self.eval(*function)?;
+                return datum::domain(&function).map_err(|e| self.at(e, expr));
+            }
+            Node::Functions(from, to) => {
+                let from = self.eval(*from)?;
+                return Ok(LazySet::Functions(from, self.eval(*to)?).into());
+            }
+            Node::Records(fields) => {
+                let fields = fields.iter().map(|(name, e)| Ok((name.clone(), self.eval(*e)?)));
+                let mut fields = fields.collect::<Result<Vec<_>>>()?;
+                fields.sort_by(|(a, _), (b, _)| a.cmp(b));
+                return Ok(LazySet::Records(fields.into()).into());
+            }
+            Node::Product(sets) => {
+                let sets = sets.iter().map(|&set| self.eval(set)).collect::<Result<_>>()?;
+                return Ok(LazySet::Product(sets).into());
+            }
+            Node::Choose { bound, body } => self.choose(bound, *body, expr)?,
+            Node::Filter { bound, body } => return self.filter(bound, *body, expr),
+            Node::Map { bounds, body } => {
+                let mut elements = Vec::new();
+                self.for_each(bounds, expr, &mut |machine| {
+                    elements.push(machine.eval_value(*body)?);
+                    Ok(true)
+                })?;
+                Value::set(elements).map_err(|e| self.at(e, expr))?
+            }
+            Node::Function { bounds, body, this } => return self.function(bounds, *body, this.is_some(), expr),
+            Node::Except { function, updates } => return self.except(*function, updates, expr),
+            Node::Prime(inner) => return self.primed(|machine| machine.eval(*inner)),
+            Node::Compose(..) => return Err(self.at(unsupported("`\\cdot`"), expr)),
+            Node::Always(_) => return Err(self.at(unsupported("the temporal operator `[]`"), expr)),
+            Node::Unsupported { what, .. } => return Err(self.at(unsupported(what), expr)),
+            _ => Value::Bool(self.test(expr)?),
+        };
+        Ok(Datum::Value(value))
+    }
+
+    /// Whether an expression is true; an error if it is not a boolean.
+    pub(super) fn test(&mut self, expr: ExprId) -> Result<bool> {
+        match self.exprs.node(expr) {
+            Node::And(parts) => {
+                for &part in parts {
+                    if !self.test(part)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Node::Or(parts) => {
+                for &part in parts {
+                    if self.test(part)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Node::Not(inner) => Ok(!self.test(*inner)?),
+            Node::Implies(a, b) => Ok(!self.test(*a)? || self.test(*b)?),
+            Node::Equivalent(a, b) => Ok(self.test(*a)? == self.test(*b)?),
+            Node::Equal(a, b) => self.equal(*a, *b, expr),
+            Node::NotEqual(a, b) => Ok(!self.equal(*a, *b, expr)?),
+            Node::In(a, b) => self.contains(*a, *b, expr),
+            Node::NotIn(a, b) => Ok(!self.contains(*a, *b, expr)?),
+            Node::Subseteq(a, b) => {
+                let a = self.eval(*a)?;
+                let b = self.eval(*b)?;
+                datum::is_subset(self, &a, &b).map_err(|e| self.at(e, expr))
+            }
+            Node::Exists { bounds, body } => {
+                let mut found = false;
+                self.for_each(bounds, expr, &mut |machine| {
+                    found = machine.test(*body)?;
+                    Ok(!found)
+                })?;
+                Ok(found)
+            }
+            Node::Forall { bounds, body } => {
+                let mut holds = true;
+                self.for_each(bounds, expr, &mut |machine| {
+                    holds = machine.test(*body)?;
+                    Ok(holds)
+                })?;
+                Ok(holds)
+            }
+            Node::If(condition, yes, no) => {
+                let branch = if self.test(*condition)? { *yes } else { *no };
+                self.test(branch)
+            }
+            Node::Unchanged(inner) => {
+                let before = self.eval(*inner)?;
+                let after = self.primed(|machine| machine.eval(*inner))?;
+                datum::equal(self, &before, &after).map_err(|e| self.at(e, expr))
+            }
+            Node::Enabled(action) => self.enabled(*action),
+            Node::Square(action, subscript) => Ok(self.test(*action)? || !self.changes(*subscript)?),
+            Node::Angle(action, subscript) => Ok(self.test(*action)? && self.changes(*subscript)?),
+            _ => match self.eval(expr)? {
+                Datum::Value(Value::Bool(holds)) => Ok(holds),
+                other => {
+                    let error = self.not_a_boolean(&other);
+                    Err(self.at(error, expr))
+                }
+            },
+        }
+    }
+
+    /// A value that lies somewhere already; none if it must be computed, or if that is an error.
+    pub(super) fn peek(&self, expr: ExprId) -> Option<&Value> {
+        match self.exprs.node(expr) {
+            Node::Value(value) => Some(value),
+            Node::Variable(variable) => {
+                self.note_variable();
+                self.variable_slot(*variable)
+            }
+            Node::Local(slot) | Node::Argument(slot) => match self.slot(*slot) {
+                Slot::Datum(Datum::Value(value)) => Some(value),
+                Slot::Forced { datum: Datum::Value(value), valid, .. } if self.is_valid(*valid) => {
+                    self.note(*valid);
+                    Some(value)
+                }
+                _ => None,
+            },
+            Node::Call { def, args } if args.is_empty() => match &self.constants[def.0 as usize] {
+                Some(Datum::Value(value)) => Some(value),
+                _ => None,
+            },
+            Node::Apply(function, arg) => self.peek(*function)?.get(self.peek(*arg)?).ok()?,
+            Node::Field(record, field) => self.peek(*record)?.field(field).ok(),
+            Node::Prime(inner) => match self.exprs.node(*inner) {
+                Node::Variable(variable) => {
+                    self.reads.set(self.reads.get().and(Reads::NEXT));
+                    self.next[variable.0 as usize].as_ref()
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What an expression is, as a value.
+    pub(super) fn eval_value(&mut self, expr: ExprId) -> Result<Value> {
+        let datum = self.eval(expr)?;
+        self.settled(datum, expr)
+    }
+
+    fn note_variable(&self) {
+        let reads = if self.reading == Reading::Current { Reads::CURRENT } else { Reads::NEXT };
+        self.reads.set(self.reads.get().and(reads));
+    }
+
+    fn variable_slot(&self, variable: VarId) -> Option<&Value> {
+        match self.reading {
+            Reading::Current => self.current.as_ref().map(|state| &state[variable.0 as usize]),
+            Reading::Next => self.next[variable.0 as usize].as_ref(),
+        }
+    }
+
+    fn variable(&self, variable: VarId, expr: ExprId) -> Result<&Value> {
+        self.note_variable();
+        self.variable_slot(variable).ok_or_else(|| {
+            let name = &self.program.module.variables[variable.0 as usize].name;
+            let (prime, when) = match (self.reading, &self.current) {
+                (Reading::Next, Some(_)) => ("'", "has no value yet"),
+                (Reading::Next, None) => ("", "has no value yet"),
+                (Reading::Current, _) => ("", "has no value outside a state"),
+            };
+            self.at(EvalError::new(ErrorKind::Unassigned, format!("`{name}{prime}` {when}")), expr)
+        })
+    }
+
+    /// Runs with the next state as the one that expressions are about.
+    pub(super) fn primed<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = std::mem::replace(&mut self.reading, Reading::Next);
+        let result = run(self);
+        self.reading = outer;
+        result
+    }
+
+    pub(super) fn changes(&mut self, subscript: ExprId) -> Result<bool> {
+        let before = self.eval(subscript)?;
+        let after = self.primed(|machine| machine.eval(subscript))?;
+        Ok(!datum::equal(self, &before, &after).map_err(|e| self.at(e, subscript))?)
+    }
+
+    fn call(&mut self, def: DefId, args: &'p [Arg]) -> Result<Datum> {
+        let definition = &self.definitions[def.0 as usize];
+        if let Body::Native(native) = &definition.body {
+            return self.call_native(native, args);
+        }
+        if args.is_empty() {
+            return self.eval_constant(def);
+        }
+        let frame = self.enter(definition, args);
+        self.run_body(def, frame)
+    }
+
+    fn call_native(&mut self, native: &'static Native, args: &'p [Arg]) -> Result<Datum> {
+        let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
+        for arg in args {
+            operands.push(match arg {
+                Arg::Expr(expr) => Operand::Datum(self.eval(*expr)?),
+                Arg::Slot(slot) => self.operand(*slot)?,
+                Arg::Operator(def, captures) => {
+                    let captured = captures.iter().map(|&slot| self.capture_slot(slot)).collect();
+                    Operand::Operator(datum::Operator { def: *def, captured })
+                }
+            });
+        }
+        self.run_operands(native, &operands)
+    }
+
+    /// Runs a native operator whose arguments lie in the current frame.
+    pub(super) fn run_native(&mut self, native: &'static Native) -> Result<Datum> {
+        let slots = 0..native.params.len() as u32;
+        let operands: SmallVec<[Operand; 3]> = slots.map(|slot| self.operand(SlotId(slot))).collect::<Result<_>>()?;
+        self.run_operands(native, &operands)
+    }
+
+    fn run_operands(&mut self, native: &'static Native, operands: &[Operand]) -> Result<Datum> {
+        if native.is_volatile {
+            self.reads.set(self.reads.get().and(Reads::WORLD));
+        }
+        (native.run)(self, operands)
+    }
+
+    fn operand(&mut self, slot: SlotId) -> Result<Operand> {
+        Ok(match self.slot(slot) {
+            Slot::Operator { .. } | Slot::Carried(_) => match self.capture_slot(slot) {
+                datum::Captured::Operator(operator) => Operand::Operator(operator),
+                _ => unreachable!("a slot with an operator is captured as one"),
+            },
+            _ => Operand::Datum(self.argument(slot)?),
+        })
+    }
+
+    /// Adds a call to the way that led to an error.
+    #[cold]
+    pub(super) fn called(&self, mut error: Box<EvalError>, def: DefId, expr: ExprId) -> Box<EvalError> {
+        let site = self.exprs.site(expr);
+        if error.site.is_none() {
+            error.site = Some(site);
+        } else if error.calls.len() < 16 {
+            error.calls.push((self.definitions[def.0 as usize].name.clone(), site));
+        }
+        error
+    }
+
+    fn equal(&mut self, a: ExprId, b: ExprId, expr: ExprId) -> Result<bool> {
+        if let (Some(a), Some(b)) = (self.peek(a), self.peek(b)) {
+            return value::equal(a, b).map_err(|e| self.at(e, expr));
+        }
+        let a = self.eval(a)?;
+        if let (Datum::Value(a), Some(b)) = (&a, self.peek(b)) {
+            return value::equal(a, b).map_err(|e| self.at(e, expr));
+        }
+        let b = self.eval(b)?;
+        datum::equal(self, &a, &b).map_err(|e| self.at(e, expr))
+    }
+
+    fn contains(&mut self, element: ExprId, set: ExprId, expr: ExprId) -> Result<bool> {
+        if let (Some(element), Some(Value::Set(set))) = (self.peek(element), self.peek(set)) {
+            return set.contains(element).map_err(|e| self.at(e, expr));
+        }
+        let element = self.eval(element)?;
+        if let Node::Domain(function) = self.exprs.node(set)
+            && let (Some(function), Datum::Value(element)) = (self.peek(*function), &element)
+            && function.function_len().is_some()
+        {
+            return function.get(element).map(|value| value.is_some()).map_err(|e| self.at(e, expr));
+        }
+        if let (Some(Value::Set(set)), Datum::Value(element)) = (self.peek(set), &element) {
+            return set.contains(element).map_err(|e| self.at(e, expr));
+        }
+        let set = self.eval(set)?;
+        datum::contains(self, &set, &element).map_err(|e| self.at(e, expr))
+    }
+
+    fn arithmetic(&mut self, operation: Arithmetic, def: DefId, a: ExprId, b: ExprId, expr: ExprId) -> Result<Datum> {
+        let a = self.eval_plain(a)?;
+        let b = self.eval_plain(b)?;
+        if let (Datum::Value(Value::Int(a)), Datum::Value(Value::Int(b))) = (&a, &b)
+            && let Some(result) = compute(operation, *a, *b)
+        {
+            return Ok(result);
+        }
+        let Body::Native(native) = &self.definitions[def.0 as usize].body else {
+            unreachable!("only native operators become arithmetic");
+        };
+        self.run_operands(native, &[Operand::Datum(a), Operand::Datum(b)]).map_err(|e| self.at(e, expr))
+    }
+
+    /// What an expression is, by the shortest way if it is an integer.
+    #[inline]
+    fn eval_plain(&mut self, expr: ExprId) -> Result<Datum> {
+        match self.peek(expr) {
+            Some(Value::Int(value)) => Ok(Datum::Value(Value::Int(*value))),
+            _ => self.eval(expr),
+        }
+    }
+
+    fn two(
+        &mut self,
+        a: ExprId,
+        b: ExprId,
+        expr: ExprId,
+        run: fn(&mut dyn crate::modules::Host, &Datum, &Datum) -> Result<Datum>,
+    ) -> Result<Datum> {
+        let a = self.eval(a)?;
+        let b = self.eval(b)?;
+        run(self, &a, &b).map_err(|e| self.at(e, expr))
+    }
+
+    fn apply(&mut self, function: ExprId, arg: ExprId, expr: ExprId) -> Result<Datum> {
+        if let Some(value) = self.peek(expr) {
+            return Ok(value.clone().into());
+        }
+        let arg = self.eval(arg)?;
+        if let (Some(function), Datum::Value(arg)) = (self.peek(function), &arg)
+            && let Ok(Some(value)) = function.get(arg)
+        {
+            return Ok(value.clone().into());
+        }
+        let function = self.eval(function)?;
+        datum::apply(self, &function, &arg).map_err(|e| self.at(e, expr))
+    }
+
+    pub(super) fn choose_arm(
+        &mut self,
+        arms: &'p [(ExprId, ExprId)],
+        other: Option<ExprId>,
+        expr: ExprId,
+    ) -> Result<ExprId> {
+        for (guard, then) in arms {
+            if self.test(*guard)? {
+                return Ok(*then);
+            }
+        }
+        other.ok_or_else(|| self.at(EvalError::new(ErrorKind::NoChoice, "no arm of the CASE is true"), expr))
+    }
+
+    fn choose(&mut self, bound: &'p Bound, body: ExprId, expr: ExprId) -> Result<Value> {
+        let set = self.eval(bound.set)?;
+        let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
+        while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.bind(&bound.pattern, element.clone(), expr)?;
+            if self.test(body)? {
+                return Ok(element);
+            }
+        }
+        let set = datum::display(self, &set);
+        let message = format!("no element of `{set}` satisfies the CHOOSE");
+        Err(self.at(EvalError::new(ErrorKind::NoChoice, message), expr))
+    }
+
+    fn filter(&mut self, bound: &'p Bound, body: ExprId, expr: ExprId) -> Result<Datum> {
+        let set = self.eval(bound.set)?;
+        if !is_listed(&set) {
+            let closure = Closure { code: expr, frame: self.capture(expr) };
+            return Ok(LazySet::Filter(set, closure).into());
+        }
+        let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
+        let mut kept = Vec::new();
+        while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.bind(&bound.pattern, element.clone(), expr)?;
+            if self.test(body)? {
+                kept.push(element);
+            }
+        }
+        Ok(Value::set(kept).map_err(|e| self.at(e, expr))?.into())
+    }
+
+    fn function(&mut self, bounds: &'p [Bound], body: ExprId, is_recursive: bool, expr: ExprId) -> Result<Datum> {
+        let domain = match bounds {
+            [bound] => self.eval(bound.set)?,
+            _ => {
+                let sets: Sets = bounds.iter().map(|bound| self.eval(bound.set)).collect::<Result<_>>()?;
+                LazySet::Product(sets.into_iter().collect()).into()
+            }
+        };
+        if is_recursive || !is_listed(&domain) {
+            let closure = Closure { code: expr, frame: self.capture(expr) };
+            return Ok(lazy_function(domain, closure));
+        }
+        if let (Datum::Set(lazy), [bound]) = (&domain, bounds)
+            && let LazySet::Interval(1, last) = **lazy
+        {
+            return self.sequence(last, bound, body, &domain, expr);
+        }
+        let Value::Set(set) = self.settled(domain.clone(), expr)? else {
+            let error = self.not_a_set(&domain);
+            return Err(self.at(error, expr));
+        };
+        let mut values = Vec::with_capacity(set.elements().len());
+        for element in set.elements() {
+            self.bind_args(bounds, element, expr)?;
+            match self.eval_finite(body)? {
+                Some(value) => values.push(value),
+                None => return Ok(lazy_function(domain, Closure { code: expr, frame: self.capture(expr) })),
+            }
+        }
+        Ok(Value::function(set, values).into())
+    }
+
+    /// `[i \in 1..last |-> body]`
+    fn sequence(&mut self, last: i64, bound: &'p Bound, body: ExprId, domain: &Datum, expr: ExprId) -> Result<Datum> {
+        let mut values = Vec::with_capacity(usize::try_from(last.clamp(0, 1 << 20)).unwrap_or(0));
+        for index in 1..=last {
+            self.bind(&bound.pattern, Value::Int(index), expr)?;
+            match self.eval_finite(body)? {
+                Some(value) => values.push(value),
+                None => return Ok(lazy_function(domain.clone(), Closure { code: expr, frame: self.capture(expr) })),
+            }
+        }
+        Ok(Value::seq(values).into())
+    }
+
+    /// What an expression is, as a value; none if it is too large to be one. A function to infinite sets is no value, but
+    /// it can be applied.
+    fn eval_finite(&mut self, expr: ExprId) -> Result<Option<Value>> {
+        match self.eval(expr)? {
+            Datum::Value(value) => Ok(Some(value)),
+            lazy => match datum::to_value(self, &lazy) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(None),
+                Err(error) => Err(self.at(error, expr)),
+            },
+        }
+    }
+
+    /// Binds the argument of a function: one bound takes it whole, several take a tuple apart.
+    pub(super) fn bind_args(&mut self, bounds: &'p [Bound], arg: &Value, expr: ExprId) -> Result<()> {
+        if let [bound] = bounds {
+            return self.bind(&bound.pattern, arg.clone(), expr);
+        }
+        let Value::Seq(tuple) = arg else {
+            return Err(self.at(self.not_a_tuple(arg, bounds.len()), expr));
+        };
+        if tuple.elements().len() != bounds.len() {
+            return Err(self.at(self.not_a_tuple(arg, bounds.len()), expr));
+        }
+        for (bound, component) in bounds.iter().zip(tuple.elements()) {
+            self.bind(&bound.pattern, component.clone(), expr)?;
+        }
+        Ok(())
+    }
+
+    /// Runs `visit` for every choice of bound names, until it returns false.
+    pub(super) fn for_each(
+        &mut self,
+        bounds: &'p [Bound],
+        expr: ExprId,
+        visit: &mut dyn FnMut(&mut Self) -> Result<bool>,
+    ) -> Result<bool> {
+        let mut sets = Sets::new();
+        for (index, bound) in bounds.iter().enumerate() {
+            let set = match index.checked_sub(1).map(|before| (bounds[before].set, before)) {
+                Some((set, before)) if set == bound.set => sets[before].clone(),
+                _ => self.eval(bound.set)?,
+            };
+            sets.push(set);
+        }
+        self.for_each_of(bounds, &sets, expr, visit)
+    }
+
+    fn for_each_of(
+        &mut self,
+        bounds: &'p [Bound],
+        sets: &[Datum],
+        expr: ExprId,
+        visit: &mut dyn FnMut(&mut Self) -> Result<bool>,
+    ) -> Result<bool> {
+        let ([bound, bounds @ ..], [set, sets @ ..]) = (bounds, sets) else {
+            return visit(self);
+        };
+        let mut elements = Elements::new(self, set).map_err(|e| self.at(e, bound.set))?;
+        while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.bind(&bound.pattern, element, expr)?;
+            if !self.for_each_of(bounds, sets, expr, visit)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    pub(super) fn not_a_boolean(&mut self, datum: &Datum) -> Box<EvalError> {
+        let shown = datum::display(self, datum);
+        EvalError::new(ErrorKind::WrongKind, format!("`{shown}` is not a boolean"))
+    }
+
+    #[cold]
+    fn not_a_set(&mut self, datum: &Datum) -> Box<EvalError> {
+        let shown = datum::display(self, datum);
+        EvalError::new(ErrorKind::WrongKind, format!("`{shown}` is not a set"))
+    }
+}
+
+/// Arithmetic that stays within 32 bits.
+#[inline]
+fn compute(operation: Arithmetic, a: i64, b: i64) -> Option<Datum> {
+    let number = |result: Option<i64>| {
+        let result = result.filter(|result| i32::try_from(*result).is_ok());
+        result.map(|result| Datum::Value(Value::Int(result)))
+    };
+    let truth = |result: bool| Some(Datum::Value(Value::Bool(result)));
+    match operation {
+        Arithmetic::Add => number(a.checked_add(b)),
+        Arithmetic::Subtract => number(a.checked_sub(b)),
+        Arithmetic::Multiply => number(a.checked_mul(b)),
+        Arithmetic::Less => truth(a < b),
+        Arithmetic::LessOrEqual => truth(a <= b),
+        Arithmetic::Greater => truth(a > b),
+        Arithmetic::GreaterOrEqual => truth(a >= b),
+        Arithmetic::Interval => Some(datum::make_interval(a, b)),
+    }
+}
+
+/// Whether the elements of a set are there to be walked through, so that TLC would not put it off.
+fn is_listed(set: &Datum) -> bool {
+    match set {
+        Datum::Value(_) => true,
+        Datum::Set(set) => match &**set {
+            LazySet::Interval(..) => true,
+            LazySet::Product(sets) => sets.iter().all(is_listed),
+            _ => false,
+        },
+        Datum::Function(_) => false,
+    }
+}
+
+fn lazy_function(domain: Datum, closure: Closure) -> Datum {
+    Datum::Function(Arc::new(LazyFunction { domain, closure, changes: Vec::new() }))
+}
+
+#[cold]
+fn unsupported(what: &str) -> Box<EvalError> {
+    EvalError::new(ErrorKind::Unsupported, format!("{what} cannot be evaluated"))
+}

@@ -1,0 +1,59 @@
+//! `[f EXCEPT ![a].b = e]`: a copy of a function with some of its values replaced.
+//!
+//! Updates apply from left to right and `@` is what the update before left there. An index outside the domain changes
+//! nothing, and its new value is not even evaluated; TLC warns there and goes on.
+
+use super::Machine;
+use super::frame::Slot;
+use crate::datum::{self, Datum};
+use crate::error::Result;
+use crate::ir::{ExprId, Step, Update};
+use crate::value::Value;
+
+impl<'p> Machine<'p> {
+    pub(super) fn except(&mut self, function: ExprId, updates: &'p [Update], expr: ExprId) -> Result<Datum> {
+        let mut result = self.eval(function)?;
+        for update in updates {
+            if let Some(changed) = self.update(&result, &update.path, update, expr)? {
+                result = changed;
+            }
+        }
+        Ok(result)
+    }
+
+    /// What a function becomes when its value at the end of a path is replaced; none if it stays the same.
+    fn update(&mut self, old: &Datum, path: &'p [Step], update: &'p Update, expr: ExprId) -> Result<Option<Datum>> {
+        let [step, rest @ ..] = path else {
+            self.set_slot(update.at, Slot::Datum(old.clone()));
+            return self.eval(update.value).map(Some);
+        };
+        let key = match step {
+            Step::Index(index) => self.eval_value(*index)?,
+            Step::Field(field) => Value::Str(field.clone()),
+        };
+        let inner = match old {
+            Datum::Value(old) => old.get(&key).map_err(|e| self.at(e, expr))?.cloned().map(Datum::Value),
+            lazy => {
+                let key = Datum::Value(key.clone());
+                let domain = datum::domain(lazy).map_err(|e| self.at(e, expr))?;
+                match datum::contains(self, &domain, &key).map_err(|e| self.at(e, expr))? {
+                    true => Some(datum::apply(self, lazy, &key).map_err(|e| self.at(e, expr))?),
+                    false => None,
+                }
+            }
+        };
+        let Some(inner) = inner else {
+            return Ok(None);
+        };
+        let Some(new) = self.update(&inner, rest, update, expr)? else {
+            return Ok(None);
+        };
+        match (old, new) {
+            (Datum::Value(old), new) => {
+                let new = self.settled(new, update.value)?;
+                Ok(old.except(&key, new).map_err(|e| self.at(e, expr))?.map(Datum::Value))
+            }
+            (lazy, new) => datum::except(self, lazy, &key.into(), new).map_err(|e| self.at(e, expr)),
+        }
+    }
+}

@@ -1,0 +1,473 @@
+//! Why an action is not enabled in a state: a second mode of the same evaluator.
+//!
+//! While a [`Recorder`] is present, [`Machine::act`] runs as always and leaves a trail: which way it took at every
+//! disjunction and `\E`, and what became of each conjunct on that way. Every way ends in an [`Attempt`]: at a conjunct that
+//! is false or has no value, with those behind it not reached, or at a next state. A conjunct is taken apart by evaluating
+//! it once more, part by part, down to the values it compares ([`Machine::dissect`]).
+
+use std::ops::ControlFlow::Continue;
+
+use super::frame::{Frame, Slot};
+use super::{Flow, Machine, Reading, State};
+use crate::datum::{self, Datum};
+use crate::error::EvalError;
+use crate::ir::{Body, Bound, Definition, ExprId, Level, Node, SlotId, VarId};
+use crate::source::Site;
+use crate::value::Value;
+
+/// How many attempts are kept; an action may have more ways than anyone reads.
+const MOST_ATTEMPTS: usize = 256;
+/// How many elements of a quantifier are taken apart.
+const MOST_ELEMENTS: usize = 8;
+/// How deep a conjunct is taken apart.
+const DEEPEST_PART: usize = 24;
+
+/// Every way through an action, in the order in which they were tried.
+#[derive(Debug, Clone, Default)]
+pub struct Explanation {
+    /// The ways.
+    pub attempts: Vec<Attempt>,
+    /// There were more.
+    pub is_truncated: bool,
+}
+
+/// One way through an action.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// Which way it took, outermost first.
+    pub choices: Vec<Choice>,
+    /// What became of each conjunct, in the order of evaluation; those not reached come last.
+    pub conjuncts: Vec<Part>,
+    /// The next state, if nothing was false.
+    pub state: Option<State>,
+}
+
+/// A decision on the way.
+#[derive(Debug, Clone)]
+pub enum Choice {
+    /// Went into this disjunct.
+    Disjunct(Site),
+    /// Bound a name of an `\E`.
+    Binding {
+        /// Where the quantifier stands.
+        site: Site,
+        /// The name and its value.
+        values: Vec<(String, Value)>,
+    },
+}
+
+/// An expression and what became of it.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Where it stands.
+    pub site: Site,
+    /// What it came to.
+    pub outcome: Outcome,
+    /// For an element of a quantifier: the names bound to it.
+    pub bindings: Vec<(String, Value)>,
+    /// The parts that decided it.
+    pub parts: Vec<Part>,
+}
+
+/// What became of an expression.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// A boolean.
+    Truth(bool),
+    /// Any other value.
+    Value(Value),
+    /// A set or function that is not a value, as it prints.
+    Lazy(String),
+    /// It gave a variable its next value.
+    Assigned(VarId, Value),
+    /// It has no value.
+    Error(Box<EvalError>),
+    /// Something before it was false.
+    NotReached,
+}
+
+impl Attempt {
+    /// How many conjuncts were true before it ended.
+    pub fn reached(&self) -> usize {
+        let is_true = |part: &&Part| matches!(part.outcome, Outcome::Truth(true) | Outcome::Assigned(..));
+        self.conjuncts.iter().filter(is_true).count()
+    }
+}
+
+impl Explanation {
+    /// The attempt that got furthest; the first of several.
+    pub fn furthest(&self) -> Option<&Attempt> {
+        self.attempts.iter().rev().max_by_key(|attempt| (attempt.state.is_some(), attempt.reached()))
+    }
+}
+
+/// The trail that an explained action leaves.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    choices: Vec<Choice>,
+    conjuncts: Vec<Part>,
+    /// Conjuncts still to come, the next one last.
+    pub(super) pending: Vec<ExprId>,
+    explanation: Explanation,
+}
+
+impl<'p> Machine<'p> {
+    /// Every way through an action in a state, and where it ended.
+    pub fn explain(&mut self, action: ExprId, state: &State) -> Explanation {
+        self.fresh(Some(state.clone()), Reading::Current);
+        self.explain_from_here(action)
+    }
+
+    /// Every way through the initial predicate.
+    pub fn explain_initial(&mut self) -> Explanation {
+        self.fresh(None, Reading::Next);
+        self.program.init.map(|init| self.explain_from_here(init)).unwrap_or_default()
+    }
+
+    /// Takes a predicate apart in a state: why it is true, false, or has no value.
+    pub fn explain_predicate(&mut self, predicate: ExprId, state: &State) -> Part {
+        self.fresh(Some(state.clone()), Reading::Current);
+        self.dissect(predicate, 0)
+    }
+
+    fn explain_from_here(&mut self, action: ExprId) -> Explanation {
+        self.recorder = Some(Box::default());
+        let flow = self.act(action, &mut |machine| {
+            let state = machine.next_state(None);
+            machine.end_attempt(None, state.ok());
+            Ok(Continue(()))
+        });
+        if let Err(error) = flow {
+            let site = error.site.unwrap_or_else(|| self.exprs.site(action));
+            self.end_attempt(Some(Part::new(site, Outcome::Error(error))), None);
+        }
+        self.recorder.take().map(|recorder| recorder.explanation).unwrap_or_default()
+    }
+
+    /// Whether an expression says anything about the next state, itself or through what its names stand for. One that does
+    /// not is a predicate, and there is one reason for its being false, however many alternatives stand in it.
+    pub(super) fn reads_next(&self, expr: ExprId, frame: Frame) -> bool {
+        let node = self.exprs.node(expr);
+        let mut reads = match node {
+            Node::Prime(_) | Node::Unchanged(_) | Node::Square(..) | Node::Angle(..) => true,
+            Node::Variable(_) => self.reading == Reading::Next,
+            Node::Call { def, .. } => {
+                let definition = &self.definitions[def.0 as usize];
+                match definition.level {
+                    Level::Constant => false,
+                    Level::State => self.reading == Reading::Next,
+                    Level::Action | Level::Temporal => true,
+                }
+            }
+            Node::CallArgument { .. } => true,
+            Node::Argument(slot) => match self.slot_of(frame, *slot) {
+                Slot::Thunk { expr, frame } | Slot::Forced { expr, frame, .. } => self.reads_next(*expr, *frame),
+                _ => false,
+            },
+            _ => false,
+        };
+        // A slot that is bound inside is still empty, or holds what an earlier way left there.
+        let mut bound = Vec::new();
+        node.for_each_slot_bound(&mut |slot| bound.push(slot));
+        node.for_each_child(&mut |child| {
+            let is_bound = matches!(self.exprs.node(child), Node::Argument(slot) if bound.contains(slot));
+            reads = reads || (!is_bound && self.reads_next(child, frame));
+        });
+        reads
+    }
+
+    /// Runs the parts of a conjunction from one of them on, and remembers those that are still to come.
+    #[cold]
+    pub(super) fn act_all_recorded(
+        &mut self,
+        parts: &'p [ExprId],
+        index: usize,
+        then: &mut dyn FnMut(&mut Self) -> Flow,
+    ) -> Flow {
+        let (rest, frame) = (&parts[index + 1..], self.current_frame());
+        if let Some(recorder) = &mut self.recorder {
+            recorder.pending.extend(rest.iter().rev());
+        }
+        let is_plain = index > 0 && self.unassigned == 0;
+        let mut and_then = |machine: &mut Self| {
+            // What comes next is not pending while it runs.
+            let pending = machine.recorder.as_mut().map(|recorder| {
+                let len = recorder.pending.len() - rest.len();
+                recorder.pending.split_off(len)
+            });
+            let flow = machine.within(frame, |machine| machine.act_all(parts, index + 1, then));
+            if let (Some(recorder), Some(pending)) = (&mut machine.recorder, pending) {
+                recorder.pending.extend(pending);
+            }
+            flow
+        };
+        let flow = if is_plain {
+            self.act_recorded(parts[index], &mut and_then)
+        } else {
+            self.act(parts[index], &mut and_then)
+        };
+        if let Some(recorder) = &mut self.recorder {
+            let len = recorder.pending.len() - rest.len();
+            recorder.pending.truncate(len);
+        }
+        flow
+    }
+
+    /// Runs a conjunct that is evaluated as a boolean, and records what became of it.
+    #[cold]
+    pub(super) fn act_recorded(&mut self, expr: ExprId, then: &mut dyn FnMut(&mut Self) -> Flow) -> Flow {
+        let part = self.unrecorded(|machine| machine.dissect(expr, 0));
+        match part.outcome {
+            Outcome::Truth(true) => self.recorded(part, then),
+            _ => {
+                self.end_attempt(Some(part), None);
+                Ok(Continue(()))
+            }
+        }
+    }
+
+    /// Records that an expression assigned a variable or found it as it should be, while `then` runs.
+    pub(super) fn recorded(&mut self, part: Part, then: &mut dyn FnMut(&mut Self) -> Flow) -> Flow {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.conjuncts.push(part);
+        }
+        let flow = then(self);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.conjuncts.pop();
+        }
+        flow
+    }
+
+    /// Records a decision while `run` runs.
+    pub(super) fn chosen(&mut self, choice: Choice, run: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.choices.push(choice);
+        }
+        let flow = run(self);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.choices.pop();
+        }
+        flow
+    }
+
+    /// Ends the way that is being recorded.
+    pub(super) fn end_attempt(&mut self, last: Option<Part>, state: Option<State>) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
+        if recorder.explanation.attempts.len() >= MOST_ATTEMPTS {
+            recorder.explanation.is_truncated = true;
+            return;
+        }
+        let mut conjuncts = recorder.conjuncts.clone();
+        conjuncts.extend(last);
+        if state.is_none() {
+            let rest = recorder.pending.iter().rev();
+            conjuncts.extend(rest.map(|&expr| Part::new(self.exprs.site(expr), Outcome::NotReached)));
+        }
+        let choices = recorder.choices.clone();
+        recorder.explanation.attempts.push(Attempt { choices, conjuncts, state });
+    }
+
+    fn unrecorded<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
+        let recorder = self.recorder.take();
+        let result = run(self);
+        self.recorder = recorder;
+        result
+    }
+
+    /// What an `\E` has bound its names to.
+    pub(super) fn binding(&self, expr: ExprId, bounds: &[Bound]) -> Choice {
+        Choice::Binding { site: self.exprs.site(expr), values: self.bindings(bounds) }
+    }
+
+    /// The parameters that the author of a definition wrote, with their values in the current frame.
+    fn parameters(&mut self, definition: &Definition) -> Vec<(String, Value)> {
+        let mut values = Vec::new();
+        for (index, param) in definition.params.iter().enumerate().skip(definition.captures) {
+            if param.arity == 0
+                && let Ok(Datum::Value(value)) = self.argument(SlotId(index as u32))
+            {
+                values.push((param.name.clone(), value));
+            }
+        }
+        values
+    }
+
+    /// The names that bounds bind, with the values they have now.
+    pub(super) fn bindings(&self, bounds: &[Bound]) -> Vec<(String, Value)> {
+        let named = bounds.iter().flat_map(|bound| bound.names.iter().zip(bound.pattern.slots()));
+        let bound = named.filter_map(|(name, &slot)| match self.slot(slot) {
+            Slot::Datum(Datum::Value(value)) => Some((name.clone(), value.clone())),
+            _ => None,
+        });
+        bound.collect()
+    }
+
+    /// Evaluates an expression part by part.
+    fn dissect(&mut self, expr: ExprId, depth: usize) -> Part {
+        let site = self.exprs.site(expr);
+        if depth > DEEPEST_PART {
+            return self.judged(expr, Vec::new());
+        }
+        let depth = depth + 1;
+        match self.exprs.node(expr) {
+            Node::And(parts) => self.dissect_list(expr, parts, false, depth),
+            Node::Or(parts) => self.dissect_list(expr, parts, true, depth),
+            Node::Not(inner) => {
+                let inner = self.dissect(*inner, depth);
+                self.judged(expr, vec![inner])
+            }
+            Node::Implies(a, b) => {
+                let premise = self.dissect(*a, depth);
+                let is_true = matches!(premise.outcome, Outcome::Truth(true));
+                let conclusion =
+                    if is_true { self.dissect(*b, depth) } else { Part::new(self.exprs.site(*b), Outcome::NotReached) };
+                self.judged(expr, vec![premise, conclusion])
+            }
+            Node::If(condition, yes, no) => {
+                let condition = self.dissect(*condition, depth);
+                let branch = match condition.outcome {
+                    Outcome::Truth(true) => *yes,
+                    Outcome::Truth(false) => *no,
+                    outcome => return Part::new(site, outcome),
+                };
+                let branch = self.dissect(branch, depth);
+                let outcome = branch.outcome.clone();
+                Part { site, outcome, bindings: Vec::new(), parts: vec![condition, branch] }
+            }
+            Node::Case { arms, other } => match self.choose_arm(arms, *other, expr) {
+                Ok(branch) => {
+                    let mut parts = Vec::new();
+                    if let Some((guard, _)) = arms.iter().find(|(_, then)| *then == branch) {
+                        parts.push(Part::new(self.exprs.site(*guard), Outcome::Truth(true)));
+                    }
+                    let branch = self.dissect(branch, depth);
+                    let outcome = branch.outcome.clone();
+                    parts.push(branch);
+                    Part { site, outcome, bindings: Vec::new(), parts }
+                }
+                Err(error) => Part::new(site, Outcome::Error(error)),
+            },
+            Node::Let { slot, value, body } => {
+                let frame = self.current_frame();
+                self.set_slot(*slot, Slot::Thunk { expr: *value, frame });
+                self.dissect(*body, depth)
+            }
+            Node::Exists { bounds, body } => self.dissect_quantifier(expr, bounds, *body, true, depth),
+            Node::Forall { bounds, body } => self.dissect_quantifier(expr, bounds, *body, false, depth),
+            Node::Call { def, args } => {
+                let definition = &self.definitions[def.0 as usize];
+                let Body::Expr(body) = definition.body else {
+                    return self.compared(expr);
+                };
+                let outcome = self.outcome(expr);
+                // Only what decides a truth is worth looking into.
+                if !matches!(outcome, Outcome::Truth(_) | Outcome::Error(_)) {
+                    return self.compared(expr);
+                }
+                let frame = self.enter(definition, args);
+                let inner = self.within(frame, |machine| machine.dissect(body, depth));
+                let bindings = self.within(frame, |machine| machine.parameters(definition));
+                self.leave(frame);
+                Part { site, outcome, bindings, parts: vec![inner] }
+            }
+            _ => self.compared(expr),
+        }
+    }
+
+    fn dissect_list(&mut self, expr: ExprId, list: &[ExprId], decides: bool, depth: usize) -> Part {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut outcome = Outcome::Truth(!decides);
+        for &item in list {
+            if !matches!(outcome, Outcome::Truth(truth) if truth != decides) {
+                parts.push(Part::new(self.exprs.site(item), Outcome::NotReached));
+                continue;
+            }
+            let part = self.dissect(item, depth);
+            match &part.outcome {
+                Outcome::Truth(truth) => outcome = Outcome::Truth(*truth),
+                Outcome::Error(error) => outcome = Outcome::Error(error.clone()),
+                _ => outcome = self.outcome(expr),
+            }
+            parts.push(part);
+        }
+        Part { site: self.exprs.site(expr), outcome, bindings: Vec::new(), parts }
+    }
+
+    fn dissect_quantifier(
+        &mut self,
+        expr: ExprId,
+        bounds: &'p [Bound],
+        body: ExprId,
+        decides: bool,
+        depth: usize,
+    ) -> Part {
+        let mut parts = Vec::new();
+        for bound in bounds {
+            parts.push(self.compared(bound.set));
+        }
+        let mut outcome = Outcome::Truth(!decides);
+        let visited = self.for_each(bounds, expr, &mut |machine| {
+            let mut part = machine.dissect(body, depth);
+            part.bindings = machine.bindings(bounds);
+            let is_decided = !matches!(part.outcome, Outcome::Truth(truth) if truth != decides);
+            if is_decided {
+                outcome = part.outcome.clone();
+                parts.retain(|earlier| earlier.bindings.is_empty());
+            }
+            if is_decided || parts.len() < bounds.len() + MOST_ELEMENTS {
+                parts.push(part);
+            }
+            Ok(!is_decided)
+        });
+        if let Err(error) = visited {
+            outcome = Outcome::Error(error);
+        }
+        Part { site: self.exprs.site(expr), outcome, bindings: Vec::new(), parts }
+    }
+
+    /// An expression that is not taken apart further, with the values of what stands in it.
+    fn compared(&mut self, expr: ExprId) -> Part {
+        let mut children = Vec::new();
+        let exprs = self.exprs;
+        let node = exprs.node(expr);
+        // What is bound inside has no value here, and what is primed is another state's.
+        let mut is_closed = matches!(node, Node::Prime(_) | Node::Unchanged(_) | Node::Enabled(_));
+        node.for_each_slot_bound(&mut |_| is_closed = true);
+        if !is_closed {
+            node.for_each_child(&mut |child| children.push(child));
+        }
+        let mut parts = Vec::new();
+        for child in children {
+            if !matches!(exprs.node(child), Node::Value(_)) {
+                parts.push(self.compared(child));
+            }
+        }
+        self.judged(expr, parts)
+    }
+
+    fn judged(&mut self, expr: ExprId, parts: Vec<Part>) -> Part {
+        let outcome = self.outcome(expr);
+        Part { site: self.exprs.site(expr), outcome, bindings: Vec::new(), parts }
+    }
+
+    fn outcome(&mut self, expr: ExprId) -> Outcome {
+        match self.eval(expr) {
+            Ok(Datum::Value(Value::Bool(truth))) => Outcome::Truth(truth),
+            Ok(Datum::Value(value)) => Outcome::Value(value),
+            Ok(lazy) => match datum::to_value(self, &lazy) {
+                Ok(value) => Outcome::Value(value),
+                Err(_) => Outcome::Lazy(datum::display(self, &lazy)),
+            },
+            Err(error) => Outcome::Error(error),
+        }
+    }
+}
+
+impl Part {
+    /// A part with nothing inside.
+    pub(super) fn new(site: Site, outcome: Outcome) -> Part {
+        Part { site, outcome, bindings: Vec::new(), parts: Vec::new() }
+    }
+}

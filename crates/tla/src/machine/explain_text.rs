@@ -1,0 +1,109 @@
+//! Explanations as text: one line for each part, its mark, its words, its place, and the values inside it.
+
+use std::fmt::Write;
+
+use super::explain::{Attempt, Choice, Explanation, Outcome, Part};
+use crate::ir::Module;
+use crate::source::Site;
+use crate::value::Value;
+
+/// How many characters of an expression are shown.
+const MOST_CHARACTERS: usize = 60;
+
+impl Explanation {
+    /// Every attempt in words, the one that got furthest first.
+    pub fn text(&self, module: &Module) -> String {
+        let mut attempts: Vec<&Attempt> = self.attempts.iter().collect();
+        attempts.sort_by_key(|attempt| (attempt.state.is_none(), usize::MAX - attempt.reached()));
+        let mut text = String::new();
+        for attempt in attempts {
+            text += &attempt.text(module);
+        }
+        if self.is_truncated {
+            text += "and more ways that were not kept\n";
+        }
+        text
+    }
+}
+
+impl Attempt {
+    /// The way it took, and what became of each conjunct.
+    pub fn text(&self, module: &Module) -> String {
+        let mut text = String::new();
+        let choices: Vec<String> = self.choices.iter().map(|choice| choice.text(module)).collect();
+        let end = if self.state.is_some() { "leads to a state" } else { "leads nowhere" };
+        let way = if choices.is_empty() { "the only way".to_owned() } else { choices.join(", ") };
+        let _ = writeln!(text, "{way}: {end}");
+        for part in &self.conjuncts {
+            part.write(module, 1, &mut text);
+        }
+        text
+    }
+}
+
+impl Choice {
+    fn text(&self, module: &Module) -> String {
+        match self {
+            Choice::Disjunct(site) => words(module, *site),
+            Choice::Binding { values, .. } => bindings(module, values),
+        }
+    }
+}
+
+impl Part {
+    /// The part and everything inside it.
+    pub fn text(&self, module: &Module) -> String {
+        let mut text = String::new();
+        self.write(module, 0, &mut text);
+        text
+    }
+
+    fn write(&self, module: &Module, depth: usize, text: &mut String) {
+        let (indent, words) = ("  ".repeat(depth), words(module, self.site));
+        let position = module.sources.start(self.site);
+        let place = format!("{}:{}:{}", module.sources.get(self.site.source).name, position.line, position.column);
+        let given = match self.bindings.is_empty() {
+            true => String::new(),
+            false => format!("  with {}", bindings(module, &self.bindings)),
+        };
+        let line = match &self.outcome {
+            Outcome::Truth(true) => format!("true   {words}{given}  at {place}"),
+            Outcome::Truth(false) => format!("false  {words}{given}  at {place}"),
+            Outcome::NotReached => format!("-      {words}  not reached"),
+            Outcome::Assigned(variable, value) => {
+                let name = &module.variables[variable.0 as usize].name;
+                format!("true   {words}  makes {name}' = {}", value.display(&module.strings))
+            }
+            Outcome::Error(error) => format!("error  {words}{given}  at {place}: {error}"),
+            Outcome::Value(value) => format!("       {words} = {}", value.display(&module.strings)),
+            Outcome::Lazy(shown) => format!("       {words} = {shown}"),
+        };
+        let _ = writeln!(text, "{indent}{line}");
+        for part in self.parts.iter().filter(|part| !part.says_nothing(module)) {
+            part.write(module, depth + 1, text);
+        }
+    }
+
+    /// A value that is written the way it stands in the text.
+    fn says_nothing(&self, module: &Module) -> bool {
+        match &self.outcome {
+            Outcome::Value(value) => value.display(&module.strings).to_string() == words(module, self.site),
+            _ => false,
+        }
+    }
+}
+
+fn bindings(module: &Module, values: &[(String, Value)]) -> String {
+    let bound = values.iter().map(|(name, value)| format!("{name} = {}", value.display(&module.strings)));
+    bound.collect::<Vec<_>>().join(", ")
+}
+
+/// The words at a place in one line, cut where they get long.
+fn words(module: &Module, site: Site) -> String {
+    let words: Vec<&str> = module.sources.words(site).split_whitespace().collect();
+    let words = words.join(" ");
+    match words.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}

@@ -1,0 +1,362 @@
+//! The stack of slots: frames, arguments by need, and operators as arguments.
+
+use std::sync::Arc;
+
+use super::{DEEPEST_CALL, Machine, Reading};
+use crate::datum::{self, Captured, Datum, LazySet, Operator};
+use crate::error::{ErrorKind, EvalError, Result};
+use crate::ir::{Arg, Body, DefId, Definition, ExprId, Level, Node, Pattern, SlotId};
+use crate::value::Value;
+
+/// Where a frame begins in the stack.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Frame(u32);
+
+/// What an evaluation read: a set of bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Reads(u8);
+
+impl Reads {
+    pub(super) const CURRENT: Reads = Reads(1);
+    pub(super) const NEXT: Reads = Reads(2);
+    /// Something that may differ the next time.
+    pub(super) const WORLD: Reads = Reads(4);
+
+    pub(super) fn and(self, other: Reads) -> Reads {
+        Reads(self.0 | other.0)
+    }
+}
+
+/// How long what a thunk evaluated to stays true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Valid {
+    Always,
+    /// While reading the current state.
+    Current,
+    /// In one epoch, reading from one state.
+    Epoch(u32, Reading),
+}
+
+/// What a slot of a frame holds.
+#[derive(Debug, Clone)]
+pub(super) enum Slot<'p> {
+    Empty,
+    Datum(Datum),
+    /// Not evaluated yet.
+    Thunk {
+        expr: ExprId,
+        frame: Frame,
+    },
+    /// Evaluated, and what it was.
+    Forced {
+        expr: ExprId,
+        frame: Frame,
+        datum: Datum,
+        valid: Valid,
+    },
+    /// An operator with the slots that it captures, in a frame further down.
+    Operator {
+        def: DefId,
+        captures: &'p [SlotId],
+        frame: Frame,
+    },
+    /// An operator that brings along what it captures.
+    Carried(Operator),
+    /// A captured name without a value.
+    Failed(Box<EvalError>),
+}
+
+impl<'p> Machine<'p> {
+    #[inline]
+    pub(super) fn slot(&self, slot: SlotId) -> &Slot<'p> {
+        &self.stack[self.frame.0 as usize + slot.0 as usize]
+    }
+
+    pub(super) fn slot_of(&self, frame: Frame, slot: SlotId) -> &Slot<'p> {
+        &self.stack[frame.0 as usize + slot.0 as usize]
+    }
+
+    #[inline]
+    pub(super) fn set_slot(&mut self, slot: SlotId, content: Slot<'p>) {
+        let index = self.frame.0 as usize + slot.0 as usize;
+        self.stack[index] = content;
+    }
+
+    /// Puts an element where a pattern says.
+    #[inline]
+    pub(super) fn bind(&mut self, pattern: &'p Pattern, element: Value, expr: ExprId) -> Result<()> {
+        match pattern {
+            Pattern::Slot(slot) => self.set_slot(*slot, Slot::Datum(Datum::Value(element))),
+            Pattern::Tuple(slots) => {
+                let Value::Seq(tuple) = &element else {
+                    return Err(self.at(self.not_a_tuple(&element, slots.len()), expr));
+                };
+                if tuple.elements().len() != slots.len() {
+                    return Err(self.at(self.not_a_tuple(&element, slots.len()), expr));
+                }
+                for (slot, component) in slots.iter().zip(tuple.elements()) {
+                    self.set_slot(*slot, Slot::Datum(Datum::Value(component.clone())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn not_a_tuple(&self, element: &Value, len: usize) -> Box<EvalError> {
+        let element = element.display(&self.program.module.strings);
+        EvalError::new(ErrorKind::WrongKind, format!("`{element}` is bound to a tuple of {len} names and is not one"))
+    }
+
+    /// What an argument or a `LET` stands for, evaluated if it was not.
+    pub(super) fn argument(&mut self, slot: SlotId) -> Result<Datum> {
+        let (expr, frame) = match self.slot(slot) {
+            Slot::Datum(datum) => return Ok(datum.clone()),
+            Slot::Forced { datum, valid, .. } if self.is_valid(*valid) => {
+                self.note(*valid);
+                return Ok(datum.clone());
+            }
+            Slot::Forced { expr, frame, .. } | Slot::Thunk { expr, frame } => (*expr, *frame),
+            Slot::Failed(error) => return Err(error.clone()),
+            Slot::Empty | Slot::Operator { .. } | Slot::Carried(_) => {
+                return Err(EvalError::new(ErrorKind::WrongKind, "an operator was used as a value"));
+            }
+        };
+        let before = self.reads.take();
+        let (epoch, reading) = (self.epoch, self.reading);
+        let datum = self.within(frame, |machine| machine.eval(expr))?;
+        let reads = self.reads.get();
+        self.reads.set(before.and(reads));
+        let valid = match reads {
+            Reads(0) => Valid::Always,
+            Reads::CURRENT => Valid::Current,
+            Reads::NEXT if reading == self.reading => Valid::Epoch(epoch, reading),
+            Reads(bits) if bits & Reads::WORLD.0 == 0 => Valid::Epoch(epoch, reading),
+            _ => return Ok(datum),
+        };
+        self.set_slot(slot, Slot::Forced { expr, frame, datum: datum.clone(), valid });
+        Ok(datum)
+    }
+
+    #[inline]
+    pub(super) fn is_valid(&self, valid: Valid) -> bool {
+        match valid {
+            Valid::Always => true,
+            Valid::Current => self.reading == Reading::Current,
+            Valid::Epoch(epoch, reading) => epoch == self.epoch && reading == self.reading,
+        }
+    }
+
+    /// Notes what a value that was kept had read.
+    #[inline]
+    pub(super) fn note(&self, valid: Valid) {
+        let reads = match valid {
+            Valid::Always => return,
+            Valid::Current => Reads::CURRENT,
+            Valid::Epoch(..) => Reads::CURRENT.and(Reads::NEXT),
+        };
+        self.reads.set(self.reads.get().and(reads));
+    }
+
+    /// Runs with another frame in view.
+    #[inline]
+    pub(super) fn within<R>(&mut self, frame: Frame, run: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = std::mem::replace(&mut self.frame, frame);
+        let result = run(self);
+        self.frame = outer;
+        result
+    }
+
+    pub(super) fn current_frame(&self) -> Frame {
+        self.frame
+    }
+
+    /// What an argument looks like from inside the operator.
+    #[inline]
+    fn hand_over(&self, arg: &'p Arg) -> Slot<'p> {
+        let frame = self.frame;
+        match arg {
+            Arg::Slot(slot) => self.slot(*slot).clone(),
+            Arg::Operator(def, captures) => Slot::Operator { def: *def, captures, frame },
+            Arg::Expr(expr) => match self.exprs.node(*expr) {
+                Node::Value(value) => Slot::Datum(Datum::Value(value.clone())),
+                Node::Local(slot) => self.slot(*slot).clone(),
+                Node::Argument(slot) if matches!(self.slot(*slot), Slot::Datum(_)) => self.slot(*slot).clone(),
+                _ => Slot::Thunk { expr: *expr, frame },
+            },
+        }
+    }
+
+    /// Pushes the frame of an operator and returns it; [`Machine::leave`] takes it away.
+    pub(super) fn enter(&mut self, definition: &'p Definition, args: &'p [Arg]) -> Frame {
+        let start = self.stack.len();
+        for arg in args {
+            let slot = self.hand_over(arg);
+            self.stack.push(slot);
+        }
+        self.stack.resize(start + definition.slots.max(args.len()), Slot::Empty);
+        Frame(start as u32)
+    }
+
+    pub(super) fn leave(&mut self, frame: Frame) {
+        self.stack.truncate(frame.0 as usize);
+    }
+
+    /// Resolves a parameter that is an operator: its definition, and a frame with captured names and arguments.
+    pub(super) fn enter_argument(&mut self, slot: SlotId, args: &'p [Arg]) -> Result<(DefId, Frame)> {
+        let operator = self.slot(slot).clone();
+        let start = self.stack.len();
+        let def = match operator {
+            Slot::Operator { def, captures, frame } => {
+                for &capture in captures {
+                    let captured = self.stack[frame.0 as usize + capture.0 as usize].clone();
+                    self.stack.push(captured);
+                }
+                def
+            }
+            Slot::Carried(operator) => {
+                self.stack.extend(operator.captured.iter().cloned().map(Slot::from));
+                operator.def
+            }
+            _ => return Err(EvalError::new(ErrorKind::WrongKind, "a value was applied as an operator")),
+        };
+        for arg in args {
+            let slot = self.hand_over(arg);
+            self.stack.push(slot);
+        }
+        let slots = self.definitions[def.0 as usize].slots;
+        let len = self.stack.len().max(start + slots);
+        self.stack.resize(len, Slot::Empty);
+        Ok((def, Frame(start as u32)))
+    }
+
+    /// Pushes a frame with captured names and arguments that are values.
+    pub(super) fn enter_captured(&mut self, captured: &[Captured], args: &[Datum], slots: usize) -> Frame {
+        let start = self.stack.len();
+        self.stack.extend(captured.iter().cloned().map(Slot::from));
+        self.stack.extend(args.iter().cloned().map(Slot::Datum));
+        let len = self.stack.len().max(start + slots);
+        self.stack.resize(len, Slot::Empty);
+        Frame(start as u32)
+    }
+
+    /// Evaluates the body of an operator in its frame, and takes the frame away.
+    pub(super) fn run_body(&mut self, def: DefId, frame: Frame) -> Result<Datum> {
+        let definition = &self.definitions[def.0 as usize];
+        let result = match &definition.body {
+            Body::Expr(body) => self.deeper(|machine| machine.within(frame, |machine| machine.eval(*body))),
+            Body::Native(native) => self.within(frame, |machine| machine.run_native(native)),
+            Body::Declared => {
+                Err(EvalError::new(ErrorKind::Unassigned, format!("the constant `{}` has no value", definition.name)))
+            }
+        };
+        self.leave(frame);
+        result
+    }
+
+    /// Runs one level of calls deeper, on a stack that grows with it.
+    #[inline]
+    pub(super) fn deeper<R>(&mut self, run: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        self.depth += 1;
+        if self.depth > DEEPEST_CALL {
+            self.depth -= 1;
+            let message = format!("operators call each other more than {DEEPEST_CALL} deep");
+            return Err(EvalError::new(ErrorKind::Limit, message));
+        }
+        let result = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || run(self));
+        self.depth -= 1;
+        result
+    }
+
+    /// What a definition without parameters is; a constant one is computed once.
+    pub(super) fn eval_constant(&mut self, def: DefId) -> Result<Datum> {
+        let index = def.0 as usize;
+        if let Some(datum) = &self.constants[index] {
+            return Ok(datum.clone());
+        }
+        let definition = &self.definitions[index];
+        let frame = self.enter(definition, &[]);
+        if definition.level != Level::Constant {
+            return self.run_body(def, frame);
+        }
+        let before = self.reads.take();
+        let result = self.run_body(def, frame);
+        let reads = self.reads.get();
+        self.reads.set(before.and(reads));
+        let datum = self.settle(result?);
+        if reads == Reads::default() {
+            self.constants[index] = Some(datum.clone());
+        }
+        Ok(datum)
+    }
+
+    /// Enumerates a constant set that is small, since it will be walked through again and again.
+    fn settle(&mut self, datum: Datum) -> Datum {
+        let is_worth_it = match &datum {
+            Datum::Set(set) => match &**set {
+                LazySet::Interval(low, high) => high - low < 4096,
+                LazySet::Filter(set, _) => datum::cardinality(self, set).is_ok_and(|size| size < 1 << 16),
+                LazySet::Union(_) | LazySet::Cup(..) | LazySet::Cap(..) | LazySet::Minus(..) => {
+                    datum::cardinality(self, &datum).is_ok_and(|size| size < 1 << 16)
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        if !is_worth_it {
+            return datum;
+        }
+        match datum::to_value(self, &datum) {
+            Ok(value) => Datum::Value(value),
+            Err(_) => datum,
+        }
+    }
+
+    /// What an expression sees of the frame, to be taken along.
+    pub(super) fn capture(&mut self, expr: ExprId) -> Arc<[Captured]> {
+        let mentions = self.mentions_of(expr);
+        let len = mentions.iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);
+        let mut captured = vec![Captured::Empty; len];
+        for &slot in mentions.iter() {
+            captured[slot.0 as usize] = self.capture_slot(slot);
+        }
+        captured.into()
+    }
+
+    pub(super) fn capture_slot(&mut self, slot: SlotId) -> Captured {
+        match self.slot(slot) {
+            Slot::Empty => Captured::Empty,
+            Slot::Carried(operator) => Captured::Operator(operator.clone()),
+            Slot::Operator { def, captures, frame } => {
+                let (def, captures, frame) = (*def, *captures, *frame);
+                let captured = self
+                    .within(frame, |machine| captures.iter().map(|&capture| machine.capture_slot(capture)).collect());
+                Captured::Operator(Operator { def, captured })
+            }
+            _ => match self.argument(slot) {
+                Ok(datum) => Captured::Datum(datum),
+                Err(error) => Captured::Error(error),
+            },
+        }
+    }
+
+    fn mentions_of(&mut self, expr: ExprId) -> Arc<[SlotId]> {
+        if let Some(mentions) = self.mentions.get(&expr) {
+            return mentions.clone();
+        }
+        let mentions: Arc<[SlotId]> = self.exprs.free_slots(expr).into();
+        self.mentions.insert(expr, mentions.clone());
+        mentions
+    }
+}
+
+impl From<Captured> for Slot<'_> {
+    fn from(captured: Captured) -> Self {
+        match captured {
+            Captured::Empty => Slot::Empty,
+            Captured::Datum(datum) => Slot::Datum(datum),
+            Captured::Error(error) => Slot::Failed(error),
+            Captured::Operator(operator) => Slot::Carried(operator),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the machine does for lazy sets, lazy functions and native operators.
+
+use std::sync::Arc;
+
+use super::Machine;
+use super::frame::Slot;
+use crate::datum::{Closure, Datum, LazyFunction, Operator};
+use crate::error::{ErrorKind, EvalError, Result};
+use crate::ir::{Node, Pattern};
+use crate::modules::{Host, World};
+use crate::strings::Strings;
+use crate::value::Value;
+
+impl Host for Machine<'_> {
+    fn strings(&self) -> &Strings {
+        &self.program.module.strings
+    }
+
+    fn apply(&mut self, operator: &Operator, args: &[Datum]) -> Result<Datum> {
+        let slots = self.definitions[operator.def.0 as usize].slots;
+        let frame = self.enter_captured(&operator.captured, args, slots);
+        self.run_body(operator.def, frame)
+    }
+
+    fn test(&mut self, filter: &Closure, element: &Datum) -> Result<bool> {
+        let Node::Filter { bound, body } = self.exprs.node(filter.code) else {
+            unreachable!("only filters become lazy sets with a predicate");
+        };
+        let slots = bound.pattern.slots().iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);
+        let frame = self.enter_captured(&filter.frame, &[], slots.max(self.room(filter)));
+        let result = self.within(frame, |machine| {
+            match (&bound.pattern, element) {
+                (Pattern::Slot(slot), element) => machine.set_slot(*slot, Slot::Datum(element.clone())),
+                (pattern, Datum::Value(value)) => machine.bind(pattern, value.clone(), filter.code)?,
+                _ => return Err(EvalError::new(ErrorKind::WrongKind, "the element of a filter is not a tuple")),
+            }
+            machine.deeper(|machine| machine.test(*body))
+        });
+        self.leave(frame);
+        result
+    }
+
+    fn compute(&mut self, function: &LazyFunction, arg: &Value) -> Result<Datum> {
+        let code = function.closure.code;
+        let Node::Function { bounds, body, this } = self.exprs.node(code) else {
+            unreachable!("only function constructors become lazy functions");
+        };
+        let frame = self.enter_captured(&function.closure.frame, &[], self.room(&function.closure));
+        let result = self.within(frame, |machine| {
+            if let Some(slot) = this {
+                // The definition means itself as it was defined, whatever `EXCEPT` changed since.
+                let itself = LazyFunction { changes: Vec::new(), ..function.clone() };
+                machine.set_slot(*slot, Slot::Datum(Datum::Function(Arc::new(itself))));
+            }
+            machine.bind_args(bounds, arg, code)?;
+            machine.deeper(|machine| machine.eval(*body))
+        });
+        self.leave(frame);
+        result
+    }
+
+    fn world(&mut self) -> &mut dyn World {
+        &mut *self.world
+    }
+}
+
+impl Machine<'_> {
+    /// How many slots the expression of a closure needs.
+    fn room(&self, closure: &Closure) -> usize {
+        self.exprs.room(closure.code)
+    }
+}

@@ -1,0 +1,297 @@
+//! Runs a program: evaluates expressions, and computes initial states and successors as TLC does.
+//!
+//! The machine walks the expressions of a [`Program`] with a stack of slots. Calling an operator pushes a *frame*: its
+//! arguments, then room for the names bound inside. Arguments and `LET` definitions are evaluated by need, so a slot may
+//! hold a *thunk*, an expression and the frame that it is to be evaluated in; that frame is always below, because an
+//! operator cannot return an operator. A lazy set can outlive its frame, so it takes with it what it sees there.
+//!
+//! Two states are in play, the *current* and the *next* one. An expression reads the current state; under a prime it reads
+//! the next. While initial states are computed everything reads the next, so that `Init` assigns variables by the same
+//! code that `Next` does. What a thunk has been evaluated to is kept for as long as the states it read stay the same:
+//! every evaluation notes what it read, and every assignment starts a new *epoch*.
+
+mod action;
+mod eval;
+mod except;
+mod explain;
+mod explain_text;
+mod frame;
+mod host;
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::datum::Datum;
+use crate::error::{ErrorKind, EvalError, Result};
+use crate::ir::{DefId, Definition, ExprId, Exprs, SlotId, VarId};
+use crate::modules::World;
+use crate::program::Program;
+use crate::source::Site;
+use crate::value::Value;
+use explain::Recorder;
+pub use explain::{Attempt, Choice, Explanation, Outcome, Part};
+use frame::{Frame, Reads, Slot};
+
+/// One value for each variable, in the order of declaration.
+pub type State = Arc<[Value]>;
+
+/// How a step is called: the action of the next-state relation that allowed it, and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The name of the operator.
+    pub name: String,
+    /// Its parameters and their values, as far as they have one.
+    pub args: Vec<(String, Value)>,
+    /// Where it is defined.
+    pub site: Site,
+}
+
+/// Whether to go on with the search for states; a [`ControlFlow::Break`] ends it.
+type Flow = Result<ControlFlow<()>>;
+
+/// How deep operators may call each other. TLC gives up earlier.
+const DEEPEST_CALL: usize = 20_000;
+
+/// Which state a variable is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Current,
+    Next,
+}
+
+/// Evaluates the expressions of one program.
+pub struct Machine<'p> {
+    program: &'p Program,
+    exprs: &'p Exprs,
+    definitions: &'p [Definition],
+    stack: Vec<Slot<'p>>,
+    frame: Frame,
+    depth: usize,
+    reading: Reading,
+    current: Option<State>,
+    next: Vec<Option<Value>>,
+    /// How many variables have no next value.
+    unassigned: usize,
+    /// Grows with every assignment of a next value and its undoing.
+    epoch: u32,
+    /// What has been read since somebody last looked.
+    reads: Cell<Reads>,
+    /// What each constant definition is, once somebody asked.
+    constants: Vec<Option<Datum>>,
+    /// The slots that an expression mentions, for those that were ever taken along.
+    mentions: HashMap<ExprId, Arc<[SlotId]>, FxBuildHasher>,
+    /// The operator that names the step under construction, and its frame; kept while no conjunction has begun.
+    label: Option<(&'p Definition, Frame)>,
+    is_naming: bool,
+    /// Present while an action is explained.
+    recorder: Option<Box<Recorder>>,
+    world: Box<dyn World + Send + 'p>,
+}
+
+impl<'p> Machine<'p> {
+    /// A machine for a program.
+    pub fn new(program: &'p Program, world: Box<dyn World + Send + 'p>) -> Machine<'p> {
+        let module = &program.module;
+        Machine {
+            program,
+            exprs: &module.exprs,
+            definitions: &module.definitions,
+            stack: Vec::with_capacity(256),
+            frame: Frame::default(),
+            depth: 0,
+            reading: Reading::Current,
+            current: None,
+            next: vec![None; module.variables.len()],
+            unassigned: module.variables.len(),
+            epoch: 0,
+            reads: Cell::default(),
+            constants: vec![None; module.definitions.len()],
+            mentions: HashMap::default(),
+            label: None,
+            is_naming: true,
+            recorder: None,
+            world,
+        }
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// The world that the specification sees.
+    pub fn world(&mut self) -> &mut (dyn World + Send + 'p) {
+        &mut *self.world
+    }
+
+    /// Adds every initial state, in TLC's order, duplicates included.
+    pub fn initial_states(&mut self, out: &mut Vec<State>) -> Result<()> {
+        self.fresh(None, Reading::Next);
+        let Some(init) = self.program.init else {
+            return Ok(());
+        };
+        self.run(init, &mut |machine| {
+            out.push(machine.next_state(None)?);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// Adds every successor of a state, in TLC's order, duplicates included.
+    pub fn successors(&mut self, state: &State, out: &mut Vec<State>) -> Result<()> {
+        self.fresh(Some(state.clone()), Reading::Current);
+        let Some(next) = self.program.next else {
+            return Ok(());
+        };
+        self.run(next, &mut |machine| {
+            out.push(machine.next_state(Some(state))?);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// Every successor of a state with the name of the action that led to it.
+    pub fn labelled_successors(&mut self, state: &State) -> Result<Vec<(Label, State)>> {
+        self.fresh(Some(state.clone()), Reading::Current);
+        let mut out = Vec::new();
+        let Some(next) = self.program.next else {
+            return Ok(out);
+        };
+        self.run(next, &mut |machine| {
+            let successor = machine.next_state(Some(state))?;
+            out.push((machine.label()?, successor));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(out)
+    }
+
+    /// Whether a predicate holds in a state.
+    pub fn holds(&mut self, predicate: ExprId, state: &State) -> Result<bool> {
+        self.fresh(Some(state.clone()), Reading::Current);
+        self.test(predicate)
+    }
+
+    /// Whether a predicate holds of a step.
+    pub fn holds_step(&mut self, predicate: ExprId, from: &State, to: &State) -> Result<bool> {
+        self.fresh(Some(from.clone()), Reading::Current);
+        self.next = to.iter().cloned().map(Some).collect();
+        self.unassigned = 0;
+        self.test(predicate)
+    }
+
+    /// What an expression is, in a state if it needs one.
+    pub fn evaluate(&mut self, expr: ExprId, state: Option<&State>) -> Result<Datum> {
+        self.fresh(state.cloned(), Reading::Current);
+        self.eval(expr)
+    }
+
+    /// What a definition without parameters is, left as lazy as it is.
+    pub fn evaluate_definition(&mut self, def: DefId, state: Option<&State>) -> Result<Datum> {
+        self.fresh(state.cloned(), Reading::Current);
+        let frame = self.enter(&self.definitions[def.0 as usize], &[]);
+        self.run_body(def, frame)
+    }
+
+    /// What an expression is, as a finite value.
+    pub fn value(&mut self, expr: ExprId, state: Option<&State>) -> Result<Value> {
+        let datum = self.evaluate(expr, state)?;
+        self.settled(datum, expr)
+    }
+
+    /// Forgets everything about the last run but constants.
+    fn fresh(&mut self, current: Option<State>, reading: Reading) {
+        self.stack.clear();
+        self.frame = Frame::default();
+        self.depth = 0;
+        self.reading = reading;
+        self.current = current;
+        self.next.fill(None);
+        self.unassigned = self.next.len();
+        self.epoch += 1;
+        self.label = None;
+        self.is_naming = true;
+    }
+
+    fn run(&mut self, expr: ExprId, found: &mut dyn FnMut(&mut Self) -> Flow) -> Result<()> {
+        self.act(expr, found).map(|_| ())
+    }
+
+    /// The state under construction, which must be complete.
+    fn next_state(&self, from: Option<&State>) -> Result<State> {
+        if self.unassigned > 0 {
+            let missing = self.unassigned_names();
+            let kind = if from.is_some() { "next" } else { "initial" };
+            let message = format!("the {kind} state has no value for {missing}");
+            return Err(EvalError::new(ErrorKind::Unassigned, message));
+        }
+        let complete = "every variable is assigned";
+        Ok(self.next.iter().map(|value| value.clone().expect(complete)).collect())
+    }
+
+    /// The variables without a next value, in words.
+    fn unassigned_names(&self) -> String {
+        let variables = self.program.module.variables.iter().zip(&self.next);
+        let missing =
+            variables.filter(|(_, value)| value.is_none()).map(|(variable, _)| format!("`{}`", variable.name));
+        missing.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The name of the step under construction.
+    fn label(&mut self) -> Result<Label> {
+        let Some((definition, frame)) = self.label else {
+            let site = self.program.next.map(|next| self.exprs.site(next)).unwrap_or_default();
+            return Ok(Label { name: "Next".to_owned(), args: Vec::new(), site });
+        };
+        let mut args = Vec::new();
+        for (index, param) in definition.params.iter().enumerate().skip(definition.captures) {
+            if param.arity == 0 {
+                let slot = SlotId(index as u32);
+                if let Ok(datum) = self.within(frame, |machine| machine.argument(slot))
+                    && let Ok(value) = crate::datum::to_value(self, &datum)
+                {
+                    args.push((param.name.clone(), value));
+                }
+            }
+        }
+        Ok(Label { name: definition.name.clone(), args, site: definition.site })
+    }
+
+    /// Gives a variable its next value while `then` runs.
+    fn assign(&mut self, variable: VarId, value: Value, then: &mut dyn FnMut(&mut Self) -> Flow) -> Flow {
+        self.set_next(variable, value);
+        let flow = then(self);
+        self.unassign(variable);
+        flow
+    }
+
+    #[inline]
+    fn set_next(&mut self, variable: VarId, value: Value) {
+        self.next[variable.0 as usize] = Some(value);
+        self.unassigned -= 1;
+        self.epoch += 1;
+    }
+
+    #[inline]
+    fn unassign(&mut self, variable: VarId) {
+        self.next[variable.0 as usize] = None;
+        self.unassigned += 1;
+        self.epoch += 1;
+    }
+
+    /// Turns a datum into a value, blaming the expression if it has none.
+    fn settled(&mut self, datum: Datum, expr: ExprId) -> Result<Value> {
+        match datum {
+            Datum::Value(value) => Ok(value),
+            lazy => crate::datum::to_value(self, &lazy).map_err(|error| self.at(error, expr)),
+        }
+    }
+
+    /// Tells an error its place, unless it knows a more precise one.
+    #[cold]
+    fn at(&self, mut error: Box<EvalError>, expr: ExprId) -> Box<EvalError> {
+        error.site.get_or_insert(self.exprs.site(expr));
+        error
+    }
+}

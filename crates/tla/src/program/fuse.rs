@@ -1,0 +1,181 @@
+//! Makes a linked program faster without changing what it means.
+//!
+//! Three rewrites, each on the expression where it stands, so that its place in the text stays known. Nested conjunctions
+//! and disjunctions become lists. Arithmetic on two operands becomes a node of its own instead of a call of a native
+//! operator. And the largest expressions that depend on constants alone become definitions without parameters, which a
+//! machine computes once, when they are first needed: an error in one that is never reached stays unnoticed, as in TLC.
+
+use super::walk::for_each_callee;
+use crate::ir::{Arg, Arithmetic, Body, DefId, Definition, ExprId, Level, Module, Node, SlotId};
+
+/// Rewrites all expressions of a module.
+pub(super) fn fuse(module: &mut Module) {
+    for index in 0..module.exprs.len() {
+        let expr = ExprId(index as u32);
+        if let Some(node) = arithmetic(module, module.exprs.node(expr)) {
+            module.exprs.set(expr, node);
+        }
+    }
+    for index in 0..module.exprs.len() {
+        flatten(module, ExprId(index as u32));
+    }
+    let volatile = volatile_definitions(module);
+    for index in 0..module.definitions.len() {
+        if let Body::Expr(body) = module.definitions[index].body {
+            // The whole of a constant definition is computed once already.
+            let definition = &module.definitions[index];
+            if definition.params.is_empty() && definition.level == Level::Constant && !volatile[index] {
+                continue;
+            }
+            hoist(module, &volatile, index, body);
+        }
+    }
+}
+
+fn arithmetic(module: &Module, node: &Node) -> Option<Node> {
+    let Node::Call { def, args } = node else {
+        return None;
+    };
+    let (Body::Native(native), [Arg::Expr(a), Arg::Expr(b)]) = (&module.definitions[def.0 as usize].body, &**args)
+    else {
+        return None;
+    };
+    if !matches!(native.module, "Naturals" | "Integers" | "Reals") {
+        return None;
+    }
+    Some(Node::Arithmetic(Arithmetic::of_symbol(native.name)?, *def, *a, *b))
+}
+
+/// `(a /\ b) /\ c` is a list of three. Conjuncts are evaluated in the same order, and alternatives tried in the same.
+fn flatten(module: &mut Module, expr: ExprId) {
+    let is_and = match module.exprs.node(expr) {
+        Node::And(_) => true,
+        Node::Or(_) => false,
+        _ => return,
+    };
+    let mut flat = Vec::new();
+    collect(module, expr, is_and, &mut flat);
+    module.exprs.set(expr, if is_and { Node::And(flat.into()) } else { Node::Or(flat.into()) });
+}
+
+fn collect(module: &Module, expr: ExprId, is_and: bool, flat: &mut Vec<ExprId>) {
+    match (module.exprs.node(expr), is_and) {
+        (Node::And(parts), true) | (Node::Or(parts), false) => {
+            parts.iter().for_each(|&part| collect(module, part, is_and, flat));
+        }
+        _ => flat.push(expr),
+    }
+}
+
+/// Which definitions may give another answer the next time, themselves or through what they call.
+fn volatile_definitions(module: &Module) -> Vec<bool> {
+    let mut volatile: Vec<bool> = module
+        .definitions
+        .iter()
+        .map(|definition| match &definition.body {
+            Body::Native(native) => native.is_volatile,
+            Body::Declared | Body::Expr(_) => false,
+        })
+        .collect();
+    loop {
+        let before = volatile.iter().filter(|is_volatile| **is_volatile).count();
+        for (index, definition) in module.definitions.iter().enumerate() {
+            if let Body::Expr(body) = definition.body
+                && !volatile[index]
+            {
+                let mut calls_volatile = false;
+                module.exprs.for_each_below(body, &mut |node| {
+                    for_each_callee(node, &mut |callee| calls_volatile |= volatile[callee.0 as usize]);
+                });
+                volatile[index] = calls_volatile;
+            }
+        }
+        if volatile.iter().filter(|is_volatile| **is_volatile).count() == before {
+            return volatile;
+        }
+    }
+}
+
+/// What an expression depends on.
+struct Needs {
+    /// A state, or the world.
+    more_than_constants: bool,
+    /// Names bound around it.
+    slots: Vec<SlotId>,
+    /// It is as good as computed already.
+    is_trivial: bool,
+}
+
+fn hoist(module: &mut Module, volatile: &[bool], owner: usize, expr: ExprId) -> Needs {
+    let node = module.exprs.node(expr).clone();
+    let mut needs = needs_itself(module, volatile, &node);
+    let (mut children, mut closed) = (Vec::new(), Vec::new());
+    node.for_each_child(&mut |child| children.push(child));
+    for child in children {
+        let inner = hoist(module, volatile, owner, child);
+        if !inner.more_than_constants && inner.slots.is_empty() && !inner.is_trivial {
+            closed.push(child);
+        }
+        needs.more_than_constants |= inner.more_than_constants;
+        needs.slots.extend(inner.slots);
+    }
+    node.for_each_slot_bound(&mut |bound| needs.slots.retain(|&slot| slot != bound));
+    needs.slots.sort_unstable();
+    needs.slots.dedup();
+    if needs.more_than_constants || !needs.slots.is_empty() {
+        for child in closed {
+            make_definition(module, owner, child);
+        }
+    }
+    needs
+}
+
+/// What an expression depends on besides its parts.
+fn needs_itself(module: &Module, volatile: &[bool], node: &Node) -> Needs {
+    let mut more_than_constants = matches!(
+        node,
+        Node::Variable(_)
+            | Node::Prime(_)
+            | Node::Unchanged(_)
+            | Node::Enabled(_)
+            | Node::Square(..)
+            | Node::Angle(..)
+            | Node::Compose(..)
+            | Node::Always(_)
+            | Node::Unsupported { .. }
+    );
+    for_each_callee(node, &mut |callee| {
+        let callee = callee.0 as usize;
+        more_than_constants |=
+            module.definitions[callee].level != Level::Constant || volatile.get(callee) == Some(&true);
+    });
+    let mut slots = Vec::new();
+    node.for_each_slot_read(&mut |slot| slots.push(slot));
+    let is_trivial = match node {
+        Node::Value(_) | Node::Strings => true,
+        Node::Call { args, .. } => args.is_empty(),
+        _ => false,
+    };
+    Needs { more_than_constants, slots, is_trivial }
+}
+
+/// Moves an expression into a definition of its own and calls it from where it stood.
+fn make_definition(module: &mut Module, owner: usize, expr: ExprId) {
+    let (node, site) = (module.exprs.node(expr).clone(), module.exprs.site(expr));
+    let body = module.exprs.push(node, site);
+    let owner = &module.definitions[owner];
+    let definition = Definition {
+        name: owner.name.clone(),
+        module: owner.module.clone(),
+        params: Vec::new(),
+        captures: 0,
+        body: Body::Expr(body),
+        slots: module.exprs.room(body),
+        level: Level::Constant,
+        is_recursive: false,
+        site: owner.site,
+    };
+    let def = DefId(module.definitions.len() as u32);
+    module.definitions.push(definition);
+    module.exprs.set(expr, Node::Call { def, args: Box::default() });
+}

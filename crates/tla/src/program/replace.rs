@@ -1,0 +1,326 @@
+//! Giving constants their values, and replacing definitions.
+//!
+//! A name that is given a value becomes a definition of that value. A name that is given another name becomes an alias:
+//! every call of it is redirected, so that running it costs nothing, and its own body calls the other as well, so that no
+//! constant stays without a meaning. Calls from inside an instance are not redirected by a replacement of
+//! `Instance!Name`: TLC replaces what the root module sees under that name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::walk::{for_each_callee, level};
+use super::{LinkError, Linker, Place, Warning};
+use crate::config::{Assignment, Literal, LiteralKind, Meaning};
+use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, SlotId};
+use crate::modules;
+use crate::source::Site;
+use crate::value::Value;
+
+impl Linker<'_> {
+    /// Does what the configuration says about constants.
+    pub(super) fn replace(&mut self) {
+        let mut aliases: BTreeMap<DefId, DefId> = BTreeMap::new();
+        let mut tables: BTreeMap<DefId, Vec<(&[Literal], &Literal)>> = BTreeMap::new();
+        let mut given: BTreeMap<DefId, &Assignment> = BTreeMap::new();
+        for assignment in &self.config.constants {
+            for def in self.targets(assignment) {
+                if assignment.args.is_none() && given.insert(def, assignment).is_some() {
+                    let message = format!("`{}` is given a meaning twice; the last one counts", assignment.name.text);
+                    self.warnings.push(Warning { message, place: Place::Config(assignment.name.span) });
+                }
+                match &assignment.meaning {
+                    Meaning::Definition(_) => {
+                        if let Some(other) = self.alias(assignment, def) {
+                            aliases.insert(def, other);
+                        }
+                    }
+                    Meaning::Value(value) => match &assignment.args {
+                        Some(args) => tables.entry(def).or_default().push((args, value)),
+                        None => {
+                            aliases.remove(&def);
+                            self.give_value(assignment, def, value);
+                        }
+                    },
+                }
+            }
+        }
+        for (def, rows) in tables {
+            self.give_table(def, &rows);
+        }
+        self.redirect(&aliases);
+        self.check_all_given(&given);
+    }
+
+    /// The definitions that an assignment is about.
+    fn targets(&mut self, assignment: &Assignment) -> Vec<DefId> {
+        let name = &assignment.name.text;
+        let Some(module) = &assignment.module else {
+            if let Some(&def) = self.module.names.get(name) {
+                return vec![def];
+            }
+            let natives = self.natives(name);
+            if !natives.is_empty() {
+                return natives;
+            }
+            let message = format!("the module has no constant or definition `{name}`");
+            let is_native = modules::natives().iter().any(|native| native.name == name);
+            match assignment.meaning {
+                // One that comes with us has a definition only if it is used.
+                Meaning::Definition(_) if is_native => {}
+                // TLC accepts these, and configurations that serve several modules rely on it.
+                Meaning::Value(_) => {
+                    let message = match self.closest(name) {
+                        Some(closest) => format!("{message}; did you mean `{closest}`?"),
+                        None => message,
+                    };
+                    self.warnings.push(Warning { message, place: Place::Config(assignment.name.span) });
+                }
+                Meaning::Definition(_) => {
+                    let error = LinkError::new(Place::Config(assignment.name.span), message);
+                    self.errors.push(match self.closest(name) {
+                        Some(closest) => error.help(format!("did you mean `{closest}`?")),
+                        None => error,
+                    });
+                }
+            }
+            return Vec::new();
+        };
+        let is_meant = |def: &DefId| {
+            let definition = self.definition(*def);
+            let own_name = definition.name.rsplit('!').next().unwrap_or_default();
+            definition.module == module.text && own_name == name && definition.captures == 0
+        };
+        let all = 0..self.module.definitions.len() as u32;
+        let targets: Vec<DefId> = all.map(DefId).filter(is_meant).collect();
+        if targets.is_empty() {
+            let message = format!("there is no definition `{name}` in a module `{}`", module.text);
+            self.errors.push(LinkError::new(Place::Config(assignment.name.span.to(module.span)), message));
+        }
+        targets
+    }
+
+    /// The operators that come with us and have this name, such as `Nat`; one for each module that defines it.
+    fn natives(&self, name: &str) -> Vec<DefId> {
+        let is_meant = |def: &DefId| matches!(self.definition(*def).body, Body::Native(native) if native.name == name);
+        (0..self.module.definitions.len() as u32).map(DefId).filter(is_meant).collect()
+    }
+
+    fn alias(&mut self, assignment: &Assignment, def: DefId) -> Option<DefId> {
+        let Meaning::Definition(other) = &assignment.meaning else { return None };
+        let place = Place::Config(other.span);
+        let Some(&other_def) = self.module.names.get(&other.text) else {
+            let message = format!("the module does not define `{}`", other.text);
+            let error = LinkError::new(place, message);
+            self.errors.push(match self.closest(&other.text) {
+                Some(closest) => error.help(format!("did you mean `{closest}`?")),
+                None => {
+                    error.help(format!("to make it a model value, write `{0} = {1}`", assignment.name.text, other.text))
+                }
+            });
+            return None;
+        };
+        let is_replaced_itself = |other_assignment: &&Assignment| {
+            other_assignment.module == assignment.module
+                && other_assignment.name.text == other.text
+                && matches!(other_assignment.meaning, Meaning::Definition(_))
+        };
+        if self.config.constants.iter().any(|assignment| is_replaced_itself(&assignment)) {
+            let message =
+                format!("`{}` is replaced itself, so it cannot replace `{}`", other.text, assignment.name.text);
+            self.errors.push(LinkError::new(place, message));
+            return None;
+        }
+        let arities = |def| self.definition(def).params.iter().map(|param| param.arity).collect::<Vec<_>>();
+        if arities(def) != arities(other_def) {
+            let message = format!(
+                "`{}` takes {}, and `{}` takes {}",
+                assignment.name.text,
+                arguments(arities(def).len()),
+                other.text,
+                arguments(arities(other_def).len())
+            );
+            let error = LinkError::new(place, message).related(self.definition(other_def).site, "defined here");
+            self.errors.push(error);
+            return None;
+        }
+        Some(other_def)
+    }
+
+    fn give_value(&mut self, assignment: &Assignment, def: DefId, value: &Literal) {
+        let definition = self.definition(def);
+        let site = definition.site;
+        if !definition.params.is_empty() {
+            let name = &assignment.name.text;
+            let message = format!("`{name}` takes {}", arguments(definition.params.len()));
+            let error = LinkError::new(Place::Config(assignment.span), message).related(site, "declared here");
+            self.errors.push(error.help(format!("define an operator and write `{name} <- ThatOperator`")));
+            return;
+        }
+        let body = self.value(value, site);
+        self.module.definitions[def.0 as usize].body = Body::Expr(body);
+    }
+
+    /// `F(1, 2) = 3`: a case for each row.
+    fn give_table(&mut self, def: DefId, rows: &[(&[Literal], &Literal)]) {
+        let definition = self.definition(def);
+        let (site, arity) = (definition.site, definition.params.len());
+        let mut arms = Vec::new();
+        for (args, value) in rows {
+            if args.len() != arity {
+                let at = args.first().map_or(value.span, |first| first.span);
+                let message = format!("`{}` takes {}", self.definition(def).name, arguments(arity));
+                self.errors.push(LinkError::new(Place::Config(at), message).related(site, "declared here"));
+                return;
+            }
+            let mut tests = Vec::new();
+            for (index, arg) in args.iter().enumerate() {
+                let param = self.module.exprs.push(Node::Argument(SlotId(index as u32)), site);
+                let arg = self.value(arg, site);
+                tests.push(self.module.exprs.push(Node::Equal(param, arg), site));
+            }
+            let test = self.module.exprs.push(Node::And(tests.into()), site);
+            arms.push((test, self.value(value, site)));
+        }
+        let body = self.module.exprs.push(Node::Case { arms: arms.into(), other: None }, site);
+        let definition = &mut self.module.definitions[def.0 as usize];
+        definition.body = Body::Expr(body);
+        definition.slots = arity;
+    }
+
+    fn value(&mut self, literal: &Literal, site: Site) -> ExprId {
+        let node = match &literal.kind {
+            LiteralKind::Bool(truth) => Node::Value(Value::Bool(*truth)),
+            LiteralKind::Int(number) => Node::Value(Value::Int(*number)),
+            LiteralKind::Str(string) => Node::Value(Value::Str(string.clone())),
+            LiteralKind::Model(model) => Node::Value(Value::Model(*model)),
+            LiteralKind::Set(elements) => Node::Set(elements.iter().map(|element| self.value(element, site)).collect()),
+            LiteralKind::Tuple(elements) => {
+                Node::Tuple(elements.iter().map(|element| self.value(element, site)).collect())
+            }
+        };
+        self.module.exprs.push(node, site)
+    }
+
+    /// Lets every call of an alias call what it stands for.
+    fn redirect(&mut self, aliases: &BTreeMap<DefId, DefId>) {
+        if aliases.is_empty() {
+            return;
+        }
+        let module = &mut self.module;
+        for index in 0..module.exprs.len() {
+            let expr = ExprId(index as u32);
+            let node = redirected(module, expr, aliases);
+            if let Some(node) = node {
+                module.exprs.set(expr, node);
+            }
+        }
+        for (&from, &to) in aliases {
+            let definition = &module.definitions[from.0 as usize];
+            let args = (0..definition.params.len()).map(|slot| Arg::Slot(SlotId(slot as u32))).collect();
+            let body = module.exprs.push(Node::Call { def: to, args }, definition.site);
+            let definition = &mut module.definitions[from.0 as usize];
+            definition.body = Body::Expr(body);
+            definition.slots = definition.params.len();
+            for def in module.names.values_mut() {
+                if *def == from {
+                    *def = to;
+                }
+            }
+        }
+        self.raise_levels(aliases);
+        self.find_new_recursion(aliases);
+    }
+
+    /// A definition that calls an alias may speak of more states than it did.
+    fn raise_levels(&mut self, aliases: &BTreeMap<DefId, DefId>) {
+        let module = &mut self.module;
+        let mut is_raised = aliases
+            .iter()
+            .any(|(from, to)| module.definitions[from.0 as usize].level < module.definitions[to.0 as usize].level);
+        while is_raised {
+            is_raised = false;
+            for index in 0..module.definitions.len() {
+                if let Body::Expr(body) = module.definitions[index].body {
+                    let level = level(&module.exprs, &module.definitions, body, Level::Constant);
+                    if level > module.definitions[index].level {
+                        module.definitions[index].level = level;
+                        is_raised = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A replacement may call what it replaces, and so itself.
+    fn find_new_recursion(&mut self, aliases: &BTreeMap<DefId, DefId>) {
+        for &start in aliases.values() {
+            let (mut seen, mut todo) = (BTreeSet::new(), vec![start]);
+            while let Some(def) = todo.pop() {
+                let Body::Expr(body) = self.definition(def).body else { continue };
+                let mut exprs = vec![body];
+                while let Some(expr) = exprs.pop() {
+                    let node = self.module.exprs.node(expr);
+                    node.for_each_child(&mut |part| exprs.push(part));
+                    for_each_callee(node, &mut |callee| {
+                        if seen.insert(callee) {
+                            todo.push(callee);
+                        }
+                    });
+                }
+            }
+            if seen.contains(&start) {
+                self.module.definitions[start.0 as usize].is_recursive = true;
+            }
+        }
+    }
+
+    /// A constant whose assignment is wrong has an error already.
+    fn check_all_given(&mut self, given: &BTreeMap<DefId, &Assignment>) {
+        for (index, definition) in self.module.definitions.iter().enumerate() {
+            if !matches!(definition.body, Body::Declared) || given.contains_key(&DefId(index as u32)) {
+                continue;
+            }
+            let (name, arity) = (&definition.name, definition.params.len());
+            let help = match arity {
+                0 => format!("add a line such as `CONSTANT {name} = {name}` to the configuration"),
+                _ => format!("add a line `CONSTANT {name} <- Op`, where `Op` takes {}", arguments(arity)),
+            };
+            let error = LinkError::new(Place::Missing, format!("the constant `{name}` has no value"));
+            self.errors.push(error.related(definition.site, "declared here").help(help));
+        }
+    }
+}
+
+/// The expression with its calls of aliases redirected, if it has any.
+fn redirected(module: &Module, expr: ExprId, aliases: &BTreeMap<DefId, DefId>) -> Option<Node> {
+    let source = module.exprs.site(expr).source;
+    let target = |def: DefId| {
+        let definition = &module.definitions[def.0 as usize];
+        let is_inside_instance = definition.name.contains('!') && definition.site.source == source;
+        aliases.get(&def).copied().filter(|_| !is_inside_instance)
+    };
+    let mut is_changed = false;
+    for_each_callee(module.exprs.node(expr), &mut |def| is_changed |= target(def).is_some());
+    if !is_changed {
+        return None;
+    }
+    let mut node = module.exprs.node(expr).clone();
+    if let Node::Call { def, .. } = &mut node {
+        *def = target(*def).unwrap_or(*def);
+    }
+    if let Node::Call { args, .. } | Node::CallArgument { args, .. } = &mut node {
+        for arg in args {
+            if let Arg::Operator(def, _) = arg {
+                *def = target(*def).unwrap_or(*def);
+            }
+        }
+    }
+    Some(node)
+}
+
+fn arguments(count: usize) -> String {
+    match count {
+        0 => "no arguments".into(),
+        1 => "one argument".into(),
+        _ => format!("{count} arguments"),
+    }
+}

@@ -1,0 +1,339 @@
+//! Checks a program: its assumptions, then every state that it can reach, then its postconditions.
+//!
+//! Each worker has a machine of its own, and a world of its own: what `TLCSet` keeps is kept per worker, as in TLC. The
+//! first worker computes the initial states, names the steps of counterexamples and evaluates what is asked at the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use super::symmetry::Symmetry;
+use super::{End, Explorer, Limit, Stats, Step, explore};
+use crate::datum::Datum;
+use crate::error::{EvalError, Result};
+use crate::ir::ExprId;
+use crate::machine::{Label, Machine, State};
+use crate::modules::World;
+use crate::program::Program;
+use crate::value::Value;
+
+/// What a check found, and how far it had come.
+#[derive(Debug)]
+pub struct Checked {
+    /// What it found.
+    pub verdict: Verdict,
+    /// How far it had come.
+    pub stats: Stats,
+}
+
+/// What a check found.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Nothing wrong, in any state that can be reached, or up to where the specification asked to stop.
+    Holds {
+        /// Whether the specification asked to stop.
+        is_cut_short: bool,
+    },
+    /// An assumption is false; its place in [`crate::ir::Module::assumptions`].
+    AssumptionFalse(usize),
+    /// An invariant is false in the last state.
+    Violated {
+        /// Its place in [`Program::invariants`].
+        invariant: usize,
+        /// From an initial state.
+        trace: Vec<Step<Label, State>>,
+    },
+    /// The last state has no successor.
+    Deadlock {
+        /// From an initial state.
+        trace: Vec<Step<Label, State>>,
+    },
+    /// A postcondition is false; its place in [`Program::postconditions`].
+    PostconditionFalse(usize),
+    /// Something could not be evaluated.
+    Error {
+        /// Why.
+        error: Box<EvalError>,
+        /// What was being evaluated.
+        during: During,
+        /// From an initial state to where it happened; may be empty.
+        trace: Vec<Step<Label, State>>,
+    },
+    /// A limit was reached.
+    Stopped(Limit),
+}
+
+/// What was being evaluated when something went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum During {
+    /// An assumption; its place in [`crate::ir::Module::assumptions`].
+    Assumption(usize),
+    /// The set of permutations.
+    Symmetry,
+    /// The initial predicate, the next-state relation, a constraint or the view.
+    Search,
+    /// An invariant; its place in [`Program::invariants`].
+    Invariant(usize),
+    /// A postcondition; its place in [`Program::postconditions`].
+    Postcondition(usize),
+}
+
+/// Checks a program with one worker for each world. `watch` is called now and then, and may stop the search.
+///
+/// # Panics
+///
+/// If there are no worlds.
+pub fn check<'p>(
+    program: &'p Program,
+    worlds: Vec<Box<dyn World + Send + 'p>>,
+    watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
+) -> Checked {
+    assert!(!worlds.is_empty(), "somebody must do the work");
+    let progress = Arc::new(Progress::default());
+    let worker = |inner| {
+        let level = Arc::new(AtomicUsize::new(0));
+        let world = Watched { inner, level: level.clone(), progress: progress.clone() };
+        let machine = Machine::new(program, Box::new(world));
+        Checker { machine, level, progress: progress.clone(), symmetry: Arc::default() }
+    };
+    let mut workers: Vec<Checker<'p>> = worlds.into_iter().map(worker).collect();
+    let failed = |verdict| Checked { verdict, stats: Stats::default() };
+    if let Err(verdict) = workers[0].prepare() {
+        return failed(verdict);
+    }
+    let symmetry = workers[0].symmetry.clone();
+    workers.iter_mut().for_each(|worker| worker.symmetry = symmetry.clone());
+    let mut watch = |stats: &Stats| {
+        progress.set(stats);
+        watch(stats)
+    };
+    if program.init.is_none() {
+        let verdict = workers[0].conclude(false);
+        return failed(verdict);
+    }
+    let outcome = explore(&mut workers, program.check_deadlock, &mut watch);
+    progress.set(&outcome.stats);
+    let verdict = match outcome.end {
+        End::Finished => workers[0].conclude(false),
+        End::Exited => workers[0].conclude(true),
+        End::Violated { invariant, trace } => Verdict::Violated { invariant, trace },
+        End::Deadlock { trace } => Verdict::Deadlock { trace },
+        End::Error { error, invariant, trace } => {
+            Verdict::Error { error, during: invariant.map_or(During::Search, During::Invariant), trace }
+        }
+        End::Stopped(limit) => Verdict::Stopped(limit),
+    };
+    Checked { verdict, stats: outcome.stats }
+}
+
+/// What `ALIAS` makes of a state, or the variables, each with its name.
+pub fn shown(machine: &mut Machine<'_>, state: &State) -> Vec<(String, Value)> {
+    let program = machine.program();
+    // An alias that cannot be evaluated must not hide the state.
+    let alias = program.alias.and_then(|alias| machine.value(alias, Some(state)).ok());
+    let fields = alias.as_ref().and_then(|alias| Some((alias.function_domain()?, alias.function_values()?)));
+    if let Some((names, values)) = fields
+        && names.is_strings()
+    {
+        let name = |name: &Value| match name {
+            Value::Str(name) => program.module.strings.text(name).to_owned(),
+            other => other.display(&program.module.strings).to_string(),
+        };
+        return names.elements().iter().map(name).zip(values.iter().cloned()).collect();
+    }
+    match alias {
+        Some(value) => vec![("alias".into(), value)],
+        None => {
+            let names = program.module.variables.iter().map(|variable| variable.name.clone());
+            names.zip(state.iter().cloned()).collect()
+        }
+    }
+}
+
+/// How far the search has come, for the specification to ask.
+#[derive(Default)]
+struct Progress {
+    generated: AtomicU64,
+    distinct: AtomicU64,
+    queued: AtomicU64,
+    depth: AtomicUsize,
+    has_exited: AtomicBool,
+}
+
+impl Progress {
+    fn set(&self, stats: &Stats) {
+        self.generated.store(stats.generated, Ordering::Relaxed);
+        self.distinct.store(stats.distinct, Ordering::Relaxed);
+        self.queued.store(stats.queued, Ordering::Relaxed);
+        self.depth.store(stats.depth, Ordering::Relaxed);
+    }
+}
+
+/// A world that knows about the search.
+struct Watched<'p> {
+    inner: Box<dyn World + Send + 'p>,
+    level: Arc<AtomicUsize>,
+    progress: Arc<Progress>,
+}
+
+impl World for Watched<'_> {
+    fn print(&mut self, line: &str) {
+        self.inner.print(line);
+    }
+
+    fn read(&mut self, path: &str) -> std::result::Result<Vec<u8>, String> {
+        self.inner.read(path)
+    }
+
+    fn environment(&mut self) -> Vec<(String, String)> {
+        self.inner.environment()
+    }
+
+    fn register(&self, index: i64) -> Option<Datum> {
+        self.inner.register(index)
+    }
+
+    fn set_register(&mut self, index: i64, value: Datum) {
+        self.inner.set_register(index, value);
+    }
+
+    fn statistic(&self, name: &str) -> Option<Value> {
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed) as i64;
+        Some(Value::Int(match name {
+            "level" => self.level.load(Ordering::Relaxed) as i64,
+            "diameter" => self.progress.depth.load(Ordering::Relaxed) as i64,
+            "generated" => count(&self.progress.generated),
+            "distinct" => count(&self.progress.distinct),
+            "queue" => count(&self.progress.queued),
+            _ => return self.inner.statistic(name),
+        }))
+    }
+
+    fn exit(&mut self) {
+        self.progress.has_exited.store(true, Ordering::Relaxed);
+    }
+
+    fn random(&mut self, bound: u64) -> u64 {
+        self.inner.random(bound)
+    }
+}
+
+/// One worker.
+struct Checker<'p> {
+    machine: Machine<'p>,
+    level: Arc<AtomicUsize>,
+    progress: Arc<Progress>,
+    symmetry: Arc<Symmetry>,
+}
+
+impl Checker<'_> {
+    /// Checks the assumptions and finds the permutations.
+    fn prepare(&mut self) -> std::result::Result<(), Verdict> {
+        let program = self.machine.program();
+        let failed = |error, during| Verdict::Error { error, during, trace: Vec::new() };
+        for (index, (_, assumption)) in program.module.assumptions.iter().enumerate() {
+            match self.claims(*assumption) {
+                Ok(true) => {}
+                Ok(false) => return Err(Verdict::AssumptionFalse(index)),
+                Err(error) => return Err(failed(error, During::Assumption(index))),
+            }
+        }
+        if let Some(symmetry) = program.symmetry {
+            let permutations = self.machine.value(symmetry, None);
+            let symmetry = permutations.and_then(|permutations| Symmetry::new(&permutations));
+            self.symmetry = Arc::new(symmetry.map_err(|error| failed(error, During::Symmetry))?);
+        }
+        Ok(())
+    }
+
+    /// What there is to say when nothing was found.
+    fn conclude(&mut self, is_cut_short: bool) -> Verdict {
+        for (index, (_, postcondition)) in self.machine.program().postconditions.iter().enumerate() {
+            match self.claims(*postcondition) {
+                Ok(true) => {}
+                Ok(false) => return Verdict::PostconditionFalse(index),
+                Err(error) => {
+                    return Verdict::Error { error, during: During::Postcondition(index), trace: Vec::new() };
+                }
+            }
+        }
+        Verdict::Holds { is_cut_short }
+    }
+
+    /// Whether something about constants is true.
+    fn claims(&mut self, claim: ExprId) -> Result<bool> {
+        match self.machine.value(claim, None)? {
+            Value::Bool(truth) => Ok(truth),
+            other => {
+                let message = format!("a truth value was expected, and this is {}", other.kind_name());
+                let mut error = EvalError::new(crate::error::ErrorKind::WrongKind, message);
+                error.site = Some(self.machine.program().module.exprs.site(claim));
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Explorer for Checker<'_> {
+    type State = State;
+    type Label = Label;
+    type Error = Box<EvalError>;
+
+    fn initial(&mut self, out: &mut Vec<State>) -> Result<()> {
+        self.machine.initial_states(out)
+    }
+
+    fn successors(&mut self, state: &State, out: &mut Vec<State>) -> Result<()> {
+        self.machine.successors(state, out)
+    }
+
+    fn is_explored(&mut self, from: Option<&State>, state: &State) -> Result<bool> {
+        let program = self.machine.program();
+        for (_, constraint) in &program.constraints {
+            if !self.machine.holds(*constraint, state)? {
+                return Ok(false);
+            }
+        }
+        if let Some(from) = from {
+            for (_, constraint) in &program.action_constraints {
+                if !self.machine.holds_step(*constraint, from, state)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn key(&mut self, state: &State) -> Result<Option<State>> {
+        let least = if self.symmetry.is_trivial() { None } else { Some(self.symmetry.least(state)?) };
+        match self.machine.program().view {
+            Some(view) => {
+                let view = self.machine.value(view, Some(least.as_ref().unwrap_or(state)))?;
+                Ok(Some([view].into()))
+            }
+            None => Ok(least),
+        }
+    }
+
+    fn violated(&mut self, state: &State) -> std::result::Result<Option<usize>, (usize, Box<EvalError>)> {
+        for (index, (_, invariant)) in self.machine.program().invariants.iter().enumerate() {
+            if !self.machine.holds(*invariant, state).map_err(|error| (index, error))? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    fn label(&mut self, from: &State, to: &State) -> Option<Label> {
+        // If the successors cannot all be computed, what led to this one cannot be told.
+        let successors = self.machine.labelled_successors(from).ok()?;
+        successors.into_iter().find(|(_, successor)| successor == to).map(|(label, _)| label)
+    }
+
+    fn set_level(&mut self, level: usize) {
+        self.level.store(level, Ordering::Relaxed);
+    }
+
+    fn has_exited(&self) -> bool {
+        self.progress.has_exited.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,255 @@
+//! The three phases of a block, and the workers that share each of them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Explorer;
+use super::store::{Shard, StateId, Store};
+
+/// When something happens: the position of a state in its level, and the index of a successor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) position: u32,
+    pub(super) index: u32,
+}
+
+impl Key {
+    /// After all successors.
+    pub(super) const END: u32 = u32::MAX;
+}
+
+/// What ends a search, and when.
+pub(super) struct Event<E: Explorer> {
+    pub(super) key: Key,
+    pub(super) kind: Kind<E>,
+}
+
+pub(super) enum Kind<E: Explorer> {
+    Violated { invariant: usize, state: E::State },
+    Error { error: E::Error, invariant: Option<usize>, state: Option<E::State> },
+    Deadlock,
+    Exited,
+}
+
+/// A successor that no earlier block found.
+pub(super) struct Found<S> {
+    key: Key,
+    hash: u64,
+    state: S,
+    distinct_by: Option<S>,
+}
+
+/// A state that was not known before.
+#[derive(Clone, Copy)]
+pub(super) struct New {
+    pub(super) key: Key,
+    pub(super) id: StateId,
+}
+
+/// What became of some states of a block.
+pub(super) struct Piece<E: Explorer> {
+    /// How many successors each state has, as far as they were computed.
+    pub(super) generated: Vec<u32>,
+    /// By shard, in the order of keys.
+    found: Vec<Vec<Found<E::State>>>,
+    pub(super) event: Option<Event<E>>,
+}
+
+/// The least event of a phase, if any.
+pub(super) fn first<E: Explorer>(events: impl IntoIterator<Item = Event<E>>) -> Option<Event<E>> {
+    events.into_iter().min_by_key(|event| event.key)
+}
+
+/// So many states are one piece of work.
+const PIECE: usize = 64;
+
+/// Phase 1: the successors of the states of a block, whose first has this position in the level.
+pub(super) fn expand<E: Explorer>(
+    workers: &mut [E],
+    store: &Store<E::State>,
+    block: &[StateId],
+    first_position: usize,
+    level: usize,
+    check_deadlock: bool,
+) -> Vec<Piece<E>> {
+    // Pieces after one with an event are not needed.
+    let last_needed = AtomicUsize::new(usize::MAX);
+    share(workers, block.len().div_ceil(PIECE), |explorer, index| {
+        let found = (0..store.shard_count()).map(|_| Vec::new()).collect();
+        let mut piece = Piece { generated: Vec::new(), found, event: None };
+        if index > last_needed.load(Ordering::Relaxed) {
+            return piece;
+        }
+        let start = index * PIECE;
+        let mut successors = Vec::new();
+        for (offset, &parent) in block[start..block.len().min(start + PIECE)].iter().enumerate() {
+            let position = (first_position + start + offset) as u32;
+            let from = (parent != StateId::BEGINNING).then(|| store.state(parent));
+            let kind = expand_one(explorer, store, from, position, level, &mut successors, &mut piece);
+            let is_deadlock = check_deadlock && from.is_some() && piece.generated.last() == Some(&0);
+            let event = match kind {
+                Some(event) => Some(event),
+                None if is_deadlock => Some((Key::END, Kind::Deadlock)),
+                None if explorer.has_exited() => Some((Key::END, Kind::Exited)),
+                None => None,
+            };
+            if let Some((successor, kind)) = event {
+                piece.event = Some(Event { key: Key { position, index: successor }, kind });
+                last_needed.fetch_min(index, Ordering::Relaxed);
+                break;
+            }
+        }
+        piece
+    })
+}
+
+/// Computes the successors of one state, or the initial states, and keeps those that are not known. If something happens
+/// on the way, tells at which successor.
+fn expand_one<E: Explorer>(
+    explorer: &mut E,
+    store: &Store<E::State>,
+    from: Option<&E::State>,
+    position: u32,
+    level: usize,
+    successors: &mut Vec<E::State>,
+    piece: &mut Piece<E>,
+) -> Option<(u32, Kind<E>)> {
+    explorer.set_level(level);
+    let result = match from {
+        Some(state) => explorer.successors(state, successors),
+        None => explorer.initial(successors),
+    };
+    explorer.set_level(level + 1);
+    piece.generated.push(successors.len() as u32);
+    for (index, state) in successors.drain(..).enumerate() {
+        let key = Key { position, index: index as u32 };
+        if let Err(kind) = meet(explorer, store, from, state, key, &mut piece.found) {
+            return Some((key.index, kind));
+        }
+    }
+    result.err().map(|error| (Key::END, Kind::Error { error, invariant: None, state: None }))
+}
+
+/// Keeps a successor if it is within the constraints and not known; if it is outside, checks the invariants at once, since
+/// it will not be met again.
+fn meet<E: Explorer>(
+    explorer: &mut E,
+    store: &Store<E::State>,
+    from: Option<&E::State>,
+    state: E::State,
+    key: Key,
+    found: &mut [Vec<Found<E::State>>],
+) -> Result<(), Kind<E>> {
+    let distinct_by = match explorer.is_explored(from, &state) {
+        Ok(true) => explorer.key(&state),
+        Ok(false) => return judge(explorer, &state).map_or(Ok(()), Err),
+        Err(error) => Err(error),
+    };
+    let distinct_by = match distinct_by {
+        Ok(distinct_by) => distinct_by,
+        Err(error) => return Err(Kind::Error { error, invariant: None, state: Some(state) }),
+    };
+    let distinguished = distinct_by.as_ref().unwrap_or(&state);
+    let hash = store.hash(distinguished);
+    if !store.contains(hash, distinguished) {
+        found[store.shard_of(hash)].push(Found { key, hash, state, distinct_by });
+    }
+    Ok(())
+}
+
+/// Checks the invariants.
+fn judge<E: Explorer>(explorer: &mut E, state: &E::State) -> Option<Kind<E>> {
+    match explorer.violated(state) {
+        Ok(None) => None,
+        Ok(Some(invariant)) => Some(Kind::Violated { invariant, state: state.clone() }),
+        Err((invariant, error)) => Some(Kind::Error { error, invariant: Some(invariant), state: Some(state.clone()) }),
+    }
+}
+
+/// Phase 2: adds what was found up to an event to the store; what is new, in the order of keys.
+pub(super) fn settle<E: Explorer>(
+    is_alone: bool,
+    store: &mut Store<E::State>,
+    pieces: &mut [Piece<E>],
+    until: Option<Key>,
+    parent: impl Fn(Key) -> StateId + Sync,
+) -> Vec<New> {
+    let mut by_shard: Vec<Vec<Vec<Found<E::State>>>> = (0..store.shard_count()).map(|_| Vec::new()).collect();
+    for piece in pieces {
+        for (shard, found) in piece.found.iter_mut().enumerate() {
+            by_shard[shard].push(std::mem::take(found));
+        }
+    }
+    let add = |shard: &mut Shard<E::State>, found: Vec<Vec<Found<E::State>>>| {
+        let is_before = |found: &Found<E::State>| until.is_none_or(|until| found.key <= until);
+        let found = found.into_iter().flatten().filter(is_before);
+        let add = |found: Found<E::State>| {
+            let id = shard.insert(found.hash, found.state, found.distinct_by, parent(found.key))?;
+            Some(New { key: found.key, id })
+        };
+        found.filter_map(add).collect::<Vec<New>>()
+    };
+    let shards = store.shards().iter_mut().zip(by_shard);
+    let mut new: Vec<New> = if is_alone {
+        shards.flat_map(|(shard, found)| add(shard, found)).collect()
+    } else {
+        let add = &add;
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = shards.map(|(shard, found)| scope.spawn(move || add(shard, found))).collect();
+            threads.into_iter().flat_map(|thread| joined(thread.join())).collect()
+        })
+    };
+    new.sort_unstable_by_key(|new| new.key);
+    new
+}
+
+/// Phase 3: checks the invariants of the new states; the event with the least key, if any.
+pub(super) fn inspect<E: Explorer>(workers: &mut [E], store: &Store<E::State>, new: &[New]) -> Option<Event<E>> {
+    let last_needed = AtomicUsize::new(usize::MAX);
+    let events = share(workers, new.len().div_ceil(PIECE), |explorer, index| {
+        if index > last_needed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let event = new[index * PIECE..].iter().take(PIECE).find_map(|new| {
+            let kind = judge(explorer, store.state(new.id))?;
+            Some(Event { key: new.key, kind })
+        });
+        if event.is_some() {
+            last_needed.fetch_min(index, Ordering::Relaxed);
+        }
+        event
+    });
+    first(events.into_iter().flatten())
+}
+
+/// Fewer pieces of work than this are not worth waking another worker for.
+pub(super) const FEW: usize = 4;
+
+/// Lets the workers share a number of tasks, each taking the next one when it is done with one; the results in order.
+fn share<E: Send, T: Send>(workers: &mut [E], tasks: usize, run: impl Fn(&mut E, usize) -> T + Sync) -> Vec<T> {
+    if workers.len() == 1 || tasks < FEW {
+        return (0..tasks).map(|task| run(&mut workers[0], task)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let (next, run) = (&next, &run);
+    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let work = |worker: &mut E| {
+            let mut results = Vec::new();
+            loop {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                if task >= tasks {
+                    return results;
+                }
+                results.push((task, run(worker, task)));
+            }
+        };
+        let threads: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(move || work(worker))).collect();
+        threads.into_iter().flat_map(|thread| joined(thread.join())).collect()
+    });
+    results.sort_unstable_by_key(|(task, _)| *task);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// A panic in a worker goes on in the thread that waits for it.
+fn joined<T>(result: std::thread::Result<T>) -> T {
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

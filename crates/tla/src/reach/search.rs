@@ -1,0 +1,126 @@
+//! The one loop: blocks of a level, levels of the search.
+
+use super::phases::{self, Event, FEW, Key, Kind, New, Piece};
+use super::store::{StateId, Store};
+use super::{End, Explorer, Limit, Outcome, Stats, Step, Trace};
+
+/// So many states are a block. Progress is told and limits are looked at between blocks, so a block takes milliseconds; it
+/// does not depend on the number of workers, so where a limit stops a search does not either.
+const BLOCK: usize = 1024;
+
+/// Visits every state that can be reached. `watch` is called now and then, and may stop the search.
+///
+/// # Panics
+///
+/// If there are no workers.
+pub fn explore<E: Explorer>(
+    workers: &mut [E],
+    check_deadlock: bool,
+    watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
+) -> Outcome<E> {
+    assert!(!workers.is_empty(), "somebody must do the work");
+    let store = Store::new(workers.len());
+    let mut search = Search { workers, check_deadlock, store, stats: Stats::default() };
+    let mut frontier = vec![StateId::BEGINNING];
+    for level in 0.. {
+        let mut next: Vec<StateId> = Vec::new();
+        for (index, block) in frontier.chunks(BLOCK).enumerate() {
+            let position = index * BLOCK;
+            let rest = frontier.len() - position;
+            if let Some(end) = search.block(&frontier, position, block, level, &mut next) {
+                return Outcome { end, stats: search.stats };
+            }
+            search.stats.queued = (rest - block.len() + next.len()) as u64;
+            let limit = if search.store.is_full() { Some(Limit::States) } else { watch(&search.stats) };
+            if let Some(limit) = limit {
+                return Outcome { end: End::Stopped(limit), stats: search.stats };
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        frontier = next;
+    }
+    Outcome { end: End::Finished, stats: search.stats }
+}
+
+struct Search<'a, E: Explorer> {
+    workers: &'a mut [E],
+    check_deadlock: bool,
+    store: Store<E::State>,
+    stats: Stats,
+}
+
+impl<E: Explorer> Search<'_, E> {
+    /// Explores one block of a level; what it leads to is added to the next one.
+    fn block(
+        &mut self,
+        frontier: &[StateId],
+        first: usize,
+        block: &[StateId],
+        level: usize,
+        next: &mut Vec<StateId>,
+    ) -> Option<End<E>> {
+        let mut pieces = phases::expand(self.workers, &self.store, block, first, level, self.check_deadlock);
+        let event = phases::first(pieces.iter_mut().filter_map(|piece| piece.event.take()));
+        let is_alone = self.workers.len() == 1 || pieces.len() < FEW;
+        let until = event.as_ref().map(|event| event.key);
+        let parent = |key: Key| frontier[key.position as usize];
+        let new = phases::settle(is_alone, &mut self.store, &mut pieces, until, parent);
+        let event = phases::first(event.into_iter().chain(phases::inspect(self.workers, &self.store, &new)));
+        self.count(first, &pieces, &new, event.as_ref().map(|event| event.key), level);
+        let Some(event) = event else {
+            next.extend(new.iter().map(|new| new.id));
+            return None;
+        };
+        let explored = if level == 0 { 1 } else { event.key.position as usize + 1 };
+        let found = new.iter().filter(|new| new.key < event.key).count();
+        self.stats.queued = (frontier.len() - explored + next.len() + found) as u64;
+        Some(self.end(event, frontier))
+    }
+
+    /// Counts what one worker would have met up to this key.
+    fn count(&mut self, first: usize, pieces: &[Piece<E>], new: &[New], until: Option<Key>, level: usize) {
+        let until = until.unwrap_or(Key { position: u32::MAX, index: Key::END });
+        for (offset, &generated) in pieces.iter().flat_map(|piece| &piece.generated).enumerate() {
+            let position = (first + offset) as u32;
+            self.stats.generated += match position.cmp(&until.position) {
+                std::cmp::Ordering::Less => u64::from(generated),
+                std::cmp::Ordering::Equal => u64::from(generated.min(until.index.saturating_add(1))),
+                std::cmp::Ordering::Greater => break,
+            };
+        }
+        let distinct = new.iter().filter(|new| new.key <= until).count();
+        self.stats.distinct += distinct as u64;
+        if distinct > 0 {
+            self.stats.depth = level + 1;
+        }
+    }
+
+    fn end(&mut self, event: Event<E>, frontier: &[StateId]) -> End<E> {
+        let parent = frontier[event.key.position as usize];
+        match event.kind {
+            Kind::Violated { invariant, state } => End::Violated { invariant, trace: self.trace(parent, Some(state)) },
+            Kind::Error { error, invariant, state } => {
+                End::Error { error, invariant, trace: self.trace(parent, state) }
+            }
+            Kind::Deadlock => End::Deadlock { trace: self.trace(parent, None) },
+            Kind::Exited => End::Exited,
+        }
+    }
+
+    /// The states up to one that was found, and one more, with what led to each.
+    fn trace(&mut self, until: StateId, last: Option<E::State>) -> Trace<E> {
+        let states = self.store.path(until).into_iter().cloned().chain(last);
+        let explorer = &mut self.workers[0];
+        let mut trace: Trace<E> = Vec::new();
+        for state in states {
+            let label = trace.last().and_then(|before| {
+                explorer.set_level(trace.len());
+                explorer.label(&before.state, &state)
+            });
+            trace.push(Step { label, state });
+        }
+        trace
+    }
+}

@@ -1,0 +1,124 @@
+//! The states that were found.
+//!
+//! A state belongs to the shard that its hash says. A shard is one table and one list, so whoever has a shard to itself
+//! needs no lock, and finding a state needs no lock while nobody adds any. Each state remembers the one it was found from.
+
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+/// A state that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StateId(u32);
+
+impl StateId {
+    /// What initial states were found from.
+    pub(super) const BEGINNING: StateId = StateId(u32::MAX);
+}
+
+/// All states that were found.
+pub(super) struct Store<S> {
+    shards: Vec<Shard<S>>, // Invariant: a power of two.
+}
+
+/// Some of the states.
+pub(super) struct Shard<S> {
+    table: HashTable<u32>,
+    entries: Vec<Entry<S>>,
+    /// How to number the states of this shard among those of all.
+    index: u32,
+    shards: u32,
+}
+
+struct Entry<S> {
+    hash: u64,
+    parent: StateId,
+    state: S,
+    /// What distinguishes the state, if not all of it.
+    key: Option<S>,
+}
+
+impl<S> Entry<S> {
+    fn key(&self) -> &S {
+        self.key.as_ref().unwrap_or(&self.state)
+    }
+}
+
+impl<S: Eq + Hash> Store<S> {
+    pub(super) fn new(workers: usize) -> Store<S> {
+        let shards = workers.next_power_of_two().min(256) as u32;
+        let shard = |index| Shard { table: HashTable::new(), entries: Vec::new(), index, shards };
+        Store { shards: (0..shards).map(shard).collect() }
+    }
+
+    pub(super) fn shards(&mut self) -> &mut [Shard<S>] {
+        &mut self.shards
+    }
+
+    pub(super) fn shard_count(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Whether the numbers of states may run out before the next block is done.
+    pub(super) fn is_full(&self) -> bool {
+        let most = (u32::MAX / self.shards.len() as u32 - (1 << 28)) as usize;
+        self.shards.iter().any(|shard| shard.entries.len() > most)
+    }
+
+    pub(super) fn hash(&self, key: &S) -> u64 {
+        FxBuildHasher.hash_one(key)
+    }
+
+    /// The shard of a hash, by bits that the table inside the shard does not look at first.
+    pub(super) fn shard_of(&self, hash: u64) -> usize {
+        (hash >> 40) as usize & (self.shards.len() - 1)
+    }
+
+    pub(super) fn contains(&self, hash: u64, key: &S) -> bool {
+        self.shards[self.shard_of(hash)].find(hash, key).is_some()
+    }
+
+    pub(super) fn state(&self, id: StateId) -> &S {
+        &self.entry(id).state
+    }
+
+    /// The states from an initial one to this one.
+    pub(super) fn path(&self, id: StateId) -> Vec<&S> {
+        let mut path = Vec::new();
+        let mut at = id;
+        while at != StateId::BEGINNING {
+            let entry = self.entry(at);
+            path.push(&entry.state);
+            at = entry.parent;
+        }
+        path.reverse();
+        path
+    }
+
+    fn entry(&self, id: StateId) -> &Entry<S> {
+        let shards = self.shards.len() as u32;
+        &self.shards[(id.0 % shards) as usize].entries[(id.0 / shards) as usize]
+    }
+}
+
+impl<S: Eq> Shard<S> {
+    /// Adds a state unless it is there.
+    pub(super) fn insert(&mut self, hash: u64, state: S, key: Option<S>, parent: StateId) -> Option<StateId> {
+        if self.find(hash, key.as_ref().unwrap_or(&state)).is_some() {
+            return None;
+        }
+        let local = self.entries.len() as u32;
+        self.entries.push(Entry { hash, parent, state, key });
+        let entries = &self.entries;
+        self.table.insert_unique(hash, local, |&local| entries[local as usize].hash);
+        Some(StateId(local * self.shards + self.index))
+    }
+
+    fn find(&self, hash: u64, key: &S) -> Option<&u32> {
+        self.table.find(hash, |&local| {
+            let entry = &self.entries[local as usize];
+            entry.hash == hash && entry.key() == key
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! `INSTANCE`.
+//!
+//! Each constant and variable of the module gets what replaces it: what stands after `WITH`, or else what has the same
+//! name here. A plain name is taken for itself, so that a variable stays a variable that an action can assign; anything
+//! else becomes a definition whose parameters are the hidden ones of the instance. Then the module is resolved with
+//! these in place of its declarations.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tla_syntax::Diagnostic;
+use tla_syntax::ast::{self, Expr, Kind, Name};
+
+use super::Resolver;
+use super::apply::{built_in, slot_id};
+use super::level::Substitution;
+use super::local::{captured_param, param, visible};
+use super::module::exports;
+use super::suggest;
+use super::table::{Entry, Instance, LocalKind, Scope, Symbol, Table, Universe, UniverseId};
+use crate::ir::{Arg, Level, Node, Param};
+use crate::source::Site;
+
+/// A constant (and how many arguments it takes) or a variable that an instance must replace.
+struct Wanted {
+    name: String,
+    constant: Option<usize>,
+    site: Site,
+    /// The highest level that may replace it.
+    most: Level,
+}
+
+impl Resolver {
+    /// An instance among the units of a module.
+    pub(super) fn module_instance(&mut self, scope: &mut Scope, instance: &ast::Instance) {
+        let table = self.instantiate(scope, instance, &[]);
+        match &instance.name {
+            None => self.import(scope, &table, scope.site(instance.module.span), instance.is_local),
+            Some(name) => {
+                let params = instance.params.iter().map(param).collect();
+                let symbol = Symbol::Instance(Arc::new(Instance { table, params, captured: Vec::new() }));
+                let entry = Entry { is_local: instance.is_local, ..Entry::new(symbol, scope.site(name.span)) };
+                self.define(scope, &name.text, entry);
+            }
+        }
+    }
+
+    /// An instance among the units of a `LET`. It sees every name around it.
+    pub(super) fn let_instance(&mut self, scope: &mut Scope, instance: &ast::Instance) {
+        let captured = visible(scope);
+        let table = self.instantiate(scope, instance, &captured);
+        if let Some(name) = &instance.name {
+            let params = instance.params.iter().map(param).collect();
+            let kind = LocalKind::Instance(Arc::new(Instance { table, params, captured }));
+            self.bind_as(scope, name, kind);
+            return;
+        }
+        scope.table.is_partial |= table.is_partial;
+        for (name, entry) in &table.entries {
+            let is_known = scope.table.entries.get(name).is_some_and(|known| known.symbol.is_same(&entry.symbol));
+            let captured = captured.clone();
+            let kind = match &entry.symbol {
+                _ if is_known => continue,
+                Symbol::Def(def) => LocalKind::Operator { def: *def, captured, is_pending: false },
+                Symbol::Native(native) => {
+                    LocalKind::Operator { def: self.native(native), captured: Vec::new(), is_pending: false }
+                }
+                Symbol::Instance(inner) => {
+                    let (table, params) = (inner.table.clone(), inner.params.clone());
+                    LocalKind::Instance(Arc::new(Instance { table, params, captured }))
+                }
+                Symbol::Variable(_) | Symbol::Hidden { .. } => continue,
+            };
+            self.bind_as(scope, &Name { text: name.clone(), span: instance.module.span }, kind);
+        }
+    }
+
+    /// What the module exports, for this instance.
+    fn instantiate(&mut self, scope: &mut Scope, instance: &ast::Instance, captured: &[String]) -> Table {
+        let name = &instance.module.text;
+        let site = scope.site(instance.module.span);
+        let inner = scope.table.modules.get(name).cloned();
+        let file = self.files.texts.get(name).cloned().flatten();
+        let Some(text) = inner.clone().or(file) else {
+            let table = self.extended(UniverseId(0), &Table::default(), name, site);
+            self.unwanted(scope, instance, &[], table.is_partial);
+            return exports(&table, false);
+        };
+        let partial = Table { is_partial: true, ..Table::default() };
+        if self.is_circular(name, site) {
+            return partial;
+        }
+        let declared = self.declarations(name, Some(&text));
+        // A module without variables may be instanced with anything: then its constants are just names.
+        let constants_are =
+            if declared.iter().any(|(_, constant, _)| constant.is_none()) { Level::Constant } else { Level::Temporal };
+        let wanted = declared.into_iter().map(|(name, constant, site)| {
+            let most = if constant.is_some() { constants_are } else { Level::State };
+            Wanted { name, constant, site, most }
+        });
+        let wanted: Vec<Wanted> = wanted.collect();
+        self.unwanted(scope, instance, &wanted, false);
+        if wanted.is_empty() && inner.is_none() {
+            return exports(&self.extended(UniverseId(0), &Table::default(), name, site), false);
+        }
+        let params = captured.iter().map(|name| captured_param(scope, name));
+        let params: Vec<Param> = params.chain(instance.params.iter().map(param)).collect();
+        let given = self.given(scope, instance, captured, &params, &wanted);
+        let outer = &self.universes[scope.universe.0];
+        let captures = if captured.is_empty() { outer.captures } else { outer.hidden.len() + captured.len() };
+        let mut hidden = outer.hidden.clone();
+        hidden.extend(params);
+        let own = instance.name.as_ref().map(|name| format!("{}!", name.text));
+        let prefix = format!("{}{}", outer.prefix, own.unwrap_or_default());
+        let universe = UniverseId(self.universes.len());
+        self.universes.push(Universe { prefix, hidden, captures, given: Some(given), ..Universe::default() });
+        exports(&self.module(universe, &text).table, false)
+    }
+
+    /// Reports substitutions for what the module does not declare, and those that stand twice.
+    fn unwanted(&mut self, scope: &Scope, instance: &ast::Instance, wanted: &[Wanted], is_partial: bool) {
+        for (index, (name, _)) in instance.substitutions.iter().enumerate() {
+            let site = scope.site(name.span);
+            if instance.substitutions[..index].iter().any(|(first, _)| first.text == name.text) {
+                self.error(site, format!("`{}` is replaced twice", name.text));
+            }
+            if is_partial || wanted.iter().any(|wanted| wanted.name == name.text) {
+                continue;
+            }
+            let message = format!("module `{}` declares no `{}`", instance.module.text, name.text);
+            let mut diagnostic = Diagnostic::new(site.span, message);
+            if let Some(closest) = suggest::closest(&name.text, wanted.iter().map(|wanted| wanted.name.as_str())) {
+                diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
+            }
+            self.report(site, diagnostic, None);
+        }
+    }
+
+    /// What replaces each constant and variable.
+    fn given(
+        &mut self,
+        scope: &mut Scope,
+        instance: &ast::Instance,
+        captured: &[String],
+        params: &[Param],
+        wanted: &[Wanted],
+    ) -> BTreeMap<String, Symbol> {
+        let inner = self.inner_frame(scope, captured);
+        let outer = std::mem::replace(&mut scope.frame, inner);
+        self.bind_params(scope, &instance.params);
+        let frame = scope.frame.clone();
+        let mut given = BTreeMap::new();
+        for wanted in wanted {
+            let explicit = instance.substitutions.iter().find(|(name, _)| name.text == wanted.name);
+            let implicit;
+            let expr = match explicit {
+                Some((_, expr)) => expr,
+                None if self.is_here(scope, &wanted.name) => {
+                    let name = Name { text: wanted.name.clone(), span: instance.module.span };
+                    let kind = Kind::Apply { prefixes: Vec::new(), name, args: Vec::new() };
+                    implicit = Expr { kind, span: instance.module.span };
+                    &implicit
+                }
+                None => {
+                    if !scope.table.is_partial {
+                        self.missing(scope, instance, wanted);
+                    }
+                    continue;
+                }
+            };
+            let own = instance.name.as_ref().map_or(String::new(), |name| format!("{}!", name.text));
+            let symbol = self.substitute(scope, wanted, expr, params, &format!("{own}{}", wanted.name));
+            scope.frame = frame.clone();
+            let Some(symbol) = symbol else { continue };
+            let site = scope.site(expr.span);
+            let module = instance.module.text.clone();
+            let name = wanted.name.clone();
+            self.substitutions.push(Substitution { symbol: symbol.clone(), most: wanted.most, site, name, module });
+            given.insert(wanted.name.clone(), symbol);
+        }
+        scope.frame = outer;
+        given
+    }
+
+    fn is_here(&self, scope: &Scope, name: &str) -> bool {
+        let is_local = scope.frame.find(name).is_some_and(|local| !matches!(local.kind, LocalKind::Unmentioned));
+        is_local || scope.table.entries.contains_key(name)
+    }
+
+    fn missing(&mut self, scope: &Scope, instance: &ast::Instance, wanted: &Wanted) {
+        let site = scope.site(instance.module.span);
+        let what = if wanted.constant.is_some() { "constant" } else { "variable" };
+        let message = format!("nothing replaces {what} `{}` of module `{}`", wanted.name, instance.module.text);
+        let help = format!("define `{0}` before, or write `WITH {0} <- ...`", wanted.name);
+        self.report(site, Diagnostic::new(site.span, message).help(help), Some((wanted.site, "declared here")));
+    }
+
+    /// What an expression means in place of a constant or variable; none if that was reported.
+    fn substitute(
+        &mut self,
+        scope: &mut Scope,
+        wanted: &Wanted,
+        expr: &Expr,
+        params: &[Param],
+        name: &str,
+    ) -> Option<Symbol> {
+        let arity = wanted.constant.unwrap_or(0);
+        if let Some(symbol) = self.plain(scope, expr, arity) {
+            return Some(symbol);
+        }
+        let site = scope.site(expr.span);
+        if arity == 0 {
+            let def = self.reserve(scope, name, params.to_vec(), params.len(), site);
+            let body = self.expr(scope, expr);
+            self.fill(def, body, &scope.frame);
+            return Some(Symbol::Def(def));
+        }
+        let (operator, slots) = match self.argument(scope, expr, arity, &wanted.name) {
+            Arg::Slot(slot) => return Some(Symbol::Hidden { slot, arity }),
+            Arg::Operator(def, slots) => (def, slots),
+            Arg::Expr(_) => return None,
+        };
+        // The operator captures what it mentions; those who call it know only the hidden parameters.
+        let own = (1..=arity).map(|index| Param { name: format!("_{index}"), arity: 0 });
+        let all: Vec<Param> = params.iter().cloned().chain(own).collect();
+        let def = self.reserve(scope, name, all, params.len(), site);
+        let count = self.definition(def).params.len();
+        let own = (count - arity..count).map(slot_id);
+        let args = slots.iter().copied().chain(own).map(Arg::Slot).collect();
+        let body = self.exprs.push(Node::Call { def: operator, args }, site);
+        scope.frame.slots = slot_id(count).0;
+        self.fill(def, body, &scope.frame);
+        Some(Symbol::Def(def))
+    }
+
+    /// What a plain name means, if it can be taken for itself.
+    fn plain(&mut self, scope: &Scope, expr: &Expr, arity: usize) -> Option<Symbol> {
+        let Kind::Apply { prefixes, name, args } = &expr.kind else { return None };
+        if !prefixes.is_empty() || !args.is_empty() || built_in(&name.text).is_some() {
+            return None;
+        }
+        if let Some(local) = scope.frame.find(&name.text) {
+            return match local.kind {
+                LocalKind::Argument { slot, arity: takes } if takes == arity => Some(Symbol::Hidden { slot, arity }),
+                _ => None,
+            };
+        }
+        let symbol = &scope.table.entries.get(&name.text)?.symbol;
+        let takes = match symbol {
+            Symbol::Variable(_) => 0,
+            Symbol::Hidden { arity, .. } => *arity,
+            Symbol::Native(native) => native.params.len(),
+            Symbol::Def(def) => self.definition(*def).params.len() - self.hidden(*def),
+            Symbol::Instance(_) => return None,
+        };
+        (takes == arity).then(|| symbol.clone())
+    }
+}

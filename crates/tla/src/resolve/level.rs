@@ -1,0 +1,370 @@
+//! What each definition depends on: constants, a state, two states, a behavior.
+//!
+//! The level of an expression is that of its deepest part, except that `ENABLED` hides the next state. A definition's
+//! level is computed as if its parameters were constants; which parameters can raise it, and how high an argument may
+//! be (at most a state if the definition primes it), is computed along and used wherever it is called. Recursive
+//! definitions need more than one round; levels only rise and limits only fall, so the rounds end.
+//!
+//! An operator that comes with us may ask about the state although nothing in TLA+ says so, as `TLCGet` does. An
+//! assumption may mention it all the same. So two levels are computed: the one that the text has, which is what places
+//! demand, and the one that includes such operators, which is what a definition is said to have.
+
+use tla_syntax::Diagnostic;
+
+use super::table::Symbol;
+use super::{Resolver, deep};
+use crate::ir::{Arg, Body, Bound, DefId, ExprId, Exprs, Level, Node, SlotId};
+use crate::source::Site;
+
+/// Parameters beyond this are not followed: their levels count, their limits do not.
+const FOLLOWED: usize = 128;
+
+/// What calling a definition does to the level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Effect {
+    /// What the text says.
+    level: Level,
+    /// What operators that come with us look at besides.
+    looks: Level,
+    /// Parameters whose level the result has.
+    raises: u128,
+    /// The highest level that each argument may have.
+    most: Vec<Level>,
+}
+
+/// What replaces a constant or variable of an instance, and the highest level that it may have.
+#[derive(Debug)]
+pub(super) struct Substitution {
+    pub(super) symbol: Symbol,
+    pub(super) most: Level,
+    pub(super) site: Site,
+    pub(super) name: String,
+    pub(super) module: String,
+}
+
+/// The level of an expression: at least this, and that of these parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Depth {
+    level: Level,
+    looks: Level,
+    params: u128,
+}
+
+const CONSTANT: Depth = Depth { level: Level::Constant, looks: Level::Constant, params: 0 };
+
+impl Depth {
+    fn join(self, other: Depth) -> Depth {
+        let (level, looks) = (self.level.max(other.level), self.looks.max(other.looks));
+        Depth { level, looks, params: self.params | other.params }
+    }
+
+    fn at_least(self, level: Level) -> Depth {
+        Depth { level: self.level.max(level), ..self }
+    }
+}
+
+impl Resolver {
+    /// Computes the levels of what was resolved since the last time, and reports what is too deep for its place.
+    pub(super) fn levels(&mut self) {
+        for definition in &self.definitions[self.context.effects.len()..] {
+            let count = definition.params.len();
+            let (looks, raises, most) = match &definition.body {
+                Body::Declared | Body::Expr(_) => (Level::Constant, 0, Level::Temporal),
+                Body::Native(native) => (native.level, u128::MAX, Level::Action),
+            };
+            let most = vec![most; count];
+            self.context.effects.push(Effect { level: Level::Constant, looks, raises, most });
+        }
+        loop {
+            let mut is_stable = true;
+            for &def in &self.finished {
+                let effect = self.walk(def, &mut Vec::new());
+                let known = &mut self.context.effects[def.0 as usize];
+                is_stable &= effect == *known;
+                *known = effect;
+            }
+            if is_stable || self.recursive.is_empty() {
+                break;
+            }
+        }
+        let mut found = Vec::new();
+        for &def in &self.finished {
+            self.walk(def, &mut found);
+            let Effect { level, looks, .. } = self.context.effects[def.0 as usize];
+            self.definitions[def.0 as usize].level = level.max(looks);
+        }
+        for (_, _, def, _) in &self.assumptions {
+            let level = self.context.effects[def.0 as usize].level;
+            if level > Level::Constant {
+                let message = format!("an assumption cannot depend on {}", words(level));
+                found.push((self.definitions[def.0 as usize].site, message));
+            }
+        }
+        for Substitution { symbol, most, site, name, module } in &self.substitutions {
+            let level = match symbol {
+                Symbol::Variable(_) => Level::State,
+                Symbol::Def(def) => self.context.effects[def.0 as usize].level,
+                Symbol::Hidden { .. } | Symbol::Instance(_) | Symbol::Native(_) => Level::Constant,
+            };
+            if level > *most {
+                let message = format!("`{name}` of module `{module}` cannot depend on {}", words(level));
+                found.push((*site, message));
+            }
+        }
+        for (site, message) in found {
+            self.report(site, Diagnostic::new(site.span, message), None);
+        }
+        self.mark_recursive();
+    }
+
+    fn walk(&self, def: DefId, found: &mut Vec<(Site, String)>) -> Effect {
+        let definition = &self.definitions[def.0 as usize];
+        let Body::Expr(body) = definition.body else { return self.context.effects[def.0 as usize].clone() };
+        let mut slots = vec![CONSTANT; definition.slots];
+        for (index, slot) in slots.iter_mut().enumerate().take(definition.params.len().min(FOLLOWED)) {
+            slot.params = 1 << index;
+        }
+        let most = vec![Level::Temporal; definition.params.len()];
+        let mut walk = Walk { exprs: &self.exprs, effects: &self.context.effects, resolver: self, slots, most, found };
+        let depth = walk.depth(body);
+        Effect { level: depth.level, looks: depth.looks, raises: depth.params, most: walk.most }
+    }
+
+    /// Marks every definition that can be reached from itself. A cycle always passes through a `RECURSIVE` declaration.
+    fn mark_recursive(&mut self) {
+        if self.recursive.is_empty() {
+            return;
+        }
+        let count = self.definitions.len();
+        let mut calls = vec![Vec::new(); count];
+        let mut callers = vec![Vec::new(); count];
+        for &def in &self.finished {
+            let mut called = Vec::new();
+            if let Body::Expr(body) = self.definitions[def.0 as usize].body {
+                called_by(&self.exprs, body, &mut called);
+            }
+            called.iter().for_each(|callee: &DefId| callers[callee.0 as usize].push(def));
+            calls[def.0 as usize] = called;
+        }
+        for &def in &self.recursive {
+            let down = reach(&calls, def);
+            let up = reach(&callers, def);
+            for (index, definition) in self.definitions.iter_mut().enumerate() {
+                definition.is_recursive |= down[index] && up[index];
+            }
+        }
+    }
+}
+
+/// Which definitions can be reached from one by at least one step.
+fn reach(steps: &[Vec<DefId>], from: DefId) -> Vec<bool> {
+    let mut reached = vec![false; steps.len()];
+    let mut open = vec![from];
+    while let Some(def) = open.pop() {
+        for next in &steps[def.0 as usize] {
+            if !std::mem::replace(&mut reached[next.0 as usize], true) {
+                open.push(*next);
+            }
+        }
+    }
+    reached
+}
+
+fn called_by(exprs: &Exprs, expr: ExprId, called: &mut Vec<DefId>) {
+    let node = exprs.node(expr);
+    if let Node::Call { def, .. } = node {
+        called.push(*def);
+    }
+    if let Node::Call { args, .. } | Node::CallArgument { args, .. } = node {
+        called.extend(args.iter().filter_map(|arg| match arg {
+            Arg::Operator(def, _) => Some(*def),
+            Arg::Expr(_) | Arg::Slot(_) => None,
+        }));
+    }
+    node.for_each_child(&mut |child| deep(|| called_by(exprs, child, called)));
+}
+
+fn words(level: Level) -> &'static str {
+    match level {
+        Level::Constant => "constants",
+        Level::State => "a state",
+        Level::Action => "two states",
+        Level::Temporal => "a behavior",
+    }
+}
+
+/// The walk through one definition.
+struct Walk<'a> {
+    exprs: &'a Exprs,
+    effects: &'a [Effect],
+    resolver: &'a Resolver,
+    /// The depth of what each slot holds.
+    slots: Vec<Depth>,
+    /// The highest level that each argument may have.
+    most: Vec<Level>,
+    found: &'a mut Vec<(Site, String)>,
+}
+
+impl Walk<'_> {
+    fn slot(&self, slot: SlotId) -> Depth {
+        self.slots[slot.0 as usize]
+    }
+
+    fn report(&mut self, expr: ExprId, message: impl Into<String>) {
+        self.found.push((self.exprs.site(expr), message.into()));
+    }
+
+    /// Demands that an expression is no deeper than this.
+    fn limit(&mut self, depth: Depth, most: Level, expr: ExprId, message: &str) {
+        if depth.level > most {
+            self.report(expr, message);
+        }
+        for (index, limit) in self.most.iter_mut().enumerate().take(FOLLOWED) {
+            if depth.params & (1 << index) != 0 {
+                *limit = (*limit).min(most);
+            }
+        }
+    }
+
+    /// The depth of a part that must have a value in a step, at the latest.
+    fn value(&mut self, expr: ExprId) -> Depth {
+        let depth = self.depth(expr);
+        self.limit(depth, Level::Action, expr, "a temporal formula has no value here");
+        depth
+    }
+
+    /// The depth of parts of a formula, of which none may be about steps if another is about behaviors.
+    fn formula(&mut self, parts: &[ExprId]) -> Depth {
+        let depths: Vec<Depth> = parts.iter().map(|part| self.depth(*part)).collect();
+        let joined = depths.iter().fold(CONSTANT, |all, depth| all.join(*depth));
+        if joined.level == Level::Temporal {
+            for (part, depth) in parts.iter().zip(&depths) {
+                if depth.level == Level::Action {
+                    self.report(*part, "an action cannot stand beside a temporal formula, unless within `[A]_v`");
+                }
+            }
+        }
+        joined
+    }
+
+    fn bounds(&mut self, bounds: &[Bound]) -> Depth {
+        bounds.iter().fold(CONSTANT, |all, bound| all.join(self.value(bound.set)))
+    }
+
+    fn quantified(&mut self, bounds: &[Bound], body: ExprId) -> Depth {
+        let sets = self.bounds(bounds);
+        let body = self.depth(body);
+        if body.level == Level::Temporal && sets.level == Level::Action {
+            self.report(bounds[0].set, "the set of a quantified temporal formula cannot depend on two states");
+        }
+        sets.join(body)
+    }
+
+    fn args(&mut self, args: &[Arg]) -> Vec<Depth> {
+        let depth = |this: &mut Self, arg: &Arg| match arg {
+            Arg::Expr(expr) => this.depth(*expr),
+            Arg::Slot(slot) => this.slot(*slot),
+            Arg::Operator(def, slots) => {
+                let Effect { level, looks, .. } = this.effects[def.0 as usize];
+                slots.iter().fold(Depth { level, looks, params: 0 }, |all, slot| all.join(this.slot(*slot)))
+            }
+        };
+        args.iter().map(|arg| depth(self, arg)).collect()
+    }
+
+    fn call(&mut self, expr: ExprId, def: DefId, args: &[Arg]) -> Depth {
+        let depths = self.args(args);
+        let effects = self.effects;
+        let effect = &effects[def.0 as usize];
+        let mut result = Depth { level: effect.level, looks: effect.looks, params: 0 };
+        for (index, depth) in depths.into_iter().enumerate() {
+            let site = match &args[index] {
+                Arg::Expr(arg) => *arg,
+                Arg::Slot(_) | Arg::Operator(..) => expr,
+            };
+            let name = &self.resolver.definition(def).name;
+            let message = match effect.most[index] {
+                Level::Constant | Level::State => {
+                    format!("`{name}` primes this argument, which depends on {} already", words(depth.level))
+                }
+                Level::Action | Level::Temporal => format!("`{name}` cannot take a temporal formula here"),
+            };
+            self.limit(depth, effect.most[index], site, &message);
+            if index >= FOLLOWED || effect.raises & (1 << index) != 0 {
+                result = result.join(depth);
+            }
+        }
+        result
+    }
+
+    fn depth(&mut self, expr: ExprId) -> Depth {
+        deep(|| self.depth_here(expr))
+    }
+
+    fn depth_here(&mut self, expr: ExprId) -> Depth {
+        let exprs = self.exprs;
+        match exprs.node(expr) {
+            Node::Variable(_) => CONSTANT.at_least(Level::State),
+            Node::Local(slot) | Node::Argument(slot) => self.slot(*slot),
+            Node::Let { slot, value, body } => {
+                self.slots[slot.0 as usize] = self.depth(*value);
+                self.depth(*body)
+            }
+            Node::Call { def, args } => self.call(expr, *def, args),
+            Node::CallArgument { slot, args } => {
+                let depths = self.args(args);
+                depths.into_iter().fold(self.slot(*slot), Depth::join)
+            }
+            Node::And(parts) | Node::Or(parts) => self.formula(parts),
+            Node::Implies(a, b) | Node::Equivalent(a, b) => self.formula(&[*a, *b]),
+            Node::Not(a) => self.depth(*a),
+            Node::If(a, b, c) => self.formula(&[*a, *b, *c]),
+            Node::Case { arms, other } => {
+                let mut parts: Vec<ExprId> = arms.iter().flat_map(|(guard, value)| [*guard, *value]).collect();
+                parts.extend(other);
+                self.formula(&parts)
+            }
+            Node::Forall { bounds, body } | Node::Exists { bounds, body } => self.quantified(bounds, *body),
+            Node::Prime(a) => {
+                let depth = self.value(*a);
+                self.limit(depth, Level::State, expr, "this primes what depends on two states already");
+                if depth == CONSTANT { CONSTANT } else { depth.at_least(Level::Action) }
+            }
+            Node::Unchanged(a) => {
+                let depth = self.value(*a);
+                self.limit(depth, Level::State, expr, "`UNCHANGED` of what depends on two states already");
+                depth.at_least(Level::Action)
+            }
+            Node::Enabled(a) => Depth { level: Level::State, params: 0, ..self.value(*a) },
+            Node::Square(action, vars) | Node::Angle(action, vars) => {
+                let depth = self.value(*action);
+                let subscript = self.value(*vars);
+                self.limit(subscript, Level::State, *vars, "the subscript depends on two states");
+                depth.join(subscript).at_least(Level::Action)
+            }
+            Node::Always(a) => {
+                let depth = self.depth(*a);
+                if depth.level == Level::Action && !matches!(exprs.node(*a), Node::Square(..)) {
+                    self.report(expr, "`[]` of an action must have the form `[][A]_v`");
+                }
+                depth.at_least(Level::Temporal)
+            }
+            Node::Unsupported { what, parts } => {
+                let depth = parts.iter().fold(CONSTANT, |all, part| all.join(self.depth(*part)));
+                let is_temporal = matches!(*what, "<>" | "~>" | "-+->" | "WF_v(A)" | "SF_v(A)" | "\\AA" | "\\EE");
+                if is_temporal { depth.at_least(Level::Temporal) } else { depth }
+            }
+            Node::Function { bounds, body, .. } | Node::Map { bounds, body } => {
+                self.bounds(bounds).join(self.value(*body))
+            }
+            Node::Choose { bound, body } | Node::Filter { bound, body } => {
+                self.value(bound.set).join(self.value(*body))
+            }
+            node => {
+                let mut parts = Vec::new();
+                node.for_each_child(&mut |child| parts.push(child));
+                parts.into_iter().fold(CONSTANT, |all, part| all.join(self.value(part)))
+            }
+        }
+    }
+}

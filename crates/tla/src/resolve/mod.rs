@@ -1,0 +1,350 @@
+//! Binds every name of a specification: from trees to [`ir::Module`].
+//!
+//! First every module that is needed is [loaded](load). Then the units of each module are resolved in the order of the
+//! text, because a name must stand before it is used. A module that is extended is resolved once; one that is instanced
+//! is resolved again for the instance, unless it declares neither constants nor variables, so that nothing could differ.
+//! What stands where is in [`table`]; [`module`] resolves units, [`instance`] `INSTANCE`, [`local`] `LET` and `LAMBDA`,
+//! [`apply`] names and operators, [`expr`] everything else. Last, [`level`] computes what each definition depends on.
+//!
+//! All errors are reported at once. What is wrong becomes an expression that nobody complains about again.
+
+mod apply;
+mod expr;
+mod instance;
+mod level;
+mod load;
+mod local;
+mod mention;
+mod module;
+mod problem;
+mod suggest;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tla_syntax::ast::{Module as Tree, Unit};
+use tla_syntax::{Diagnostic, Span};
+
+pub use self::problem::{Errors, Problem};
+
+use self::load::Files;
+use self::problem::Problems;
+use self::table::{Entry, Frame, Scope, Symbol, Table, Universe, UniverseId};
+use crate::ir::{self, Body, DefId, Definition, ExprId, Exprs, Level, Node, Param, Variable};
+use crate::source::{Site, SourceId};
+use crate::strings::Strings;
+
+/// A specification whose instances multiply beyond this is not one that anybody wrote.
+const MOST_DEFINITIONS: usize = 200_000;
+
+/// Finds the text of a module.
+pub trait Loader {
+    /// What the text is called in messages, and the text. A module that is found here wins over one that comes with us.
+    fn load(&mut self, module: &str) -> Option<(String, String)>;
+}
+
+/// What must be kept of a module to resolve another expression in it.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    table: Table,
+    hidden: Vec<usize>,
+    natives: BTreeMap<(&'static str, &'static str), DefId>,
+    effects: Vec<level::Effect>,
+}
+
+/// Resolves a specification: its root module, and every module that it needs. The strings are those that the
+/// configuration mentions; they come first in the order of strings.
+pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings) -> Result<ir::Module, Errors> {
+    let mut files = Files::default();
+    files.strings = strings;
+    let root = files.load(name, text, loader);
+    let mut resolver = Resolver {
+        strings: std::mem::take(&mut files.strings),
+        problems: std::mem::take(&mut files.problems),
+        files,
+        exprs: Exprs::default(),
+        definitions: Vec::new(),
+        variables: Vec::new(),
+        assumptions: Vec::new(),
+        universes: vec![Universe::default()],
+        context: Context::default(),
+        stack: Vec::new(),
+        finished: Vec::new(),
+        recursive: Vec::new(),
+        substitutions: Vec::new(),
+        is_exhausted: false,
+    };
+    let Some(root) = root else {
+        let Resolver { mut problems, files, .. } = resolver;
+        if problems.is_empty() {
+            let diagnostic = Diagnostic::new(Span::default(), "there is no module in this text")
+                .help("a module begins with `---- MODULE Name ----` and ends with `====`");
+            problems.add(SourceId::default(), diagnostic, None);
+        }
+        return Err(problems.finish(files.sources));
+    };
+    if let Some(Some(text)) = resolver.files.texts.get(&root).cloned() {
+        let scope = resolver.module(UniverseId(0), &text);
+        resolver.context.table = scope.table;
+    }
+    resolver.levels();
+    let Resolver { problems, files, strings, exprs, definitions, variables, assumptions, context, .. } = resolver;
+    if !problems.is_empty() {
+        return Err(problems.finish(files.sources));
+    }
+    let names = names(&context.table);
+    let mut extended = BTreeSet::new();
+    files.add_extended(&root, &mut extended);
+    let assumptions = assumptions.into_iter().filter(|(module, ..)| extended.contains(module));
+    let assumptions = assumptions.map(|(_, name, _, expr)| (name, expr)).collect();
+    let sources = files.sources;
+    Ok(ir::Module { name: root, sources, strings, variables, definitions, exprs, names, assumptions, context })
+}
+
+/// Resolves one more expression, as if it stood at the end of the root module, and adds a definition without parameters
+/// for it. The text becomes a source of its own.
+pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, Errors> {
+    const BEFORE: &str = "---- MODULE Expression ----\nexpression ==\n";
+    let parse = tla_syntax::parse(&format!("{BEFORE}{text}\n===="));
+    let mut sources = module.sources.clone();
+    let source = sources.add("expression", text);
+    let mut problems = Problems::default();
+    let start = u32::try_from(BEFORE.len()).expect("a short text");
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX).saturating_add(start);
+    let part = Span { start, end };
+    let inside = |span: Span| {
+        let shift = |byte: u32| byte.clamp(start, end) - start;
+        Span { start: shift(span.start), end: shift(span.end) }
+    };
+    for mut error in parse.errors {
+        error.span = inside(error.span);
+        error.related.iter_mut().for_each(|(span, _)| *span = inside(*span));
+        problems.add(source, error, None);
+    }
+    let body = parse.module.and_then(|Tree { mut units, .. }| match (units.pop(), units.is_empty()) {
+        (Some(Unit::Definition(definition)), true) => Some(definition.body),
+        _ => None,
+    });
+    if body.is_none() && problems.is_empty() {
+        problems.add(source, Diagnostic::new(inside(part), "this is not one expression"), None);
+    }
+    let Some(body) = body.filter(|_| problems.is_empty()) else { return Err(problems.finish(sources)) };
+    // What goes wrong from here on leaves nothing behind but strings and expressions that nothing refers to.
+    let known = module.definitions.len();
+    let mut resolver = Resolver {
+        strings: std::mem::take(&mut module.strings),
+        problems,
+        files: Files::default(),
+        exprs: std::mem::take(&mut module.exprs),
+        definitions: std::mem::take(&mut module.definitions),
+        variables: std::mem::take(&mut module.variables),
+        assumptions: Vec::new(),
+        universes: vec![Universe::default()],
+        context: std::mem::take(&mut module.context),
+        stack: Vec::new(),
+        finished: Vec::new(),
+        recursive: Vec::new(),
+        substitutions: Vec::new(),
+        is_exhausted: false,
+    };
+    for string in parse.identifiers.iter().chain(&parse.literals) {
+        resolver.strings.intern(string);
+    }
+    let mut scope = Scope {
+        universe: UniverseId(0),
+        module: module.name.clone(),
+        source,
+        part,
+        table: std::mem::take(&mut resolver.context.table),
+        frame: Frame::default(),
+        later: BTreeMap::new(),
+        labelled: None,
+        labels: Vec::new(),
+    };
+    let site = scope.site(body.span);
+    let def = resolver.reserve(&scope, "expression", Vec::new(), 0, site);
+    let expr = resolver.expr(&mut scope, &body);
+    resolver.fill(def, expr, &scope.frame);
+    resolver.levels();
+    let Resolver { problems, strings, exprs, mut definitions, variables, mut context, .. } = resolver;
+    context.table = scope.table;
+    if !problems.is_empty() {
+        definitions.truncate(known);
+        context.hidden.truncate(known);
+        context.effects.truncate(known);
+        context.natives.retain(|_, def| (def.0 as usize) < known);
+    }
+    module.strings = strings;
+    module.exprs = exprs;
+    module.definitions = definitions;
+    module.variables = variables;
+    module.context = context;
+    if !problems.is_empty() {
+        return Err(problems.finish(sources));
+    }
+    module.sources = sources;
+    Ok(def)
+}
+
+/// What the root module and its configuration can call, and what they can call through instances without parameters.
+fn names(table: &Table) -> BTreeMap<String, DefId> {
+    fn add(prefix: &str, table: &Table, names: &mut BTreeMap<String, DefId>) {
+        for (name, entry) in &table.entries {
+            match &entry.symbol {
+                Symbol::Def(def) => {
+                    names.insert(format!("{prefix}{name}"), *def);
+                }
+                Symbol::Instance(instance) if instance.params.is_empty() => {
+                    add(&format!("{prefix}{name}!"), &instance.table, names);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut names = BTreeMap::new();
+    add("", table, &mut names);
+    names
+}
+
+/// Makes room on the stack for one more level of an expression; the parser allows many.
+fn deep<T>(inside: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(128 << 10, 2 << 20, inside)
+}
+
+/// Everything that is made while resolving.
+struct Resolver {
+    strings: Strings,
+    problems: Problems,
+    files: Files,
+    exprs: Exprs,
+    definitions: Vec<Definition>,
+    variables: Vec<Variable>,
+    /// The module, the name if it has one, its definition, and a call of it.
+    assumptions: Vec<(String, Option<String>, DefId, ExprId)>,
+    universes: Vec<Universe>,
+    context: Context,
+    /// The modules being resolved, to find those that need themselves.
+    stack: Vec<String>,
+    /// Definitions in the order in which they were finished, so that each comes after what it needs.
+    finished: Vec<DefId>,
+    /// Definitions that were declared `RECURSIVE`.
+    recursive: Vec<DefId>,
+    /// What replaces a constant or variable of an instance, and the highest level that it may have.
+    substitutions: Vec<level::Substitution>,
+    /// The limit of definitions was reached and reported.
+    is_exhausted: bool,
+}
+
+impl Resolver {
+    fn error(&mut self, site: Site, message: impl Into<String>) {
+        self.report(site, Diagnostic::new(site.span, message), None);
+    }
+
+    fn report(&mut self, site: Site, diagnostic: Diagnostic, first: Option<(Site, &str)>) {
+        self.problems.add(site.source, diagnostic, first);
+    }
+
+    /// An expression in place of one that was reported.
+    fn broken(&mut self, site: Site) -> ExprId {
+        self.exprs.push(Node::Unsupported { what: "an error", parts: Box::default() }, site)
+    }
+
+    /// Adds a definition whose body is not known yet. The first parameters are filled in by whoever mentions it.
+    fn reserve(&mut self, scope: &Scope, name: &str, own: Vec<Param>, captures: usize, site: Site) -> DefId {
+        let universe = &self.universes[scope.universe.0];
+        let hidden = universe.hidden.len() + captures;
+        let captures = if captures > 0 { hidden } else { universe.captures };
+        let mut params = universe.hidden.clone();
+        params.extend(own);
+        let name = format!("{}{name}", universe.prefix);
+        let module = scope.module.clone();
+        let body = Body::Declared;
+        let slots = params.len();
+        let level = Level::Constant;
+        let is_recursive = false;
+        self.add(Definition { name, module, params, captures, body, slots, level, is_recursive, site }, hidden)
+    }
+
+    fn add(&mut self, definition: Definition, hidden: usize) -> DefId {
+        if self.definitions.len() == MOST_DEFINITIONS && !self.is_exhausted {
+            self.is_exhausted = true;
+            self.error(definition.site, format!("the instances have more than {MOST_DEFINITIONS} definitions"));
+        }
+        let def = DefId(u32::try_from(self.definitions.len()).expect("fewer than four billion definitions"));
+        self.definitions.push(definition);
+        self.context.hidden.push(hidden);
+        def
+    }
+
+    /// Gives a definition its body.
+    fn fill(&mut self, def: DefId, body: ExprId, frame: &Frame) {
+        let definition = &mut self.definitions[def.0 as usize];
+        definition.body = Body::Expr(body);
+        definition.slots = frame.slots as usize;
+        self.finished.push(def);
+    }
+
+    fn definition(&self, def: DefId) -> &Definition {
+        &self.definitions[def.0 as usize]
+    }
+
+    /// How many of a definition's parameters are filled in by whoever mentions it.
+    fn hidden(&self, def: DefId) -> usize {
+        self.context.hidden[def.0 as usize]
+    }
+
+    /// The definition of an operator that comes with us.
+    fn native(&mut self, native: &'static crate::modules::Native) -> DefId {
+        if let Some(def) = self.context.natives.get(&(native.module, native.name)) {
+            return *def;
+        }
+        let params = native.params.iter().enumerate();
+        let params = params.map(|(index, arity)| Param { name: format!("p{}", index + 1), arity: *arity });
+        let definition = Definition {
+            name: native.name.to_owned(),
+            module: native.module.to_owned(),
+            params: params.collect(),
+            captures: 0,
+            body: Body::Native(native),
+            slots: native.params.len(),
+            level: native.level,
+            is_recursive: false,
+            site: Site::default(),
+        };
+        let def = self.add(definition, 0);
+        self.context.natives.insert((native.module, native.name), def);
+        def
+    }
+
+    /// Binds a name of a module, unless it is taken.
+    fn define(&mut self, scope: &mut Scope, name: &str, entry: Entry) {
+        if let Some(site) = entry.site
+            && self.is_taken(scope, name, site)
+        {
+            return;
+        }
+        scope.table.entries.insert(name.to_owned(), entry);
+    }
+
+    /// Whether a name already means something here, which is reported.
+    fn is_taken(&mut self, scope: &Scope, name: &str, site: Site) -> bool {
+        let first = match (scope.frame.find(name), scope.table.entries.get(name)) {
+            (Some(local), _) => Some(local.site),
+            (None, Some(entry)) => match (&entry.symbol, entry.site) {
+                (Symbol::Native(native), _) => {
+                    let message = format!("`{name}` is already defined");
+                    let help = format!("it comes with module `{}`", native.module);
+                    self.report(site, Diagnostic::new(site.span, message).help(help), None);
+                    return true;
+                }
+                (_, site) => site,
+            },
+            (None, None) => return false,
+        };
+        let first = first.map(|first| (first, "first here"));
+        self.report(site, Diagnostic::new(site.span, format!("`{name}` is already defined")), first);
+        true
+    }
+}

@@ -1,0 +1,224 @@
+//! What a name can mean, and where it is looked up.
+//!
+//! A name is looked up among the names bound around it, the [`Frame`], and then in the [`Table`] of its module. The first
+//! slots of a frame belong to the instance that the text is resolved for (its *hidden* parameters), which the text cannot
+//! name; they are the same in every frame of one instance, so that one operator can hand them to the next. Hidden
+//! parameters of an instance inside an instance begin with those of the outer one, so an operator always finds the ones
+//! that it wants at the front.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use tla_syntax::Span;
+use tla_syntax::ast::{self, Name};
+
+use crate::ir::{DefId, Param, SlotId, VarId};
+use crate::modules::Native;
+use crate::source::{Site, SourceId};
+
+/// The text of a module, and what is around it if it stands inside another one.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// Where it was read from.
+    pub(super) source: SourceId,
+    /// Its tree.
+    pub(super) tree: ast::Module,
+    /// What it sees of the module around it.
+    pub(super) outer: Option<Table>,
+}
+
+/// What a name of a module means.
+#[derive(Clone)]
+pub(super) enum Symbol {
+    /// A variable of the specification.
+    Variable(VarId),
+    /// A definition, or a declared constant.
+    Def(DefId),
+    /// A constant or variable that a hidden parameter replaces.
+    Hidden {
+        /// Its slot.
+        slot: SlotId,
+        /// How many arguments it takes.
+        arity: usize,
+    },
+    /// `I == INSTANCE M`
+    Instance(Arc<Instance>),
+    /// An operator that comes with us.
+    Native(&'static Native),
+}
+
+impl fmt::Debug for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Symbol::Variable(var) => f.debug_tuple("Variable").field(var).finish(),
+            Symbol::Def(def) => f.debug_tuple("Def").field(def).finish(),
+            Symbol::Hidden { slot, .. } => f.debug_tuple("Hidden").field(slot).finish(),
+            Symbol::Instance(instance) => f.debug_tuple("Instance").field(&instance.params).finish(),
+            Symbol::Native(native) => f.debug_tuple("Native").field(&native.name).finish(),
+        }
+    }
+}
+
+impl Symbol {
+    /// Whether both are the same thing, reached on two ways.
+    pub(super) fn is_same(&self, other: &Symbol) -> bool {
+        match (self, other) {
+            (Symbol::Variable(a), Symbol::Variable(b)) => a == b,
+            (Symbol::Def(a), Symbol::Def(b)) => a == b,
+            (Symbol::Hidden { slot: a, .. }, Symbol::Hidden { slot: b, .. }) => a == b,
+            (Symbol::Instance(a), Symbol::Instance(b)) => Arc::ptr_eq(a, b),
+            (Symbol::Native(a), Symbol::Native(b)) => a.name == b.name && a.module == b.module,
+            _ => false,
+        }
+    }
+}
+
+/// What `I!` leads to.
+#[derive(Debug)]
+pub(super) struct Instance {
+    /// What the module exports, for this instance.
+    pub(super) table: Table,
+    /// The parameters of the name: `I(a)!`.
+    pub(super) params: Vec<Param>,
+    /// Names around a `LET` that the instance sees; they come before its parameters.
+    pub(super) captured: Vec<String>,
+}
+
+/// A name in a table.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// What it means.
+    pub(super) symbol: Symbol,
+    /// Where it was declared or defined; none for what comes with us.
+    pub(super) site: Option<Site>,
+    /// Not exported, because `LOCAL` stood before it.
+    pub(super) is_local: bool,
+    /// A declared constant or variable, which an instance replaces and does not export.
+    pub(super) is_declared: bool,
+    /// Declared `RECURSIVE` and not defined yet.
+    pub(super) is_pending: bool,
+}
+
+/// The names of a module.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Table {
+    /// What can stand in an expression.
+    pub(super) entries: BTreeMap<String, Entry>,
+    /// What can stand after `INSTANCE`, besides the modules in files.
+    pub(super) modules: BTreeMap<String, Arc<Text>>,
+    /// Something is missing that was already reported, so an unknown name may be none.
+    pub(super) is_partial: bool,
+}
+
+/// A name bound inside a definition.
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    /// The name.
+    pub(super) name: String,
+    /// Where it was bound.
+    pub(super) site: Site,
+    /// What it means.
+    pub(super) kind: LocalKind,
+}
+
+/// What a bound name means.
+#[derive(Debug, Clone)]
+pub(super) enum LocalKind {
+    /// A slot that holds a value.
+    Value(SlotId),
+    /// A parameter or a `LET` without parameters.
+    Argument {
+        /// Its slot.
+        slot: SlotId,
+        /// How many arguments it takes.
+        arity: usize,
+    },
+    /// A definition made from a `LET`.
+    Operator {
+        /// The definition.
+        def: DefId,
+        /// The names that its first parameters stand for, after the hidden ones.
+        captured: Vec<String>,
+        /// Declared `RECURSIVE` and not defined yet.
+        is_pending: bool,
+    },
+    /// An instance made by a `LET`.
+    Instance(Arc<Instance>),
+    /// Bound around an operator that does not mention it; it cannot be bound again all the same.
+    Unmentioned,
+}
+
+/// The slots of a definition, and the names that stand for them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frame {
+    /// How many slots there are.
+    pub(super) slots: u32,
+    /// The names bound so far, the innermost last.
+    pub(super) locals: Vec<Local>,
+}
+
+impl Frame {
+    /// A slot of its own.
+    pub(super) fn slot(&mut self) -> SlotId {
+        self.slots += 1;
+        SlotId(self.slots - 1)
+    }
+
+    /// The innermost binding of a name.
+    pub(super) fn find(&self, name: &str) -> Option<&Local> {
+        self.locals.iter().rev().find(|local| local.name == name)
+    }
+}
+
+/// An instance that a text is resolved for; the first is the specification itself.
+#[derive(Debug, Default)]
+pub(super) struct Universe {
+    /// What the names of its definitions begin with.
+    pub(super) prefix: String,
+    /// The first parameters of all its definitions.
+    pub(super) hidden: Vec<Param>,
+    /// How many of them are captured names.
+    pub(super) captures: usize,
+    /// What replaces its constants and variables; none in the specification itself.
+    pub(super) given: Option<BTreeMap<String, Symbol>>,
+    /// The constants and variables declared so far. Two modules that declare the same one mean the same.
+    pub(super) declared: BTreeMap<String, Entry>,
+    /// The modules that it extends, as far as they are resolved.
+    pub(super) tables: BTreeMap<String, Arc<Table>>,
+}
+
+/// Number of a [`Universe`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UniverseId(pub(super) usize);
+
+/// Where an expression is resolved.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// For which instance.
+    pub(super) universe: UniverseId,
+    /// The module whose text it is.
+    pub(super) module: String,
+    /// The text.
+    pub(super) source: SourceId,
+    /// Which bytes of what was parsed are the text.
+    pub(super) part: Span,
+    /// The names of the module so far.
+    pub(super) table: Table,
+    /// The names bound around the expression.
+    pub(super) frame: Frame,
+    /// Definitions that stand further below, for messages.
+    pub(super) later: BTreeMap<String, Site>,
+    /// The definition that is being resolved, if its labels can be reached from elsewhere.
+    pub(super) labelled: Option<String>,
+    /// The labels met in it.
+    pub(super) labels: Vec<(Name, DefId)>,
+}
+
+impl Scope {
+    /// A place in the text.
+    pub(super) fn site(&self, span: Span) -> Site {
+        let shift = |byte: u32| byte.clamp(self.part.start, self.part.end) - self.part.start;
+        Site { source: self.source, span: Span { start: shift(span.start), end: shift(span.end) } }
+    }
+}

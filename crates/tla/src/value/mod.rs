@@ -1,0 +1,302 @@
+//! Values: finite, canonical, and comparable the way TLC compares them.
+//!
+//! Equal values have one representation: the elements of a set are sorted and distinct, a function on `1..n` is a
+//! sequence, a record is a function on strings. So equality is structural, and a value can be a key.
+//!
+//! There are two comparisons. [`equal`] and [`compare`] are TLC's: values of different kinds cannot be compared, and
+//! asking is an error. `Eq`, `Ord` and `Hash` are total, for tables of states; they agree with TLC's wherever those answer.
+//!
+//! A clone costs a reference count at most. Each set, sequence and function remembers its hash once somebody asked.
+//!
+//! TLC sorts a set when it must; we sort it when it is made. So `{1, "a"}` is an error here even if nobody looks at it.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::error::{ErrorKind, EvalError, Result};
+use crate::strings::Str;
+
+mod compare;
+mod digest;
+mod display;
+mod function;
+mod set;
+
+pub use compare::{compare, equal};
+pub use display::{Displayed, escape};
+pub use function::{Fun, Seq};
+pub use set::Set;
+
+/// A value.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// `TRUE`, `FALSE`
+    Bool(bool),
+    /// An integer. Arithmetic stays within TLC's 32 bits; a trace may bring larger ones.
+    Int(i64),
+    /// A string.
+    Str(Str),
+    /// A model value.
+    Model(Model),
+    /// A finite set.
+    Set(Arc<Set>),
+    /// A function on `1..n`: a sequence, a tuple.
+    Seq(Arc<Seq>),
+    /// Any other function, a record among them.
+    Fun(Arc<Fun>),
+}
+
+/// A value that a configuration made up, equal to itself alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Model {
+    /// Its name's place in the order of strings.
+    pub name: u32,
+    /// Of `a_x`, the letter `a`: such a value can be compared with values of the same type only. 0 if it has none.
+    pub class: u8,
+}
+
+const _: () = assert!(size_of::<Value>() == 16);
+
+impl Model {
+    /// The type that a name gives to a model value: of `a_x`, the letter `a`; otherwise 0.
+    pub fn class_of(name: &str) -> u8 {
+        match name.as_bytes() {
+            [letter, b'_', _, ..] if letter.is_ascii() => *letter,
+            _ => 0,
+        }
+    }
+}
+
+impl Value {
+    /// The set of these elements, in any order and repeated or not.
+    pub fn set(elements: Vec<Value>) -> Result<Value> {
+        Ok(Value::Set(Set::new(elements)?))
+    }
+
+    /// The sequence of these elements.
+    pub fn seq(elements: Vec<Value>) -> Value {
+        Value::Seq(Seq::new(elements))
+    }
+
+    /// The function that maps the elements of `domain`, in their order, to `values`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values as elements.
+    pub fn function(domain: Arc<Set>, values: Vec<Value>) -> Value {
+        assert_eq!(domain.len(), values.len(), "a function has one value for each element of its domain");
+        if domain.is_one_to_n() { Value::seq(values) } else { Value::Fun(Fun::new(domain, values)) }
+    }
+
+    /// The function of these pairs, in any order; of two with the same key, the first counts.
+    pub fn pairs(mut pairs: Vec<(Value, Value)>) -> Result<Value> {
+        let domain = Set::new(pairs.iter().map(|(key, _)| key.clone()).collect())?;
+        // Stable, so that the first of two with the same key stays first. The keys were just found comparable.
+        pairs.sort_by(|a, b| a.0.cmp(&b.0));
+        pairs.dedup_by(|later, first| later.0 == first.0);
+        Ok(Value::function(domain, pairs.into_iter().map(|(_, value)| value).collect()))
+    }
+
+    /// The record with these fields, in any order; of two with the same name, the first counts.
+    pub fn record(mut fields: Vec<(Str, Value)>) -> Value {
+        fields.sort_by(|a, b| a.0.cmp(&b.0));
+        fields.dedup_by(|later, first| later.0 == first.0);
+        let mut names = Vec::with_capacity(fields.len());
+        let mut values = Vec::with_capacity(fields.len());
+        for (name, value) in fields {
+            names.push(Value::Str(name));
+            values.push(value);
+        }
+        Value::function(Set::from_sorted(names), values)
+    }
+
+    /// `{}`
+    pub fn empty_set() -> Value {
+        Value::Set(Set::empty())
+    }
+
+    /// `<<>>`
+    pub fn empty_seq() -> Value {
+        Value::Seq(Seq::empty())
+    }
+
+    /// A truth value.
+    #[inline]
+    pub fn bool(value: bool) -> Value {
+        Value::Bool(value)
+    }
+
+    /// An integer.
+    #[inline]
+    pub fn int(value: i64) -> Value {
+        Value::Int(value)
+    }
+
+    /// How many arguments a function, sequence or record has a value for; none for other values.
+    pub fn function_len(&self) -> Option<usize> {
+        match self {
+            Value::Seq(seq) => Some(seq.len()),
+            Value::Fun(fun) => Some(fun.values().len()),
+            _ => None,
+        }
+    }
+
+    /// What a function, sequence or record maps to, in the order of its domain; none for other values.
+    pub fn function_values(&self) -> Option<&[Value]> {
+        match self {
+            Value::Seq(seq) => Some(seq.elements()),
+            Value::Fun(fun) => Some(fun.values()),
+            _ => None,
+        }
+    }
+
+    /// The domain of a function, sequence or record; none for other values.
+    pub fn function_domain(&self) -> Option<Arc<Set>> {
+        match self {
+            Value::Seq(seq) => Some(Set::interval(1, seq.len() as i64)),
+            Value::Fun(fun) => Some(fun.domain().clone()),
+            _ => None,
+        }
+    }
+
+    /// `self[arg]`, or none if `arg` is outside the domain; an error if this is no function or cannot have such keys.
+    #[inline]
+    pub fn get(&self, arg: &Value) -> Result<Option<&Value>> {
+        match self {
+            Value::Seq(seq) => seq.get(arg),
+            Value::Fun(fun) => fun.get(arg),
+            _ => Err(EvalError::new(ErrorKind::WrongKind, format!("{} was applied as a function", self.kind_name()))),
+        }
+    }
+
+    /// `self[arg]`
+    #[inline]
+    pub fn apply(&self, arg: &Value) -> Result<&Value> {
+        match self.get(arg)? {
+            Some(value) => Ok(value),
+            None => Err(self.outside(arg)),
+        }
+    }
+
+    /// `self.name`
+    #[inline]
+    pub fn field(&self, name: &Str) -> Result<&Value> {
+        let value = match self {
+            Value::Fun(fun) => fun.field(name),
+            Value::Seq(seq) if seq.is_empty() => None,
+            _ => {
+                let message = format!("a field was selected from {}", self.kind_name());
+                return Err(EvalError::new(ErrorKind::WrongKind, message));
+            }
+        };
+        value.ok_or_else(|| EvalError::new(ErrorKind::OutsideDomain, "the record has no such field"))
+    }
+
+    /// `[self EXCEPT ![key] = new]`, or none if `key` is outside the domain, where TLC leaves the function as it is.
+    pub fn except(&self, key: &Value, new: Value) -> Result<Option<Value>> {
+        match self {
+            Value::Seq(seq) => {
+                let Some(index) = seq.position(key)? else { return Ok(None) };
+                Ok(Some(if seq.elements()[index].is_identical(&new) {
+                    self.clone()
+                } else {
+                    Value::seq(replaced(seq.elements(), index, new))
+                }))
+            }
+            Value::Fun(fun) => {
+                let Some(index) = fun.domain().position(key)? else { return Ok(None) };
+                Ok(Some(if fun.values()[index].is_identical(&new) {
+                    self.clone()
+                } else {
+                    Value::Fun(Fun::new(fun.domain().clone(), replaced(fun.values(), index, new)))
+                }))
+            }
+            _ => Err(EvalError::new(ErrorKind::WrongKind, format!("`EXCEPT` was applied to {}", self.kind_name()))),
+        }
+    }
+
+    /// What sort of value it is, in words.
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) => "an integer",
+            Value::Str(_) => "a string",
+            Value::Model(_) => "a model value",
+            Value::Set(_) => "a set",
+            Value::Seq(_) => "a sequence",
+            Value::Fun(fun) if fun.is_record() => "a record",
+            Value::Fun(_) => "a function",
+        }
+    }
+
+    /// Whether two values are seen to be equal without looking inside them.
+    #[inline]
+    fn is_identical(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Str(a), Value::Str(b)) => a == b,
+            (Value::Model(a), Value::Model(b)) => a == b,
+            (Value::Set(a), Value::Set(b)) => Arc::ptr_eq(a, b),
+            (Value::Seq(a), Value::Seq(b)) => Arc::ptr_eq(a, b),
+            (Value::Fun(a), Value::Fun(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    fn outside(&self, arg: &Value) -> Box<EvalError> {
+        let message = match (self, arg) {
+            (Value::Seq(seq), Value::Int(index)) => {
+                format!("the index {index} is outside a sequence of length {}", seq.len())
+            }
+            (_, Value::Int(index)) => format!("the function is not defined at {index}"),
+            (Value::Fun(fun), Value::Str(_)) if fun.is_record() => "the record has no such field".to_owned(),
+            _ => format!("the function is not defined at this argument, which is {}", arg.kind_name()),
+        };
+        EvalError::new(ErrorKind::OutsideDomain, message)
+    }
+}
+
+fn replaced(values: &[Value], index: usize, new: Value) -> Vec<Value> {
+    let mut replaced = Vec::with_capacity(values.len());
+    replaced.extend_from_slice(&values[..index]);
+    replaced.push(new);
+    replaced.extend_from_slice(&values[index + 1..]);
+    replaced
+}
+
+impl PartialEq for Value {
+    #[inline]
+    fn eq(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Set(a), Value::Set(b)) => Arc::ptr_eq(a, b) || a.is_same(b),
+            (Value::Seq(a), Value::Seq(b)) => Arc::ptr_eq(a, b) || a.is_same(b),
+            (Value::Fun(a), Value::Fun(b)) => Arc::ptr_eq(a, b) || a.is_same(b),
+            _ => self.is_identical(other),
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Value) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Value) -> std::cmp::Ordering {
+        compare::total(self, other)
+    }
+}
+
+impl Hash for Value {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.digest());
+    }
+}
+
+#[cfg(test)]
+mod tests;

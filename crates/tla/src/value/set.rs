@@ -1,0 +1,299 @@
+//! Sets: their elements sorted and distinct.
+//!
+//! The elements of a set can be compared with each other, and an untyped model value, which can be compared with
+//! everything, comes before all else. So the first element tells what all of them are, and looking something up among
+//! integers or strings needs no check of kinds.
+
+use std::sync::{Arc, LazyLock};
+
+use super::digest::{self, Digest};
+use super::{Value, compare, equal};
+use crate::error::Result;
+
+/// The elements of a set, sorted and distinct.
+#[derive(Debug)]
+pub struct Set {
+    elements: Box<[Value]>,
+    keys: Keys,
+    digest: Digest,
+}
+
+/// What the elements are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    /// All integers from this one on without a gap; of the empty set, from 1.
+    Interval(i64),
+    /// Integers.
+    Integers,
+    /// Strings.
+    Strings,
+    /// Anything.
+    Other,
+}
+
+/// Up to this many elements, inserting one after the other is what TLC does and is no slower than anything else.
+const INSERTION: usize = 16;
+
+/// Up to this many strings, looking at each in turn is faster than jumping.
+const LINEAR: usize = 8;
+
+impl Set {
+    /// The set of these elements, in any order and repeated or not.
+    pub fn new(mut elements: Vec<Value>) -> Result<Arc<Set>> {
+        if is_ascending(&elements)? {
+            return Ok(Set::from_sorted(elements));
+        }
+        if elements.iter().all(|element| matches!(element, Value::Int(_))) {
+            elements.sort_unstable();
+            elements.dedup();
+        } else if elements.len() <= INSERTION {
+            elements = inserted(elements)?;
+        } else {
+            let mut failure = None;
+            // The order must stay total after a failure: a sort may panic otherwise.
+            elements.sort_by(|a, b| {
+                compare(a, b).unwrap_or_else(|error| {
+                    failure.get_or_insert(error);
+                    a.cmp(b)
+                })
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            elements.dedup();
+        }
+        Ok(Set::from_sorted(elements))
+    }
+
+    /// The set of elements that are sorted and distinct already.
+    pub(crate) fn from_sorted(elements: Vec<Value>) -> Arc<Set> {
+        let keys = match (elements.first(), elements.last()) {
+            (None, _) => return Set::empty(),
+            (Some(Value::Int(low)), Some(Value::Int(high))) if high.abs_diff(*low) == elements.len() as u64 - 1 => {
+                Keys::Interval(*low)
+            }
+            (Some(Value::Int(_)), _) => Keys::Integers,
+            (Some(Value::Str(_)), _) => Keys::Strings,
+            _ => Keys::Other,
+        };
+        Arc::new(Set { elements: elements.into_boxed_slice(), keys, digest: Digest::default() })
+    }
+
+    /// `{}`
+    pub fn empty() -> Arc<Set> {
+        static EMPTY: LazyLock<Arc<Set>> = LazyLock::new(|| {
+            Arc::new(Set { elements: Box::default(), keys: Keys::Interval(1), digest: Digest::default() })
+        });
+        EMPTY.clone()
+    }
+
+    /// `low..high`
+    pub fn interval(low: i64, high: i64) -> Arc<Set> {
+        Set::from_sorted((low..=high).map(Value::Int).collect())
+    }
+
+    /// The elements in order.
+    #[inline]
+    pub fn elements(&self) -> &[Value] {
+        &self.elements
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// Whether it is `1..n`, as the domain of a sequence is.
+    #[inline]
+    pub fn is_one_to_n(&self) -> bool {
+        self.keys == Keys::Interval(1)
+    }
+
+    /// Whether there are elements and all of them are strings.
+    #[inline]
+    pub fn is_strings(&self) -> bool {
+        self.keys == Keys::Strings
+    }
+
+    /// Its first and last element if it is all integers between them.
+    pub fn as_interval(&self) -> Option<(i64, i64)> {
+        match self.keys {
+            Keys::Interval(low) => Some((low, low + self.len() as i64 - 1)),
+            _ => None,
+        }
+    }
+
+    /// Where an element stands.
+    #[inline]
+    pub fn position(&self, element: &Value) -> Result<Option<usize>> {
+        match (self.keys, element) {
+            (Keys::Interval(low), Value::Int(value)) => {
+                let offset = value.wrapping_sub(low) as u64;
+                Ok((offset < self.elements.len() as u64).then_some(offset as usize))
+            }
+            (Keys::Strings, Value::Str(name)) if self.elements.len() <= LINEAR => {
+                Ok(self.elements.iter().position(|known| matches!(known, Value::Str(known) if known == name)))
+            }
+            (Keys::Integers, Value::Int(_)) | (Keys::Strings, Value::Str(_)) => {
+                Ok(self.elements.binary_search(element).ok())
+            }
+            _ => self.search(element).map(std::result::Result::ok),
+        }
+    }
+
+    /// Whether it has this element.
+    #[inline]
+    pub fn contains(&self, element: &Value) -> Result<bool> {
+        Ok(self.position(element)?.is_some())
+    }
+
+    /// With one more element.
+    pub fn insert(self: &Arc<Set>, element: Value) -> Result<Arc<Set>> {
+        match self.search(&element)? {
+            Ok(_) => Ok(self.clone()),
+            Err(index) => {
+                let mut elements = Vec::with_capacity(self.len() + 1);
+                elements.extend_from_slice(&self.elements[..index]);
+                elements.push(element);
+                elements.extend_from_slice(&self.elements[index..]);
+                Ok(Set::from_sorted(elements))
+            }
+        }
+    }
+
+    /// `self \cup other`
+    pub fn union(self: &Arc<Set>, other: &Arc<Set>) -> Result<Arc<Set>> {
+        if self.is_empty() || Arc::ptr_eq(self, other) {
+            return Ok(other.clone());
+        }
+        match other.elements() {
+            [] => return Ok(self.clone()),
+            [element] => return self.insert(element.clone()),
+            _ => {}
+        }
+        let (a, b) = (self.elements(), other.elements());
+        let mut merged = Vec::with_capacity(a.len() + b.len());
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() && j < b.len() {
+            let order = compare(&b[j], &a[i])?;
+            if order.is_lt() {
+                merged.push(b[j].clone());
+            } else {
+                merged.push(a[i].clone());
+                i += 1;
+            }
+            if order.is_le() {
+                j += 1;
+            }
+        }
+        merged.extend_from_slice(&a[i..]);
+        merged.extend_from_slice(&b[j..]);
+        if merged.len() == a.len() {
+            return Ok(self.clone());
+        }
+        merged.shrink_to_fit();
+        Ok(Set::from_sorted(merged))
+    }
+
+    /// `self \cap other`
+    pub fn intersection(self: &Arc<Set>, other: &Set) -> Result<Arc<Set>> {
+        self.retain(|element| other.contains(element))
+    }
+
+    /// `self \ other`
+    pub fn difference(self: &Arc<Set>, other: &Set) -> Result<Arc<Set>> {
+        self.retain(|element| Ok(!other.contains(element)?))
+    }
+
+    /// Those elements for which `keep` says so, asked in order.
+    pub fn retain(self: &Arc<Set>, mut keep: impl FnMut(&Value) -> Result<bool>) -> Result<Arc<Set>> {
+        let mut kept = Vec::new();
+        for element in &self.elements {
+            if keep(element)? {
+                kept.push(element.clone());
+            }
+        }
+        Ok(if kept.len() == self.len() { self.clone() } else { Set::from_sorted(kept) })
+    }
+
+    /// `self \subseteq other`
+    pub fn is_subset(&self, other: &Set) -> Result<bool> {
+        for element in &self.elements {
+            if !other.contains(element)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A structural hash.
+    #[inline]
+    pub fn digest(&self) -> u64 {
+        self.digest.get(|| digest::of_row(6, &self.elements))
+    }
+
+    /// Structural equality.
+    pub(super) fn is_same(&self, other: &Set) -> bool {
+        self.len() == other.len() && !self.digest.differs(&other.digest) && self.elements == other.elements
+    }
+
+    /// TLC's equality: the sizes answer first, then the elements in order.
+    pub(super) fn equals(&self, other: &Set) -> Result<bool> {
+        if self.len() != other.len() {
+            return Ok(false);
+        }
+        for (a, b) in self.elements.iter().zip(&other.elements) {
+            if !equal(a, b)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn search(&self, element: &Value) -> Result<std::result::Result<usize, usize>> {
+        let (mut low, mut high) = (0, self.elements.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match compare(element, &self.elements[middle])? {
+                std::cmp::Ordering::Equal => return Ok(Ok(middle)),
+                std::cmp::Ordering::Less => high = middle,
+                std::cmp::Ordering::Greater => low = middle + 1,
+            }
+        }
+        Ok(Err(low))
+    }
+}
+
+fn is_ascending(elements: &[Value]) -> Result<bool> {
+    for pair in elements.windows(2) {
+        if !compare(&pair[1], &pair[0])?.is_gt() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Sorts as TLC does, so that a pair that cannot be compared goes unnoticed only where TLC does not notice it either.
+fn inserted(elements: Vec<Value>) -> Result<Vec<Value>> {
+    let mut sorted: Vec<Value> = Vec::with_capacity(elements.len());
+    'next: for element in elements {
+        let (mut low, mut high) = (0, sorted.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match compare(&element, &sorted[middle])? {
+                std::cmp::Ordering::Equal => continue 'next,
+                std::cmp::Ordering::Less => high = middle,
+                std::cmp::Ordering::Greater => low = middle + 1,
+            }
+        }
+        sorted.insert(low, element);
+    }
+    Ok(sorted)
+}

@@ -1,0 +1,64 @@
+//! What the tests of this crate share: a module in a string becomes a program, and a world in which nothing happens.
+
+use tla::config;
+use tla::datum::Datum;
+use tla::machine::Machine;
+use tla::modules::World;
+use tla::program::{Options, Program, link};
+use tla::resolve::{Loader, resolve};
+use tla::strings::Strings;
+use tla::value::Value;
+
+/// Links a module that needs no other, with `Init` and `Next` if it has them.
+pub(crate) fn program(text: &str, config: &str) -> Result<Program, String> {
+    let mut strings = Strings::default();
+    let config = config::parse(config, &mut strings).map_err(|errors| format!("{errors:?}"))?;
+    let module = resolve("M.tla", text, &mut Alone, strings)
+        .map_err(|errors| errors.errors.iter().map(|e| e.diagnostic.message.clone()).collect::<Vec<_>>().join("; "))?;
+    let options = Options { without_behavior: true, ..Options::default() };
+    link(module, &config, options).map_err(|errors| format!("{:?}", errors.errors))
+}
+
+pub(crate) fn machine(program: &Program) -> Machine<'_> {
+    Machine::new(program, Box::new(Silence))
+}
+
+/// Finds no module besides those that come with us.
+struct Alone;
+
+impl Loader for Alone {
+    fn load(&mut self, _: &str) -> Option<(String, String)> {
+        None
+    }
+}
+
+/// A world without files, where nobody listens.
+struct Silence;
+
+impl World for Silence {
+    fn print(&mut self, _: &str) {}
+
+    fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        Err(format!("no file `{path}`"))
+    }
+
+    fn environment(&mut self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn register(&self, _: i64) -> Option<Datum> {
+        None
+    }
+
+    fn set_register(&mut self, _: i64, _: Datum) {}
+
+    fn statistic(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn exit(&mut self) {}
+
+    fn random(&mut self, _: u64) -> u64 {
+        0
+    }
+}
