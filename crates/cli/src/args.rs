@@ -6,6 +6,8 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::spec::args::SpecCommand;
+
 /// Could what my system did have been done by its specification, and if not, why not?
 #[derive(Debug, Parser)]
 #[command(name = "omnilink", version, arg_required_else_help = true)]
@@ -26,6 +28,9 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
+    /// Check, list or evaluate a TLA+ specification on its own.
+    #[command(subcommand)]
+    Spec(SpecCommand),
     /// List the built-in specifications, or show the operations of one.
     Specs {
         /// The specification to show.

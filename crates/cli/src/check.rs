@@ -95,7 +95,7 @@ fn check(
     label: &str,
     witness_file: &mut Option<BufWriter<File>>,
 ) -> Result<Outcome, InputError> {
-    let limits = Limits::new(args, label);
+    let limits = Limits::new(&args.into(), label);
     let is_too_large =
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > args.max_memory.as_u64());
     if is_too_large {

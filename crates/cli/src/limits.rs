@@ -11,6 +11,20 @@ use search::Stats;
 
 use crate::args::{CheckArgs, Progress};
 
+/// What may stop a check, and how to show that it goes on.
+pub(crate) struct Settings {
+    pub(crate) timeout: Option<Duration>,
+    /// In bytes.
+    pub(crate) max_memory: u64,
+    pub(crate) progress: Progress,
+}
+
+impl From<&CheckArgs> for Settings {
+    fn from(args: &CheckArgs) -> Settings {
+        Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress }
+    }
+}
+
 /// Set once somebody has asked the command to stop.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -48,10 +62,10 @@ const BAR: Duration = Duration::from_millis(100);
 const COUNTERS: Duration = Duration::from_secs(5);
 
 impl Limits {
-    pub(crate) fn new(args: &CheckArgs, label: &str) -> Limits {
+    pub(crate) fn new(settings: &Settings, label: &str) -> Limits {
         let started = Instant::now();
         let is_terminal = std::io::stderr().is_terminal();
-        let how = match args.progress {
+        let how = match settings.progress {
             Progress::Bar => How::Bar(bar(label)),
             Progress::Auto if is_terminal => How::Bar(bar(label)),
             Progress::Auto | Progress::Counters => How::Counters,
@@ -59,15 +73,27 @@ impl Limits {
         };
         let next = started + how.pause();
         Limits {
-            deadline: args.timeout.map(|timeout| started + timeout),
-            max_memory: args.max_memory.as_u64(),
+            deadline: settings.timeout.map(|timeout| started + timeout),
+            max_memory: settings.max_memory,
             started,
             shown: Mutex::new(Shown { next_memory: started, next, how }),
         }
     }
 
-    /// Why to stop now, if there is a reason.
+    /// Why to stop a search now, if there is a reason.
     pub(crate) fn look(&self, stats: &Stats) -> Option<Stop> {
+        self.stop(|seconds| {
+            let rate = HumanCount((stats.operations as f64 / seconds) as u64);
+            format!(
+                "{} operations, {rate} per second, {} configurations at once",
+                HumanCount(stats.operations),
+                HumanCount(stats.width as u64)
+            )
+        })
+    }
+
+    /// Why to stop now, if there is a reason. What to show is computed from the seconds that have passed, if it is time to.
+    pub(crate) fn stop(&self, progress: impl FnOnce(f64) -> String) -> Option<Stop> {
         let now = Instant::now();
         if INTERRUPTED.load(Ordering::Relaxed) {
             return Some(Stop::Interrupted);
@@ -85,7 +111,7 @@ impl Limits {
         }
         if now >= shown.next {
             shown.next = now + shown.how.pause();
-            self.show(&shown.how, stats, now);
+            show(&shown.how, progress((now - self.started).as_secs_f64()));
         }
         None
     }
@@ -93,23 +119,16 @@ impl Limits {
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
+}
 
-    fn show(&self, how: &How, stats: &Stats, now: Instant) {
-        let seconds = (now - self.started).as_secs_f64();
-        let rate = HumanCount((stats.operations as f64 / seconds) as u64);
-        let text = format!(
-            "{} operations, {rate} per second, {} configurations at once",
-            HumanCount(stats.operations),
-            HumanCount(stats.width as u64)
-        );
-        match how {
-            How::Bar(bar) => {
-                bar.set_message(text);
-                bar.tick();
-            }
-            How::Counters => anstream::eprintln!("{text}"),
-            How::Nothing => {}
+fn show(how: &How, text: String) {
+    match how {
+        How::Bar(bar) => {
+            bar.set_message(text);
+            bar.tick();
         }
+        How::Counters => anstream::eprintln!("{text}"),
+        How::Nothing => {}
     }
 }
 

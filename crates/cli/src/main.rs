@@ -7,6 +7,7 @@ mod exit;
 mod input;
 mod limits;
 mod render;
+mod spec;
 mod specs;
 
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let exit = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),
     };
     exit.into()

@@ -1,0 +1,58 @@
+//! `omnilink spec actions`: what a next-state relation is made of.
+
+use anstyle::Style;
+use serde_json::json;
+use tla::program::{Action, Options, Program};
+
+use super::args::ActionsArgs;
+use super::load::load;
+use super::{complaint, refuse};
+use crate::args::Output;
+use crate::exit::Exit;
+
+const SCHEMA: &str = "omnilink.spec-actions/1";
+
+pub(crate) fn run(args: &ActionsArgs) -> Exit {
+    let around = &args.located.around;
+    let options = Options { skip_properties: true, ..Options::default() };
+    let loaded = match load(&args.located.file, around, options, None) {
+        Ok(loaded) => loaded,
+        Err(complaints) => return refuse(SCHEMA, &complaints, around.format),
+    };
+    let actions = loaded.program.actions();
+    match around.format {
+        Output::Human => {
+            complaint::print(&loaded.warnings);
+            for action in &actions {
+                human(&loaded.program, action);
+            }
+        }
+        Output::Json => {
+            let actions: Vec<_> = actions.iter().map(|action| json(&loaded.program, action)).collect();
+            let document = json!({ "schema": SCHEMA, "spec": loaded.program.module.name, "actions": actions });
+            anstream::println!("{document:#}");
+        }
+    }
+    Exit::Accepted
+}
+
+fn human(program: &Program, action: &Action) {
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    let params: Vec<String> = action.params.iter().map(|(name, words)| format!("{name}: {words}")).collect();
+    let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+    let at = program.module.sources.start(action.site);
+    let path = &program.module.sources.get(action.site.source).name;
+    anstream::println!("{bold}{}{bold:#}{params}  {dim}{path}:{}:{}{dim:#}", action.name, at.line, at.column);
+}
+
+fn json(program: &Program, action: &Action) -> serde_json::Value {
+    let at = program.module.sources.start(action.site);
+    let params = action.params.iter().map(|(name, words)| json!({ "name": name, "from": words }));
+    json!({
+        "name": action.name,
+        "params": params.collect::<Vec<_>>(),
+        "path": program.module.sources.get(action.site.source).name,
+        "line": at.line,
+        "column": at.column,
+    })
+}

@@ -1,0 +1,117 @@
+//! The command line of `omnilink spec`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use clap::{Args, Subcommand};
+
+use crate::args::{Output, Progress};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SpecCommand {
+    /// Visit every state that a TLA+ specification can reach, and check its invariants.
+    #[command(
+        after_help = "Exit codes: 0 nothing is wrong, 1 something is violated, 2 the command line, the specification \
+                            or its configuration is wrong, 3 a limit was reached."
+    )]
+    Check(SpecCheckArgs),
+    /// List the actions that the next-state relation of a specification is made of.
+    Actions(ActionsArgs),
+    /// Evaluate an expression, in a specification or on its own.
+    Eval(EvalArgs),
+}
+
+/// A specification and where to find what belongs to it.
+#[derive(Debug, Args)]
+pub(crate) struct Located {
+    /// The root module.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) around: Around,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Around {
+    /// The configuration. The file beside the module that has the same name and ends in `.cfg` if not given.
+    #[arg(long, value_name = "CFG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
+    #[arg(long = "include", value_name = "DIR")]
+    pub(crate) includes: Vec<PathBuf>,
+
+    /// How to print the outcome.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(crate) format: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SpecCheckArgs {
+    #[command(flatten)]
+    pub(crate) located: Located,
+
+    /// How many states to explore at once. All cores if not given; what is found is the same.
+    #[arg(short = 'j', long, value_name = "COUNT")]
+    pub(crate) workers: Option<usize>,
+
+    /// Whether a state without successors is an error. What the configuration says if not given.
+    #[arg(long, value_name = "YES/NO", action = clap::ArgAction::Set)]
+    pub(crate) deadlock: Option<bool>,
+
+    /// Check without the temporal properties that the configuration asks for, instead of refusing it.
+    #[arg(long)]
+    pub(crate) skip_properties: bool,
+
+    /// Give up after this many distinct states: inconclusive.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) max_states: Option<u64>,
+
+    /// Give up after this time, such as `90s` or `10m`: inconclusive.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Give up when the process uses this much memory, such as `64M` or `2G`: inconclusive.
+    #[arg(long, value_name = "SIZE", default_value = "16G")]
+    pub(crate) max_memory: ByteSize,
+
+    /// How to show progress.
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub(crate) progress: Progress,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ActionsArgs {
+    #[command(flatten)]
+    pub(crate) located: Located,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// The module whose definitions the expression may use.
+    #[arg(value_name = "FILE", required_unless_present = "alone", requires = "expression")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The expression.
+    #[arg(value_name = "EXPR")]
+    pub(crate) expression: Option<String>,
+
+    /// An expression that needs no module besides those that are built in.
+    #[arg(short = 'e', long = "expr", value_name = "EXPR", conflicts_with = "file")]
+    pub(crate) alone: Option<String>,
+
+    /// The built-in modules that the expression given with `-e` uses.
+    #[arg(
+        long,
+        value_name = "MODULES",
+        value_delimiter = ',',
+        conflicts_with = "file",
+        default_value = "Integers,Sequences,FiniteSets,TLC"
+    )]
+    pub(crate) extends: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) around: Around,
+}

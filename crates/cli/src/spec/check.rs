@@ -1,0 +1,90 @@
+//! `omnilink spec check`: every state that a specification can reach.
+
+use std::time::Duration;
+
+use history::Stop;
+use indicatif::HumanCount;
+use tla::machine::Machine;
+use tla::modules::World;
+use tla::program::{Options, Program};
+use tla::reach::{Checked, Limit, Stats, Verdict, check};
+
+use super::args::SpecCheckArgs;
+use super::complaint::Complaint;
+use super::load::{Loaded, load};
+use super::world::Outside;
+use super::{complaint, refuse, show};
+use crate::args::Output;
+use crate::exit::Exit;
+use crate::limits::{self, Limits, Settings};
+
+/// All that there is to show.
+pub(super) struct Outcome<'a> {
+    pub(super) label: String,
+    pub(super) program: &'a Program,
+    pub(super) checked: Checked,
+    pub(super) warnings: Vec<Complaint>,
+    pub(super) elapsed: Duration,
+}
+
+pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
+    limits::catch_interrupts();
+    let around = &args.located.around;
+    let options = Options { skip_properties: args.skip_properties, ..Options::default() };
+    let mut loaded = match load(&args.located.file, around, options, None) {
+        Ok(loaded) => loaded,
+        Err(complaints) => return refuse(show::SCHEMA, &complaints, around.format),
+    };
+    if let Some(is_checked) = args.deadlock {
+        loaded.program.check_deadlock = is_checked;
+    }
+    let Loaded { program, warnings, .. } = loaded;
+    if around.format == Output::Human {
+        complaint::print(&warnings);
+    }
+    let label = args.located.file.display().to_string();
+    let settings = Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress };
+    let limits = Limits::new(&settings, &label);
+    let is_quiet = around.format == Output::Json;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = args.workers.unwrap_or_else(cores).max(1);
+    let worlds = (0..workers).map(|_| Box::new(Outside::new(is_quiet)) as Box<dyn World + Send>).collect();
+    let checked = check(&program, worlds, &mut |stats| watch(args, &limits, stats));
+    let outcome = Outcome { label, program: &program, checked, warnings, elapsed: limits.elapsed() };
+    drop(limits);
+    let mut machine = Machine::new(&program, Box::new(Outside::new(is_quiet)));
+    match around.format {
+        Output::Human => show::human(&outcome, &mut machine),
+        Output::Json => show::json(&outcome, &mut machine),
+    }
+    match outcome.checked.verdict {
+        Verdict::Holds { .. } => Exit::Accepted,
+        Verdict::AssumptionFalse(_)
+        | Verdict::Violated { .. }
+        | Verdict::Deadlock { .. }
+        | Verdict::PostconditionFalse(_) => Exit::Rejected,
+        Verdict::Error { .. } => Exit::Wrong,
+        Verdict::Stopped(_) => Exit::Inconclusive,
+    }
+}
+
+fn watch(args: &SpecCheckArgs, limits: &Limits, stats: &Stats) -> Option<Limit> {
+    if args.max_states.is_some_and(|most| stats.distinct >= most) {
+        return Some(Limit::States);
+    }
+    let progress = |seconds: f64| {
+        let rate = HumanCount((stats.generated as f64 / seconds) as u64);
+        format!(
+            "{} states generated, {rate} per second, {} distinct, {} left, depth {}",
+            HumanCount(stats.generated),
+            HumanCount(stats.distinct),
+            HumanCount(stats.queued),
+            stats.depth
+        )
+    };
+    Some(match limits.stop(progress)? {
+        Stop::Time => Limit::Time,
+        Stop::Memory => Limit::Memory,
+        _ => Limit::Interrupt,
+    })
+}

@@ -1,0 +1,180 @@
+//! What is wrong with a specification, shown where it stands: source lines and carets for people, places for programs.
+
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use serde_json::json;
+use tla::error::EvalError;
+use tla::program::{LinkError, LinkErrors, Place, Program, Warning};
+use tla::resolve::Errors;
+use tla::source::{Site, Sources};
+use tla_syntax::{Diagnostic, Position, Span};
+
+/// Something to tell about a text.
+#[derive(Debug, Clone)]
+pub(crate) struct Complaint {
+    pub(crate) is_warning: bool,
+    pub(crate) message: String,
+    /// The first is where it is wrong; the others belong to it.
+    pub(crate) spots: Vec<Spot>,
+    pub(crate) help: Option<String>,
+}
+
+/// A place in a text, and what to write beside it.
+#[derive(Debug, Clone)]
+pub(crate) struct Spot {
+    path: String,
+    text: String,
+    span: Span,
+    label: String,
+}
+
+/// A text that is no module: the configuration.
+#[derive(Debug, Clone)]
+pub(crate) struct Text {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl Text {
+    fn spot(&self, span: Span, label: &str) -> Spot {
+        Spot { path: self.path.clone(), text: self.text.clone(), span, label: label.into() }
+    }
+}
+
+fn spot(sources: &Sources, site: Site, label: &str) -> Spot {
+    let source = sources.get(site.source);
+    Spot { path: source.name.clone(), text: source.text.clone(), span: site.span, label: label.into() }
+}
+
+impl Complaint {
+    pub(crate) fn new(message: impl Into<String>) -> Complaint {
+        Complaint { is_warning: false, message: message.into(), spots: Vec::new(), help: None }
+    }
+
+    pub(crate) fn of_config(config: &Text, error: &Diagnostic) -> Complaint {
+        let related = error.related.iter().map(|(span, label)| config.spot(*span, label));
+        let spots = std::iter::once(config.spot(error.span, &error.label)).chain(related).collect();
+        Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
+    }
+
+    pub(crate) fn of_modules(errors: &Errors) -> Vec<Complaint> {
+        let complaint = |problem: &tla::resolve::Problem| {
+            let site = |span| Site { source: problem.source, span };
+            let error = &problem.diagnostic;
+            let mut spots = vec![spot(&errors.sources, site(error.span), &error.label)];
+            spots.extend(error.related.iter().map(|(span, label)| spot(&errors.sources, site(*span), label)));
+            spots.extend(problem.related.iter().map(|(site, label)| spot(&errors.sources, *site, label)));
+            Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
+        };
+        errors.errors.iter().map(complaint).collect()
+    }
+
+    pub(crate) fn of_link(errors: &LinkErrors, config: &Text) -> Vec<Complaint> {
+        let complaint = |error: &LinkError| {
+            let mut spots: Vec<Spot> = place(&errors.sources, config, error.place).into_iter().collect();
+            spots.extend(error.related.iter().map(|(site, label)| spot(&errors.sources, *site, label)));
+            Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
+        };
+        errors.errors.iter().map(complaint).collect()
+    }
+
+    pub(crate) fn of_warning(sources: &Sources, config: &Text, warning: &Warning) -> Complaint {
+        let spots = place(sources, config, warning.place).into_iter().collect();
+        Complaint { is_warning: true, spots, ..Complaint::new(&warning.message) }
+    }
+
+    /// So many of the calls that led to an error are shown.
+    const SHOWN_CALLS: usize = 8;
+
+    pub(crate) fn of_evaluation(program: &Program, error: &EvalError) -> Complaint {
+        let sources = &program.module.sources;
+        let mut sites: Vec<Site> = error.site.into_iter().collect();
+        let mut spots: Vec<Spot> = sites.iter().map(|site| spot(sources, *site, "")).collect();
+        // What a check starts from is called from nowhere, and stands where it is defined.
+        let is_start = |site: &Site| program.module.definitions.iter().any(|definition| definition.site == *site);
+        for (name, site) in error.calls.iter().filter(|(_, site)| !is_start(site)) {
+            if !sites.contains(site) && spots.len() <= Complaint::SHOWN_CALLS {
+                sites.push(*site);
+                spots.push(spot(sources, *site, &format!("in `{name}`, called here")));
+            }
+        }
+        Complaint { spots, ..Complaint::new(&error.message) }
+    }
+
+    pub(crate) fn render(&self) -> String {
+        let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
+        let mut report = vec![self.shown(level)];
+        if let Some(help) = &self.help {
+            report.push(Group::with_title(Level::HELP.secondary_title(help.as_str())));
+        }
+        Renderer::styled().decor_style(DecorStyle::Ascii).render(&report)
+    }
+
+    fn shown<'a>(&'a self, level: Level<'a>) -> Group<'a> {
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()));
+        let mut rest: &[Spot] = &self.spots;
+        let mut is_first = true;
+        // Neighbors in the same text share one piece of it.
+        while let Some(first) = rest.first() {
+            let same = rest.iter().take_while(|spot| spot.path == first.path).count();
+            let mut snippet = Snippet::source(first.text.as_str()).path(first.path.as_str());
+            for spot in &rest[..same] {
+                let kind = if is_first { AnnotationKind::Primary } else { AnnotationKind::Context };
+                let label = (!spot.label.is_empty()).then_some(spot.label.as_str());
+                snippet = snippet.annotation(kind.span(spot.range()).label(label));
+                is_first = false;
+            }
+            group = group.element(snippet);
+            rest = &rest[same..];
+        }
+        group
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let mut spots = self.spots.iter().map(Spot::json);
+        let place = spots.next();
+        json!({
+            "severity": if self.is_warning { "warning" } else { "error" },
+            "message": self.message,
+            "place": place,
+            "related": spots.collect::<Vec<_>>(),
+            "help": self.help,
+        })
+    }
+}
+
+impl Spot {
+    fn range(&self) -> Range<usize> {
+        let end = self.text.len();
+        (self.span.start as usize).min(end)..(self.span.end as usize).min(end)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (start, end) = (Position::of(&self.text, self.span.start), Position::of(&self.text, self.span.end));
+        json!({
+            "path": self.path,
+            "line": start.line,
+            "column": start.column,
+            "end_line": end.line,
+            "end_column": end.column,
+            "label": self.label,
+        })
+    }
+}
+
+fn place(sources: &Sources, config: &Text, place: Place) -> Option<Spot> {
+    match place {
+        Place::Config(span) => Some(config.spot(span, "")),
+        Place::Module(site) => Some(spot(sources, site, "")),
+        Place::Missing => None,
+    }
+}
+
+/// Prints complaints for people.
+pub(crate) fn print(complaints: &[Complaint]) {
+    for complaint in complaints {
+        anstream::eprintln!("{}", complaint.render());
+    }
+}

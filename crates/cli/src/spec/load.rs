@@ -1,0 +1,115 @@
+//! From files to a program.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tla::config::{self, Config};
+use tla::ir::{DefId, Module};
+use tla::program::{Options, Program, link};
+use tla::resolve::{Loader, resolve, resolve_expression};
+use tla::strings::Strings;
+
+use super::args::Around;
+use super::complaint::{Complaint, Text};
+
+/// A program, and what there is to say about it.
+pub(crate) struct Loaded {
+    pub(crate) program: Program,
+    /// The definition of the expression that was asked about.
+    pub(crate) expression: Option<DefId>,
+    pub(crate) warnings: Vec<Complaint>,
+}
+
+/// Reads a module and its configuration, and an expression if there is one.
+pub(crate) fn load(
+    file: &Path,
+    around: &Around,
+    options: Options,
+    expression: Option<&str>,
+) -> Result<Loaded, Vec<Complaint>> {
+    let text = read(file).map_err(|complaint| vec![complaint])?;
+    let beside = file.with_extension("cfg");
+    let config = match &around.config {
+        Some(path) => Some(path),
+        None => beside.is_file().then_some(&beside),
+    };
+    let config = match config.map(|path| read(path).map(|text| Text { path: path.display().to_string(), text })) {
+        Some(config) => config.map_err(|complaint| vec![complaint])?,
+        None => Text { path: beside.display().to_string(), text: String::new() },
+    };
+    let mut directories = vec![file.parent().map_or_else(PathBuf::new, Path::to_owned)];
+    directories.extend(around.includes.iter().cloned());
+    build(&file.display().to_string(), &text, &config, &mut Files { directories }, options, expression)
+}
+
+/// Makes a program of an expression on its own.
+pub(crate) fn load_expression(expression: &str, extends: &[String]) -> Result<Loaded, Vec<Complaint>> {
+    let extends = if extends.is_empty() { String::new() } else { format!("EXTENDS {}\n", extends.join(", ")) };
+    let text = format!("---- MODULE Expression ----\n{extends}====");
+    let config = Text { path: String::new(), text: String::new() };
+    let options = Options { without_behavior: true, ..Options::default() };
+    build("--extends", &text, &config, &mut Files { directories: Vec::new() }, options, Some(expression))
+}
+
+fn build(
+    name: &str,
+    text: &str,
+    config: &Text,
+    files: &mut Files,
+    options: Options,
+    expression: Option<&str>,
+) -> Result<Loaded, Vec<Complaint>> {
+    let mut strings = Strings::default();
+    let parsed = config::parse(&config.text, &mut strings);
+    let module = resolve(name, text, files, strings).map_err(|errors| Complaint::of_modules(&errors));
+    let (parsed, mut module) = both(parsed, module, config)?;
+    let expression = expression.map(|text| resolve_expression(&mut module, text)).transpose();
+    let expression = expression.map_err(|errors| Complaint::of_modules(&errors))?;
+    let program = link(module, &parsed, options).map_err(|errors| Complaint::of_link(&errors, config))?;
+    let warning = |warning| Complaint::of_warning(&program.module.sources, config, warning);
+    let warnings = program.warnings.iter().map(warning).collect();
+    Ok(Loaded { program, expression, warnings })
+}
+
+/// What is wrong with the configuration and with the modules, at once.
+fn both(
+    config: Result<Config, Vec<tla_syntax::Diagnostic>>,
+    module: Result<Module, Vec<Complaint>>,
+    text: &Text,
+) -> Result<(Config, Module), Vec<Complaint>> {
+    match (config, module) {
+        (Ok(config), Ok(module)) => Ok((config, module)),
+        (config, module) => {
+            let errors = config.err().unwrap_or_default();
+            let mut complaints: Vec<Complaint> = errors.iter().map(|error| Complaint::of_config(text, error)).collect();
+            complaints.extend(module.err().unwrap_or_default());
+            Err(complaints)
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String, Complaint> {
+    let complaint = |error: std::io::Error| {
+        let mut complaint = Complaint::new(format!("{}: {error}", path.display()));
+        if path.extension() != Some(OsStr::new("tla")) && path.with_extension("tla").is_file() {
+            complaint.help = Some(format!("did you mean `{}`?", path.with_extension("tla").display()));
+        }
+        complaint
+    };
+    fs::read_to_string(path).map_err(complaint)
+}
+
+/// Modules in directories, the first that has one.
+struct Files {
+    directories: Vec<PathBuf>,
+}
+
+impl Loader for Files {
+    fn load(&mut self, module: &str) -> Option<(String, String)> {
+        self.directories.iter().find_map(|directory| {
+            let path = directory.join(module).with_extension("tla");
+            Some((path.display().to_string(), fs::read_to_string(&path).ok()?))
+        })
+    }
+}

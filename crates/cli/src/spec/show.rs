@@ -1,0 +1,205 @@
+//! What a check of a specification found, as people and as programs read it.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use indicatif::HumanCount;
+use serde_json::json;
+use tla::machine::{Label, Machine, State};
+use tla::program::Program;
+use tla::reach::{During, Limit, Step, Verdict, shown};
+use tla::value::Value;
+
+use super::check::Outcome;
+use super::complaint::Complaint;
+
+pub(super) const SCHEMA: &str = "omnilink.spec-check/1";
+
+/// Prints an outcome for people.
+pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
+    let bold = Style::new().bold();
+    let color = match outcome.checked.verdict {
+        Verdict::Holds { .. } => AnsiColor::Green,
+        Verdict::Stopped(_) => AnsiColor::Yellow,
+        _ => AnsiColor::Red,
+    }
+    .on_default();
+    anstream::println!("{bold}{}{bold:#}: {color}{}{color:#}", outcome.label, word(&outcome.checked.verdict));
+    if let Some(reason) = reason(outcome) {
+        anstream::println!("  {reason}");
+    }
+    if let Some(trace) = trace(&outcome.checked.verdict) {
+        anstream::print!("{}", trace_text(outcome.program, machine, trace));
+    }
+    if let Verdict::Error { error, .. } = &outcome.checked.verdict {
+        anstream::eprintln!("{}", Complaint::of_evaluation(outcome.program, error).render());
+    }
+    anstream::println!("  {}", counts(outcome));
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds { .. } => "holds",
+        Verdict::AssumptionFalse(_) | Verdict::Violated { .. } | Verdict::PostconditionFalse(_) => "violated",
+        Verdict::Deadlock { .. } => "deadlock",
+        Verdict::Error { .. } => "error",
+        Verdict::Stopped(_) => "inconclusive",
+    }
+}
+
+/// What there is to say besides the word.
+fn reason(outcome: &Outcome<'_>) -> Option<String> {
+    let program = outcome.program;
+    let assumption = |index: usize| match &program.module.assumptions[index] {
+        (Some(name), _) => format!("the assumption `{name}`"),
+        (None, expr) => {
+            let at = program.module.sources.start(program.module.exprs.site(*expr));
+            let path = &program.module.sources.get(program.module.exprs.site(*expr).source).name;
+            format!("the assumption at {path}:{}:{}", at.line, at.column)
+        }
+    };
+    let invariant = |index: usize| format!("the invariant `{}`", program.invariants[index].0);
+    let postcondition = |index: usize| format!("the postcondition `{}`", program.postconditions[index].0);
+    Some(match &outcome.checked.verdict {
+        Verdict::Holds { is_cut_short: false } => return None,
+        Verdict::Holds { is_cut_short: true } => {
+            "the specification asked to stop before all states were visited".into()
+        }
+        Verdict::AssumptionFalse(index) => format!("{} is false", assumption(*index)),
+        Verdict::Violated { invariant: index, trace } => {
+            format!("{} is false in state {}", invariant(*index), trace.len())
+        }
+        Verdict::Deadlock { trace } => format!("state {} has no successor", trace.len()),
+        Verdict::PostconditionFalse(index) => format!("{} is false", postcondition(*index)),
+        Verdict::Error { during, trace, .. } => {
+            let what = match during {
+                During::Assumption(index) => assumption(*index),
+                During::Symmetry => "the symmetry".into(),
+                During::Search if trace.is_empty() => "the initial states".into(),
+                During::Search => "the successors".into(),
+                During::Invariant(index) => invariant(*index),
+                During::Postcondition(index) => postcondition(*index),
+            };
+            let at = if trace.is_empty() { String::new() } else { format!(" of state {}", trace.len()) };
+            format!("{what}{at} could not be computed")
+        }
+        Verdict::Stopped(limit) => match limit {
+            Limit::States => "stopped: the limit on states was reached",
+            Limit::Time => "stopped: the time is up",
+            Limit::Memory => "stopped: the limit on memory was reached",
+            Limit::Interrupt => "stopped: interrupted",
+        }
+        .into(),
+    })
+}
+
+fn trace(verdict: &Verdict) -> Option<&[Step<Label, State>]> {
+    match verdict {
+        Verdict::Violated { trace, .. } | Verdict::Deadlock { trace } | Verdict::Error { trace, .. } => Some(trace),
+        _ => None,
+    }
+}
+
+/// The states one after another, each with what led to it; what changed is marked.
+fn trace_text(program: &Program, machine: &mut Machine<'_>, trace: &[Step<Label, State>]) -> String {
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    let strings = &program.module.strings;
+    let mut out = String::new();
+    let mut before: Vec<(String, Value)> = Vec::new();
+    for (index, step) in trace.iter().enumerate() {
+        let how = match &step.label {
+            _ if index == 0 => "initial".into(),
+            Some(label) => label_text(program, label),
+            None => "next".into(),
+        };
+        let _ = writeln!(out, "  {bold}state {}{bold:#}: {how}", index + 1);
+        let variables = shown(machine, &step.state);
+        for (place, (name, value)) in variables.iter().enumerate() {
+            let value_text = value.display(strings);
+            let is_changed = before.get(place).is_some_and(|(_, was)| was != value);
+            let _ = if is_changed {
+                writeln!(out, "  {bold}+ {name} = {value_text}{bold:#}")
+            } else if index == 0 {
+                writeln!(out, "    {name} = {value_text}")
+            } else {
+                writeln!(out, "    {dim}{name} = {value_text}{dim:#}")
+            };
+        }
+        before = variables;
+    }
+    out
+}
+
+/// `Send(p = 1) at Spec.tla:3:1`
+fn label_text(program: &Program, label: &Label) -> String {
+    let strings = &program.module.strings;
+    let args: Vec<String> =
+        label.args.iter().map(|(name, value)| format!("{name} = {}", value.display(strings))).collect();
+    let args = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };
+    let at = program.module.sources.start(label.site);
+    format!("{}{args} at {}:{}:{}", label.name, program.module.sources.get(label.site.source).name, at.line, at.column)
+}
+
+fn counts(outcome: &Outcome<'_>) -> String {
+    let stats = &outcome.checked.stats;
+    let seconds = outcome.elapsed.as_secs_f64();
+    format!(
+        "{} states generated, {} distinct, {} left, depth {}; {seconds:.2} s, {} states per second",
+        HumanCount(stats.generated),
+        HumanCount(stats.distinct),
+        HumanCount(stats.queued),
+        stats.depth,
+        HumanCount((stats.generated as f64 / seconds) as u64)
+    )
+}
+
+/// Prints an outcome as a JSON document.
+pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
+    let (program, stats) = (outcome.program, &outcome.checked.stats);
+    let error = match &outcome.checked.verdict {
+        Verdict::Error { error, .. } => vec![Complaint::of_evaluation(program, error).json()],
+        _ => Vec::new(),
+    };
+    let invariant = match &outcome.checked.verdict {
+        Verdict::Violated { invariant, .. } => Some(&program.invariants[*invariant].0),
+        _ => None,
+    };
+    let states = trace(&outcome.checked.verdict)
+        .map(|trace| trace.iter().map(|step| step_json(program, machine, step)).collect::<Vec<_>>());
+    let document = json!({
+        "schema": SCHEMA,
+        "spec": outcome.label,
+        "verdict": word(&outcome.checked.verdict),
+        "reason": reason(outcome),
+        "invariant": invariant,
+        "trace": states,
+        "stats": {
+            "generated": stats.generated,
+            "distinct": stats.distinct,
+            "left": stats.queued,
+            "depth": stats.depth,
+        },
+        "fairness_ignored": program.has_fairness,
+        "milliseconds": outcome.elapsed.as_secs_f64() * 1e3,
+        "errors": error,
+        "warnings": outcome.warnings.iter().map(Complaint::json).collect::<Vec<_>>(),
+    });
+    anstream::println!("{document:#}");
+}
+
+fn step_json(program: &Program, machine: &mut Machine<'_>, step: &Step<Label, State>) -> serde_json::Value {
+    let strings = &program.module.strings;
+    let text = |(name, value): &(String, Value)| (name.clone(), json!(value.display(strings).to_string()));
+    let action = step.label.as_ref().map(|label| {
+        let at = program.module.sources.start(label.site);
+        json!({
+            "name": label.name,
+            "args": label.args.iter().map(text).collect::<serde_json::Map<_, _>>(),
+            "path": program.module.sources.get(label.site.source).name,
+            "line": at.line,
+            "column": at.column,
+        })
+    });
+    let state: serde_json::Map<_, _> = shown(machine, &step.state).iter().map(text).collect();
+    json!({ "action": action, "state": state })
+}

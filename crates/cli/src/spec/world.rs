@@ -1,0 +1,63 @@
+//! What a specification sees of the world around it.
+
+use std::collections::BTreeMap;
+
+use tla::datum::Datum;
+use tla::modules::World;
+use tla::value::Value;
+
+/// Files, the environment, the terminal, and what `TLCSet` keeps.
+pub(crate) struct Outside {
+    registers: BTreeMap<i64, Datum>,
+    random: fastrand::Rng,
+    /// Standard output is for a document, so what is printed goes to standard error.
+    is_quiet: bool,
+}
+
+/// Random choices are the same in every run.
+const SEED: u64 = 0;
+
+impl Outside {
+    pub(crate) fn new(is_quiet: bool) -> Outside {
+        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), is_quiet }
+    }
+}
+
+impl World for Outside {
+    fn print(&mut self, line: &str) {
+        if self.is_quiet {
+            anstream::eprintln!("{line}");
+        } else {
+            anstream::println!("{line}");
+        }
+    }
+
+    fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        std::fs::read(path).map_err(|error| error.to_string())
+    }
+
+    fn environment(&mut self) -> Vec<(String, String)> {
+        // A variable that is not text cannot be a value.
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect()
+    }
+
+    fn register(&self, index: i64) -> Option<Datum> {
+        self.registers.get(&index).cloned()
+    }
+
+    fn set_register(&mut self, index: i64, value: Datum) {
+        self.registers.insert(index, value);
+    }
+
+    fn statistic(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn exit(&mut self) {}
+
+    fn random(&mut self, bound: u64) -> u64 {
+        self.random.u64(..bound.max(1))
+    }
+}
