@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use crate::workspace::Workspace;
-use crate::{fuzz, smoke, tidy};
+use crate::{fuzz, oracle, smoke, tidy};
 
 /// A heading, and what is done under it.
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
@@ -30,6 +30,7 @@ const FULL: &[Step] = &[
         nextest(workspace, "--workspace --release --profile full --run-ignored only --no-tests pass")
     }),
     ("cargo deny", |workspace| installed(workspace, "deny")?.cargo("deny check licenses bans sources")),
+    ("answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::default())),
     ("fuzz for a minute", |workspace| fuzz::run(workspace, 60, None)),
     ("mutants", |workspace| installed(workspace, "mutants")?.cargo("mutants --workspace --test-tool nextest")),
 ];

@@ -1,13 +1,15 @@
-//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `fuzz` and `bench`.
+//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `fuzz`, `oracle` and `bench`.
 //!
 //! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy` and `fuzz` are steps
-//! of it that are also useful alone. `bench` takes minutes and means something only on a machine that does nothing else.
+//! of it that are also useful alone. `oracle` needs Java, and is a step only of the full run. `bench` takes minutes and
+//! means something only on a machine that does nothing else.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
 mod bench;
 mod ci;
 mod fuzz;
+mod oracle;
 mod smoke;
 mod tidy;
 mod workspace;
@@ -38,6 +40,8 @@ enum Command {
         /// Only this target
         target: Option<String>,
     },
+    /// Ask a real TLC, and compare its answers with the recorded ones or with our engine's
+    Oracle(oracle::Options),
     /// Measure the release build, beside another checker and alone
     Bench {
         /// Replace the tables in `bench/README.md`
@@ -62,6 +66,7 @@ fn run(command: Command) -> Result<()> {
         Command::Ci { full } => ci::run(&workspace, full),
         Command::Tidy => tidy::run(&workspace),
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
+        Command::Oracle(options) => oracle::run(&workspace, &options),
         Command::Bench { write } => bench::run(&workspace, write),
     }
 }

@@ -2,6 +2,7 @@
 
 mod oracle;
 mod table;
+pub mod tla;
 pub mod workload;
 
 pub use crate::oracle::{Reachable, is_allowed, is_order, reachable};

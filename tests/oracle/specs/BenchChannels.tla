@@ -1,0 +1,4 @@
+---- MODULE BenchChannels ----
+\* Snapshots of accounts with more money: sequences in sequences.
+EXTENDS Snapshot
+====

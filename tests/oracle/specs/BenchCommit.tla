@@ -1,0 +1,4 @@
+---- MODULE BenchCommit ----
+\* Two-phase commit of seven: sets of records.
+EXTENDS TwoPhase
+====
