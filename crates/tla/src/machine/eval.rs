@@ -14,6 +14,7 @@ use crate::datum::{self, Closure, Datum, Elements, LazyFunction, LazySet};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{Arg, Arithmetic, Body, Bound, DefId, ExprId, Node, SlotId, VarId};
 use crate::modules::{Native, Operand};
+use crate::strings::Str;
 use crate::value::{self, Value};
 
 /// The sets of a few bounds.
@@ -33,6 +34,7 @@ impl<'p> Machine<'p> {
                 return self.eval(*body);
             }
             Node::Call { def, args } => return self.call(*def, args).map_err(|e| self.called(e, *def, expr)),
+            Node::Inlined { def, body, .. } => return self.eval(*body).map_err(|e| self.called(e, *def, expr)),
             Node::CallArgument { slot, args } => {
                 let (def, frame) = self.enter_argument(*slot, args).map_err(|e| self.at(e, expr))?;
                 return self.run_body(def, frame).map_err(|e| self.called(e, def, expr));
@@ -65,6 +67,13 @@ impl<'p> Machine<'p> {
             Node::Record(fields) => {
                 let fields = fields.iter().map(|(name, e)| Ok((name.clone(), self.eval_value(*e)?)));
                 Value::record(fields.collect::<Result<Vec<_>>>()?)
+            }
+            Node::Shaped(domain, values) => {
+                let values = values.iter().map(|&e| self.eval_value(e)).collect::<Result<Vec<_>>>()?;
+                Value::function(domain.clone(), values)
+            }
+            Node::Cup(a, b) if matches!(self.exprs.node(*b), Node::Set(elements) if elements.len() == 1) => {
+                return self.with_one_more(*a, *b, expr);
             }
             Node::Cup(a, b) => return self.two(*a, *b, expr, datum::cup),
             Node::Cap(a, b) => return self.two(*a, *b, expr, datum::cap),
@@ -164,6 +173,7 @@ impl<'p> Machine<'p> {
                 let branch = if self.test(*condition)? { *yes } else { *no };
                 self.test(branch)
             }
+            Node::Inlined { def, body, .. } => self.test(*body).map_err(|e| self.called(e, *def, expr)),
             Node::Unchanged(inner) => {
                 let before = self.eval(*inner)?;
                 let after = self.primed(|machine| machine.eval(*inner))?;
@@ -183,27 +193,38 @@ impl<'p> Machine<'p> {
     }
 
     /// A value that lies somewhere already; none if it must be computed, or if that is an error.
+    #[inline(always)]
     pub(super) fn peek(&self, expr: ExprId) -> Option<&Value> {
         match self.exprs.node(expr) {
             Node::Value(value) => Some(value),
-            Node::Variable(variable) => {
-                self.note_variable();
-                self.variable_slot(*variable)
-            }
+            Node::Variable(variable) => self.variable_slot(*variable),
             Node::Local(slot) | Node::Argument(slot) => match self.slot(*slot) {
                 Slot::Datum(Datum::Value(value)) => Some(value),
-                Slot::Forced { datum: Datum::Value(value), valid, .. } if self.is_valid(*valid) => {
-                    self.note(*valid);
-                    Some(value)
-                }
-                _ => None,
+                _ => self.peek_forced(*slot),
             },
+            _ => self.peek_inside(expr),
+        }
+    }
+
+    fn peek_forced(&self, slot: SlotId) -> Option<&Value> {
+        match self.slot(slot) {
+            Slot::Forced { datum: Datum::Value(value), valid, .. } if self.is_valid(*valid) => {
+                self.note(*valid);
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    fn peek_inside(&self, expr: ExprId) -> Option<&Value> {
+        match self.exprs.node(expr) {
+            Node::Apply(function, arg) => self.peek(*function)?.get(self.peek(*arg)?).ok()?,
+            Node::Field(record, field) => self.peek(*record)?.field(field).ok(),
+            Node::Inlined { body, .. } => self.peek(*body),
             Node::Call { def, args } if args.is_empty() => match &self.constants[def.0 as usize] {
                 Some(Datum::Value(value)) => Some(value),
                 _ => None,
             },
-            Node::Apply(function, arg) => self.peek(*function)?.get(self.peek(*arg)?).ok()?,
-            Node::Field(record, field) => self.peek(*record)?.field(field).ok(),
             Node::Prime(inner) => match self.exprs.node(*inner) {
                 Node::Variable(variable) => {
                     self.reads.set(self.reads.get().and(Reads::NEXT));
@@ -221,20 +242,21 @@ impl<'p> Machine<'p> {
         self.settled(datum, expr)
     }
 
-    fn note_variable(&self) {
-        let reads = if self.reading == Reading::Current { Reads::CURRENT } else { Reads::NEXT };
-        self.reads.set(self.reads.get().and(reads));
-    }
-
+    #[inline]
     fn variable_slot(&self, variable: VarId) -> Option<&Value> {
         match self.reading {
-            Reading::Current => self.current.as_ref().map(|state| &state[variable.0 as usize]),
-            Reading::Next => self.next[variable.0 as usize].as_ref(),
+            Reading::Current => {
+                self.reads.set(self.reads.get().and(Reads::CURRENT));
+                self.current.as_ref().map(|state| &state[variable.0 as usize])
+            }
+            Reading::Next => {
+                self.reads.set(self.reads.get().and(Reads::NEXT));
+                self.next[variable.0 as usize].as_ref()
+            }
         }
     }
 
     fn variable(&self, variable: VarId, expr: ExprId) -> Result<&Value> {
-        self.note_variable();
         self.variable_slot(variable).ok_or_else(|| {
             let name = &self.program.module.variables[variable.0 as usize].name;
             let (prime, when) = match (self.reading, &self.current) {
@@ -325,7 +347,11 @@ impl<'p> Machine<'p> {
 
     fn equal(&mut self, a: ExprId, b: ExprId, expr: ExprId) -> Result<bool> {
         if let (Some(a), Some(b)) = (self.peek(a), self.peek(b)) {
-            return value::equal(a, b).map_err(|e| self.at(e, expr));
+            return match (a, b) {
+                (Value::Int(a), Value::Int(b)) => Ok(a == b),
+                (Value::Str(Str::Known(a)), Value::Str(Str::Known(b))) => Ok(a == b),
+                (a, b) => value::equal(a, b).map_err(|e| self.at(e, expr)),
+            };
         }
         let a = self.eval(a)?;
         if let (Datum::Value(a), Some(b)) = (&a, self.peek(b)) {
@@ -351,6 +377,21 @@ impl<'p> Machine<'p> {
         }
         let set = self.eval(set)?;
         datum::contains(self, &set, &element).map_err(|e| self.at(e, expr))
+    }
+
+    /// `S \cup {e}`, which needs no second set.
+    fn with_one_more(&mut self, set: ExprId, singleton: ExprId, expr: ExprId) -> Result<Datum> {
+        let Node::Set(elements) = self.exprs.node(singleton) else {
+            unreachable!("the caller has looked");
+        };
+        let element = self.eval(elements[0])?;
+        if let (Some(Value::Set(set)), Datum::Value(value)) = (self.peek(set), &element) {
+            let with = set.insert(value.clone()).map_err(|e| self.at(e, expr))?;
+            return Ok(Datum::Value(Value::Set(with)));
+        }
+        let singleton = datum::make_set(vec![element]).map_err(|e| self.at(e, singleton))?;
+        let set = self.eval(set)?;
+        datum::cup(self, &set, &singleton).map_err(|e| self.at(e, expr))
     }
 
     fn arithmetic(&mut self, operation: Arithmetic, def: DefId, a: ExprId, b: ExprId, expr: ExprId) -> Result<Datum> {

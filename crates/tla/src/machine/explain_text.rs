@@ -75,8 +75,8 @@ impl Part {
                 format!("true   {words}  makes {name}' = {}", value.display(&module.strings))
             }
             Outcome::Error(error) => format!("error  {words}{given}  at {place}: {error}"),
-            Outcome::Value(value) => format!("       {words} = {}", value.display(&module.strings)),
-            Outcome::Lazy(shown) => format!("       {words} = {shown}"),
+            Outcome::Value(value) => format!("       {words} = {}{given}", value.display(&module.strings)),
+            Outcome::Lazy(shown) => format!("       {words} = {shown}{given}"),
         };
         let _ = writeln!(text, "{indent}{line}");
         for part in self.parts.iter().filter(|part| !part.says_nothing(module)) {
