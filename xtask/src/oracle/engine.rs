@@ -33,6 +33,11 @@ impl Engine {
         Ok(Engine { binary: target.join("release/omnilink"), scratch })
     }
 
+    /// The command itself.
+    pub(super) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// Where files may be put that can be thrown away.
     pub(super) fn scratch(&self) -> &Path {
         &self.scratch
