@@ -40,12 +40,14 @@ fn values(name: &str, expressions: &[&str]) -> Vec<String> {
     let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).with_extension("tla");
     let lines = module.with_extension("txt");
     fs::write(&module, format!("---- MODULE {name} ----\nEXTENDS {MODULES}\n====\n")).expect("a file for a test");
-    fs::write(&lines, expressions.join("\n")).expect("a file for a test");
+    let asked: String = expressions.iter().map(|expression| format!("ToString({expression})\n")).collect();
+    fs::write(&lines, asked).expect("a file for a test");
     let output = omnilink(&["spec".as_ref(), "eval".as_ref(), &module, "--lines".as_ref(), &lines]);
     let answer = |line: &str| {
-        let answer: Value = serde_json::from_str(line).expect("JSON");
+        let answer: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"));
         match (answer["value"].as_str(), answer["error"].as_str()) {
-            (Some(value), None) => format!("VALUE {value}"),
+            // A string of TLA+ is escaped as one of JSON.
+            (Some(value), None) => format!("VALUE {}", serde_json::from_str::<String>(value).expect("a string")),
             (None, Some(_)) => "ERR".to_owned(),
             _ => panic!("{name}: neither a value nor an error: {line}"),
         }
