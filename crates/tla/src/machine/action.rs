@@ -119,8 +119,9 @@ impl<'p> Machine<'p> {
             }
             Node::Argument(slot) => match self.slot(*slot) {
                 Slot::Thunk { expr, frame } => {
-                    let (expr, frame) = (*expr, *frame);
-                    self.act_within(frame, expr, then)
+                    let (expr, frame, top) = (*expr, *frame, self.current_frame());
+                    // The operator may run its argument again before this way of running it is finished.
+                    self.act_within(frame, expr, &mut |machine| machine.keeping(frame, top.start(), &mut *then))
                 }
                 _ => self.act_test(expr, then),
             },
@@ -315,13 +316,14 @@ impl<'p> Machine<'p> {
         if let Some(others) = choices.get_mut(1..) {
             others.reverse();
         }
-        self.act_choices(&choices, 0, body, then)
+        self.act_choices(&choices, 0, self.stack.len(), body, then)
     }
 
     fn act_choices(
         &mut self,
         choices: &[Vec<(crate::ir::SlotId, Slot<'p>)>],
         index: usize,
+        top: usize,
         body: ExprId,
         then: Then<'_, 'p>,
     ) -> Flow {
@@ -332,11 +334,17 @@ impl<'p> Machine<'p> {
             self.set_slot(*slot, content.clone());
         }
         if index > 0 && self.unassigned == 0 {
-            return if self.test(body)? { self.act_choices(choices, index + 1, body, then) } else { Ok(Continue(())) };
+            return if self.test(body)? { self.act_choices(choices, index + 1, top, body, then) } else { Ok(Continue(())) };
         }
         let frame = self.current_frame();
         self.act(body, &mut |machine| {
-            machine.within(frame, |machine| machine.act_choices(choices, index + 1, body, then))
+            machine.within(frame, |machine| {
+                if index + 1 == choices.len() {
+                    return then(machine);
+                }
+                // The next choice binds the same slots, and this one may have other ways to be true.
+                machine.keeping(frame, top, |machine| machine.act_choices(choices, index + 1, top, body, then))
+            })
         })
     }
 

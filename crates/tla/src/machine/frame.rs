@@ -12,6 +12,13 @@ use crate::value::Value;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Frame(u32);
 
+impl Frame {
+    /// Where in the stack its slots begin.
+    pub(super) fn start(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What an evaluation read: a set of bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reads(u8);
@@ -164,6 +171,14 @@ impl<'p> Machine<'p> {
         let outer = std::mem::replace(&mut self.frame, frame);
         let result = run(self);
         self.frame = outer;
+        result
+    }
+
+    /// Runs something that may change the slots from a frame up to a place of the stack, and puts them back.
+    pub(super) fn keeping<R>(&mut self, frame: Frame, top: usize, run: impl FnOnce(&mut Self) -> R) -> R {
+        let kept = self.stack[frame.start()..top].to_vec();
+        let result = run(self);
+        self.stack[frame.start()..top].clone_from_slice(&kept);
         result
     }
 

@@ -90,7 +90,11 @@ impl Linker<'_> {
             definition.module == module.text && own_name == name && definition.captures == 0
         };
         let all = 0..self.module.definitions.len() as u32;
-        let targets: Vec<DefId> = all.map(DefId).filter(is_meant).collect();
+        let mut targets: Vec<DefId> = all.map(DefId).filter(is_meant).collect();
+        if targets.is_empty() && self.module.definitions.iter().any(|definition| definition.module == module.text) {
+            // The module may have it from one that it extends.
+            targets.extend(self.module.names.get(name));
+        }
         if targets.is_empty() {
             let message = format!("there is no definition `{name}` in a module `{}`", module.text);
             self.errors.push(LinkError::new(Place::Config(assignment.name.span.to(module.span)), message));
