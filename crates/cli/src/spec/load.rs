@@ -38,9 +38,21 @@ pub(crate) fn load(
         Some(config) => config.map_err(|complaint| vec![complaint])?,
         None => Text { path: beside.display().to_string(), text: String::new() },
     };
+    let is_config_missing = around.config.is_none() && !beside.is_file();
     let mut directories = vec![file.parent().map_or_else(PathBuf::new, Path::to_owned)];
     directories.extend(around.includes.iter().cloned());
-    build(&file.display().to_string(), &text, &config, &mut Files { directories }, options, expression)
+    let name = file.display().to_string();
+    let mut loaded =
+        build(&name, &text, &config, &mut Files { directories }, options, expression).map_err(|mut complaints| {
+            // What a configuration lacks is easier to mend when one knows that there is none.
+            for complaint in complaints.iter_mut().filter(|complaint| is_config_missing && complaint.lacks_config) {
+                complaint.message = format!("{}: there is no `{}`", complaint.message, beside.display());
+            }
+            complaints
+        })?;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    loaded.warnings.extend(Complaint::of_file_name(&loaded.program, &stem));
+    Ok(loaded)
 }
 
 /// Makes a program of an expression on its own.

@@ -342,6 +342,7 @@ impl<'p> Machine<'p> {
         let mut is_empty = true;
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, expr))? {
             is_empty = false;
+            self.tick()?;
             if self.act_assign(variable, element, expr, then)?.is_break() {
                 return Ok(Break(()));
             }

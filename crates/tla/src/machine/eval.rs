@@ -72,7 +72,7 @@ impl<'p> Machine<'p> {
             Node::Subsets(set) => return Ok(LazySet::Subsets(self.eval(*set)?).into()),
             Node::Union(set) => {
                 let set = self.eval(*set)?;
-                return datum::union(&set).map_err(|e| self.at(e, expr));
+                return datum::union(self, &set).map_err(|e| self.at(e, expr));
             }
             Node::Domain(function) => {
                 let function = self.eval(*function)?;
@@ -242,7 +242,15 @@ impl<'p> Machine<'p> {
                 (Reading::Next, None) => ("", "has no value yet"),
                 (Reading::Current, _) => ("", "has no value outside a state"),
             };
-            self.at(EvalError::new(ErrorKind::Unassigned, format!("`{name}{prime}` {when}")), expr)
+            let error = EvalError::new(ErrorKind::Unassigned, format!("`{name}{prime}` {when}"));
+            let error = match self.reading {
+                Reading::Next => {
+                    let help = format!("conjuncts are taken from left to right: say what `{name}{prime}` is before");
+                    error.help(format!("{help}, with `=` or `\\in`"))
+                }
+                Reading::Current => error,
+            };
+            self.at(error, expr)
         })
     }
 
@@ -324,20 +332,26 @@ impl<'p> Machine<'p> {
     }
 
     fn equal(&mut self, a: ExprId, b: ExprId, expr: ExprId) -> Result<bool> {
-        if let (Some(a), Some(b)) = (self.peek(a), self.peek(b)) {
-            return value::equal(a, b).map_err(|e| self.at(e, expr));
+        if let (Some(a), Some(b)) = (self.peek(a), self.peek(b))
+            && let Ok(is_equal) = value::equal(a, b)
+        {
+            return Ok(is_equal);
         }
         let a = self.eval(a)?;
-        if let (Datum::Value(a), Some(b)) = (&a, self.peek(b)) {
-            return value::equal(a, b).map_err(|e| self.at(e, expr));
+        if let (Datum::Value(a), Some(b)) = (&a, self.peek(b))
+            && let Ok(is_equal) = value::equal(a, b)
+        {
+            return Ok(is_equal);
         }
         let b = self.eval(b)?;
-        datum::equal(self, &a, &b).map_err(|e| self.at(e, expr))
+        datum::equal(self, &a, &b).map_err(|e| self.incomparable(e, &a, "=", &b, expr))
     }
 
     fn contains(&mut self, element: ExprId, set: ExprId, expr: ExprId) -> Result<bool> {
-        if let (Some(element), Some(Value::Set(set))) = (self.peek(element), self.peek(set)) {
-            return set.contains(element).map_err(|e| self.at(e, expr));
+        if let (Some(element), Some(Value::Set(set))) = (self.peek(element), self.peek(set))
+            && let Ok(is_element) = set.contains(element)
+        {
+            return Ok(is_element);
         }
         let element = self.eval(element)?;
         if let Node::Domain(function) = self.exprs.node(set)
@@ -346,11 +360,30 @@ impl<'p> Machine<'p> {
         {
             return function.get(element).map(|value| value.is_some()).map_err(|e| self.at(e, expr));
         }
-        if let (Some(Value::Set(set)), Datum::Value(element)) = (self.peek(set), &element) {
-            return set.contains(element).map_err(|e| self.at(e, expr));
+        if let (Some(Value::Set(set)), Datum::Value(element)) = (self.peek(set), &element)
+            && let Ok(is_element) = set.contains(element)
+        {
+            return Ok(is_element);
         }
         let set = self.eval(set)?;
-        datum::contains(self, &set, &element).map_err(|e| self.at(e, expr))
+        datum::contains(self, &set, &element).map_err(|e| self.incomparable(e, &element, "\\in", &set, expr))
+    }
+
+    /// Says which values could not be compared, and where.
+    #[cold]
+    fn incomparable(
+        &mut self,
+        mut error: Box<EvalError>,
+        a: &Datum,
+        sign: &str,
+        b: &Datum,
+        expr: ExprId,
+    ) -> Box<EvalError> {
+        if error.kind == ErrorKind::Incomparable && error.site.is_none() {
+            let (a, b) = (datum::brief(self, a), datum::brief(self, b));
+            error.message = format!("{} in `{a} {sign} {b}`", error.message);
+        }
+        self.at(error, expr)
     }
 
     fn arithmetic(&mut self, operation: Arithmetic, def: DefId, a: ExprId, b: ExprId, expr: ExprId) -> Result<Datum> {
@@ -420,12 +453,13 @@ impl<'p> Machine<'p> {
         let set = self.eval(bound.set)?;
         let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.tick()?;
             self.bind(&bound.pattern, element.clone(), expr)?;
             if self.test(body)? {
                 return Ok(element);
             }
         }
-        let set = datum::display(self, &set);
+        let set = datum::brief(self, &set);
         let message = format!("no element of `{set}` satisfies the CHOOSE");
         Err(self.at(EvalError::new(ErrorKind::NoChoice, message), expr))
     }
@@ -439,6 +473,7 @@ impl<'p> Machine<'p> {
         let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
         let mut kept = Vec::new();
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.tick()?;
             self.bind(&bound.pattern, element.clone(), expr)?;
             if self.test(body)? {
                 kept.push(element);
@@ -483,6 +518,7 @@ impl<'p> Machine<'p> {
     fn sequence(&mut self, last: i64, bound: &'p Bound, body: ExprId, domain: &Datum, expr: ExprId) -> Result<Datum> {
         let mut values = Vec::with_capacity(usize::try_from(last.clamp(0, 1 << 20)).unwrap_or(0));
         for index in 1..=last {
+            self.tick()?;
             self.bind(&bound.pattern, Value::Int(index), expr)?;
             match self.eval_finite(body)? {
                 Some(value) => values.push(value),
@@ -552,6 +588,7 @@ impl<'p> Machine<'p> {
         };
         let mut elements = Elements::new(self, set).map_err(|e| self.at(e, bound.set))?;
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.tick()?;
             self.bind(&bound.pattern, element, expr)?;
             if !self.for_each_of(bounds, sets, expr, visit)? {
                 return Ok(false);
@@ -562,13 +599,13 @@ impl<'p> Machine<'p> {
 
     #[cold]
     pub(super) fn not_a_boolean(&mut self, datum: &Datum) -> Box<EvalError> {
-        let shown = datum::display(self, datum);
+        let shown = datum::brief(self, datum);
         EvalError::new(ErrorKind::WrongKind, format!("`{shown}` is not a boolean"))
     }
 
     #[cold]
     fn not_a_set(&mut self, datum: &Datum) -> Box<EvalError> {
-        let shown = datum::display(self, datum);
+        let shown = datum::brief(self, datum);
         EvalError::new(ErrorKind::WrongKind, format!("`{shown}` is not a set"))
     }
 }

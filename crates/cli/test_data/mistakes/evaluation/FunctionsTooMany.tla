@@ -1,0 +1,4 @@
+---- MODULE FunctionsTooMany ----
+EXTENDS Naturals
+ASSUME [1..20 -> 1..20] = {}
+====

@@ -1,0 +1,5 @@
+---- MODULE DoubleColon ----
+EXTENDS Naturals
+VARIABLE x
+Step :== x + 1
+====
