@@ -105,11 +105,16 @@ impl Scene<'_> {
             let error = Diagnostic::new(self.before()?.span, "`!=` is not an operator of TLA+");
             return Some(error.help("write `/=` or `#`"));
         }
+        let is_quote = |index: &usize| {
+            let before = index.checked_sub(1).map(|before| &self.tokens[before]);
+            self.word(*index) == "'" && before.is_none_or(|before| !self.ends_operand(before))
+        };
+        if let Some(quote) = self.index.checked_sub(1).filter(is_quote) {
+            let error = Diagnostic::new(self.tokens[quote].span, "`'` stands after what it primes");
+            return Some(error.help("a string is written with `\"`"));
+        }
         let (message, help) = match self.found() {
             "“" | "”" | "‘" | "’" => ("a string is written with plain quotes", "write `\"`"),
-            "'" if self.before().is_none_or(|before| !self.ends_operand(before)) => {
-                ("`'` stands after what it primes", "a string is written with `\"`")
-            }
             "!=" => ("`!=` is not an operator of TLA+", "write `/=` or `#`"),
             "==" if self.word(self.index + 1) == "=" => ("`===` is not an operator of TLA+", "write `=`"),
             ";" => ("`;` is not part of TLA+", "leave it out; a definition ends where the next one starts"),

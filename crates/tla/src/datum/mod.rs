@@ -21,6 +21,7 @@ pub use membership::contains;
 pub use operations::{
     apply, cap, cup, domain, equal, except, is_empty, is_subset, make_interval, make_set, minus, to_set, union,
 };
+pub(crate) use size::too_large;
 pub use size::{LIMIT, cardinality, is_finite, to_value};
 
 use crate::error::EvalError;

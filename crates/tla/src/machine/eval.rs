@@ -57,7 +57,7 @@ impl<'p> Machine<'p> {
             }
             Node::Set(elements) => {
                 let elements = elements.iter().map(|&e| self.eval(e)).collect::<Result<Vec<_>>>()?;
-                return datum::make_set(elements).map_err(|e| self.at(e, expr));
+                return datum::make_set(elements).map_err(|e| self.mixed(e, expr));
             }
             Node::Tuple(elements) => {
                 Value::seq(elements.iter().map(|&e| self.eval_value(e)).collect::<Result<Vec<_>>>()?)
@@ -98,6 +98,9 @@ impl<'p> Machine<'p> {
                 let mut elements = Vec::new();
                 self.for_each(bounds, expr, &mut |machine| {
                     elements.push(machine.eval_value(*body)?);
+                    if elements.len() as u128 > datum::LIMIT {
+                        return Err(machine.at(datum::too_large(), expr));
+                    }
                     Ok(true)
                 })?;
                 Value::set(elements).map_err(|e| self.at(e, expr))?
@@ -176,7 +179,15 @@ impl<'p> Machine<'p> {
                 Datum::Value(Value::Bool(holds)) => Ok(holds),
                 other => {
                     let error = self.not_a_boolean(&other);
-                    Err(self.at(error, expr))
+                    // The body of a definition is where to look, rather than its name.
+                    let body = match self.exprs.node(expr) {
+                        Node::Call { def, .. } => match self.definitions[def.0 as usize].body {
+                            Body::Expr(body) => body,
+                            _ => expr,
+                        },
+                        _ => expr,
+                    };
+                    Err(self.at(error, body))
                 }
             },
         }
@@ -369,6 +380,19 @@ impl<'p> Machine<'p> {
         datum::contains(self, &set, &element).map_err(|e| self.incomparable(e, &element, "\\in", &set, expr))
     }
 
+    /// Says which elements a set cannot have together.
+    #[cold]
+    fn mixed(&mut self, mut error: Box<EvalError>, expr: ExprId) -> Box<EvalError> {
+        if let Node::Set(elements) = self.exprs.node(expr)
+            && let Ok(elements) = elements.iter().map(|&element| self.eval(element)).collect::<Result<Vec<_>>>()
+        {
+            let shown: Vec<String> = elements.iter().take(8).map(|element| datum::brief(self, element)).collect();
+            let more = if elements.len() > shown.len() { ", ..." } else { "" };
+            error.message = format!("{} in `{{{}{more}}}`", error.message, shown.join(", "));
+        }
+        self.at(error, expr)
+    }
+
     /// Says which values could not be compared, and where.
     #[cold]
     fn incomparable(
@@ -476,6 +500,9 @@ impl<'p> Machine<'p> {
             self.tick()?;
             self.bind(&bound.pattern, element.clone(), expr)?;
             if self.test(body)? {
+                if kept.len() as u128 >= datum::LIMIT {
+                    return Err(self.at(datum::too_large(), expr));
+                }
                 kept.push(element);
             }
         }
@@ -517,6 +544,9 @@ impl<'p> Machine<'p> {
     /// `[i \in 1..last |-> body]`
     fn sequence(&mut self, last: i64, bound: &'p Bound, body: ExprId, domain: &Datum, expr: ExprId) -> Result<Datum> {
         let mut values = Vec::with_capacity(usize::try_from(last.clamp(0, 1 << 20)).unwrap_or(0));
+        if u128::try_from(last).is_ok_and(|last| last > datum::LIMIT) {
+            return Err(self.at(datum::too_large(), expr));
+        }
         for index in 1..=last {
             self.tick()?;
             self.bind(&bound.pattern, Value::Int(index), expr)?;

@@ -61,7 +61,11 @@ impl Linker<'_> {
         let site = self.definition(def).site;
         let call = self.module.exprs.push(Node::Call { def, args: Box::new([]) }, site);
         let before = self.errors.len();
-        let parts = self.parts(call);
+        let parts = match self.definition(def).body {
+            // It is wrong; taken apart as it stands, it shows where.
+            Body::Expr(body) if self.level(call) == Level::Action => self.parts(body),
+            _ => self.parts(call),
+        };
         let of_role = |role| parts.iter().filter(move |part| part.0 == role).map(|part| part.1);
         let inits: Vec<ExprId> = of_role(Role::Init).collect();
         let nexts: Vec<ExprId> = of_role(Role::Next).collect();

@@ -1,4 +1,4 @@
 ---- MODULE FunctionsTooMany ----
-EXTENDS Naturals
-ASSUME [1..20 -> 1..20] = {}
+EXTENDS Naturals, FiniteSets
+ASSUME UNION {[1..20 -> 1..20]} = {}
 ====

@@ -1,4 +1,4 @@
 ---- MODULE SetTooLarge ----
 EXTENDS Naturals
-ASSUME SUBSET (1..40) = {}
+ASSUME {s \cup {0} : s \in SUBSET (1..40)} = {}
 ====

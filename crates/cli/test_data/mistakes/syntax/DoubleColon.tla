@@ -1,5 +1,0 @@
----- MODULE DoubleColon ----
-EXTENDS Naturals
-VARIABLE x
-Step :== x + 1
-====
