@@ -65,8 +65,7 @@ fn expressions(
     println!("omnilink: {:.0} expressions a second", count as f64 / start.elapsed().as_secs_f64());
     ensure!(ours.len() == cases.len(), "omnilink answered {} of {} expressions", ours.len(), cases.len());
     let compared = cases.iter().zip(answers.iter().zip(&ours)).filter_map(|(case, (theirs, ours))| {
-        let show =
-            |answer: &Option<String>| answer.as_ref().map_or_else(|| "ERR".to_owned(), |value| canonical(value));
+        let show = |answer: &Option<String>| answer.as_ref().map_or_else(|| "ERR".to_owned(), |value| canonical(value));
         Difference::between(case, ("TLC", &show(theirs)), ("omnilink", &show(ours)))
     });
     Ok(compared.collect())

@@ -334,7 +334,11 @@ impl<'p> Machine<'p> {
             self.set_slot(*slot, content.clone());
         }
         if index > 0 && self.unassigned == 0 {
-            return if self.test(body)? { self.act_choices(choices, index + 1, top, body, then) } else { Ok(Continue(())) };
+            return if self.test(body)? {
+                self.act_choices(choices, index + 1, top, body, then)
+            } else {
+                Ok(Continue(()))
+            };
         }
         let frame = self.current_frame();
         self.act(body, &mut |machine| {
@@ -364,6 +368,7 @@ impl<'p> Machine<'p> {
         let mut is_empty = true;
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, expr))? {
             is_empty = false;
+            self.tick()?;
             if self.act_assign(variable, element, expr, then)?.is_break() {
                 return Ok(Break(()));
             }

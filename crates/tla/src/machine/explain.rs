@@ -5,6 +5,7 @@
 //! is false or has no value, with those behind it not reached, or at a next state. A conjunct is taken apart by evaluating
 //! it once more, part by part, down to the values it compares ([`Machine::dissect`]).
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow::Continue;
 
 use super::frame::{Frame, Slot};
@@ -98,6 +99,27 @@ impl Explanation {
     /// The attempt that got furthest; the first of several.
     pub fn furthest(&self) -> Option<&Attempt> {
         self.attempts.iter().rev().max_by_key(|attempt| (attempt.state.is_some(), attempt.reached()))
+    }
+
+    /// Of the attempts that went into the same disjuncts, the one that got furthest; those that got furthest first.
+    pub fn furthest_of_each(&self) -> Vec<&Attempt> {
+        let disjuncts = |attempt: &Attempt| -> Vec<Site> {
+            let sites = attempt.choices.iter().filter_map(|choice| match choice {
+                Choice::Disjunct(site) => Some(*site),
+                Choice::Binding { .. } => None,
+            });
+            sites.collect()
+        };
+        let mut best: BTreeMap<Vec<Site>, &Attempt> = BTreeMap::new();
+        for attempt in &self.attempts {
+            let known = best.entry(disjuncts(attempt)).or_insert(attempt);
+            if attempt.reached() > known.reached() {
+                *known = attempt;
+            }
+        }
+        let mut best: Vec<&Attempt> = best.into_values().collect();
+        best.sort_by_key(|attempt| std::cmp::Reverse(attempt.reached()));
+        best
     }
 }
 

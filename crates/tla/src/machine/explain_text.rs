@@ -79,8 +79,17 @@ impl Part {
             Outcome::Lazy(shown) => format!("       {words} = {shown}{given}"),
         };
         let _ = writeln!(text, "{indent}{line}");
+        self.write_parts(module, depth + 1, text);
+    }
+
+    fn write_parts(&self, module: &Module, depth: usize, text: &mut String) {
         for part in self.parts.iter().filter(|part| !part.says_nothing(module)) {
-            part.write(module, depth + 1, text);
+            if part.site == self.site {
+                // A definition that nobody named has the words of its body.
+                part.write_parts(module, depth, text);
+            } else {
+                part.write(module, depth, text);
+            }
         }
     }
 

@@ -65,6 +65,9 @@ enum Naming<'p> {
     Inlined(DefId, &'p [Option<ExprId>], Frame),
 }
 
+/// The world is asked whether to stop once in so many ticks.
+const TICKS: u32 = 256;
+
 /// Which state a variable is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
@@ -80,6 +83,8 @@ pub struct Machine<'p> {
     stack: Vec<Slot<'p>>,
     frame: Frame,
     depth: usize,
+    /// Counts work, to ask the world now and then whether to stop.
+    ticks: u32,
     reading: Reading,
     current: Option<State>,
     next: Vec<Option<Value>>,
@@ -113,6 +118,7 @@ impl<'p> Machine<'p> {
             stack: Vec::with_capacity(256),
             frame: Frame::default(),
             depth: 0,
+            ticks: 0,
             reading: Reading::Current,
             current: None,
             next: vec![None; module.variables.len()],
@@ -211,6 +217,16 @@ impl<'p> Machine<'p> {
         self.settled(datum, expr)
     }
 
+    /// Notes that a little work was done. An error once the world wants evaluation to end.
+    #[inline]
+    fn tick(&mut self) -> Result<()> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(TICKS) && self.world.limit().is_some() {
+            return Err(EvalError::new(ErrorKind::Stopped, "stopped before there was a value"));
+        }
+        Ok(())
+    }
+
     /// Forgets everything about the last run but constants.
     fn fresh(&mut self, current: Option<State>, reading: Reading) {
         self.stack.clear();
@@ -235,7 +251,13 @@ impl<'p> Machine<'p> {
             let missing = self.unassigned_names();
             let kind = if from.is_some() { "next" } else { "initial" };
             let message = format!("the {kind} state has no value for {missing}");
-            return Err(EvalError::new(ErrorKind::Unassigned, message));
+            let error = EvalError::new(ErrorKind::Unassigned, message);
+            let names = missing.replace('`', "");
+            return Err(match (from, self.unassigned) {
+                (None, _) => error.help("an initial predicate says what every variable is"),
+                (Some(_), 1) => error.help(format!("if it does not change, add `UNCHANGED {names}`")),
+                (Some(_), _) => error.help(format!("if they do not change, add `UNCHANGED <<{names}>>`")),
+            });
         }
         let complete = "every variable is assigned";
         Ok(self.next.iter().map(|value| value.clone().expect(complete)).collect())
