@@ -85,10 +85,13 @@ impl<'p> Machine<'p> {
                     return self.act_test(expr, then);
                 };
                 let frame = self.enter(definition, args);
+                let outer = self.label;
                 if self.is_naming {
                     self.label = Some((definition, frame));
                 }
                 let flow = self.act_within(frame, body, then).map_err(|e| self.called(e, *def, expr));
+                // What comes after belongs to whoever called, and the frame of the label ends here.
+                self.label = outer;
                 self.leave(frame);
                 flow
             }
