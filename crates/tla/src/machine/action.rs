@@ -153,8 +153,24 @@ impl<'p> Machine<'p> {
                     )
                 })
             }
+            Node::Apply(function, arg) if !matches!(self.exprs.node(*function), Node::Variable(_)) => {
+                self.act_apply(*function, *arg, expr, then)
+            }
             _ => self.act_test(expr, then),
         }
+    }
+
+    /// `f[x]`, where the body of `f` may be true in several ways if it was not computed ahead.
+    fn act_apply(&mut self, function: ExprId, arg: ExprId, expr: ExprId, then: Then<'_, 'p>) -> Flow {
+        let lazy = match self.eval(function)? {
+            Datum::Function(lazy) if lazy.changes.is_empty() && self.recorder.is_none() => lazy,
+            _ => return self.act_test(expr, then),
+        };
+        let arg = self.eval_value(arg)?;
+        let (body, frame) = self.enter_function(&lazy, &arg).map_err(|e| self.at(e, expr))?;
+        let flow = self.act_within(frame, body, then);
+        self.leave(frame);
+        flow
     }
 
     /// Runs the parts of a conjunction from one of them on.
@@ -194,7 +210,8 @@ impl<'p> Machine<'p> {
                         Some(variables) => self.keep(variables, assigned)?,
                         None => return self.act_then_rest(parts, index, then),
                     },
-                    Node::Not(_) | Node::NotEqual(..) | Node::NotIn(..) | Node::Arithmetic(..) | Node::Apply(..) => {
+                    Node::Not(_) | Node::NotEqual(..) | Node::NotIn(..) | Node::Arithmetic(..) => self.test(part)?,
+                    Node::Apply(function, _) if matches!(self.exprs.node(*function), Node::Variable(_)) => {
                         self.test(part)?
                     }
                     Node::In(left, _) if self.assignable(*left, frame).is_none() => self.test(part)?,
@@ -304,7 +321,8 @@ impl<'p> Machine<'p> {
         if let Some(others) = choices.get_mut(1..) {
             others.reverse();
         }
-        self.act_choices(&choices, 0, body, then)
+        let room = self.exprs.room(expr);
+        self.act_choices(&choices, 0, body, room, then)
     }
 
     fn act_choices(
@@ -312,6 +330,7 @@ impl<'p> Machine<'p> {
         choices: &[Vec<(crate::ir::SlotId, Slot<'p>)>],
         index: usize,
         body: ExprId,
+        room: usize,
         then: Then<'_, 'p>,
     ) -> Flow {
         let Some(choice) = choices.get(index) else {
@@ -321,11 +340,21 @@ impl<'p> Machine<'p> {
             self.set_slot(*slot, content.clone());
         }
         if index > 0 && self.unassigned == 0 {
-            return if self.test(body)? { self.act_choices(choices, index + 1, body, then) } else { Ok(Continue(())) };
+            return if self.test(body)? {
+                self.act_choices(choices, index + 1, body, room, then)
+            } else {
+                Ok(Continue(()))
+            };
         }
         let frame = self.current_frame();
         self.act(body, &mut |machine| {
-            machine.within(frame, |machine| machine.act_choices(choices, index + 1, body, then))
+            machine.within(frame, |machine| {
+                // The other choices bind the same names, and there may be other ways to make this one true.
+                let slots = machine.slots(room);
+                let flow = machine.act_choices(choices, index + 1, body, room, then);
+                machine.restore(slots);
+                flow
+            })
         })
     }
 

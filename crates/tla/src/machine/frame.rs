@@ -167,6 +167,18 @@ impl<'p> Machine<'p> {
         result
     }
 
+    /// What the first slots of the frame hold.
+    pub(super) fn slots(&self, count: usize) -> Vec<Slot<'p>> {
+        let start = self.frame.0 as usize;
+        self.stack[start..start + count].to_vec()
+    }
+
+    /// Puts back what the first slots of the frame held.
+    pub(super) fn restore(&mut self, slots: Vec<Slot<'p>>) {
+        let start = self.frame.0 as usize;
+        self.stack[start..start + slots.len()].clone_from_slice(&slots);
+    }
+
     pub(super) fn current_frame(&self) -> Frame {
         self.frame
     }
