@@ -51,10 +51,13 @@ impl<'p> Machine<'p> {
                 Ok(Continue(()))
             }
             Node::Inlined { def, args, body } => {
+                let outer = self.label;
                 if self.is_naming {
                     self.label = Some(Naming::Inlined(*def, args, self.current_frame()));
                 }
-                self.act(*body, then).map_err(|e| self.called(e, *def, expr))
+                let flow = self.act(*body, then).map_err(|e| self.called(e, *def, expr));
+                self.label = outer;
+                flow
             }
             _ => self.act_other(expr, then),
         }
@@ -98,10 +101,13 @@ impl<'p> Machine<'p> {
                     return self.act_test(expr, then);
                 };
                 let frame = self.enter(definition, args);
+                let outer = self.label;
                 if self.is_naming {
                     self.label = Some(Naming::Called(*def, frame));
                 }
                 let flow = self.act_within(frame, body, then).map_err(|e| self.called(e, *def, expr));
+                // What comes after belongs to whoever called, and the frame of the label ends here.
+                self.label = outer;
                 self.leave(frame);
                 flow
             }
@@ -164,8 +170,24 @@ impl<'p> Machine<'p> {
                     )
                 })
             }
+            Node::Apply(function, arg) if !matches!(self.exprs.node(*function), Node::Variable(_)) => {
+                self.act_apply(*function, *arg, expr, then)
+            }
             _ => self.act_test(expr, then),
         }
+    }
+
+    /// `f[x]`, where the body of `f` may be true in several ways if it was not computed ahead.
+    fn act_apply(&mut self, function: ExprId, arg: ExprId, expr: ExprId, then: Then<'_, 'p>) -> Flow {
+        let lazy = match self.eval(function)? {
+            Datum::Function(lazy) if lazy.changes.is_empty() && self.recorder.is_none() => lazy,
+            _ => return self.act_test(expr, then),
+        };
+        let arg = self.eval_value(arg)?;
+        let (body, frame) = self.enter_function(&lazy, &arg).map_err(|e| self.at(e, expr))?;
+        let flow = self.act_within(frame, body, then);
+        self.leave(frame);
+        flow
     }
 
     /// Runs the parts of a conjunction from one of them on.
@@ -205,7 +227,8 @@ impl<'p> Machine<'p> {
                         Some(variables) => self.keep(variables, assigned)?,
                         None => return self.act_then_rest(parts, index, then),
                     },
-                    Node::Not(_) | Node::NotEqual(..) | Node::NotIn(..) | Node::Arithmetic(..) | Node::Apply(..) => {
+                    Node::Not(_) | Node::NotEqual(..) | Node::NotIn(..) | Node::Arithmetic(..) => self.test(part)?,
+                    Node::Apply(function, _) if matches!(self.exprs.node(*function), Node::Variable(_)) => {
                         self.test(part)?
                     }
                     Node::In(left, _) if self.assignable(*left, frame).is_none() => self.test(part)?,

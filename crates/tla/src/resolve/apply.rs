@@ -17,7 +17,7 @@ use crate::source::Site;
 use crate::value::Value;
 
 /// What a name turned out to be.
-enum Target {
+pub(super) enum Target {
     /// A slot that holds a value.
     Local(SlotId),
     /// A parameter, or a `LET` without parameters.
@@ -67,6 +67,18 @@ impl Resolver {
             self.arguments_of_unknown(scope, args);
             return self.broken(site);
         };
+        self.applied(scope, target, name, args, site)
+    }
+
+    /// Resolves the arguments of what a name turned out to be.
+    pub(super) fn applied(
+        &mut self,
+        scope: &mut Scope,
+        target: Target,
+        name: &Name,
+        args: &[Expr],
+        site: Site,
+    ) -> ExprId {
         let params = self.params(&target);
         if params.len() != args.len() {
             let definition = match &target {
@@ -257,7 +269,7 @@ impl Resolver {
     }
 
     /// Looks a name up; what is not found is reported.
-    fn find(&mut self, scope: &mut Scope, prefixes: &[Prefix], name: &Name) -> Option<Target> {
+    pub(super) fn find(&mut self, scope: &mut Scope, prefixes: &[Prefix], name: &Name) -> Option<Target> {
         let hidden = self.universes[scope.universe.0].hidden.len();
         let hidden: Vec<Arg> = (0..hidden).map(|slot| Arg::Slot(slot_id(slot))).collect();
         let Some((outermost, inner)) = prefixes.split_first() else {
@@ -383,7 +395,7 @@ impl Resolver {
     }
 
     /// Resolves arguments that nobody takes, for the errors in them.
-    fn arguments_of_unknown(&mut self, scope: &mut Scope, args: &[Expr]) {
+    pub(super) fn arguments_of_unknown(&mut self, scope: &mut Scope, args: &[Expr]) {
         for arg in args {
             match &arg.kind {
                 Kind::Lambda { params, body } => {

@@ -16,6 +16,7 @@ mod load;
 mod local;
 mod mention;
 mod module;
+mod part;
 mod problem;
 mod suggest;
 mod table;
@@ -52,6 +53,8 @@ pub struct Context {
     hidden: Vec<usize>,
     natives: BTreeMap<(&'static str, &'static str), DefId>,
     effects: Vec<level::Effect>,
+    /// Conjunctions and disjunctions that are lists of bullets.
+    lists: BTreeSet<ExprId>,
 }
 
 /// Resolves a specification: its root module, and every module that it needs. The strings are those that the
