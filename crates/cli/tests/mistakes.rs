@@ -29,7 +29,7 @@ fn run(directory: &Path, args: &[&str]) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     // How long it took is no part of what is compared.
     let printed = text(&output.stdout);
-    let printed = printed.lines().filter(|line| !line.contains(" states generated, "));
+    let printed = printed.lines().filter(|line| !line.contains(" generated, "));
     let printed: String = printed.map(|line| format!("{line}\n")).collect();
     let code = output.status.code().unwrap_or(-1);
     format!("$ omnilink {}\n{printed}{}exit {code}", args.join(" "), text(&output.stderr))

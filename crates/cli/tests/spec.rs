@@ -40,7 +40,7 @@ fn run(directory: &Path, args: &[&str]) -> String {
     let output = output.expect("the command runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let timeless = |line: &str| match line.split_once("; ") {
-        Some((counts, _)) if counts.contains("states generated") => format!("{counts}\n"),
+        Some((counts, _)) if counts.contains(" generated, ") => format!("{counts}\n"),
         _ if line.contains("\"milliseconds\"") => "  \"milliseconds\": 0,\n".to_owned(),
         _ => format!("{line}\n"),
     };

@@ -150,8 +150,9 @@ fn counts(outcome: &Outcome<'_>) -> String {
     let stats = &outcome.checked.stats;
     let seconds = outcome.elapsed.as_secs_f64();
     format!(
-        "{} states generated, {} distinct, {} left, depth {}; {seconds:.2} s, {} states per second",
+        "{} state{} generated, {} distinct, {} left, depth {}; {seconds:.2} s, {} states per second",
         HumanCount(stats.generated),
+        if stats.generated == 1 { "" } else { "s" },
         HumanCount(stats.distinct),
         HumanCount(stats.queued),
         stats.depth,

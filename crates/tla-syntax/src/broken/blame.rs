@@ -210,8 +210,11 @@ impl Scene<'_> {
     /// The bullet in whose item a token stands.
     fn bullet_of(&self, token: &Token) -> Option<&Token> {
         let before = self.tokens.iter().take_while(|other| other.span.start < token.span.start);
-        let bullets = before.filter(|bullet| bullet.starts_line && is_bullet(self.of(bullet)));
-        bullets.last()
+        let is_first = |index: usize| index > 0 && matches!(self.word(index - 1), "==" | "≜");
+        let bullets = before
+            .enumerate()
+            .filter(|(index, bullet)| is_bullet(self.of(bullet)) && (bullet.starts_line || is_first(*index)));
+        bullets.last().map(|(_, bullet)| bullet)
     }
 
     /// A reserved word where a name should stand.
@@ -268,9 +271,17 @@ impl Scene<'_> {
         let is_operator = operator(word, Fixity::Infix).is_some() || operator(word, Fixity::Prefix).is_some();
         if is_operator || word == "-" {
             let error = Diagnostic::new(before.span, format!("nothing stands to the right of `{word}`"));
-            return Some(match self.found() {
-                "" => error,
-                found => error.related(self.span(), format!("`{found}` cannot")),
+            let bullet = self.bullet_of(before).filter(|bullet| {
+                let token = self.tokens.get(self.index);
+                token.is_some_and(|token| token.starts_line && token.column <= bullet.column)
+            });
+            return Some(match (self.found(), bullet) {
+                ("", _) => error,
+                (found, Some(_)) => {
+                    let error = error.related(self.span(), format!("`{found}` stands too far left, and ends the list"));
+                    error.help("indent the line further than the bullet")
+                }
+                (found, None) => error.related(self.span(), format!("`{found}` cannot")),
             });
         }
         if matches!(word, "==" | "≜") {
