@@ -104,12 +104,14 @@ impl<'p> Machine<'p> {
             Node::Choose { bound, body } => self.choose(bound, *body, expr)?,
             Node::Filter { bound, body } => return self.filter(bound, *body, expr),
             Node::Map { bounds, body } => {
-                let mut elements = Vec::new();
+                let (mut elements, mut places) = (Vec::new(), 0);
                 self.for_each(bounds, expr, &mut |machine| {
-                    elements.push(machine.eval_value(*body)?);
-                    if elements.len() as u128 > datum::LIMIT {
+                    let element = machine.eval_value(*body)?;
+                    places += datum::places_of(&element);
+                    if places > datum::LIMIT {
                         return Err(machine.at(datum::too_large(), expr));
                     }
+                    elements.push(element);
                     Ok(true)
                 })?;
                 Value::set(elements).map_err(|e| self.at(e, expr))?
@@ -538,12 +540,13 @@ impl<'p> Machine<'p> {
             return Ok(LazySet::Filter(set, closure).into());
         }
         let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
-        let mut kept = Vec::new();
+        let (mut kept, mut places) = (Vec::new(), 0);
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
             self.tick()?;
             self.bind(&bound.pattern, element.clone(), expr)?;
             if self.test(body)? {
-                if kept.len() as u128 >= datum::LIMIT {
+                places += datum::places_of(&element);
+                if places > datum::LIMIT {
                     return Err(self.at(datum::too_large(), expr));
                 }
                 kept.push(element);
