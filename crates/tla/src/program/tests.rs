@@ -183,7 +183,7 @@ fn properties_are_skipped_on_purpose_only() {
 #[test]
 fn nothing_to_check() {
     insta::assert_snapshot!(check("CONSTANTS N = 1 F <- Plus"), @"Missing: the configuration does not say what to check (add a line `SPECIFICATION Spec`)");
-    insta::assert_snapshot!(check("SPECIFICATION Bare CONSTANTS N = 1 F <- Plus"), @"`Bare`: `Bare` has no next-state relation of the form `[][Next]_vars`");
+    insta::assert_snapshot!(check("SPECIFICATION Bare CONSTANTS N = 1 F <- Plus"), @r"`Bare`: `Bare` has no next-state relation of the form `[][Next]_vars` (a specification has the form `Init /\ [][Next]_vars`, with fairness if need be)");
 }
 
 #[test]
