@@ -320,7 +320,11 @@ impl<'p> Machine<'p> {
             self.set_slot(*slot, content.clone());
         }
         if index > 0 && self.unassigned == 0 {
-            return if self.test(body)? { self.act_choices(choices, index + 1, top, body, then) } else { Ok(Continue(())) };
+            return if self.test(body)? {
+                self.act_choices(choices, index + 1, top, body, then)
+            } else {
+                Ok(Continue(()))
+            };
         }
         let frame = self.current_frame();
         self.act(body, &mut |machine| {
