@@ -315,6 +315,17 @@ pub enum Kind {
     Fairness(Fairness, Box<[Expr; 2]>),
     /// `name(x) :: e`
     Label(Name, Box<Expr>),
-    /// A reference into the middle of a definition (`Op!1!<<`), which TLC does not evaluate either.
+    /// `I(a)!Op(b)!2!1`: the first operand of the second operand of what `Op` is defined as. `Op!:` is all of it.
+    Part {
+        /// What stands before the name of the definition.
+        prefixes: Vec<Prefix>,
+        /// The definition.
+        name: Name,
+        /// What it is applied to.
+        args: Vec<Expr>,
+        /// Which operand at each step inwards; the first is 1.
+        path: Vec<usize>,
+    },
+    /// Any other reference into the middle of a definition (`Op!1!(x)`, `Op!@`).
     Subexpression,
 }

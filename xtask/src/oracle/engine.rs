@@ -46,6 +46,11 @@ impl Engine {
         Ok(Engine { binary: target.join(profile).join("omnilink"), scratch })
     }
 
+    /// The command itself.
+    pub(super) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// What every line of `cases` is, read in the context of `module`, or why it has no value. Each must be a string.
     pub(super) fn evaluate(&self, module: &Path, cases: &Path) -> Result<Vec<Evaluated>> {
         let output = self.run(&["spec".as_ref(), "eval".as_ref(), module, "--lines".as_ref(), cases], LIMIT)?;

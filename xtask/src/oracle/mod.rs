@@ -14,6 +14,7 @@ mod kind;
 mod process;
 mod random;
 mod specs;
+mod speed;
 mod table;
 mod tlc;
 
@@ -51,6 +52,9 @@ pub(crate) struct Options {
     /// Compare our engine with the manifests of the public TLA+ examples in this directory
     #[arg(long, value_name = "DIR")]
     field: Option<PathBuf>,
+    /// Measure our engine and TLC on the benchmark specs; with `--write`, put the table into the README
+    #[arg(long, conflicts_with_all = ["engine", "random", "field"])]
+    speed: bool,
     /// With random cases, ask only TLC; with the examples, only list the models
     #[arg(long)]
     without_engine: bool,
@@ -95,6 +99,7 @@ impl Default for Options {
             random: None,
             seed: 1,
             field: None,
+            speed: false,
             without_engine: false,
             jobs: JOBS,
             only: String::new(),
@@ -109,6 +114,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         return workspace.cargo("test --package omnilink-cli --test oracle -- --include-ignored");
     }
     let tlc = Tlc::find(workspace)?;
+    if options.speed {
+        return speed::run(workspace, &tlc, options.write);
+    }
     if let Some(directory) = &options.field {
         return field::run(workspace, &tlc, directory, options);
     }

@@ -31,6 +31,12 @@ pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     if let Some(trace) = trace(&outcome.checked.verdict) {
         anstream::print!("{}", trace_text(outcome.program, machine, trace));
     }
+    if let Some(explanation) = &outcome.explanation {
+        anstream::println!("  {bold}{}{bold:#}:", explanation.title);
+        for line in &explanation.lines {
+            anstream::println!("    {line}");
+        }
+    }
     if let Verdict::Error { error, .. } = &outcome.checked.verdict {
         anstream::eprintln!("{}", Complaint::of_evaluation(outcome.program, error).render());
     }
@@ -173,6 +179,7 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
         "reason": reason(outcome),
         "invariant": invariant,
         "trace": states,
+        "explanation": outcome.explanation.as_ref().map(|explanation| &explanation.lines),
         "stats": {
             "generated": stats.generated,
             "distinct": stats.distinct,

@@ -63,6 +63,7 @@ impl Lower<'_> {
                 Kind::Apply { prefixes: Vec::new(), name, args: self.exprs(args) }
             }
             ("prefixed_op", [prefix, op]) => self.prefixed(*prefix, *op),
+            ("subexpression", [prefix, last]) => self.part(*prefix, *last),
             ("subexpression" | "proof_step_ref", _) => Kind::Subexpression,
             ("lambda", [params @ .., body]) => {
                 let declare = |param: &Node<'_>| Declaration { name: self.name(*param), arity: 0 };
@@ -275,23 +276,46 @@ impl Lower<'_> {
 
     /// `I(a)!J!Op(b)`. Other ways through `!` lead into the middle of definitions.
     fn prefixed(&mut self, prefix: Node<'_>, op: Node<'_>) -> Kind {
-        let mut prefixes = Vec::new();
-        for part in children(prefix) {
-            let component = children(part).first().copied().filter(|_| part.kind() == "subexpr_component");
-            let Some(component) = component else { return Kind::Subexpression };
-            match (component.kind(), &children(component)[..]) {
-                ("identifier_ref", _) => prefixes.push(Prefix { name: self.name(component), args: Vec::new() }),
-                ("bound_op", [name, args @ ..]) => {
-                    prefixes.push(Prefix { name: self.name(*name), args: self.exprs(args) });
-                }
-                _ => return Kind::Subexpression,
-            }
-        }
+        let prefixes: Option<Vec<Prefix>> = children(prefix).iter().map(|part| self.component(*part)).collect();
+        let Some(prefixes) = prefixes else { return Kind::Subexpression };
         match (op.kind(), &children(op)[..]) {
             ("bound_op" | "bound_nonfix_op", [name, args @ ..]) => {
                 Kind::Apply { prefixes, name: self.name(*name), args: self.exprs(args) }
             }
             _ => Kind::Apply { prefixes, name: self.name(op), args: Vec::new() },
+        }
+    }
+
+    /// `I(a)!Op(b)!2!1`, `Op!:`. What follows the names are numbers of operands.
+    fn part(&mut self, prefix: Node<'_>, last: Node<'_>) -> Kind {
+        let mut steps = children(prefix);
+        steps.push(last);
+        let names = steps.iter().take_while(|step| step.kind() == "subexpr_component").count();
+        let prefixes: Option<Vec<Prefix>> = steps[..names].iter().map(|step| self.component(*step)).collect();
+        let mut path = Vec::new();
+        for step in &steps[names..] {
+            match children(*step).first().map(|step| (step.kind(), self.text_of(*step))) {
+                Some(("langle_bracket", _)) => path.push(1),
+                Some(("rangle_bracket", _)) => path.push(2),
+                Some(("colon", _)) => {}
+                Some(("child_id", digits)) if digits.parse::<usize>().is_ok_and(|number| number > 0) => {
+                    path.extend(digits.parse::<usize>());
+                }
+                _ => return Kind::Subexpression,
+            }
+        }
+        let Some(mut prefixes) = prefixes else { return Kind::Subexpression };
+        let Some(Prefix { name, args }) = prefixes.pop() else { return Kind::Subexpression };
+        Kind::Part { prefixes, name, args, path }
+    }
+
+    /// A name before `!`, with its arguments.
+    fn component(&mut self, part: Node<'_>) -> Option<Prefix> {
+        let component = children(part).first().copied().filter(|_| part.kind() == "subexpr_component")?;
+        match (component.kind(), &children(component)[..]) {
+            ("identifier_ref", _) => Some(Prefix { name: self.name(component), args: Vec::new() }),
+            ("bound_op", [name, args @ ..]) => Some(Prefix { name: self.name(*name), args: self.exprs(args) }),
+            _ => None,
         }
     }
 

@@ -111,6 +111,11 @@ pub(crate) fn expr(e: &Expr) -> String {
             form(if *fairness == Fairness::Weak { "wf" } else { "sf" }, parts.iter().map(expr).collect())
         }
         Kind::Label(name, body) => form("label", vec![name.text.clone(), expr(body)]),
+        Kind::Part { prefixes, name, args, path } => {
+            let prefixes: String = prefixes.iter().map(prefix).collect();
+            let path: String = path.iter().map(|step| format!("!{step}")).collect();
+            form(&format!("part {prefixes}{}{path}", name.text), args.iter().map(expr).collect())
+        }
         Kind::Subexpression => "subexpression".to_owned(),
     }
 }

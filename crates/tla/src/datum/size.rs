@@ -210,6 +210,6 @@ fn interval_len(low: i64, high: i64) -> u128 {
     if high < low { 0 } else { u128::from(high.abs_diff(low)) + 1 }
 }
 
-fn too_large() -> Box<EvalError> {
+pub(crate) fn too_large() -> Box<EvalError> {
     EvalError::new(ErrorKind::Limit, format!("the set is too large to enumerate; the limit is {LIMIT} elements"))
 }

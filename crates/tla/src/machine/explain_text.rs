@@ -75,12 +75,21 @@ impl Part {
                 format!("true   {words}  makes {name}' = {}", value.display(&module.strings))
             }
             Outcome::Error(error) => format!("error  {words}{given}  at {place}: {error}"),
-            Outcome::Value(value) => format!("       {words} = {}", value.display(&module.strings)),
-            Outcome::Lazy(shown) => format!("       {words} = {shown}"),
+            Outcome::Value(value) => format!("       {words} = {}{given}", value.display(&module.strings)),
+            Outcome::Lazy(shown) => format!("       {words} = {shown}{given}"),
         };
         let _ = writeln!(text, "{indent}{line}");
+        self.write_parts(module, depth + 1, text);
+    }
+
+    fn write_parts(&self, module: &Module, depth: usize, text: &mut String) {
         for part in self.parts.iter().filter(|part| !part.says_nothing(module)) {
-            part.write(module, depth + 1, text);
+            if part.site == self.site {
+                // A definition that nobody named has the words of its body.
+                part.write_parts(module, depth, text);
+            } else {
+                part.write(module, depth, text);
+            }
         }
     }
 

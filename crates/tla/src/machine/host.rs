@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::Machine;
-use super::frame::Slot;
-use crate::datum::{Closure, Datum, LazyFunction, Operator};
+use super::frame::{Frame, Slot};
+use crate::datum::{self, Closure, Datum, LazyFunction, Operator};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::ir::{Node, Pattern};
+use crate::ir::{ExprId, Node, Pattern};
 use crate::modules::{Host, World};
 use crate::strings::Strings;
 use crate::value::Value;
@@ -41,20 +41,8 @@ impl Host for Machine<'_> {
     }
 
     fn compute(&mut self, function: &LazyFunction, arg: &Value) -> Result<Datum> {
-        let code = function.closure.code;
-        let Node::Function { bounds, body, this } = self.exprs.node(code) else {
-            unreachable!("only function constructors become lazy functions");
-        };
-        let frame = self.enter_captured(&function.closure.frame, &[], self.room(&function.closure));
-        let result = self.within(frame, |machine| {
-            if let Some(slot) = this {
-                // The definition means itself as it was defined, whatever `EXCEPT` changed since.
-                let itself = LazyFunction { changes: Vec::new(), ..function.clone() };
-                machine.set_slot(*slot, Slot::Datum(Datum::Function(Arc::new(itself))));
-            }
-            machine.bind_args(bounds, arg, code)?;
-            machine.deeper(|machine| machine.eval(*body))
-        });
+        let (body, frame) = self.enter_body(function, arg)?;
+        let result = self.within(frame, |machine| machine.deeper(|machine| machine.eval(body)));
         self.leave(frame);
         result
     }
@@ -65,6 +53,38 @@ impl Host for Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// The body of a function that is applied, and a frame in which its argument is bound.
+    pub(super) fn enter_function(&mut self, function: &LazyFunction, arg: &Value) -> Result<(ExprId, Frame)> {
+        if !datum::contains(self, &function.domain, &Datum::Value(arg.clone()))? {
+            let message = format!("the argument {} is outside the domain", arg.display(self.strings()));
+            return Err(EvalError::new(ErrorKind::OutsideDomain, message));
+        }
+        self.enter_body(function, arg)
+    }
+
+    fn enter_body(&mut self, function: &LazyFunction, arg: &Value) -> Result<(ExprId, Frame)> {
+        let code = function.closure.code;
+        let Node::Function { bounds, body, this } = self.exprs.node(code) else {
+            unreachable!("only function constructors become lazy functions");
+        };
+        let frame = self.enter_captured(&function.closure.frame, &[], self.room(&function.closure));
+        let bound = self.within(frame, |machine| {
+            if let Some(slot) = this {
+                // The definition means itself as it was defined, whatever `EXCEPT` changed since.
+                let itself = LazyFunction { changes: Vec::new(), ..function.clone() };
+                machine.set_slot(*slot, Slot::Datum(Datum::Function(Arc::new(itself))));
+            }
+            machine.bind_args(bounds, arg, code)
+        });
+        match bound {
+            Ok(()) => Ok((*body, frame)),
+            Err(error) => {
+                self.leave(frame);
+                Err(error)
+            }
+        }
+    }
+
     /// How many slots the expression of a closure needs.
     fn room(&self, closure: &Closure) -> usize {
         self.exprs.room(closure.code)

@@ -102,7 +102,7 @@ fn check_with(text: &str, options: Options) -> String {
             let uses = program.module.names["Uses"];
             let body = program.module.exprs.node(program.body(uses).expect("defined above")).clone();
             let target = match body {
-                Node::Call { def, .. } => program.definition(def),
+                Node::Call { def, .. } | Node::Inlined { def, .. } => program.definition(def),
                 _ => unreachable!("`Uses` is a call"),
             };
             let value = match target.body {
@@ -213,7 +213,7 @@ fn actions_have_names_and_parameters() {
     let config = config::parse("INIT Init NEXT Next", &mut Strings::default()).expect("a correct configuration");
     let program = link(builder.module, &config, Options::default()).expect("a module that fits");
     let mut out = String::new();
-    for action in program.actions() {
+    for action in program.actions {
         let _ = writeln!(out, "{} {:?} at {}", action.name, action.params, program.module.sources.words(action.site));
     }
     insta::assert_snapshot!(out, @r#"

@@ -142,9 +142,16 @@ impl Resolver {
                 unsupported(what, self.parts(scope, parts).to_vec())
             }
             Kind::Label(name, inner) => return self.label(scope, name, inner, site),
+            Kind::Part { prefixes, name, args, path } => {
+                return self.part(scope, expr, prefixes, name, args, path);
+            }
             Kind::Subexpression => unsupported("a reference into a definition", Vec::new()),
         };
-        self.exprs.push(node, site)
+        let id = self.exprs.push(node, site);
+        if let Kind::Conjunction(_) | Kind::Disjunction(_) = expr.kind {
+            self.context.lists.insert(id);
+        }
+        id
     }
 
     /// Resolves a `[x \in S |-> e]` that can mention itself by a name.
@@ -272,7 +279,7 @@ impl Resolver {
             scope.frame.locals.push(Local { name: "@".to_owned(), site, kind: LocalKind::Value(at) });
             this.expr(scope, &update.value)
         });
-        Update { path, value, at }
+        Update { path, value, at, reads_at: true }
     }
 }
 

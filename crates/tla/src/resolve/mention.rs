@@ -10,7 +10,7 @@ use tla_syntax::ast::{Expr, Kind, Step, Unit, Update};
 
 /// Adds every name that stands in an expression where it could mean something bound outside; `@` is such a name.
 pub(super) fn mentioned<'a>(expr: &'a Expr, names: &mut BTreeSet<&'a str>) {
-    if let Kind::Apply { prefixes, name, .. } = &expr.kind {
+    if let Kind::Apply { prefixes, name, .. } | Kind::Part { prefixes, name, .. } = &expr.kind {
         names.insert(prefixes.first().map_or(&name.text, |prefix| &prefix.name.text));
     }
     if let Kind::At = expr.kind {
@@ -37,7 +37,7 @@ pub(super) fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | Kind::Boolean(_)
         | Kind::At
         | Kind::Subexpression => {}
-        Kind::Apply { prefixes, args, .. } => {
+        Kind::Apply { prefixes, args, .. } | Kind::Part { prefixes, args, .. } => {
             prefixes.iter().flat_map(|prefix| &prefix.args).for_each(&mut *visit);
             args.iter().for_each(visit);
         }

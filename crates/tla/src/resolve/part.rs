@@ -1,0 +1,87 @@
+//! Parts of definitions: `Inv!2` is the second conjunct of `Inv`.
+//!
+//! The part becomes a definition with the parameters and slots of the whole, whose body is the expression that stands in
+//! the whole already. So a part can be reached only where no name is bound on the way to it, because nobody would give
+//! that name a value.
+
+use tla_syntax::ast::{Expr, Name, Prefix};
+
+use super::Resolver;
+use super::apply::Target;
+use super::expr::unsupported;
+use super::table::Scope;
+use crate::ir::{Body, DefId, Definition, ExprId, Node};
+
+impl Resolver {
+    /// Resolves `Op(args)!path`.
+    pub(super) fn part(
+        &mut self,
+        scope: &mut Scope,
+        expr: &Expr,
+        prefixes: &[Prefix],
+        name: &Name,
+        args: &[Expr],
+        path: &[usize],
+    ) -> ExprId {
+        let site = scope.site(expr.span);
+        let Some(target) = self.find(scope, prefixes, name) else {
+            self.arguments_of_unknown(scope, args);
+            return self.broken(site);
+        };
+        let target = match target {
+            Target::Def(def, first) if path.is_empty() => Some(Target::Def(def, first)),
+            Target::Def(def, first) => self.part_of(def, path).map(|part| Target::Def(part, first)),
+            Target::Local(_) | Target::Argument(..) | Target::Variable(_) => None,
+        };
+        match target {
+            Some(target) => self.applied(scope, target, name, args, site),
+            None => {
+                self.arguments_of_unknown(scope, args);
+                self.exprs.push(unsupported("a reference into a definition", Vec::new()), site)
+            }
+        }
+    }
+
+    /// The definition of a part, made when it is first asked for.
+    fn part_of(&mut self, def: DefId, path: &[usize]) -> Option<DefId> {
+        let whole = self.definition(def);
+        let Body::Expr(mut body) = whole.body else { return None };
+        let mut name = whole.name.clone();
+        for &step in path {
+            body = self.operand(body, step)?;
+            name.push_str(&format!("!{step}"));
+        }
+        let whole = self.definition(def);
+        let part = Definition { name, body: Body::Expr(body), site: self.exprs.site(body), ..whole.clone() };
+        let part = self.add(part, self.hidden(def));
+        self.finished.push(part);
+        Some(part)
+    }
+
+    /// An operand of an expression, counted from 1.
+    fn operand(&self, expr: ExprId, number: usize) -> Option<ExprId> {
+        let place = number.checked_sub(1)?;
+        match self.exprs.node(expr) {
+            // An infix chain stands for nested operators of two operands each.
+            Node::And(parts) | Node::Or(parts) if parts.len() == 2 || self.context.lists.contains(&expr) => {
+                parts.get(place).copied()
+            }
+            Node::Set(parts) | Node::Tuple(parts) => parts.get(place).copied(),
+            Node::Not(a) | Node::Subsets(a) | Node::Union(a) | Node::Domain(a) | Node::Unchanged(a) => {
+                [*a].get(place).copied()
+            }
+            Node::Implies(a, b)
+            | Node::Equivalent(a, b)
+            | Node::Equal(a, b)
+            | Node::NotEqual(a, b)
+            | Node::In(a, b)
+            | Node::NotIn(a, b)
+            | Node::Subseteq(a, b)
+            | Node::Cup(a, b)
+            | Node::Cap(a, b)
+            | Node::Minus(a, b) => [*a, *b].get(place).copied(),
+            Node::If(a, b, c) => [*a, *b, *c].get(place).copied(),
+            _ => None,
+        }
+    }
+}
