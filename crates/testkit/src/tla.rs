@@ -230,7 +230,7 @@ impl<'a> Generator<'a> {
                     let (left, right) = (self.expr(&Str, depth), self.expr(&Str, depth));
                     format!("(IF {left} \\o {right} = \"ab\" THEN \"a\" ELSE \"b\")")
                 }
-                1 => format!("(IF Len(ToString({})) > 5 THEN \"a\" ELSE \"c\")", self.expr(&Set(Box::new(Int)), depth)),
+                1 => format!("(IF Len(ToString({})) > 0 THEN \"a\" ELSE \"c\")", self.expr(&Set(Box::new(Int)), depth)),
                 _ => self.literal(&Str),
             },
             Set(of) => self.set_operation(of, depth),
