@@ -28,7 +28,7 @@ const MARKS: [&str; 2] = ["<!-- speed -->\n", "<!-- end of speed -->\n"];
 
 /// Measures every benchmark spec; prints the table, or puts it into the README of the recorded answers.
 pub(super) fn run(workspace: &Workspace, tlc: &Tlc, write: bool) -> Result<()> {
-    let engine = Engine::build(workspace)?;
+    let engine = Engine::build_fast(workspace)?;
     let source = workspace.root().join("tests/oracle/specs");
     let mut table = String::from(
         "| spec | TLC, CPU s | distinct per CPU s | OmniLink, CPU s | distinct per CPU s | times | 1 worker, s | 2 workers, s | gain |\n\

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{Datum, LazySet, cardinality, is_finite, to_value};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::modules::Host;
 use crate::value::Value;
 
@@ -25,8 +25,15 @@ pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
     }
 }
 
-/// As `ToString` writes it, which fails on sets whose elements cannot be counted or, if they are few, not listed.
+/// As `ToString` writes it, which fails on sets whose elements cannot be counted or, if they are few, not listed, and on
+/// functions that have no value for some argument.
 pub fn print(host: &mut dyn Host, datum: &Datum) -> Result<String> {
+    if let Datum::Function(_) = datum
+        && let Err(error) = to_value(host, datum)
+        && !matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit)
+    {
+        return Err(error);
+    }
     if let Datum::Set(set) = datum {
         let is_listed = match &**set {
             LazySet::Interval(..) | LazySet::Naturals | LazySet::Integers | LazySet::Reals => false,

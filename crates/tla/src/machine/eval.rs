@@ -535,7 +535,8 @@ impl<'p> Machine<'p> {
 
     fn filter(&mut self, bound: &'p Bound, body: ExprId, expr: ExprId) -> Result<Datum> {
         let set = self.eval(bound.set)?;
-        if !is_listed(&set) {
+        let is_set = matches!(set, Datum::Set(_) | Datum::Value(Value::Set(_)));
+        if !is_set || !is_listed(&set) {
             let closure = Closure { code: expr, frame: self.capture(expr) };
             return Ok(LazySet::Filter(set, closure).into());
         }
@@ -604,16 +605,15 @@ impl<'p> Machine<'p> {
         Ok(Value::seq(values).into())
     }
 
-    /// What an expression is, as a value; none if it is too large to be one. A function to infinite sets is no value, but
-    /// it can be applied.
+    /// What the body of a function is, as a value; none if it is too large to be one or has no value. Such a function is
+    /// no value either, but it can be applied where it has one.
     fn eval_finite(&mut self, expr: ExprId) -> Result<Option<Value>> {
-        match self.eval(expr)? {
-            Datum::Value(value) => Ok(Some(value)),
-            lazy => match datum::to_value(self, &lazy) {
-                Ok(value) => Ok(Some(value)),
-                Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(None),
-                Err(error) => Err(self.at(error, expr)),
-            },
+        match self.eval(expr) {
+            Ok(Datum::Value(value)) => Ok(Some(value)),
+            Ok(lazy) => Ok(datum::to_value(self, &lazy).ok()),
+            // Trying again would go as deep again.
+            Err(error) if error.kind == ErrorKind::Limit => Err(error),
+            Err(_) => Ok(None),
         }
     }
 
