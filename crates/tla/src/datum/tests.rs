@@ -153,7 +153,7 @@ fn operations_are_lazy_where_tlc_is() {
     {}
     {1, 3}
     Nat \ {1}
-    WrongKind
+    {1} \cup 1
     WrongKind
     1..3
     WrongKind
