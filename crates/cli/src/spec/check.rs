@@ -48,11 +48,11 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let is_quiet = around.format == Output::Json;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.workers.unwrap_or_else(cores).max(1);
-    let worlds = (0..workers).map(|_| Box::new(Outside::new(is_quiet)) as Box<dyn World + Send>).collect();
+    let worlds = (0..workers).map(|_| Box::new(Outside::new(is_quiet, workers)) as Box<dyn World + Send>).collect();
     let checked = check(&program, worlds, &mut |stats| watch(args, &limits, stats));
     let outcome = Outcome { label, program: &program, checked, warnings, elapsed: limits.elapsed() };
     drop(limits);
-    let mut machine = Machine::new(&program, Box::new(Outside::new(is_quiet)));
+    let mut machine = Machine::new(&program, Box::new(Outside::new(is_quiet, workers)));
     match around.format {
         Output::Human => show::human(&outcome, &mut machine),
         Output::Json => show::json(&outcome, &mut machine),

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
     let Some(expression) = loaded.expression else {
         return refuse(SCHEMA, &[Complaint::new("there is no expression to evaluate")], format);
     };
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json)));
+    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json, 1)));
     match machine.evaluate_definition(expression, None) {
         Ok(datum) => {
             let value = display(&mut machine, &datum);

@@ -10,6 +10,8 @@ use tla::value::Value;
 pub(crate) struct Outside {
     registers: BTreeMap<i64, Datum>,
     random: fastrand::Rng,
+    /// How many of these there are.
+    workers: usize,
     /// Standard output is for a document, so what is printed goes to standard error.
     is_quiet: bool,
 }
@@ -18,8 +20,8 @@ pub(crate) struct Outside {
 const SEED: u64 = 0;
 
 impl Outside {
-    pub(crate) fn new(is_quiet: bool) -> Outside {
-        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), is_quiet }
+    pub(crate) fn new(is_quiet: bool, workers: usize) -> Outside {
+        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), workers, is_quiet }
     }
 }
 
@@ -51,8 +53,8 @@ impl World for Outside {
         self.registers.insert(index, value);
     }
 
-    fn statistic(&self, _: &str) -> Option<Value> {
-        None
+    fn statistic(&self, name: &str) -> Option<Value> {
+        (name == "workers").then(|| Value::Int(i64::try_from(self.workers).unwrap_or(i64::MAX)))
     }
 
     fn exit(&mut self) {}

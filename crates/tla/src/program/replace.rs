@@ -90,8 +90,12 @@ impl Linker<'_> {
             definition.module == module.text && own_name == name && definition.captures == 0
         };
         let all = 0..self.module.definitions.len() as u32;
-        let targets: Vec<DefId> = all.map(DefId).filter(is_meant).collect();
-        if targets.is_empty() {
+        let mut targets: Vec<DefId> = all.map(DefId).filter(is_meant).collect();
+        let is_native = modules::natives().iter().any(|native| native.name == name);
+        if targets.is_empty() && is_native {
+            // All modules share what comes with us, so TLC replaces it everywhere.
+            targets = self.natives(name);
+        } else if targets.is_empty() {
             let message = format!("there is no definition `{name}` in a module `{}`", module.text);
             self.errors.push(LinkError::new(Place::Config(assignment.name.span.to(module.span)), message));
         }
