@@ -1,6 +1,7 @@
 //! Every check, in the order in which they fail fastest.
 //!
-//! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a minute or needs more than crates.io.
+//! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. Besides what Rust brings,
+//! the steps need Java and pip, for TLC.
 
 use std::time::Instant;
 
@@ -8,6 +9,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::workspace::Workspace;
 use crate::{fuzz, oracle, smoke, tidy};
+
+/// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
+const RANDOM: usize = 500;
 
 /// A heading, and what is done under it.
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
@@ -22,6 +26,8 @@ const STEPS: &[Step] = &[
     ("docs", |workspace| workspace.cargo_with("doc --no-deps --workspace", &[("RUSTDOCFLAGS", "-D warnings")])),
     ("fuzz for one second", |workspace| fuzz::run(workspace, 1, None)),
     ("examples in README.md", smoke::run),
+    ("answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::quick())),
+    ("random answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::random(RANDOM))),
 ];
 
 /// What takes long, and runs when asked for.
@@ -30,7 +36,7 @@ const FULL: &[Step] = &[
         nextest(workspace, "--workspace --release --profile full --run-ignored only --no-tests pass")
     }),
     ("cargo deny", |workspace| installed(workspace, "deny")?.cargo("deny check licenses bans sources")),
-    ("answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::default())),
+    ("answers of TLC on large specs", |workspace| oracle::run(workspace, &oracle::Options::large())),
     ("fuzz for a minute", |workspace| fuzz::run(workspace, 60, None)),
     ("mutants", |workspace| installed(workspace, "mutants")?.cargo("mutants --workspace --test-tool nextest")),
 ];

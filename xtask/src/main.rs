@@ -1,8 +1,8 @@
 //! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `fuzz`, `oracle` and `bench`.
 //!
-//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy` and `fuzz` are steps
-//! of it that are also useful alone. `oracle` needs Java, and is a step only of the full run. `bench` takes minutes and
-//! means something only on a machine that does nothing else.
+//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `fuzz` and `oracle`
+//! are steps of it that are also useful alone; `oracle` needs Java. `bench` takes minutes and means something only on a
+//! machine that does nothing else.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
@@ -26,7 +26,7 @@ use crate::workspace::Workspace;
 enum Command {
     /// Run every check, and stop at the first that fails
     Ci {
-        /// Also run the ignored tests, `cargo deny`, a minute of each fuzz target, and mutation tests
+        /// Also run the ignored tests, `cargo deny`, TLC on large specs, a minute of each fuzz target, and mutation tests
         #[arg(long)]
         full: bool,
     },

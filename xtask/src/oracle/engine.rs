@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// How long our engine may take for a question of ours.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// The command `omnilink`, built for speed.
+/// The command `omnilink`.
 pub(super) struct Engine {
     binary: PathBuf,
     /// Where its output goes before it is read.
@@ -24,21 +24,26 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Builds the command.
+    /// Builds the command as tests use it, with every check.
     pub(super) fn build(workspace: &Workspace) -> Result<Engine> {
+        workspace.cargo("build --quiet --package omnilink-cli")?;
+        Engine::new(workspace, "debug")
+    }
+
+    /// Builds the command for speed.
+    pub(super) fn build_fast(workspace: &Workspace) -> Result<Engine> {
         workspace.cargo("build --quiet --release --package omnilink-cli")?;
+        Engine::new(workspace, "release")
+    }
+
+    fn new(workspace: &Workspace, profile: &str) -> Result<Engine> {
         let target = workspace.metadata.target_directory.as_std_path();
         let scratch = target.join("oracle/omnilink");
         fs::create_dir_all(&scratch)?;
-        Ok(Engine { binary: target.join("release/omnilink"), scratch })
+        Ok(Engine { binary: target.join(profile).join("omnilink"), scratch })
     }
 
-    /// Where files may be put that can be thrown away.
-    pub(super) fn scratch(&self) -> &Path {
-        &self.scratch
-    }
-
-    /// The value of every line of `cases`, read in the context of `module`, or none where it has none.
+    /// What every line of `cases` is, read in the context of `module`, or none where it has no value. Each must be a string.
     pub(super) fn evaluate(&self, module: &Path, cases: &Path) -> Result<Vec<Option<String>>> {
         let output = self.run(&["spec".as_ref(), "eval".as_ref(), module, "--lines".as_ref(), cases], LIMIT)?;
         let output = output.context("omnilink does not end on the expressions")?;
@@ -52,7 +57,9 @@ impl Engine {
 
     /// How checking a spec ends, or none if that takes longer than `limit`.
     pub(super) fn check_for(&self, module: &Path, config: &Path, limit: Duration) -> Result<Option<Answer>> {
-        let output = self.run(&["spec".as_ref(), "check".as_ref(), module, "--config".as_ref(), config], limit)?;
+        // One worker meets states in TLC's order.
+        let words = ["spec".as_ref(), "check".as_ref(), module, "--config".as_ref(), config];
+        let output = self.run(&[&words[..], &["--workers".as_ref(), "1".as_ref()]].concat(), limit)?;
         let Some(output) = output else { return Ok(None) };
         let report: Value = serde_json::from_str(&output)
             .with_context(|| format!("omnilink printed no JSON for {}", module.display()))?;
@@ -75,26 +82,33 @@ impl Engine {
 /// What one line of `spec eval` says: `{"value": TEXT}` or `{"error": KIND, "message": TEXT}`.
 fn value(line: &Value) -> Result<Option<String>> {
     if let Some(value) = line["value"].as_str() {
-        return Ok(Some(value.to_owned()));
+        // A string of TLA+ is escaped as one of JSON.
+        return serde_json::from_str(value).with_context(|| format!("omnilink did not answer with a string: {line}"));
     }
     ensure!(line["error"].is_string(), "an answer of omnilink has neither a value nor an error: {line}");
     Ok(None)
 }
 
-/// What `spec check` says: `outcome` and what belongs to it, and the counts.
+/// What `spec check` says, in the words of the table of specs.
 fn answer(report: &Value) -> Answer {
-    let text = |key: &str| match &report[key] {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
+    let number = |value: &Value| value.as_u64().map(|number| number.to_string()).unwrap_or_default();
+    let (stats, verdict) = (&report["stats"], report["verdict"].as_str().unwrap_or_default());
+    let outcome = match (verdict, report["invariant"].as_str()) {
+        ("holds", _) => "ok".to_owned(),
+        ("violated", Some(invariant)) => format!("invariant {invariant}"),
+        // Postconditions are younger than the TLC that this is compared with.
+        ("violated", None) => "assumption".to_owned(),
+        ("deadlock", _) => verdict.to_owned(),
+        _ => format!("error {verdict}"),
     };
+    let message = report["errors"][0]["message"].as_str().or(report["reason"].as_str());
     Answer {
-        outcome: text("outcome"),
-        generated: text("generated"),
-        distinct: text("distinct"),
-        depth: text("depth"),
-        trace: text("trace"),
-        message: text("message"),
+        outcome,
+        generated: number(&stats["generated"]),
+        distinct: number(&stats["distinct"]),
+        depth: number(&stats["depth"]),
+        trace: report["trace"].as_array().map(|states| states.len().to_string()).unwrap_or_default(),
+        message: message.unwrap_or_default().to_owned(),
     }
 }
 
@@ -105,15 +119,20 @@ mod tests {
     #[test]
     fn lines_have_a_value_or_an_error() {
         let read = |text| value(&serde_json::from_str(text).expect("JSON"));
-        assert_eq!(read(r#"{"value": "{1, 2}"}"#).expect("an answer"), Some("{1, 2}".to_owned()));
+        assert_eq!(read(r#"{"value": "\"{1, \\\"a\\\"}\""}"#).expect("an answer"), Some("{1, \"a\"}".to_owned()));
         assert_eq!(read(r#"{"error": "Arithmetic", "message": "m"}"#).expect("an answer"), None);
         assert!(read("{}").is_err());
     }
 
     #[test]
-    fn counts_are_read() {
-        let report =
-            serde_json::from_str(r#"{"outcome": "ok", "generated": 5, "distinct": 3, "depth": 2}"#).expect("JSON");
-        assert_eq!(answer(&report).summary(), "ok, 5 generated, 3 distinct, depth 2");
+    fn reports_are_read() {
+        let check = |text| answer(&serde_json::from_str(text).expect("JSON")).summary();
+        let stats = r#""stats": {"generated": 5, "distinct": 3, "depth": 2}"#;
+        let holds = format!(r#"{{"verdict": "holds", {stats}}}"#);
+        insta::assert_snapshot!(check(&holds), @"ok, 5 generated, 3 distinct, depth 2");
+        let violated = format!(r#"{{"verdict": "violated", "invariant": "Small", "trace": [{{}}, {{}}], {stats}}}"#);
+        insta::assert_snapshot!(check(&violated), @"invariant Small, 2 states");
+        insta::assert_snapshot!(check(r#"{"verdict": "violated", "invariant": null, "trace": null}"#), @"assumption");
+        insta::assert_snapshot!(check(r#"{"verdict": "wrong", "errors": [{"message": "m"}]}"#), @"error");
     }
 }

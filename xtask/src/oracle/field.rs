@@ -70,7 +70,7 @@ pub(super) fn run(workspace: &Workspace, tlc: &Tlc, directory: &Path, options: &
         }
         return Ok(());
     }
-    let engine = Engine::build(workspace)?;
+    let engine = Engine::build_fast(workspace)?;
     let rows = jobs::each(options.jobs, &chosen, |model| compare(tlc, &engine, directory, model))?;
     println!("| model | expected | found | seconds | |\n|---|---|---|---:|---|");
     for row in &rows {

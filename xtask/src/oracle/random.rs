@@ -1,20 +1,19 @@
 //! Random expressions and specs, answered by TLC and by our engine.
 //!
 //! Everything follows from the seed. Expressions are asked in batches, which costs TLC a second each and our engine
-//! nothing to speak of; a spec costs TLC a run of its own. Values are compared as they are printed, except that TLC
-//! prints an interval as an interval when it happens to have kept it so; of errors, only that there is one.
+//! nothing to speak of; a spec costs TLC a run of its own. Values are compared as they are printed, up to
+//! what [`canonical`] undoes; of errors, only that there is one.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::LazyLock;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use fastrand::Rng;
-use regex::{Captures, Regex};
 use testkit::tla;
 
+use super::canonical::canonical;
 use super::compare::Difference;
 use super::engine::Engine;
 use super::expressions::{Batch, MODULES};
@@ -59,14 +58,14 @@ fn expressions(
     let Some(engine) = engine else { return Ok(Vec::new()) };
     let module = format!("---- MODULE Prelude ----\nEXTENDS {MODULES}\n{}====\n", tla::PRELUDE);
     fs::write(directory.join("Prelude.tla"), module)?;
-    fs::write(directory.join("cases.txt"), cases.join("\n") + "\n")?;
+    let lines: String = cases.iter().map(|case| format!("ToString({case})\n")).collect();
+    fs::write(directory.join("cases.txt"), lines)?;
     let start = Instant::now();
     let ours = engine.evaluate(&directory.join("Prelude.tla"), &directory.join("cases.txt"))?;
     println!("omnilink: {:.0} expressions a second", count as f64 / start.elapsed().as_secs_f64());
     ensure!(ours.len() == cases.len(), "omnilink answered {} of {} expressions", ours.len(), cases.len());
     let compared = cases.iter().zip(answers.iter().zip(&ours)).filter_map(|(case, (theirs, ours))| {
-        let show =
-            |answer: &Option<String>| answer.as_ref().map_or_else(|| "ERR".to_owned(), |value| enumerated(value));
+        let show = |answer: &Option<String>| answer.as_ref().map_or_else(|| "ERR".to_owned(), |value| canonical(value));
         Difference::between(case, ("TLC", &show(theirs)), ("omnilink", &show(ours)))
     });
     Ok(compared.collect())
@@ -111,27 +110,4 @@ fn whole_specs(
 fn check(engine: &Engine, directory: &Path, name: &str) -> Result<specs::Answer> {
     let module = directory.join(name).with_extension("tla");
     engine.check(&module, &module.with_extension("cfg"))
-}
-
-/// A printed value in which intervals are written out.
-fn enumerated(value: &str) -> String {
-    static INTERVAL: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(-?\d+)\.\.(-?\d+)").expect("the pattern is well formed"));
-    let write_out = |ends: &Captures<'_>| -> String {
-        let (Ok(low), Ok(high)) = (ends[1].parse::<i64>(), ends[2].parse::<i64>()) else { return ends[0].to_owned() };
-        let numbers: Vec<_> = (low..=high).map(|number| number.to_string()).collect();
-        format!("{{{}}}", numbers.join(", "))
-    };
-    INTERVAL.replace_all(value, write_out).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_are_written_out() {
-        assert_eq!(enumerated("<<1..3, {2}, 4..1>>"), "<<{1, 2, 3}, {2}, {}>>");
-        assert_eq!(enumerated("-1..1"), "{-1, 0, 1}");
-    }
 }

@@ -42,7 +42,7 @@ pub(super) fn run(workspace: &Workspace, tlc: &Tlc, options: &Options) -> Result
     let source = workspace.root().join("tests/oracle/specs");
     let directory = tlc.scratch("specs")?;
     let mut names = prepare(&source, &directory)?;
-    names.retain(|name| name.contains(&options.only));
+    names.retain(|name| options.wants(name));
     let answers = jobs::each(options.jobs, &names, |name| check(tlc, &directory, &source, name))?;
     println!("specs.tsv: {} specs", names.len());
     if options.write {
@@ -91,7 +91,7 @@ pub(super) fn prepare(source: &Path, directory: &Path) -> Result<Vec<String>> {
 pub(super) fn check(tlc: &Tlc, directory: &Path, source: &Path, name: &str) -> Result<Answer> {
     let config = fs::read_to_string(source.join(name).with_extension("cfg"))?;
     let flags: &[&str] = if without_deadlock(&config) == config { &[] } else { &["-deadlock"] };
-    let effort = if name.starts_with("Bench") { Effort::Long } else { Effort::Short };
+    let effort = if name.starts_with(super::LARGE) { Effort::Long } else { Effort::Short };
     Ok(Answer::from(&tlc.check(directory, name, flags, effort)?))
 }
 
@@ -102,11 +102,6 @@ fn without_deadlock(config: &str) -> String {
 }
 
 impl Answer {
-    /// The answer that a row of the table records.
-    pub(super) fn from_row([_, outcome, generated, distinct, depth, trace, message]: [String; 7]) -> Answer {
-        Answer { outcome, generated, distinct, depth, trace, message }
-    }
-
     /// What two checkers must agree on, in words. How far a check got that stopped early depends on the order in which
     /// states are met, so counts are part of it only when all states were.
     pub(super) fn summary(&self) -> String {
@@ -138,6 +133,8 @@ impl From<&Output> for Answer {
             answer.depth = depth.map(|depth| number(&depth[1])).unwrap_or_default();
         }
         let states = output.messages.iter().filter(|message| message.code == 2217).count();
+        // An initial state that violates an invariant is part of the message itself.
+        let states = if output.message(2107).is_some() { 1 } else { states };
         if states > 0 {
             answer.trace = states.to_string();
         }
@@ -183,6 +180,7 @@ mod tests {
         let depth = (2194, 0, "The depth of the complete state graph search is 3.");
         insta::assert_snapshot!(check(&[(2193, 0, "Completed."), counts, depth]), @"ok|12|5|3|");
         insta::assert_snapshot!(check(&[(2110, 1, "Invariant Inv is violated."), (2217, 4, "1: x"), counts]), @"invariant Inv|12|5||1");
+        insta::assert_snapshot!(check(&[(2107, 1, "Invariant Inv is violated by the initial state:"), counts]), @"invariant Inv|12|5||1");
         insta::assert_snapshot!(check(&[(2114, 1, "Deadlock reached."), counts, depth]), @"deadlock|12|5||");
         insta::assert_snapshot!(check(&[(1000, 1, "Overflow when computing 1+1")]), @"error Arithmetic||||");
     }

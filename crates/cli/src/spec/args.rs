@@ -91,12 +91,16 @@ pub(crate) struct ActionsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// The module whose definitions the expression may use.
-    #[arg(value_name = "FILE", required_unless_present = "alone", requires = "expression")]
+    #[arg(value_name = "FILE", required_unless_present = "alone")]
     pub(crate) file: Option<PathBuf>,
 
     /// The expression.
-    #[arg(value_name = "EXPR")]
+    #[arg(value_name = "EXPR", required_unless_present_any = ["alone", "lines"])]
     pub(crate) expression: Option<String>,
+
+    /// Evaluate every line of this file instead, each to a line of output. A line that has no value has an error.
+    #[arg(long, value_name = "EXPRS", requires = "file", conflicts_with = "expression")]
+    pub(crate) lines: Option<PathBuf>,
 
     /// An expression that needs no module besides those that are built in.
     #[arg(short = 'e', long = "expr", value_name = "EXPR", conflicts_with = "file")]

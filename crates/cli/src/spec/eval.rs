@@ -1,13 +1,16 @@
 //! `omnilink spec eval`: what an expression is.
 
+use std::path::Path;
+
 use serde_json::json;
 use tla::datum::display;
 use tla::machine::Machine;
 use tla::program::Options;
+use tla::resolve::intern_expressions;
 
-use super::args::EvalArgs;
+use super::args::{Around, EvalArgs};
 use super::complaint::Complaint;
-use super::load::{load, load_expression};
+use super::load::{Parts, load, load_expression, read};
 use super::world::Outside;
 use super::{complaint, refuse};
 use crate::args::Output;
@@ -15,11 +18,18 @@ use crate::exit::Exit;
 
 const SCHEMA: &str = "omnilink.spec-eval/1";
 
+const OPTIONS: Options = Options { skip_properties: true, without_behavior: true };
+
 pub(crate) fn run(args: &EvalArgs) -> Exit {
     let format = args.around.format;
-    let options = Options { skip_properties: true, without_behavior: true };
+    if let (Some(file), Some(lines)) = (&args.file, &args.lines) {
+        return match evaluate_lines(file, lines, &args.around) {
+            Ok(()) => Exit::Accepted,
+            Err(complaints) => refuse(SCHEMA, &complaints, format),
+        };
+    }
     let loaded = match (&args.file, &args.alone) {
-        (Some(file), _) => load(file, &args.around, options, args.expression.as_deref()),
+        (Some(file), _) => load(file, &args.around, OPTIONS, args.expression.as_deref()),
         (None, alone) => load_expression(alone.as_deref().unwrap_or_default(), &args.extends),
     };
     let loaded = match loaded {
@@ -48,4 +58,41 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
         }
         Err(error) => refuse(SCHEMA, &[Complaint::of_evaluation(&loaded.program, &error)], format),
     }
+}
+
+/// Evaluates each line of a file in the context of a module. The order of strings is that of a module in which the lines
+/// stand together; apart from that, no line knows of another.
+fn evaluate_lines(file: &Path, lines: &Path, around: &Around) -> Result<(), Vec<Complaint>> {
+    let mut parts = Parts::read(file, around)?;
+    let text = read(lines).map_err(|complaint| vec![complaint])?;
+    let lines: Vec<&str> = text.lines().collect();
+    intern_expressions(&mut parts.module, &lines);
+    // What is wrong without any line would be wrong with every one.
+    parts.clone().link(OPTIONS, None)?;
+    for line in lines {
+        let answer = evaluate_line(parts.clone(), line, around.format);
+        match (around.format, answer) {
+            (Output::Human, Ok(value)) => anstream::println!("{value}"),
+            (Output::Human, Err((_, message))) => anstream::println!("error: {message}"),
+            (Output::Json, Ok(value)) => anstream::println!("{}", json!({ "value": value })),
+            (Output::Json, Err((kind, message))) => {
+                anstream::println!("{}", json!({ "error": kind, "message": message }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The value of a line, or the kind of its error and what it says.
+fn evaluate_line(parts: Parts, line: &str, format: Output) -> Result<String, (String, String)> {
+    let wrong = |complaints: Vec<Complaint>| {
+        let messages: Vec<_> = complaints.iter().map(|complaint| complaint.message.as_str()).collect();
+        ("Syntax".to_owned(), messages.join("; "))
+    };
+    let loaded = parts.link(OPTIONS, Some(line)).map_err(wrong)?;
+    let expression = loaded.expression.expect("an expression was given and resolved");
+    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json)));
+    let datum = machine.evaluate_definition(expression, None);
+    let datum = datum.map_err(|error| (format!("{:?}", error.kind), error.message.clone()))?;
+    Ok(display(&mut machine, &datum))
 }

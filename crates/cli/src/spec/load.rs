@@ -21,6 +21,14 @@ pub(crate) struct Loaded {
     pub(crate) warnings: Vec<Complaint>,
 }
 
+/// A module and its configuration, each without errors of its own.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) module: Module,
+    config: Config,
+    text: Text,
+}
+
 /// Reads a module and its configuration, and an expression if there is one.
 pub(crate) fn load(
     file: &Path,
@@ -28,19 +36,7 @@ pub(crate) fn load(
     options: Options,
     expression: Option<&str>,
 ) -> Result<Loaded, Vec<Complaint>> {
-    let text = read(file).map_err(|complaint| vec![complaint])?;
-    let beside = file.with_extension("cfg");
-    let config = match &around.config {
-        Some(path) => Some(path),
-        None => beside.is_file().then_some(&beside),
-    };
-    let config = match config.map(|path| read(path).map(|text| Text { path: path.display().to_string(), text })) {
-        Some(config) => config.map_err(|complaint| vec![complaint])?,
-        None => Text { path: beside.display().to_string(), text: String::new() },
-    };
-    let mut directories = vec![file.parent().map_or_else(PathBuf::new, Path::to_owned)];
-    directories.extend(around.includes.iter().cloned());
-    build(&file.display().to_string(), &text, &config, &mut Files { directories }, options, expression)
+    Parts::read(file, around)?.link(options, expression)
 }
 
 /// Makes a program of an expression on its own.
@@ -49,27 +45,45 @@ pub(crate) fn load_expression(expression: &str, extends: &[String]) -> Result<Lo
     let text = format!("---- MODULE Expression ----\n{extends}====");
     let config = Text { path: String::new(), text: String::new() };
     let options = Options { without_behavior: true, ..Options::default() };
-    build("--extends", &text, &config, &mut Files { directories: Vec::new() }, options, Some(expression))
+    Parts::new("--extends", &text, config, &mut Files { directories: Vec::new() })?.link(options, Some(expression))
 }
 
-fn build(
-    name: &str,
-    text: &str,
-    config: &Text,
-    files: &mut Files,
-    options: Options,
-    expression: Option<&str>,
-) -> Result<Loaded, Vec<Complaint>> {
-    let mut strings = Strings::default();
-    let parsed = config::parse(&config.text, &mut strings);
-    let module = resolve(name, text, files, strings).map_err(|errors| Complaint::of_modules(&errors));
-    let (parsed, mut module) = both(parsed, module, config)?;
-    let expression = expression.map(|text| resolve_expression(&mut module, text)).transpose();
-    let expression = expression.map_err(|errors| Complaint::of_modules(&errors))?;
-    let program = link(module, &parsed, options).map_err(|errors| Complaint::of_link(&errors, config))?;
-    let warning = |warning| Complaint::of_warning(&program.module.sources, config, warning);
-    let warnings = program.warnings.iter().map(warning).collect();
-    Ok(Loaded { program, expression, warnings })
+impl Parts {
+    /// Reads a module, its configuration, and the modules that it needs.
+    pub(crate) fn read(file: &Path, around: &Around) -> Result<Parts, Vec<Complaint>> {
+        let text = read(file).map_err(|complaint| vec![complaint])?;
+        let beside = file.with_extension("cfg");
+        let config = match &around.config {
+            Some(path) => Some(path),
+            None => beside.is_file().then_some(&beside),
+        };
+        let config = match config.map(|path| read(path).map(|text| Text { path: path.display().to_string(), text })) {
+            Some(config) => config.map_err(|complaint| vec![complaint])?,
+            None => Text { path: beside.display().to_string(), text: String::new() },
+        };
+        let mut directories = vec![file.parent().map_or_else(PathBuf::new, Path::to_owned)];
+        directories.extend(around.includes.iter().cloned());
+        Parts::new(&file.display().to_string(), &text, config, &mut Files { directories })
+    }
+
+    fn new(name: &str, text: &str, config: Text, files: &mut Files) -> Result<Parts, Vec<Complaint>> {
+        let mut strings = Strings::default();
+        let parsed = config::parse(&config.text, &mut strings);
+        let module = resolve(name, text, files, strings).map_err(|errors| Complaint::of_modules(&errors));
+        let (parsed, module) = both(parsed, module, &config)?;
+        Ok(Parts { module, config: parsed, text: config })
+    }
+
+    /// Makes a program of it, with an expression if there is one.
+    pub(crate) fn link(self, options: Options, expression: Option<&str>) -> Result<Loaded, Vec<Complaint>> {
+        let Parts { mut module, config, text } = self;
+        let expression = expression.map(|text| resolve_expression(&mut module, text)).transpose();
+        let expression = expression.map_err(|errors| Complaint::of_modules(&errors))?;
+        let program = link(module, &config, options).map_err(|errors| Complaint::of_link(&errors, &text))?;
+        let warning = |warning| Complaint::of_warning(&program.module.sources, &text, warning);
+        let warnings = program.warnings.iter().map(warning).collect();
+        Ok(Loaded { program, expression, warnings })
+    }
 }
 
 /// What is wrong with the configuration and with the modules, at once.
@@ -89,7 +103,8 @@ fn both(
     }
 }
 
-fn read(path: &Path) -> Result<String, Complaint> {
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> Result<String, Complaint> {
     let complaint = |error: std::io::Error| {
         let mut complaint = Complaint::new(format!("{}: {error}", path.display()));
         if path.extension() != Some(OsStr::new("tla")) && path.with_extension("tla").is_file() {

@@ -1,6 +1,7 @@
 //! How a datum is written: as TLC writes it, which enumerates what is small and finite.
 
 use super::{Datum, LazySet, cardinality, is_finite, to_value};
+use crate::error::Result;
 use crate::modules::Host;
 use crate::value::Value;
 
@@ -20,6 +21,28 @@ pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
             Err(_) => format!("[x \\in {} |-> ...]", display(host, &function.domain)),
         },
     }
+}
+
+/// As `ToString` writes it, which fails on sets whose elements cannot be counted or, if they are few, not listed.
+pub fn print(host: &mut dyn Host, datum: &Datum) -> Result<String> {
+    if let Datum::Set(set) = datum {
+        let is_listed = match &**set {
+            LazySet::Interval(..) | LazySet::Naturals | LazySet::Integers | LazySet::Reals => false,
+            LazySet::Strings | LazySet::Sequences(_) => false,
+            LazySet::Subsets(base) => cardinality(host, base)? <= SUBSETS,
+            LazySet::Functions(domain, range) => {
+                cardinality(host, domain)?;
+                cardinality(host, range)?;
+                is_at_most(host, datum, ELEMENTS)
+            }
+            LazySet::Product(_) | LazySet::Records(_) => cardinality(host, datum)? <= ELEMENTS,
+            _ => true,
+        };
+        if is_listed {
+            return Ok(to_value(host, datum)?.display(host.strings()).to_string());
+        }
+    }
+    Ok(display(host, datum))
 }
 
 fn display_set(host: &mut dyn Host, datum: &Datum, set: &LazySet) -> String {

@@ -15,7 +15,7 @@ mod membership;
 mod operations;
 mod size;
 
-pub use display::display;
+pub use display::{display, print};
 pub use elements::Elements;
 pub use membership::contains;
 pub use operations::{

@@ -1,7 +1,8 @@
 //! The operators of sets and functions, lazy where TLC is lazy.
 //!
 //! TLC calls a set *reducible* if its elements are at hand: an enumerated set or an interval. An operation on reducible
-//! sets gives a set that is enumerated; anything else stays as it was written.
+//! sets gives a set that is enumerated; anything else stays as it was written. What is no set at all is found out only
+//! when somebody looks inside, so `{} \cap 1` is the empty set.
 
 use std::sync::Arc;
 
@@ -104,10 +105,7 @@ pub fn cup(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<Datum> {
 pub fn cap(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<Datum> {
     match (reduce(host, a)?, b) {
         (Some(x), Datum::Value(Value::Set(y))) => Ok(Datum::Value(Value::Set(x.intersection(y)?))),
-        (Some(x), _) => {
-            check_set(b)?;
-            filter(x, |element| contains(host, b, element))
-        }
+        (Some(x), _) => filter(x, |element| contains(host, b, element)),
         (None, _) => match reduce(host, b)? {
             Some(y) => filter(y, |element| contains(host, a, element)),
             None => Ok(LazySet::Cap(a.clone(), b.clone()).into()),
@@ -117,7 +115,6 @@ pub fn cap(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<Datum> {
 
 /// `a \ b`
 pub fn minus(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<Datum> {
-    check_set(b)?;
     match (reduce(host, a)?, b) {
         (Some(x), Datum::Value(Value::Set(y))) => Ok(Datum::Value(Value::Set(x.difference(y)?))),
         (Some(x), _) => filter(x, |element| Ok(!contains(host, b, element)?)),
@@ -255,7 +252,7 @@ fn reduce(host: &mut dyn Host, set: &Datum) -> Result<Option<Arc<Set>>> {
             }
             _ => Ok(None),
         },
-        _ => Err(not_a_set(set)),
+        _ => Ok(None),
     }
 }
 

@@ -109,8 +109,9 @@ impl<'p> Machine<'p> {
             }
             Node::Argument(slot) => match self.slot(*slot) {
                 Slot::Thunk { expr, frame } => {
-                    let (expr, frame) = (*expr, *frame);
-                    self.act_within(frame, expr, then)
+                    let (expr, frame, top) = (*expr, *frame, self.current_frame());
+                    // The operator may run its argument again before this way of running it is finished.
+                    self.act_within(frame, expr, &mut |machine| machine.keeping(frame, top.start(), &mut *then))
                 }
                 _ => self.act_test(expr, then),
             },
@@ -321,16 +322,15 @@ impl<'p> Machine<'p> {
         if let Some(others) = choices.get_mut(1..) {
             others.reverse();
         }
-        let room = self.exprs.room(expr);
-        self.act_choices(&choices, 0, body, room, then)
+        self.act_choices(&choices, 0, self.stack.len(), body, then)
     }
 
     fn act_choices(
         &mut self,
         choices: &[Vec<(crate::ir::SlotId, Slot<'p>)>],
         index: usize,
+        top: usize,
         body: ExprId,
-        room: usize,
         then: Then<'_, 'p>,
     ) -> Flow {
         let Some(choice) = choices.get(index) else {
@@ -341,7 +341,7 @@ impl<'p> Machine<'p> {
         }
         if index > 0 && self.unassigned == 0 {
             return if self.test(body)? {
-                self.act_choices(choices, index + 1, body, room, then)
+                self.act_choices(choices, index + 1, top, body, then)
             } else {
                 Ok(Continue(()))
             };
@@ -349,11 +349,11 @@ impl<'p> Machine<'p> {
         let frame = self.current_frame();
         self.act(body, &mut |machine| {
             machine.within(frame, |machine| {
-                // The other choices bind the same names, and there may be other ways to make this one true.
-                let slots = machine.slots(room);
-                let flow = machine.act_choices(choices, index + 1, body, room, then);
-                machine.restore(slots);
-                flow
+                if index + 1 == choices.len() {
+                    return then(machine);
+                }
+                // The next choice binds the same slots, and this one may have other ways to be true.
+                machine.keeping(frame, top, |machine| machine.act_choices(choices, index + 1, top, body, then))
             })
         })
     }

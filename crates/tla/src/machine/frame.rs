@@ -12,6 +12,13 @@ use crate::value::Value;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Frame(u32);
 
+impl Frame {
+    /// Where in the stack its slots begin.
+    pub(super) fn start(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What an evaluation read: a set of bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reads(u8);
@@ -167,16 +174,12 @@ impl<'p> Machine<'p> {
         result
     }
 
-    /// What the first slots of the frame hold.
-    pub(super) fn slots(&self, count: usize) -> Vec<Slot<'p>> {
-        let start = self.frame.0 as usize;
-        self.stack[start..start + count].to_vec()
-    }
-
-    /// Puts back what the first slots of the frame held.
-    pub(super) fn restore(&mut self, slots: Vec<Slot<'p>>) {
-        let start = self.frame.0 as usize;
-        self.stack[start..start + slots.len()].clone_from_slice(&slots);
+    /// Runs something that may change the slots from a frame up to a place of the stack, and puts them back.
+    pub(super) fn keeping<R>(&mut self, frame: Frame, top: usize, run: impl FnOnce(&mut Self) -> R) -> R {
+        let kept = self.stack[frame.start()..top].to_vec();
+        let result = run(self);
+        self.stack[frame.start()..top].clone_from_slice(&kept);
+        result
     }
 
     pub(super) fn current_frame(&self) -> Frame {

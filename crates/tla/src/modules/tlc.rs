@@ -77,7 +77,7 @@ pub(super) const NATIVES: &[Native] = &[
     .volatile(),
     unsupported!("TLC", "Any", &[]),
     Native::new("TLC", "ToString", &[0], |host, args| {
-        let text = datum::display(host, Args::new("ToString", args).datum(0));
+        let text = datum::print(host, Args::new("ToString", args).datum(0))?;
         Ok(Value::Str(host.strings().str(&text)).into())
     }),
     Native::new("TLC", "TLCEval", &[0], |host, args| {

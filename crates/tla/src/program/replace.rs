@@ -91,6 +91,10 @@ impl Linker<'_> {
         };
         let all = 0..self.module.definitions.len() as u32;
         let mut targets: Vec<DefId> = all.map(DefId).filter(is_meant).collect();
+        if targets.is_empty() && self.module.definitions.iter().any(|definition| definition.module == module.text) {
+            // The module may have it from one that it extends.
+            targets.extend(self.module.names.get(name));
+        }
         let is_native = modules::natives().iter().any(|native| native.name == name);
         if targets.is_empty() && is_native {
             // All modules share what comes with us, so TLC replaces it everywhere.

@@ -92,7 +92,8 @@ impl<E: Explorer> Search<'_, E> {
         }
         let distinct = new.iter().filter(|new| new.key <= until).count();
         self.stats.distinct += distinct as u64;
-        if distinct > 0 {
+        // TLC counts the level of initial states even if there are none.
+        if distinct > 0 || level == 0 {
             self.stats.depth = level + 1;
         }
     }

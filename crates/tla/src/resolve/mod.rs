@@ -106,11 +106,28 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
     Ok(ir::Module { name: root, sources, strings, variables, definitions, exprs, names, assumptions, context })
 }
 
+/// What stands before an expression that is parsed as a module.
+const BEFORE: &str = "---- MODULE Expression ----\nexpression ==\n";
+
+fn parse_expression(text: &str) -> tla_syntax::Parse {
+    tla_syntax::parse(&format!("{BEFORE}{text}\n===="))
+}
+
+/// Adds the strings of expressions that are to be resolved one by one, in the order that they would have if the
+/// expressions stood together at the end of the root module: first the identifiers of all, then the literals of all.
+pub fn intern_expressions(module: &mut ir::Module, texts: &[&str]) {
+    let parses: Vec<_> = texts.iter().map(|text| parse_expression(text)).collect();
+    let identifiers = parses.iter().flat_map(|parse| &parse.identifiers);
+    let literals = parses.iter().flat_map(|parse| &parse.literals);
+    for string in identifiers.chain(literals) {
+        module.strings.intern(string);
+    }
+}
+
 /// Resolves one more expression, as if it stood at the end of the root module, and adds a definition without parameters
 /// for it. The text becomes a source of its own.
 pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, Errors> {
-    const BEFORE: &str = "---- MODULE Expression ----\nexpression ==\n";
-    let parse = tla_syntax::parse(&format!("{BEFORE}{text}\n===="));
+    let parse = parse_expression(text);
     let mut sources = module.sources.clone();
     let source = sources.add("expression", text);
     let mut problems = Problems::default();
