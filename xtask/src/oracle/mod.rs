@@ -36,8 +36,8 @@ const JOBS: usize = 2;
 /// What to ask, and what to do with the answers.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Replace the recorded answers by those that TLC gives now
-    #[arg(long, conflicts_with_all = ["random", "field"])]
+    /// Replace the recorded answers by those that TLC gives now; with the examples, the table of models
+    #[arg(long, conflicts_with = "random")]
     write: bool,
     /// Compare our engine, not TLC, with the recorded answers, which is a test of `omnilink-cli`
     #[arg(long, conflicts_with_all = ["write", "random", "field", "without_engine"])]
@@ -51,6 +51,9 @@ pub(crate) struct Options {
     /// Compare our engine with the manifests of the public TLA+ examples in this directory
     #[arg(long, value_name = "DIR")]
     field: Option<PathBuf>,
+    /// How many seconds a model of the examples may take
+    #[arg(long, value_name = "SECONDS", default_value_t = field::SECONDS)]
+    timeout: u64,
     /// With random cases, ask only TLC; with the examples, only list the models
     #[arg(long)]
     without_engine: bool,
@@ -95,6 +98,7 @@ impl Default for Options {
             random: None,
             seed: 1,
             field: None,
+            timeout: field::SECONDS,
             without_engine: false,
             jobs: JOBS,
             only: String::new(),

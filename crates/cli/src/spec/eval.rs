@@ -91,7 +91,7 @@ fn evaluate_line(parts: Parts, line: &str, format: Output) -> Result<String, (St
     };
     let loaded = parts.link(OPTIONS, Some(line)).map_err(wrong)?;
     let expression = loaded.expression.expect("an expression was given and resolved");
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json)));
+    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json, 1)));
     let datum = machine.evaluate_definition(expression, None);
     let datum = datum.map_err(|error| (format!("{:?}", error.kind), error.message.clone()))?;
     Ok(display(&mut machine, &datum))
