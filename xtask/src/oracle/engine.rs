@@ -30,12 +30,6 @@ impl Engine {
         Engine::new(workspace, "debug")
     }
 
-    /// Builds the command for speed.
-    pub(super) fn build_fast(workspace: &Workspace) -> Result<Engine> {
-        workspace.cargo("build --quiet --release --package omnilink-cli")?;
-        Engine::new(workspace, "release")
-    }
-
     fn new(workspace: &Workspace, profile: &str) -> Result<Engine> {
         let target = workspace.metadata.target_directory.as_std_path();
         let scratch = target.join("oracle/omnilink");
