@@ -31,6 +31,7 @@ const ROOT: &[&str] = &[
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "TLA.md",
     "bench",
     "book",
     "clippy.toml",

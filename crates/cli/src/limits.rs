@@ -116,6 +116,17 @@ impl Limits {
         None
     }
 
+    /// Why to stop now, if there is a reason, asked by somebody who has nothing to show.
+    pub(crate) fn exceeded(&self) -> Option<Stop> {
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Some(Stop::Interrupted);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(Stop::Time);
+        }
+        is_memory_above(self.max_memory).then_some(Stop::Memory)
+    }
+
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }

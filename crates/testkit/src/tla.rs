@@ -224,9 +224,13 @@ impl<'a> Generator<'a> {
         match ty {
             Int => self.int_operation(depth),
             Bool => self.bool_operation(depth),
+            // The order of strings that are made while running is not TLC's, so none goes further than this.
             Str => match self.rng.u32(..3) {
-                0 => format!("({} \\o {})", self.expr(&Str, depth), self.expr(&Str, depth)),
-                1 => format!("ToString({})", self.expr(&Set(Box::new(Int)), depth)),
+                0 => {
+                    let (left, right) = (self.expr(&Str, depth), self.expr(&Str, depth));
+                    format!("(IF {left} \\o {right} = \"ab\" THEN \"a\" ELSE \"b\")")
+                }
+                1 => format!("(IF Len(ToString({})) > 0 THEN \"a\" ELSE \"c\")", self.expr(&Set(Box::new(Int)), depth)),
                 _ => self.literal(&Str),
             },
             Set(of) => self.set_operation(of, depth),

@@ -183,7 +183,9 @@ pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
 /// The parser has read a whole unit.
 fn is_unit(symbol: &str) -> bool {
     let name = symbol.split(',').next().unwrap_or_default();
-    name.ends_with("_definition") || name.ends_with("_declaration") || matches!(name, "assumption" | "instance")
+    let is_parameter = matches!(name, "_id_or_op_declaration" | "operator_declaration");
+    let is_named = name.ends_with("_definition") || name.ends_with("_declaration");
+    is_named && !is_parameter || matches!(name, "assumption" | "instance")
 }
 
 /// The end of a message such as `process version:0, version_count:1, state:1, row:2, col:3`.

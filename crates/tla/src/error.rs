@@ -19,6 +19,8 @@ pub struct EvalError {
     pub message: String,
     /// The innermost expression that has no value; none while it is still on its way to one that knows its place.
     pub site: Option<Site>,
+    /// What to do about it.
+    pub help: Option<String>,
     /// The calls that led there, innermost first: the name of the operator and where it was called.
     pub calls: Vec<(String, Site)>,
 }
@@ -46,11 +48,19 @@ pub enum ErrorKind {
     Limit,
     /// TLC would evaluate it and we do not, or neither does.
     Unsupported,
+    /// The world asked to stop: nothing is wrong, but there was no time or memory left to find the value.
+    Stopped,
 }
 
 impl EvalError {
     /// An error that does not know its place yet.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Box<EvalError> {
-        Box::new(EvalError { kind, message: message.into(), site: None, calls: Vec::new() })
+        Box::new(EvalError { kind, message: message.into(), site: None, help: None, calls: Vec::new() })
+    }
+
+    /// The same error with advice.
+    pub fn help(mut self: Box<EvalError>, help: impl Into<String>) -> Box<EvalError> {
+        self.help = Some(help.into());
+        self
     }
 }

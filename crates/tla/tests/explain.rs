@@ -175,13 +175,13 @@ Next == \/ /\ k > 2
     /\ k > 2 /\ f[k] = 10 /\ UNCHANGED <<f, k>>: leads nowhere
       true   k > 2  at M.tla:6:15
                k = 3
-      error  f[k] = 10  at M.tla:7:15: the index 3 is outside the domain
-        error  f[k]  at M.tla:7:15: the index 3 is outside the domain
+      error  f[k] = 10  at M.tla:7:15: the index 3 is outside the domain of <<10, 20>>
+        error  f[k]  at M.tla:7:15: the index 3 is outside the domain of <<10, 20>>
                  f = <<10, 20>>
                  k = 3
       -      UNCHANGED <<f, k>>  not reached
     k' = f[k] + 1 /\ f' = f: leads nowhere
-      error  k' = f[k] + 1  at M.tla:9:12: the index 3 is outside the domain
+      error  k' = f[k] + 1  at M.tla:9:12: the index 3 is outside the domain of <<10, 20>>
       -      f' = f  not reached
     ");
 }

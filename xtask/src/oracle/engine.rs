@@ -16,6 +16,9 @@ use crate::workspace::Workspace;
 /// How long our engine may take for a question of ours.
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// The text of a value, or why there is none.
+pub(super) type Evaluated = std::result::Result<String, String>;
+
 /// The command `omnilink`.
 pub(super) struct Engine {
     binary: PathBuf,
@@ -30,6 +33,12 @@ impl Engine {
         Engine::new(workspace, "debug")
     }
 
+    /// Builds the command for speed.
+    pub(super) fn build_fast(workspace: &Workspace) -> Result<Engine> {
+        workspace.cargo("build --quiet --release --package omnilink-cli")?;
+        Engine::new(workspace, "release")
+    }
+
     fn new(workspace: &Workspace, profile: &str) -> Result<Engine> {
         let target = workspace.metadata.target_directory.as_std_path();
         let scratch = target.join("oracle/omnilink");
@@ -37,8 +46,13 @@ impl Engine {
         Ok(Engine { binary: target.join(profile).join("omnilink"), scratch })
     }
 
-    /// What every line of `cases` is, read in the context of `module`, or none where it has no value. Each must be a string.
-    pub(super) fn evaluate(&self, module: &Path, cases: &Path) -> Result<Vec<Option<String>>> {
+    /// The command itself.
+    pub(super) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// What every line of `cases` is, read in the context of `module`, or why it has no value. Each must be a string.
+    pub(super) fn evaluate(&self, module: &Path, cases: &Path) -> Result<Vec<Evaluated>> {
         let output = self.run(&["spec".as_ref(), "eval".as_ref(), module, "--lines".as_ref(), cases], LIMIT)?;
         let output = output.context("omnilink does not end on the expressions")?;
         output.lines().map(|line| value(&serde_json::from_str(line).context("omnilink printed no JSON")?)).collect()
@@ -99,13 +113,14 @@ impl Engine {
 }
 
 /// What one line of `spec eval` says: `{"value": TEXT}` or `{"error": KIND, "message": TEXT}`.
-fn value(line: &Value) -> Result<Option<String>> {
+fn value(line: &Value) -> Result<Evaluated> {
     if let Some(value) = line["value"].as_str() {
         // A string of TLA+ is escaped as one of JSON.
-        return serde_json::from_str(value).with_context(|| format!("omnilink did not answer with a string: {line}"));
+        let text = serde_json::from_str(value).with_context(|| format!("omnilink answered with no string: {line}"))?;
+        return Ok(Ok(text));
     }
     ensure!(line["error"].is_string(), "an answer of omnilink has neither a value nor an error: {line}");
-    Ok(None)
+    Ok(Err(line["message"].as_str().unwrap_or_default().to_owned()))
 }
 
 /// What `spec check` says, in the words of the table of specs.
@@ -138,8 +153,8 @@ mod tests {
     #[test]
     fn lines_have_a_value_or_an_error() {
         let read = |text| value(&serde_json::from_str(text).expect("JSON"));
-        assert_eq!(read(r#"{"value": "\"{1, \\\"a\\\"}\""}"#).expect("an answer"), Some("{1, \"a\"}".to_owned()));
-        assert_eq!(read(r#"{"error": "Arithmetic", "message": "m"}"#).expect("an answer"), None);
+        assert_eq!(read(r#"{"value": "\"{1, \\\"a\\\"}\""}"#).expect("an answer"), Ok("{1, \"a\"}".to_owned()));
+        assert_eq!(read(r#"{"error": "Arithmetic", "message": "m"}"#).expect("an answer"), Err("m".to_owned()));
         assert!(read("{}").is_err());
     }
 

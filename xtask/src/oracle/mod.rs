@@ -14,6 +14,7 @@ mod kind;
 mod process;
 mod random;
 mod specs;
+mod speed;
 mod table;
 mod tlc;
 
@@ -54,6 +55,9 @@ pub(crate) struct Options {
     /// How many seconds a model of the examples may take
     #[arg(long, value_name = "SECONDS", default_value_t = field::SECONDS)]
     timeout: u64,
+    /// Measure our engine and TLC on the benchmark specs; with `--write`, put the table into the README
+    #[arg(long, conflicts_with_all = ["engine", "random", "field"])]
+    speed: bool,
     /// With random cases, ask only TLC; with the examples, only list the models
     #[arg(long)]
     without_engine: bool,
@@ -99,6 +103,7 @@ impl Default for Options {
             seed: 1,
             field: None,
             timeout: field::SECONDS,
+            speed: false,
             without_engine: false,
             jobs: JOBS,
             only: String::new(),
@@ -113,6 +118,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         return workspace.cargo("test --package omnilink-cli --test oracle -- --include-ignored");
     }
     let tlc = Tlc::find(workspace)?;
+    if options.speed {
+        return speed::run(workspace, &tlc, options.write);
+    }
     if let Some(directory) = &options.field {
         return field::run(workspace, &tlc, directory, options);
     }

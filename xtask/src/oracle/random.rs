@@ -2,7 +2,8 @@
 //!
 //! Everything follows from the seed. Expressions are asked in batches, which costs TLC a second each and our engine
 //! nothing to speak of; a spec costs TLC a run of its own. Values are compared as they are printed, up to
-//! what [`canonical`] undoes; of errors, only that there is one.
+//! what [`canonical`] undoes; of errors, only that there is one. A set whose elements cannot be compared is an error for
+//! us where it is built, and for TLC where it is sorted, which may be never; such differences are counted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -64,11 +65,20 @@ fn expressions(
     let ours = engine.evaluate(&directory.join("Prelude.tla"), &directory.join("cases.txt"))?;
     println!("omnilink: {:.0} expressions a second", count as f64 / start.elapsed().as_secs_f64());
     ensure!(ours.len() == cases.len(), "omnilink answered {} of {} expressions", ours.len(), cases.len());
-    let compared = cases.iter().zip(answers.iter().zip(&ours)).filter_map(|(case, (theirs, ours))| {
-        let show = |answer: &Option<String>| answer.as_ref().map_or_else(|| "ERR".to_owned(), |value| canonical(value));
-        Difference::between(case, ("TLC", &show(theirs)), ("omnilink", &show(ours)))
-    });
-    Ok(compared.collect())
+    let (mut differences, mut stricter) = (Vec::new(), 0);
+    for (case, (theirs, ours)) in cases.iter().zip(answers.iter().zip(&ours)) {
+        if theirs.is_some() && ours.as_ref().is_err_and(|message| message.starts_with("cannot compare")) {
+            stricter += 1;
+            continue;
+        }
+        let show = |answer: Option<&String>| answer.map_or_else(|| "ERR".to_owned(), |value| canonical(value));
+        let (theirs, ours) = (show(theirs.as_ref()), show(ours.as_ref().ok()));
+        differences.extend(Difference::between(case, ("TLC", &theirs), ("omnilink", &ours)));
+    }
+    println!("explained: {stricter} sets of elements that cannot be compared, which TLC did not have to sort");
+    // They come of mistakes that the generator makes on purpose, and rarely.
+    ensure!(stricter * 500 <= count, "omnilink compares too much");
+    Ok(differences)
 }
 
 fn whole_specs(

@@ -19,11 +19,11 @@ pub(crate) fn run(args: &ActionsArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(SCHEMA, &complaints, around.format),
     };
-    let actions = loaded.program.actions();
+    let actions = &loaded.program.actions;
     match around.format {
         Output::Human => {
             complaint::print(&loaded.warnings);
-            for action in &actions {
+            for action in actions {
                 human(&loaded.program, action);
             }
         }

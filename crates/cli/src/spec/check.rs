@@ -1,5 +1,7 @@
 //! `omnilink spec check`: every state that a specification can reach.
 
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use history::Stop;
@@ -11,8 +13,9 @@ use tla::reach::{Checked, Limit, Stats, Verdict, check};
 
 use super::args::SpecCheckArgs;
 use super::complaint::Complaint;
+use super::explain::{self, Explanation};
 use super::load::{Loaded, load};
-use super::world::Outside;
+use super::world::{Outside, Stopper};
 use super::{complaint, refuse, show};
 use crate::args::Output;
 use crate::exit::Exit;
@@ -23,6 +26,8 @@ pub(super) struct Outcome<'a> {
     pub(super) label: String,
     pub(super) program: &'a Program,
     pub(super) checked: Checked,
+    /// Why it came to this, if there is more to say than the verdict.
+    pub(super) explanation: Option<Explanation>,
     pub(super) warnings: Vec<Complaint>,
     pub(super) elapsed: Duration,
 }
@@ -48,11 +53,16 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let is_quiet = around.format == Output::Json;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.workers.unwrap_or_else(cores).max(1);
-    let worlds = (0..workers).map(|_| Box::new(Outside::new(is_quiet, workers)) as Box<dyn World + Send>).collect();
-    let checked = check(&program, worlds, &mut |stats| watch(args, &limits, stats));
-    let outcome = Outcome { label, program: &program, checked, warnings, elapsed: limits.elapsed() };
+    let stop = Arc::new(Stopper::default());
+    let worlds =
+        (0..workers).map(|_| Box::new(Outside::until(is_quiet, stop.clone()).among(workers)) as Box<dyn World + Send>);
+    let checked =
+        guarded(&limits, &stop, || check(&program, worlds.collect(), &mut |stats| watch(args, &limits, stats)));
+    let elapsed = limits.elapsed();
+    let mut machine = Machine::new(&program, Box::new(Outside::until(is_quiet, stop.clone())));
+    let explanation = guarded(&limits, &stop, || explain::explain(&mut machine, &checked.verdict));
+    let outcome = Outcome { label, program: &program, checked, explanation, warnings, elapsed };
     drop(limits);
-    let mut machine = Machine::new(&program, Box::new(Outside::new(is_quiet, workers)));
     match around.format {
         Output::Human => show::human(&outcome, &mut machine),
         Output::Json => show::json(&outcome, &mut machine),
@@ -65,6 +75,33 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
         | Verdict::PostconditionFalse(_) => Exit::Rejected,
         Verdict::Error { .. } => Exit::Wrong,
         Verdict::Stopped(_) => Exit::Inconclusive,
+    }
+}
+
+/// Runs while somebody looks at the limits, since one expression may take longer than everything else.
+fn guarded<R>(limits: &Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let (ended, end) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                if let Some(reason) = limits.exceeded() {
+                    stop.stop(limit(reason));
+                    return;
+                }
+            }
+        });
+        let result = run();
+        drop(ended);
+        result
+    })
+}
+
+fn limit(stop: Stop) -> Limit {
+    match stop {
+        Stop::Time => Limit::Time,
+        Stop::Memory => Limit::Memory,
+        _ => Limit::Interrupt,
     }
 }
 
@@ -82,9 +119,5 @@ fn watch(args: &SpecCheckArgs, limits: &Limits, stats: &Stats) -> Option<Limit> 
             stats.depth
         )
     };
-    Some(match limits.stop(progress)? {
-        Stop::Time => Limit::Time,
-        Stop::Memory => Limit::Memory,
-        _ => Limit::Interrupt,
-    })
+    limits.stop(progress).map(limit)
 }

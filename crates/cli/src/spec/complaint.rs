@@ -19,6 +19,8 @@ pub(crate) struct Complaint {
     /// The first is where it is wrong; the others belong to it.
     pub(crate) spots: Vec<Spot>,
     pub(crate) help: Option<String>,
+    /// Something is missing from the configuration.
+    pub(crate) lacks_config: bool,
 }
 
 /// A place in a text, and what to write beside it.
@@ -50,7 +52,7 @@ fn spot(sources: &Sources, site: Site, label: &str) -> Spot {
 
 impl Complaint {
     pub(crate) fn new(message: impl Into<String>) -> Complaint {
-        Complaint { is_warning: false, message: message.into(), spots: Vec::new(), help: None }
+        Complaint { is_warning: false, message: message.into(), spots: Vec::new(), help: None, lacks_config: false }
     }
 
     pub(crate) fn of_config(config: &Text, error: &Diagnostic) -> Complaint {
@@ -75,7 +77,8 @@ impl Complaint {
         let complaint = |error: &LinkError| {
             let mut spots: Vec<Spot> = place(&errors.sources, config, error.place).into_iter().collect();
             spots.extend(error.related.iter().map(|(site, label)| spot(&errors.sources, *site, label)));
-            Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
+            let lacks_config = error.place == Place::Missing;
+            Complaint { spots, help: error.help.clone(), lacks_config, ..Complaint::new(&error.message) }
         };
         errors.errors.iter().map(complaint).collect()
     }
@@ -100,7 +103,23 @@ impl Complaint {
                 spots.push(spot(sources, *site, &format!("in `{name}`, called here")));
             }
         }
-        Complaint { spots, ..Complaint::new(&error.message) }
+        Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
+    }
+
+    /// A module that stands in a file of another name, which those who extend it would not find.
+    pub(crate) fn of_file_name(program: &Program, stem: &str) -> Option<Complaint> {
+        let (name, sources) = (&program.module.name, &program.module.sources);
+        if name == stem {
+            return None;
+        }
+        let (source, text) = sources.iter().next()?;
+        let header = text.text.find("MODULE")?;
+        let start = u32::try_from(header + text.text[header..].find(name.as_str())?).ok()?;
+        let site = Site { source, span: Span { start, end: start + u32::try_from(name.len()).ok()? } };
+        let message = format!("module `{name}` stands in a file of another name");
+        let help = format!("TLC refuses it: name the module `{stem}`, or the file `{name}.tla`");
+        let spots = vec![spot(sources, site, "")];
+        Some(Complaint { is_warning: true, spots, help: Some(help), ..Complaint::new(message) })
     }
 
     pub(crate) fn render(&self) -> String {

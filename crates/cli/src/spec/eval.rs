@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use serde_json::json;
-use tla::datum::display;
+use tla::datum::{display, print};
+use tla::error::{ErrorKind, EvalError};
+use tla::ir::DefId;
 use tla::machine::Machine;
 use tla::program::Options;
 use tla::resolve::intern_expressions;
@@ -39,10 +41,9 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
     let Some(expression) = loaded.expression else {
         return refuse(SCHEMA, &[Complaint::new("there is no expression to evaluate")], format);
     };
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json, 1)));
-    match machine.evaluate_definition(expression, None) {
-        Ok(datum) => {
-            let value = display(&mut machine, &datum);
+    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json)));
+    match evaluate(&mut machine, expression) {
+        Ok(value) => {
             match format {
                 Output::Human => {
                     complaint::print(&loaded.warnings);
@@ -91,8 +92,15 @@ fn evaluate_line(parts: Parts, line: &str, format: Output) -> Result<String, (St
     };
     let loaded = parts.link(OPTIONS, Some(line)).map_err(wrong)?;
     let expression = loaded.expression.expect("an expression was given and resolved");
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json, 1)));
-    let datum = machine.evaluate_definition(expression, None);
-    let datum = datum.map_err(|error| (format!("{:?}", error.kind), error.message.clone()))?;
-    Ok(display(&mut machine, &datum))
+    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json)));
+    evaluate(&mut machine, expression).map_err(|error| (format!("{:?}", error.kind), error.message.clone()))
+}
+
+/// The text of a value. What is infinite or too large to list is shown as it was written.
+fn evaluate(machine: &mut Machine<'_>, expression: DefId) -> Result<String, Box<EvalError>> {
+    let datum = machine.evaluate_definition(expression, None)?;
+    match print(machine, &datum) {
+        Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(display(machine, &datum)),
+        printed => printed,
+    }
 }

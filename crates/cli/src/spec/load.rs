@@ -36,7 +36,18 @@ pub(crate) fn load(
     options: Options,
     expression: Option<&str>,
 ) -> Result<Loaded, Vec<Complaint>> {
-    Parts::read(file, around)?.link(options, expression)
+    let beside = file.with_extension("cfg");
+    let is_config_missing = around.config.is_none() && !beside.is_file();
+    let mut loaded = Parts::read(file, around)?.link(options, expression).map_err(|mut complaints| {
+        // What a configuration lacks is easier to mend when one knows that there is none.
+        for complaint in complaints.iter_mut().filter(|complaint| is_config_missing && complaint.lacks_config) {
+            complaint.message = format!("{}: there is no `{}`", complaint.message, beside.display());
+        }
+        complaints
+    })?;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    loaded.warnings.extend(Complaint::of_file_name(&loaded.program, &stem));
+    Ok(loaded)
 }
 
 /// Makes a program of an expression on its own.

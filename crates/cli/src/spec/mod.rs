@@ -5,6 +5,7 @@ pub(crate) mod args;
 mod check;
 mod complaint;
 mod eval;
+mod explain;
 mod load;
 mod show;
 mod world;

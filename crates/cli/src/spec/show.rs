@@ -31,6 +31,12 @@ pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     if let Some(trace) = trace(&outcome.checked.verdict) {
         anstream::print!("{}", trace_text(outcome.program, machine, trace));
     }
+    if let Some(explanation) = &outcome.explanation {
+        anstream::println!("  {bold}{}{bold:#}:", explanation.title);
+        for line in &explanation.lines {
+            anstream::println!("    {line}");
+        }
+    }
     if let Verdict::Error { error, .. } = &outcome.checked.verdict {
         anstream::eprintln!("{}", Complaint::of_evaluation(outcome.program, error).render());
     }
@@ -144,8 +150,9 @@ fn counts(outcome: &Outcome<'_>) -> String {
     let stats = &outcome.checked.stats;
     let seconds = outcome.elapsed.as_secs_f64();
     format!(
-        "{} states generated, {} distinct, {} left, depth {}; {seconds:.2} s, {} states per second",
+        "{} state{} generated, {} distinct, {} left, depth {}; {seconds:.2} s, {} states per second",
         HumanCount(stats.generated),
+        if stats.generated == 1 { "" } else { "s" },
         HumanCount(stats.distinct),
         HumanCount(stats.queued),
         stats.depth,
@@ -173,6 +180,7 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
         "reason": reason(outcome),
         "invariant": invariant,
         "trace": states,
+        "explanation": outcome.explanation.as_ref().map(|explanation| &explanation.lines),
         "stats": {
             "generated": stats.generated,
             "distinct": stats.distinct,

@@ -1,9 +1,12 @@
 //! What a specification sees of the world around it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use tla::datum::Datum;
 use tla::modules::World;
+use tla::reach::Limit;
 use tla::value::Value;
 
 /// Files, the environment, the terminal, and what `TLCSet` keeps.
@@ -14,14 +17,44 @@ pub(crate) struct Outside {
     workers: usize,
     /// Standard output is for a document, so what is printed goes to standard error.
     is_quiet: bool,
+    stop: Arc<Stopper>,
+}
+
+/// Tells everyone who evaluates that a limit was reached.
+#[derive(Debug, Default)]
+pub(crate) struct Stopper(AtomicU8);
+
+/// What can be told; a place in it, counted from one, is what is stored.
+const LIMITS: [Limit; 4] = [Limit::States, Limit::Time, Limit::Memory, Limit::Interrupt];
+
+impl Stopper {
+    /// Tells it.
+    pub(crate) fn stop(&self, limit: Limit) {
+        let place = LIMITS.iter().position(|known| *known == limit).map_or(0, |place| place + 1);
+        self.0.store(place as u8, Ordering::Relaxed);
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        LIMITS.get(usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?).copied()
+    }
 }
 
 /// Random choices are the same in every run.
 const SEED: u64 = 0;
 
 impl Outside {
-    pub(crate) fn new(is_quiet: bool, workers: usize) -> Outside {
-        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), workers, is_quiet }
+    pub(crate) fn new(is_quiet: bool) -> Outside {
+        Outside::until(is_quiet, Arc::default())
+    }
+
+    /// A world that can be told to end.
+    pub(crate) fn until(is_quiet: bool, stop: Arc<Stopper>) -> Outside {
+        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), workers: 1, is_quiet, stop }
+    }
+
+    /// One of several.
+    pub(crate) fn among(self, workers: usize) -> Outside {
+        Outside { workers, ..self }
     }
 }
 
@@ -61,5 +94,9 @@ impl World for Outside {
 
     fn random(&mut self, bound: u64) -> u64 {
         self.random.u64(..bound.max(1))
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        self.stop.limit()
     }
 }

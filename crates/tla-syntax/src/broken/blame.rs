@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::grammar::Source;
-use crate::lex::{Token, TokenKind};
+use crate::lex::{Token, TokenKind, is_reserved};
 use crate::lower::reserved;
 use crate::operators::{Fixity, operator};
 use crate::{Diagnostic, Span};
@@ -101,7 +101,20 @@ impl Scene<'_> {
     fn token_of_another_language(&self) -> Option<Diagnostic> {
         let next = self.tokens.get(self.index + 1);
         let is_operand = next.is_some_and(|next| next.kind == TokenKind::Name || self.word(self.index + 1) == "(");
+        if self.word(self.index.wrapping_sub(1)) == "!=" {
+            let error = Diagnostic::new(self.before()?.span, "`!=` is not an operator of TLA+");
+            return Some(error.help("write `/=` or `#`"));
+        }
+        let is_quote = |index: &usize| {
+            let before = index.checked_sub(1).map(|before| &self.tokens[before]);
+            self.word(*index) == "'" && before.is_none_or(|before| !self.ends_operand(before))
+        };
+        if let Some(quote) = self.index.checked_sub(1).filter(is_quote) {
+            let error = Diagnostic::new(self.tokens[quote].span, "`'` stands after what it primes");
+            return Some(error.help("a string is written with `\"`"));
+        }
         let (message, help) = match self.found() {
+            "“" | "”" | "‘" | "’" => ("a string is written with plain quotes", "write `\"`"),
             "!=" => ("`!=` is not an operator of TLA+", "write `/=` or `#`"),
             "==" if self.word(self.index + 1) == "=" => ("`===` is not an operator of TLA+", "write `=`"),
             ";" => ("`;` is not part of TLA+", "leave it out; a definition ends where the next one starts"),
@@ -110,9 +123,6 @@ impl Scene<'_> {
             }
             "\\" if next.is_some() && self.before().is_none_or(|before| !self.ends_operand(before)) => {
                 ("`\\` has no left side", "a symbol such as `\\in` is written without a space")
-            }
-            word if word.starts_with('\'') && self.index > 0 && word.len() == 1 => {
-                ("`'` stands after what it primes", "strings are written with `\"`")
             }
             word if word.starts_with('\\') && word.len() > 1 && !is_known(word) => {
                 return Some(self.error(format!("`{word}` is not a symbol of TLA+")));
@@ -124,18 +134,26 @@ impl Scene<'_> {
 
     /// `=` for `==`, and `==` for `=`.
     fn definition(&self) -> Option<Diagnostic> {
-        let found = self.found();
-        let is_head =
-            self.open.is_empty() && self.tokens[..self.index].iter().all(|token| !is_definition(token, self.text));
+        // The parser may notice only behind the symbol.
+        self.definition_at(self.index).or_else(|| self.definition_at(self.index.checked_sub(1)?))
+    }
+
+    fn definition_at(&self, index: usize) -> Option<Diagnostic> {
+        let found = self.word(index);
+        let before = &self.tokens[..index.min(self.tokens.len())];
+        let is_head = self.open.is_empty() && before.iter().all(|token| !is_definition(token, self.text));
         let starts_with_name = self.tokens.iter().find(|token| token.span.of(self.text) != "LOCAL");
         let starts_with_name = starts_with_name.is_some_and(|token| token.kind == TokenKind::Name);
         if is_head && starts_with_name && matches!(found, "=" | ":=" | ":" | "<-" | "->") {
-            let defined = self.tokens[0].span.to(self.before()?.span).of(self.text);
-            return Some(self.error(format!("`{found}` does not define `{defined}`")).help("write `==`"));
+            let defined = self.tokens[0].span.to(before.last()?.span).of(self.text);
+            let error = Diagnostic::new(self.tokens[index].span, format!("`{found}` does not define `{defined}`"));
+            return Some(error.help("write `==`"));
         }
         let is_let = self.open.iter().any(|open| open.span.of(self.text) == "LET");
-        if matches!(found, "==" | "≜") && !is_head && !is_let && !self.open_bracket_is_left() {
-            let error = self.error(format!("`{found}` defines, and cannot stand inside an expression"));
+        let is_left = !self.open.is_empty() && before.last().is_some_and(|before| before.starts_line);
+        if matches!(found, "==" | "≜") && !is_head && !is_let && !is_left {
+            let message = format!("`{found}` defines, and cannot stand inside an expression");
+            let error = Diagnostic::new(self.tokens[index].span, message);
             return Some(error.help("write `=` to compare"));
         }
         None
@@ -192,8 +210,11 @@ impl Scene<'_> {
     /// The bullet in whose item a token stands.
     fn bullet_of(&self, token: &Token) -> Option<&Token> {
         let before = self.tokens.iter().take_while(|other| other.span.start < token.span.start);
-        let bullets = before.filter(|bullet| bullet.starts_line && is_bullet(self.of(bullet)));
-        bullets.last()
+        let is_first = |index: usize| index > 0 && matches!(self.word(index - 1), "==" | "≜");
+        let bullets = before
+            .enumerate()
+            .filter(|(index, bullet)| is_bullet(self.of(bullet)) && (bullet.starts_line || is_first(*index)));
+        bullets.last().map(|(_, bullet)| bullet)
     }
 
     /// A reserved word where a name should stand.
@@ -227,10 +248,14 @@ impl Scene<'_> {
                 let wanted = if is_bound || word == "LAMBDA" { "`:`" } else { "`\\in` or `:`" };
                 self.error(format!("expected {wanted}, found {found}"))
             }
+            "[" if self.found() == "," => {
+                let error = self.error("a list of fields must follow `[`");
+                error.help("a record is `[a |-> 1, b |-> 2]`, a set of records `[a : S, b : T]`")
+            }
             "(" | "[" | "{" | "<<" | "⟨" => self.error(format!("expected `,` or `{expected}`, found {found}")),
             _ => self.error(format!("expected `{expected}`, found {found}")),
         };
-        let error = error.related(open.span, "of this");
+        let error = error.related(open.span, format!("of this `{}`", self.of(open)));
         let upper = self.found().to_uppercase();
         Some(match () {
             () if self.found() == "in" && is_quantifier(self.of(open)) => error.help("write `\\in`"),
@@ -246,13 +271,25 @@ impl Scene<'_> {
         let is_operator = operator(word, Fixity::Infix).is_some() || operator(word, Fixity::Prefix).is_some();
         if is_operator || word == "-" {
             let error = Diagnostic::new(before.span, format!("nothing stands to the right of `{word}`"));
+            let bullet = self.bullet_of(before).filter(|bullet| {
+                let token = self.tokens.get(self.index);
+                token.is_some_and(|token| token.starts_line && token.column <= bullet.column)
+            });
+            return Some(match (self.found(), bullet) {
+                ("", _) => error,
+                (found, Some(_)) => {
+                    let error = error.related(self.span(), format!("`{found}` stands too far left, and ends the list"));
+                    error.help("indent the line further than the bullet")
+                }
+                (found, None) => error.related(self.span(), format!("`{found}` cannot")),
+            });
+        }
+        if matches!(word, "==" | "≜") {
+            let error = Diagnostic::new(before.span, format!("nothing stands to the right of `{word}`"));
             return Some(match self.found() {
                 "" => error,
                 found => error.related(self.span(), format!("`{found}` cannot")),
             });
-        }
-        if matches!(word, "==" | "≜") {
-            return Some(Diagnostic::new(before.span, "nothing stands to the right of `==`"));
         }
         let token = self.tokens.get(self.index)?;
         if self.ends_operand(before) && matches!(self.word(0), "VARIABLE" | "VARIABLES" | "CONSTANT" | "CONSTANTS") {
@@ -260,7 +297,12 @@ impl Scene<'_> {
         }
         if self.ends_operand(before) && self.starts_operand(token) {
             let error = self.error(format!("expected an operator between `{word}` and `{}`", self.of(token)));
-            return Some(error.related(before.span, "after this"));
+            let error = error.related(before.span, "after this");
+            let is_keyword = |word: &str| is_reserved(&word.to_uppercase());
+            return Some(match [word, self.of(token)].into_iter().find(|word| is_keyword(word)) {
+                Some(keyword) => error.help(format!("keywords are written in capitals: `{}`", keyword.to_uppercase())),
+                None => error,
+            });
         }
         None
     }

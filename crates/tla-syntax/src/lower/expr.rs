@@ -199,6 +199,12 @@ impl Lower<'_> {
                 ("function_evaluation" | "record_value", [left, ..]) => {
                     todo.extend([Todo::Suffix(node), Todo::Walk(*left)]);
                 }
+                // Before `[` and `.`, the grammar takes `~(f)` for a call of `~`.
+                ("bound_nonfix_op", [symbol, operand])
+                    if symbol.kind() == "prefix_op_symbol" && !self.text_of(*symbol).ends_with('.') =>
+                {
+                    row.extend([Todo::Symbol(*symbol, Fixity::Prefix), Todo::Walk(*operand)]);
+                }
                 _ => row.push(Todo::Walk(node)),
             }
         }

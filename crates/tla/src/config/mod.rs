@@ -341,6 +341,14 @@ impl<'a> Parser<'a> {
 
     fn assignment(&mut self) -> Result<(), Noted> {
         let start = self.peek();
+        // Behind a value can only be the next assignment; those who write on wrote an expression.
+        let is_behind_value = self.tokens[..self.next].iter().rev().nth(1).is_some_and(|token| token.text == "=");
+        if start.kind != TokenKind::Word && is_behind_value {
+            let message = format!("`{}` cannot follow a value: a configuration has no expressions", start.text);
+            let help = "define it in the module as `Name == ...`, and write `<- Name` here";
+            self.errors.push(Diagnostic::new(start.span, message).help(help));
+            return Err(Noted);
+        }
         let name = self.name("CONSTANT")?;
         let mut args = None;
         if self.peek().text == "(" {
@@ -435,6 +443,7 @@ impl<'a> Parser<'a> {
     /// Values separated by commas, to the closing symbol.
     fn literals(&mut self, end: &str) -> Result<Vec<Literal>, Noted> {
         let mut literals = Vec::new();
+        let open = self.tokens[self.next - 1].span;
         if self.peek().text == end {
             self.bump();
             return Ok(literals);
@@ -446,7 +455,13 @@ impl<'a> Parser<'a> {
             }
             self.bump();
         }
-        self.expect(end)?;
+        if self.peek().text != end {
+            let found = self.found();
+            let error = Diagnostic::new(self.peek().span, format!("expected `,` or `{end}`, found {found}"));
+            self.errors.push(error.related(open, "this is open"));
+            return Err(Noted);
+        }
+        self.bump();
         Ok(literals)
     }
 
@@ -456,9 +471,17 @@ impl<'a> Parser<'a> {
             self.bump();
             return Ok(());
         }
-        let found = if token.text.is_empty() { "the end".into() } else { format!("`{}`", token.text) };
+        let found = self.found();
         self.errors.push(Diagnostic::new(token.span, format!("expected `{symbol}`, found {found}")));
         Err(Noted)
+    }
+
+    /// The next word, in words.
+    fn found(&self) -> String {
+        match self.peek().text {
+            "" => "the end".into(),
+            text => format!("`{text}`"),
+        }
     }
 
     /// Skips to a keyword, or to a word that an assignment begins with.

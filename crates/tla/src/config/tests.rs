@@ -136,7 +136,7 @@ fn all_errors_at_once() {
     1:1: `INVARIENT` is not a keyword of a configuration (did you mean `INVARIANT`?)
     2:13: `N` must be followed by `=` or `<-` (`N = N` makes `N` a model value)
     3:7: this string does not end
-    5:1: expected `}`, found `INIT`
+    5:1: expected `,` or `}`, found `INIT`
     6:1: `INIT` appears twice
     7:16: `CHECK_DEADLOCK` is either `TRUE` or `FALSE`
     8:5: a name must follow `NEXT`

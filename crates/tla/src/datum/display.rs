@@ -1,7 +1,9 @@
 //! How a datum is written: as TLC writes it, which enumerates what is small and finite.
 
+use std::fmt::{self, Write as _};
+
 use super::{Datum, LazySet, cardinality, is_finite, to_value};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::modules::Host;
 use crate::value::Value;
 
@@ -23,8 +25,15 @@ pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
     }
 }
 
-/// As `ToString` writes it, which fails on sets whose elements cannot be counted or, if they are few, not listed.
+/// As `ToString` writes it, which fails on sets whose elements cannot be counted or, if they are few, not listed, and on
+/// functions that have no value for some argument.
 pub fn print(host: &mut dyn Host, datum: &Datum) -> Result<String> {
+    if let Datum::Function(_) = datum
+        && let Err(error) = to_value(host, datum)
+        && !matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit)
+    {
+        return Err(error);
+    }
     if let Datum::Set(set) = datum {
         let is_listed = match &**set {
             LazySet::Interval(..) | LazySet::Naturals | LazySet::Integers | LazySet::Reals => false,
@@ -43,6 +52,38 @@ pub fn print(host: &mut dyn Host, datum: &Datum) -> Result<String> {
         }
     }
     Ok(display(host, datum))
+}
+
+/// So many characters of a value are enough to recognize it in a message.
+const BRIEF: usize = 80;
+
+/// As TLC writes it, cut where it gets long.
+pub fn brief(host: &mut dyn Host, datum: &Datum) -> String {
+    let mut cut = Cut(String::new());
+    let is_whole = match datum {
+        Datum::Value(value) => write!(cut, "{}", value.display(host.strings())),
+        lazy => cut.write_str(&display(host, lazy)),
+    };
+    if is_whole.is_err() { cut.0 + "..." } else { cut.0 }
+}
+
+/// Takes in the first characters and refuses the rest, so that a large value is not written out to be thrown away.
+struct Cut(String);
+
+impl fmt::Write for Cut {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let left = BRIEF - self.0.chars().count();
+        match text.char_indices().nth(left) {
+            Some((end, _)) => {
+                self.0.push_str(&text[..end]);
+                Err(fmt::Error)
+            }
+            None => {
+                self.0.push_str(text);
+                Ok(())
+            }
+        }
+    }
 }
 
 fn display_set(host: &mut dyn Host, datum: &Datum, set: &LazySet) -> String {

@@ -68,8 +68,7 @@ fn walk(host: &mut dyn Host, set: &Datum) -> Result<Walk> {
         Datum::Value(Value::Set(set)) => return Ok(Walk::Set(set.clone(), 0)),
         Datum::Set(lazy) => lazy,
         _ => {
-            let message = format!("{} was used where a set is needed", set.kind_name());
-            return Err(EvalError::new(ErrorKind::WrongKind, message));
+            return Err(operations::not_a_set(host, set));
         }
     };
     Ok(match &**lazy {
@@ -130,6 +129,10 @@ fn infinite(name: &str) -> Box<EvalError> {
 
 impl Walk {
     fn next(&mut self, host: &mut dyn Host) -> Result<Option<Value>> {
+        // These may go on for longer than anyone waits, whatever is done with each element.
+        if !matches!(self, Walk::Set(..) | Walk::Interval(..)) && host.world().limit().is_some() {
+            return Err(EvalError::new(ErrorKind::Stopped, "stopped while a set was enumerated"));
+        }
         Ok(match self {
             Walk::Set(set, index) => {
                 let element = set.elements().get(*index).cloned();

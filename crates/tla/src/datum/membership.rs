@@ -1,5 +1,6 @@
 //! Whether a set has an element, answered from the structure of the set.
 
+use super::operations::not_a_set;
 use super::{Datum, Elements, LazySet, equal, make_interval, to_value};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::modules::Host;
@@ -12,8 +13,7 @@ pub fn contains(host: &mut dyn Host, set: &Datum, element: &Datum) -> Result<boo
         (Datum::Value(Value::Set(set)), _) => return Ok(!set.is_empty() && set.contains(&to_value(host, element)?)?),
         (Datum::Set(lazy), _) => lazy,
         _ => {
-            let message = format!("{} was used where a set is needed", set.kind_name());
-            return Err(EvalError::new(ErrorKind::WrongKind, message));
+            return Err(not_a_set(host, set));
         }
     };
     match (&**lazy, element) {

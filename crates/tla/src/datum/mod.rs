@@ -15,13 +15,14 @@ mod membership;
 mod operations;
 mod size;
 
-pub use display::{display, print};
+pub use display::{brief, display, print};
 pub use elements::Elements;
 pub use membership::contains;
 pub use operations::{
     apply, cap, cup, domain, equal, except, is_empty, is_subset, make_interval, make_set, minus, to_set, union,
 };
 pub use size::{LIMIT, cardinality, is_finite, to_value};
+pub(crate) use size::{places_of, too_large};
 
 use crate::error::EvalError;
 use crate::ir::{DefId, ExprId};

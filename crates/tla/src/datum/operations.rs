@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::membership::every;
 use super::size::enumerate;
-use super::{Datum, Elements, LIMIT, LazyFunction, LazySet, cardinality, contains, to_value};
+use super::{Datum, Elements, LIMIT, LazyFunction, LazySet, brief, cardinality, contains, to_value};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::modules::Host;
 use crate::value::{self, Set, Value};
@@ -123,8 +123,8 @@ pub fn minus(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<Datum> {
 }
 
 /// `UNION sets`
-pub fn union(sets: &Datum) -> Result<Datum> {
-    check_set(sets)?;
+pub fn union(host: &mut dyn Host, sets: &Datum) -> Result<Datum> {
+    check_set(host, sets)?;
     let Datum::Value(Value::Set(members)) = sets else { return Ok(LazySet::Union(sets.clone()).into()) };
     if let [Value::Set(only)] = members.elements() {
         return Ok(Datum::Value(Value::Set(only.clone())));
@@ -175,17 +175,13 @@ pub fn domain(function: &Datum) -> Result<Datum> {
 pub fn apply(host: &mut dyn Host, function: &Datum, arg: &Datum) -> Result<Datum> {
     match (function, arg) {
         (Datum::Value(function), Datum::Value(arg)) => {
+            if function.function_len().is_none() {
+                return Err(not_a_function(host, &Datum::Value(function.clone())));
+            }
             if let Some(value) = function.get(arg)? {
                 return Ok(Datum::Value(value.clone()));
             }
-            let strings = host.strings();
-            let what = match function {
-                Value::Seq(_) => "index",
-                Value::Fun(fun) if fun.is_record() => "field",
-                _ => "argument",
-            };
-            let message = format!("the {what} {} is outside the domain", arg.display(strings));
-            Err(EvalError::new(ErrorKind::OutsideDomain, message))
+            Err(outside(host, &Datum::Value(function.clone()), arg))
         }
         (Datum::Value(_), _) => {
             let arg = Datum::Value(to_value(host, arg)?);
@@ -194,13 +190,31 @@ pub fn apply(host: &mut dyn Host, function: &Datum, arg: &Datum) -> Result<Datum
         (Datum::Function(function), _) => {
             let arg = to_value(host, arg)?;
             if !contains(host, &function.domain, &Datum::Value(arg.clone()))? {
-                let message = format!("the argument {} is outside the domain", arg.display(host.strings()));
+                let (arg, domain) = (brief(host, &Datum::Value(arg)), brief(host, &function.domain));
+                let message = format!("the argument {arg} is outside the domain {domain}");
                 return Err(EvalError::new(ErrorKind::OutsideDomain, message));
             }
             value_at(host, function, &arg)
         }
-        (Datum::Set(_), _) => Err(EvalError::new(ErrorKind::WrongKind, "a set was applied as a function")),
+        (Datum::Set(_), _) => Err(not_a_function(host, function)),
     }
+}
+
+#[cold]
+fn outside(host: &mut dyn Host, function: &Datum, arg: &Value) -> Box<EvalError> {
+    let what = match function {
+        Datum::Value(Value::Seq(_)) => "index",
+        Datum::Value(Value::Fun(fun)) if fun.is_record() => "field",
+        _ => "argument",
+    };
+    let (arg, function) = (brief(host, &Datum::Value(arg.clone())), brief(host, function));
+    EvalError::new(ErrorKind::OutsideDomain, format!("the {what} {arg} is outside the domain of {function}"))
+}
+
+#[cold]
+fn not_a_function(host: &mut dyn Host, datum: &Datum) -> Box<EvalError> {
+    let shown = brief(host, datum);
+    EvalError::new(ErrorKind::WrongKind, format!("{} was applied as a function: `{shown}`", datum.kind_name()))
 }
 
 /// `[function EXCEPT ![key] = new]`, or none if `key` is outside the domain, where TLC leaves the function as it is.
@@ -238,7 +252,7 @@ pub fn to_set(host: &mut dyn Host, set: &Datum) -> Result<Arc<Set>> {
     match set {
         Datum::Value(Value::Set(set)) => Ok(set.clone()),
         Datum::Set(lazy) => enumerate(host, lazy),
-        _ => Err(not_a_set(set)),
+        _ => Err(not_a_set(host, set)),
     }
 }
 
@@ -260,15 +274,17 @@ fn filter(set: Arc<Set>, mut keep: impl FnMut(&Datum) -> Result<bool>) -> Result
     Ok(Datum::Value(Value::Set(set.retain(|element| keep(&Datum::Value(element.clone())))?)))
 }
 
-fn check_set(set: &Datum) -> Result<()> {
+fn check_set(host: &mut dyn Host, set: &Datum) -> Result<()> {
     match set {
         Datum::Value(Value::Set(_)) | Datum::Set(_) => Ok(()),
-        _ => Err(not_a_set(set)),
+        _ => Err(not_a_set(host, set)),
     }
 }
 
-fn not_a_set(set: &Datum) -> Box<EvalError> {
-    EvalError::new(ErrorKind::WrongKind, format!("{} was used where a set is needed", set.kind_name()))
+#[cold]
+pub(super) fn not_a_set(host: &mut dyn Host, datum: &Datum) -> Box<EvalError> {
+    let shown = brief(host, datum);
+    EvalError::new(ErrorKind::WrongKind, format!("{} was used where a set is needed: `{shown}`", datum.kind_name()))
 }
 
 fn all_equal<'a>(host: &mut dyn Host, mut pairs: impl Iterator<Item = (&'a Datum, &'a Datum)>) -> Result<bool> {

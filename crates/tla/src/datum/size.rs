@@ -210,6 +210,19 @@ fn interval_len(low: i64, high: i64) -> u128 {
     if high < low { 0 } else { u128::from(high.abs_diff(low)) + 1 }
 }
 
-fn too_large() -> Box<EvalError> {
-    EvalError::new(ErrorKind::Limit, format!("the set is too large to enumerate; the limit is {LIMIT} elements"))
+/// How many places an element takes up: its own, what lies directly in it, and about as much for keeping it.
+pub(crate) fn places_of(element: &Value) -> u128 {
+    match element {
+        Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => 1,
+        Value::Set(set) => 8 + set.len() as u128,
+        Value::Seq(seq) => 8 + seq.len() as u128,
+        Value::Fun(fun) => 8 + fun.values().len() as u128,
+    }
+}
+
+pub(crate) fn too_large() -> Box<EvalError> {
+    EvalError::new(
+        ErrorKind::Limit,
+        format!("the set is too large to enumerate; the limit is {LIMIT} places for values"),
+    )
 }

@@ -10,12 +10,13 @@
 mod walk;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::modules::Native;
 use crate::resolve::Context;
 use crate::source::{Site, Sources};
 use crate::strings::{Str, Strings};
-use crate::value::Value;
+use crate::value::{Set, Value};
 
 /// An expression of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -214,6 +215,8 @@ pub struct Update {
     pub value: ExprId,
     /// Where `@` finds what it was.
     pub at: SlotId,
+    /// Whether the value mentions `@`; linking finds out.
+    pub reads_at: bool,
 }
 
 /// One step of an update's path.
@@ -291,6 +294,15 @@ pub enum Node {
         def: DefId,
         /// As many as it has parameters.
         args: Box<[Arg]>,
+    },
+    /// An operator whose body stands here, with its parameters replaced. Linking makes it of a call.
+    Inlined {
+        /// Which.
+        def: DefId,
+        /// The arguments, as seen by the body; none for an operator.
+        args: Box<[Option<ExprId>]>,
+        /// The body.
+        body: ExprId,
     },
     /// An operator that is a parameter.
     CallArgument {
@@ -401,6 +413,8 @@ pub enum Node {
     },
     /// `[a |-> e]`, as written.
     Record(Box<[(Str, ExprId)]>),
+    /// `[a |-> e]` with its fields in order. Linking makes it of a record whose fields differ.
+    Shaped(Arc<Set>, Box<[ExprId]>),
     /// `[a : S]`, as written.
     Records(Box<[(Str, ExprId)]>),
     /// `r.a`

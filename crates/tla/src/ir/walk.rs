@@ -48,11 +48,13 @@ impl Node {
         match self {
             Node::Value(_) | Node::Strings | Node::Variable(_) | Node::Local(_) | Node::Argument(_) => {}
             Node::Call { args: list, .. } | Node::CallArgument { args: list, .. } => args(list, visit),
+            Node::Inlined { args, body, .. } => args.iter().flatten().copied().chain([*body]).for_each(visit),
             Node::And(parts)
             | Node::Or(parts)
             | Node::Set(parts)
             | Node::Tuple(parts)
             | Node::Product(parts)
+            | Node::Shaped(_, parts)
             | Node::Unsupported { parts, .. } => parts.iter().copied().for_each(visit),
             Node::Not(a)
             | Node::Subsets(a)

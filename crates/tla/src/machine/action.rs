@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 
 use super::explain::{Choice, Outcome, Part};
 use super::frame::{Frame, Slot};
-use super::{Flow, Machine, Reading};
+use super::{Flow, Machine, Naming, Reading};
 use crate::datum::{Datum, Elements, LazySet};
 use crate::error::{EvalError, Result};
 use crate::ir::{Arg, Body, Bound, ExprId, Node, VarId};
@@ -34,6 +34,7 @@ impl<'p> Machine<'p> {
         if self.recorder.is_some() && !self.reads_next(expr, self.current_frame()) {
             return self.act_recorded(expr, then);
         }
+        // These lead to most of the work, and a function that does little else is entered faster.
         match self.exprs.node(expr) {
             Node::And(parts) => {
                 let was_naming = std::mem::replace(&mut self.is_naming, false);
@@ -49,6 +50,21 @@ impl<'p> Machine<'p> {
                 }
                 Ok(Continue(()))
             }
+            Node::Inlined { def, args, body } => {
+                let outer = self.label;
+                if self.is_naming {
+                    self.label = Some(Naming::Inlined(*def, args, self.current_frame()));
+                }
+                let flow = self.act(*body, then).map_err(|e| self.called(e, *def, expr));
+                self.label = outer;
+                flow
+            }
+            _ => self.act_other(expr, then),
+        }
+    }
+
+    fn act_other(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
+        match self.exprs.node(expr) {
             Node::Exists { bounds, body } => {
                 let mut flow = Continue(());
                 self.for_each(bounds, expr, &mut |machine| {
@@ -87,7 +103,7 @@ impl<'p> Machine<'p> {
                 let frame = self.enter(definition, args);
                 let outer = self.label;
                 if self.is_naming {
-                    self.label = Some((definition, frame));
+                    self.label = Some(Naming::Called(*def, frame));
                 }
                 let flow = self.act_within(frame, body, then).map_err(|e| self.called(e, *def, expr));
                 // What comes after belongs to whoever called, and the frame of the label ends here.
@@ -242,6 +258,7 @@ impl<'p> Machine<'p> {
         self.current.as_ref()?;
         match exprs.node(*expr) {
             Node::Variable(_) => Some(std::slice::from_ref(expr)),
+            Node::Inlined { body, .. } => self.plain_variables(body),
             Node::Tuple(parts) if parts.iter().all(is_variable) => Some(parts),
             Node::Call { def, args } if args.is_empty() => match &self.definitions[def.0 as usize].body {
                 Body::Expr(body) => self.plain_variables(body),
@@ -374,6 +391,7 @@ impl<'p> Machine<'p> {
         let mut is_empty = true;
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, expr))? {
             is_empty = false;
+            self.tick()?;
             if self.act_assign(variable, element, expr, then)?.is_break() {
                 return Ok(Break(()));
             }
@@ -389,6 +407,7 @@ impl<'p> Machine<'p> {
         match self.exprs.node(expr) {
             Node::Variable(variable) => self.act_unchanged_variable(*variable, expr, then),
             Node::Tuple(parts) => self.act_unchanged_all(parts, then),
+            Node::Inlined { body, .. } => self.act_unchanged(*body, then),
             Node::Call { def, args } if args.is_empty() => match self.definitions[def.0 as usize].body {
                 Body::Expr(body) => {
                     let frame = self.enter(&self.definitions[def.0 as usize], &[]);
@@ -451,6 +470,7 @@ impl<'p> Machine<'p> {
         match self.exprs.node(expr) {
             Node::Prime(inner) if self.reading == Reading::Current => self.plain_variable(*inner, frame),
             Node::Variable(variable) if self.reading == Reading::Next => Some(*variable),
+            Node::Inlined { body, .. } => self.assignable(*body, frame),
             Node::Argument(_) | Node::Call { .. } => self.look_through(expr, frame, Self::assignable),
             _ => None,
         }
@@ -459,6 +479,7 @@ impl<'p> Machine<'p> {
     fn plain_variable(&self, expr: ExprId, frame: Frame) -> Option<VarId> {
         match self.exprs.node(expr) {
             Node::Variable(variable) => Some(*variable),
+            Node::Inlined { body, .. } => self.plain_variable(*body, frame),
             Node::Argument(_) | Node::Call { .. } => self.look_through(expr, frame, Self::plain_variable),
             _ => None,
         }

@@ -14,6 +14,7 @@ use crate::datum::{self, Closure, Datum, Elements, LazyFunction, LazySet};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{Arg, Arithmetic, Body, Bound, DefId, ExprId, Node, SlotId, VarId};
 use crate::modules::{Native, Operand};
+use crate::strings::Str;
 use crate::value::{self, Value};
 
 /// The sets of a few bounds.
@@ -33,6 +34,7 @@ impl<'p> Machine<'p> {
                 return self.eval(*body);
             }
             Node::Call { def, args } => return self.call(*def, args).map_err(|e| self.called(e, *def, expr)),
+            Node::Inlined { def, body, .. } => return self.eval(*body).map_err(|e| self.called(e, *def, expr)),
             Node::CallArgument { slot, args } => {
                 let (def, frame) = self.enter_argument(*slot, args).map_err(|e| self.at(e, expr))?;
                 return self.run_body(def, frame).map_err(|e| self.called(e, def, expr));
@@ -57,7 +59,7 @@ impl<'p> Machine<'p> {
             }
             Node::Set(elements) => {
                 let elements = elements.iter().map(|&e| self.eval(e)).collect::<Result<Vec<_>>>()?;
-                return datum::make_set(elements).map_err(|e| self.at(e, expr));
+                return datum::make_set(elements).map_err(|e| self.mixed(e, expr));
             }
             Node::Tuple(elements) => {
                 Value::seq(elements.iter().map(|&e| self.eval_value(e)).collect::<Result<Vec<_>>>()?)
@@ -66,13 +68,20 @@ impl<'p> Machine<'p> {
                 let fields = fields.iter().map(|(name, e)| Ok((name.clone(), self.eval_value(*e)?)));
                 Value::record(fields.collect::<Result<Vec<_>>>()?)
             }
+            Node::Shaped(domain, values) => {
+                let values = values.iter().map(|&e| self.eval_value(e)).collect::<Result<Vec<_>>>()?;
+                Value::function(domain.clone(), values)
+            }
+            Node::Cup(a, b) if matches!(self.exprs.node(*b), Node::Set(elements) if elements.len() == 1) => {
+                return self.with_one_more(*a, *b, expr);
+            }
             Node::Cup(a, b) => return self.two(*a, *b, expr, datum::cup),
             Node::Cap(a, b) => return self.two(*a, *b, expr, datum::cap),
             Node::Minus(a, b) => return self.two(*a, *b, expr, datum::minus),
             Node::Subsets(set) => return Ok(LazySet::Subsets(self.eval(*set)?).into()),
             Node::Union(set) => {
                 let set = self.eval(*set)?;
-                return datum::union(&set).map_err(|e| self.at(e, expr));
+                return datum::union(self, &set).map_err(|e| self.at(e, expr));
             }
             Node::Domain(function) => {
                 let function = self.eval(*function)?;
@@ -95,9 +104,14 @@ impl<'p> Machine<'p> {
             Node::Choose { bound, body } => self.choose(bound, *body, expr)?,
             Node::Filter { bound, body } => return self.filter(bound, *body, expr),
             Node::Map { bounds, body } => {
-                let mut elements = Vec::new();
+                let (mut elements, mut places) = (Vec::new(), 0);
                 self.for_each(bounds, expr, &mut |machine| {
-                    elements.push(machine.eval_value(*body)?);
+                    let element = machine.eval_value(*body)?;
+                    places += datum::places_of(&element);
+                    if places > datum::LIMIT {
+                        return Err(machine.at(datum::too_large(), expr));
+                    }
+                    elements.push(element);
                     Ok(true)
                 })?;
                 Value::set(elements).map_err(|e| self.at(e, expr))?
@@ -164,6 +178,7 @@ impl<'p> Machine<'p> {
                 let branch = if self.test(*condition)? { *yes } else { *no };
                 self.test(branch)
             }
+            Node::Inlined { def, body, .. } => self.test(*body).map_err(|e| self.called(e, *def, expr)),
             Node::Unchanged(inner) => {
                 let before = self.eval(*inner)?;
                 let after = self.primed(|machine| machine.eval(*inner))?;
@@ -176,34 +191,53 @@ impl<'p> Machine<'p> {
                 Datum::Value(Value::Bool(holds)) => Ok(holds),
                 other => {
                     let error = self.not_a_boolean(&other);
-                    Err(self.at(error, expr))
+                    // The body of a definition is where to look, rather than its name.
+                    let body = match self.exprs.node(expr) {
+                        Node::Call { def, .. } => match self.definitions[def.0 as usize].body {
+                            Body::Expr(body) => body,
+                            _ => expr,
+                        },
+                        _ => expr,
+                    };
+                    Err(self.at(error, body))
                 }
             },
         }
     }
 
     /// A value that lies somewhere already; none if it must be computed, or if that is an error.
+    #[inline(always)]
     pub(super) fn peek(&self, expr: ExprId) -> Option<&Value> {
         match self.exprs.node(expr) {
             Node::Value(value) => Some(value),
-            Node::Variable(variable) => {
-                self.note_variable();
-                self.variable_slot(*variable)
-            }
+            Node::Variable(variable) => self.variable_slot(*variable),
             Node::Local(slot) | Node::Argument(slot) => match self.slot(*slot) {
                 Slot::Datum(Datum::Value(value)) => Some(value),
-                Slot::Forced { datum: Datum::Value(value), valid, .. } if self.is_valid(*valid) => {
-                    self.note(*valid);
-                    Some(value)
-                }
-                _ => None,
+                _ => self.peek_forced(*slot),
             },
+            _ => self.peek_inside(expr),
+        }
+    }
+
+    fn peek_forced(&self, slot: SlotId) -> Option<&Value> {
+        match self.slot(slot) {
+            Slot::Forced { datum: Datum::Value(value), valid, .. } if self.is_valid(*valid) => {
+                self.note(*valid);
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    fn peek_inside(&self, expr: ExprId) -> Option<&Value> {
+        match self.exprs.node(expr) {
+            Node::Apply(function, arg) => self.peek(*function)?.get(self.peek(*arg)?).ok()?,
+            Node::Field(record, field) => self.peek(*record)?.field(field).ok(),
+            Node::Inlined { body, .. } => self.peek(*body),
             Node::Call { def, args } if args.is_empty() => match &self.constants[def.0 as usize] {
                 Some(Datum::Value(value)) => Some(value),
                 _ => None,
             },
-            Node::Apply(function, arg) => self.peek(*function)?.get(self.peek(*arg)?).ok()?,
-            Node::Field(record, field) => self.peek(*record)?.field(field).ok(),
             Node::Prime(inner) => match self.exprs.node(*inner) {
                 Node::Variable(variable) => {
                     self.reads.set(self.reads.get().and(Reads::NEXT));
@@ -221,20 +255,21 @@ impl<'p> Machine<'p> {
         self.settled(datum, expr)
     }
 
-    fn note_variable(&self) {
-        let reads = if self.reading == Reading::Current { Reads::CURRENT } else { Reads::NEXT };
-        self.reads.set(self.reads.get().and(reads));
-    }
-
+    #[inline]
     fn variable_slot(&self, variable: VarId) -> Option<&Value> {
         match self.reading {
-            Reading::Current => self.current.as_ref().map(|state| &state[variable.0 as usize]),
-            Reading::Next => self.next[variable.0 as usize].as_ref(),
+            Reading::Current => {
+                self.reads.set(self.reads.get().and(Reads::CURRENT));
+                self.current.as_ref().map(|state| &state[variable.0 as usize])
+            }
+            Reading::Next => {
+                self.reads.set(self.reads.get().and(Reads::NEXT));
+                self.next[variable.0 as usize].as_ref()
+            }
         }
     }
 
     fn variable(&self, variable: VarId, expr: ExprId) -> Result<&Value> {
-        self.note_variable();
         self.variable_slot(variable).ok_or_else(|| {
             let name = &self.program.module.variables[variable.0 as usize].name;
             let (prime, when) = match (self.reading, &self.current) {
@@ -242,7 +277,15 @@ impl<'p> Machine<'p> {
                 (Reading::Next, None) => ("", "has no value yet"),
                 (Reading::Current, _) => ("", "has no value outside a state"),
             };
-            self.at(EvalError::new(ErrorKind::Unassigned, format!("`{name}{prime}` {when}")), expr)
+            let error = EvalError::new(ErrorKind::Unassigned, format!("`{name}{prime}` {when}"));
+            let error = match self.reading {
+                Reading::Next => {
+                    let help = format!("conjuncts are taken from left to right: say what `{name}{prime}` is before");
+                    error.help(format!("{help}, with `=` or `\\in`"))
+                }
+                Reading::Current => error,
+            };
+            self.at(error, expr)
         })
     }
 
@@ -325,19 +368,31 @@ impl<'p> Machine<'p> {
 
     fn equal(&mut self, a: ExprId, b: ExprId, expr: ExprId) -> Result<bool> {
         if let (Some(a), Some(b)) = (self.peek(a), self.peek(b)) {
-            return value::equal(a, b).map_err(|e| self.at(e, expr));
+            match (a, b) {
+                (Value::Int(a), Value::Int(b)) => return Ok(a == b),
+                (Value::Str(Str::Known(a)), Value::Str(Str::Known(b))) => return Ok(a == b),
+                (a, b) => {
+                    if let Ok(is_equal) = value::equal(a, b) {
+                        return Ok(is_equal);
+                    }
+                }
+            }
         }
         let a = self.eval(a)?;
-        if let (Datum::Value(a), Some(b)) = (&a, self.peek(b)) {
-            return value::equal(a, b).map_err(|e| self.at(e, expr));
+        if let (Datum::Value(a), Some(b)) = (&a, self.peek(b))
+            && let Ok(is_equal) = value::equal(a, b)
+        {
+            return Ok(is_equal);
         }
         let b = self.eval(b)?;
-        datum::equal(self, &a, &b).map_err(|e| self.at(e, expr))
+        datum::equal(self, &a, &b).map_err(|e| self.incomparable(e, &a, "=", &b, expr))
     }
 
     fn contains(&mut self, element: ExprId, set: ExprId, expr: ExprId) -> Result<bool> {
-        if let (Some(element), Some(Value::Set(set))) = (self.peek(element), self.peek(set)) {
-            return set.contains(element).map_err(|e| self.at(e, expr));
+        if let (Some(element), Some(Value::Set(set))) = (self.peek(element), self.peek(set))
+            && let Ok(is_element) = set.contains(element)
+        {
+            return Ok(is_element);
         }
         let element = self.eval(element)?;
         if let Node::Domain(function) = self.exprs.node(set)
@@ -348,11 +403,58 @@ impl<'p> Machine<'p> {
         {
             return function.get(element).map(|value| value.is_some()).map_err(|e| self.at(e, expr));
         }
-        if let (Some(Value::Set(set)), Datum::Value(element)) = (self.peek(set), &element) {
-            return set.contains(element).map_err(|e| self.at(e, expr));
+        if let (Some(Value::Set(set)), Datum::Value(element)) = (self.peek(set), &element)
+            && let Ok(is_element) = set.contains(element)
+        {
+            return Ok(is_element);
         }
         let set = self.eval(set)?;
-        datum::contains(self, &set, &element).map_err(|e| self.at(e, expr))
+        datum::contains(self, &set, &element).map_err(|e| self.incomparable(e, &element, "\\in", &set, expr))
+    }
+
+    /// Says which elements a set cannot have together.
+    #[cold]
+    fn mixed(&mut self, mut error: Box<EvalError>, expr: ExprId) -> Box<EvalError> {
+        if let Node::Set(elements) = self.exprs.node(expr)
+            && let Ok(elements) = elements.iter().map(|&element| self.eval(element)).collect::<Result<Vec<_>>>()
+        {
+            let shown: Vec<String> = elements.iter().take(8).map(|element| datum::brief(self, element)).collect();
+            let more = if elements.len() > shown.len() { ", ..." } else { "" };
+            error.message = format!("{} in `{{{}{more}}}`", error.message, shown.join(", "));
+        }
+        self.at(error, expr)
+    }
+
+    /// Says which values could not be compared, and where.
+    #[cold]
+    fn incomparable(
+        &mut self,
+        mut error: Box<EvalError>,
+        a: &Datum,
+        sign: &str,
+        b: &Datum,
+        expr: ExprId,
+    ) -> Box<EvalError> {
+        if error.kind == ErrorKind::Incomparable && error.site.is_none() {
+            let (a, b) = (datum::brief(self, a), datum::brief(self, b));
+            error.message = format!("{} in `{a} {sign} {b}`", error.message);
+        }
+        self.at(error, expr)
+    }
+
+    /// `S \cup {e}`, which needs no second set.
+    fn with_one_more(&mut self, set: ExprId, singleton: ExprId, expr: ExprId) -> Result<Datum> {
+        let Node::Set(elements) = self.exprs.node(singleton) else {
+            unreachable!("the caller has looked");
+        };
+        let element = self.eval(elements[0])?;
+        if let (Some(Value::Set(set)), Datum::Value(value)) = (self.peek(set), &element) {
+            let with = set.insert(value.clone()).map_err(|e| self.at(e, expr))?;
+            return Ok(Datum::Value(Value::Set(with)));
+        }
+        let singleton = datum::make_set(vec![element]).map_err(|e| self.at(e, singleton))?;
+        let set = self.eval(set)?;
+        datum::cup(self, &set, &singleton).map_err(|e| self.at(e, expr))
     }
 
     fn arithmetic(&mut self, operation: Arithmetic, def: DefId, a: ExprId, b: ExprId, expr: ExprId) -> Result<Datum> {
@@ -422,27 +524,34 @@ impl<'p> Machine<'p> {
         let set = self.eval(bound.set)?;
         let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.tick()?;
             self.bind(&bound.pattern, element.clone(), expr)?;
             if self.test(body)? {
                 return Ok(element);
             }
         }
-        let set = datum::display(self, &set);
+        let set = datum::brief(self, &set);
         let message = format!("no element of `{set}` satisfies the CHOOSE");
         Err(self.at(EvalError::new(ErrorKind::NoChoice, message), expr))
     }
 
     fn filter(&mut self, bound: &'p Bound, body: ExprId, expr: ExprId) -> Result<Datum> {
         let set = self.eval(bound.set)?;
-        if !is_listed(&set) {
+        let is_set = matches!(set, Datum::Set(_) | Datum::Value(Value::Set(_)));
+        if !is_set || !is_listed(&set) {
             let closure = Closure { code: expr, frame: self.capture(expr) };
             return Ok(LazySet::Filter(set, closure).into());
         }
         let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
-        let mut kept = Vec::new();
+        let (mut kept, mut places) = (Vec::new(), 0);
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.tick()?;
             self.bind(&bound.pattern, element.clone(), expr)?;
             if self.test(body)? {
+                places += datum::places_of(&element);
+                if places > datum::LIMIT {
+                    return Err(self.at(datum::too_large(), expr));
+                }
                 kept.push(element);
             }
         }
@@ -484,7 +593,11 @@ impl<'p> Machine<'p> {
     /// `[i \in 1..last |-> body]`
     fn sequence(&mut self, last: i64, bound: &'p Bound, body: ExprId, domain: &Datum, expr: ExprId) -> Result<Datum> {
         let mut values = Vec::with_capacity(usize::try_from(last.clamp(0, 1 << 20)).unwrap_or(0));
+        if u128::try_from(last).is_ok_and(|last| last > datum::LIMIT) {
+            return Err(self.at(datum::too_large(), expr));
+        }
         for index in 1..=last {
+            self.tick()?;
             self.bind(&bound.pattern, Value::Int(index), expr)?;
             match self.eval_finite(body)? {
                 Some(value) => values.push(value),
@@ -494,16 +607,15 @@ impl<'p> Machine<'p> {
         Ok(Value::seq(values).into())
     }
 
-    /// What an expression is, as a value; none if it is too large to be one. A function to infinite sets is no value, but
-    /// it can be applied.
+    /// What the body of a function is, as a value; none if it is too large to be one or has no value. Such a function is
+    /// no value either, but it can be applied where it has one.
     fn eval_finite(&mut self, expr: ExprId) -> Result<Option<Value>> {
-        match self.eval(expr)? {
-            Datum::Value(value) => Ok(Some(value)),
-            lazy => match datum::to_value(self, &lazy) {
-                Ok(value) => Ok(Some(value)),
-                Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(None),
-                Err(error) => Err(self.at(error, expr)),
-            },
+        match self.eval(expr) {
+            Ok(Datum::Value(value)) => Ok(Some(value)),
+            Ok(lazy) => Ok(datum::to_value(self, &lazy).ok()),
+            // Trying again would go as deep again.
+            Err(error) if error.kind == ErrorKind::Limit => Err(error),
+            Err(_) => Ok(None),
         }
     }
 
@@ -554,6 +666,7 @@ impl<'p> Machine<'p> {
         };
         let mut elements = Elements::new(self, set).map_err(|e| self.at(e, bound.set))?;
         while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.tick()?;
             self.bind(&bound.pattern, element, expr)?;
             if !self.for_each_of(bounds, sets, expr, visit)? {
                 return Ok(false);
@@ -564,13 +677,13 @@ impl<'p> Machine<'p> {
 
     #[cold]
     pub(super) fn not_a_boolean(&mut self, datum: &Datum) -> Box<EvalError> {
-        let shown = datum::display(self, datum);
+        let shown = datum::brief(self, datum);
         EvalError::new(ErrorKind::WrongKind, format!("`{shown}` is not a boolean"))
     }
 
     #[cold]
     fn not_a_set(&mut self, datum: &Datum) -> Box<EvalError> {
-        let shown = datum::display(self, datum);
+        let shown = datum::brief(self, datum);
         EvalError::new(ErrorKind::WrongKind, format!("`{shown}` is not a set"))
     }
 }

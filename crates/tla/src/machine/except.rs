@@ -12,6 +12,11 @@ use crate::value::Value;
 
 impl<'p> Machine<'p> {
     pub(super) fn except(&mut self, function: ExprId, updates: &'p [Update], expr: ExprId) -> Result<Datum> {
+        if let [update] = updates
+            && let Some(changed) = self.replace_one(function, update, expr)?
+        {
+            return Ok(changed);
+        }
         let mut result = self.eval(function)?;
         for update in updates {
             if let Some(changed) = self.update(&result, &update.path, update, expr)? {
@@ -19,6 +24,30 @@ impl<'p> Machine<'p> {
             }
         }
         Ok(result)
+    }
+
+    /// The commonest update, `[f EXCEPT ![k] = e]` of a function that lies at hand; none if it is another.
+    fn replace_one(&mut self, function: ExprId, update: &'p Update, expr: ExprId) -> Result<Option<Datum>> {
+        let key = match &*update.path {
+            [Step::Index(index)] if self.peek(function).is_some() => self.eval_value(*index)?,
+            _ => return Ok(None),
+        };
+        let Some(old) = self.peek(function) else {
+            return Ok(None);
+        };
+        match old.get(&key).map_err(|e| self.at(e, expr))? {
+            None => return Ok(Some(old.clone().into())),
+            Some(at) if update.reads_at => {
+                let at = Slot::Datum(at.clone().into());
+                self.set_slot(update.at, at);
+            }
+            Some(_) => {}
+        }
+        let new = self.eval_value(update.value)?;
+        let Some(old) = self.peek(function) else {
+            return Ok(None);
+        };
+        Ok(old.except(&key, new).map_err(|e| self.at(e, expr))?.map(Datum::Value))
     }
 
     /// What a function becomes when its value at the end of a path is replaced; none if it stays the same.

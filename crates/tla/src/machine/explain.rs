@@ -5,13 +5,14 @@
 //! is false or has no value, with those behind it not reached, or at a next state. A conjunct is taken apart by evaluating
 //! it once more, part by part, down to the values it compares ([`Machine::dissect`]).
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow::Continue;
 
 use super::frame::{Frame, Slot};
 use super::{Flow, Machine, Reading, State};
 use crate::datum::{self, Datum};
 use crate::error::EvalError;
-use crate::ir::{Body, Bound, Definition, ExprId, Level, Node, SlotId, VarId};
+use crate::ir::{Body, Bound, ExprId, Level, Node, VarId};
 use crate::source::Site;
 use crate::value::Value;
 
@@ -98,6 +99,27 @@ impl Explanation {
     /// The attempt that got furthest; the first of several.
     pub fn furthest(&self) -> Option<&Attempt> {
         self.attempts.iter().rev().max_by_key(|attempt| (attempt.state.is_some(), attempt.reached()))
+    }
+
+    /// Of the attempts that went into the same disjuncts, the one that got furthest; those that got furthest first.
+    pub fn furthest_of_each(&self) -> Vec<&Attempt> {
+        let disjuncts = |attempt: &Attempt| -> Vec<Site> {
+            let sites = attempt.choices.iter().filter_map(|choice| match choice {
+                Choice::Disjunct(site) => Some(*site),
+                Choice::Binding { .. } => None,
+            });
+            sites.collect()
+        };
+        let mut best: BTreeMap<Vec<Site>, &Attempt> = BTreeMap::new();
+        for attempt in &self.attempts {
+            let known = best.entry(disjuncts(attempt)).or_insert(attempt);
+            if attempt.reached() > known.reached() {
+                *known = attempt;
+            }
+        }
+        let mut best: Vec<&Attempt> = best.into_values().collect();
+        best.sort_by_key(|attempt| std::cmp::Reverse(attempt.reached()));
+        best
     }
 }
 
@@ -281,19 +303,6 @@ impl<'p> Machine<'p> {
         Choice::Binding { site: self.exprs.site(expr), values: self.bindings(bounds) }
     }
 
-    /// The parameters that the author of a definition wrote, with their values in the current frame.
-    fn parameters(&mut self, definition: &Definition) -> Vec<(String, Value)> {
-        let mut values = Vec::new();
-        for (index, param) in definition.params.iter().enumerate().skip(definition.captures) {
-            if param.arity == 0
-                && let Ok(Datum::Value(value)) = self.argument(SlotId(index as u32))
-            {
-                values.push((param.name.clone(), value));
-            }
-        }
-        values
-    }
-
     /// The names that bounds bind, with the values they have now.
     pub(super) fn bindings(&self, bounds: &[Bound]) -> Vec<(String, Value)> {
         let named = bounds.iter().flat_map(|bound| bound.names.iter().zip(bound.pattern.slots()));
@@ -368,8 +377,17 @@ impl<'p> Machine<'p> {
                 }
                 let frame = self.enter(definition, args);
                 let inner = self.within(frame, |machine| machine.dissect(body, depth));
-                let bindings = self.within(frame, |machine| machine.parameters(definition));
+                let bindings = self.within(frame, |machine| machine.parameters(*def));
                 self.leave(frame);
+                Part { site, outcome, bindings, parts: vec![inner] }
+            }
+            Node::Inlined { def, args, body } => {
+                let outcome = self.outcome(expr);
+                if !matches!(outcome, Outcome::Truth(_) | Outcome::Error(_)) {
+                    return self.compared(expr);
+                }
+                let inner = self.dissect(*body, depth);
+                let bindings = self.inlined_parameters(*def, args);
                 Part { site, outcome, bindings, parts: vec![inner] }
             }
             _ => self.compared(expr),
@@ -435,6 +453,10 @@ impl<'p> Machine<'p> {
         // What is bound inside has no value here, and what is primed is another state's.
         let mut is_closed = matches!(node, Node::Prime(_) | Node::Unchanged(_) | Node::Enabled(_));
         node.for_each_slot_bound(&mut |_| is_closed = true);
+        if let Node::Inlined { def, args, .. } = node {
+            let bindings = self.inlined_parameters(*def, args);
+            return Part { bindings, ..self.judged(expr, Vec::new()) };
+        }
         if !is_closed {
             node.for_each_child(&mut |child| children.push(child));
         }

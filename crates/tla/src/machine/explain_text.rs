@@ -35,7 +35,7 @@ impl Attempt {
         let way = if choices.is_empty() { "the only way".to_owned() } else { choices.join(", ") };
         let _ = writeln!(text, "{way}: {end}");
         for part in &self.conjuncts {
-            part.write(module, 1, &mut text);
+            part.write(module, 1, false, &mut text);
         }
         text
     }
@@ -54,11 +54,12 @@ impl Part {
     /// The part and everything inside it.
     pub fn text(&self, module: &Module) -> String {
         let mut text = String::new();
-        self.write(module, 0, &mut text);
+        self.write(module, 0, false, &mut text);
         text
     }
 
-    fn write(&self, module: &Module, depth: usize, text: &mut String) {
+    /// Where something beside it is false, what makes a part true is of no interest.
+    fn write(&self, module: &Module, depth: usize, is_blamed: bool, text: &mut String) {
         let (indent, words) = ("  ".repeat(depth), words(module, self.site));
         let position = module.sources.start(self.site);
         let place = format!("{}:{}:{}", module.sources.get(self.site.source).name, position.line, position.column);
@@ -75,12 +76,28 @@ impl Part {
                 format!("true   {words}  makes {name}' = {}", value.display(&module.strings))
             }
             Outcome::Error(error) => format!("error  {words}{given}  at {place}: {error}"),
-            Outcome::Value(value) => format!("       {words} = {}", value.display(&module.strings)),
-            Outcome::Lazy(shown) => format!("       {words} = {shown}"),
+            Outcome::Value(value) => format!("       {words} = {}{given}", value.display(&module.strings)),
+            Outcome::Lazy(shown) => format!("       {words} = {shown}{given}"),
         };
         let _ = writeln!(text, "{indent}{line}");
+        if !(is_blamed && matches!(self.outcome, Outcome::Truth(true))) {
+            self.write_parts(module, depth + 1, text);
+        }
+    }
+
+    fn is_false(&self) -> bool {
+        matches!(self.outcome, Outcome::Truth(false))
+    }
+
+    fn write_parts(&self, module: &Module, depth: usize, text: &mut String) {
+        let is_blamed = self.is_false() && self.parts.iter().any(Part::is_false);
         for part in self.parts.iter().filter(|part| !part.says_nothing(module)) {
-            part.write(module, depth + 1, text);
+            if part.site == self.site {
+                // A definition that nobody named has the words of its body.
+                part.write_parts(module, depth, text);
+            } else {
+                part.write(module, depth, is_blamed, text);
+            }
         }
     }
 

@@ -272,6 +272,7 @@ impl<'p> Machine<'p> {
     /// Runs one level of calls deeper, on a stack that grows with it.
     #[inline]
     pub(super) fn deeper<R>(&mut self, run: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        self.tick()?;
         self.depth += 1;
         if self.depth > DEEPEST_CALL {
             self.depth -= 1;

@@ -17,6 +17,7 @@ mod explain;
 mod explain_text;
 mod frame;
 mod host;
+mod memo;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -35,6 +36,7 @@ use crate::value::Value;
 use explain::Recorder;
 pub use explain::{Attempt, Choice, Explanation, Outcome, Part};
 use frame::{Frame, Reads, Slot};
+use memo::Memos;
 
 /// One value for each variable, in the order of declaration.
 pub type State = Arc<[Value]>;
@@ -56,6 +58,16 @@ type Flow = Result<ControlFlow<()>>;
 /// How deep operators may call each other. TLC gives up earlier.
 const DEEPEST_CALL: usize = 20_000;
 
+/// What names a step: an operator that was called, or one whose body was put in place of the call.
+#[derive(Clone, Copy)]
+enum Naming<'p> {
+    Called(DefId, Frame),
+    Inlined(DefId, &'p [Option<ExprId>], Frame),
+}
+
+/// The world is asked whether to stop once in so many ticks.
+const TICKS: u32 = 256;
+
 /// Which state a variable is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
@@ -71,6 +83,8 @@ pub struct Machine<'p> {
     stack: Vec<Slot<'p>>,
     frame: Frame,
     depth: usize,
+    /// Counts work, to ask the world now and then whether to stop.
+    ticks: u32,
     reading: Reading,
     current: Option<State>,
     next: Vec<Option<Value>>,
@@ -85,8 +99,9 @@ pub struct Machine<'p> {
     /// The slots that an expression mentions, for those that were ever taken along.
     mentions: HashMap<ExprId, Arc<[SlotId]>, FxBuildHasher>,
     /// The operator that names the step under construction, and its frame; kept while no conjunction has begun.
-    label: Option<(&'p Definition, Frame)>,
+    label: Option<Naming<'p>>,
     is_naming: bool,
+    memos: Memos,
     /// Present while an action is explained.
     recorder: Option<Box<Recorder>>,
     world: Box<dyn World + Send + 'p>,
@@ -103,6 +118,7 @@ impl<'p> Machine<'p> {
             stack: Vec::with_capacity(256),
             frame: Frame::default(),
             depth: 0,
+            ticks: 0,
             reading: Reading::Current,
             current: None,
             next: vec![None; module.variables.len()],
@@ -113,6 +129,7 @@ impl<'p> Machine<'p> {
             mentions: HashMap::default(),
             label: None,
             is_naming: true,
+            memos: Memos::default(),
             recorder: None,
             world,
         }
@@ -168,7 +185,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether a predicate holds in a state.
-    pub fn holds(&mut self, predicate: ExprId, state: &State) -> Result<bool> {
+    fn holds_now(&mut self, predicate: ExprId, state: &State) -> Result<bool> {
         self.fresh(Some(state.clone()), Reading::Current);
         self.test(predicate)
     }
@@ -200,6 +217,16 @@ impl<'p> Machine<'p> {
         self.settled(datum, expr)
     }
 
+    /// Notes that a little work was done. An error once the world wants evaluation to end.
+    #[inline]
+    fn tick(&mut self) -> Result<()> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(TICKS) && self.world.limit().is_some() {
+            return Err(EvalError::new(ErrorKind::Stopped, "stopped before there was a value"));
+        }
+        Ok(())
+    }
+
     /// Forgets everything about the last run but constants.
     fn fresh(&mut self, current: Option<State>, reading: Reading) {
         self.stack.clear();
@@ -224,7 +251,13 @@ impl<'p> Machine<'p> {
             let missing = self.unassigned_names();
             let kind = if from.is_some() { "next" } else { "initial" };
             let message = format!("the {kind} state has no value for {missing}");
-            return Err(EvalError::new(ErrorKind::Unassigned, message));
+            let error = EvalError::new(ErrorKind::Unassigned, message);
+            let names = missing.replace('`', "");
+            return Err(match (from, self.unassigned) {
+                (None, _) => error.help("an initial predicate says what every variable is"),
+                (Some(_), 1) => error.help(format!("if it does not change, add `UNCHANGED {names}`")),
+                (Some(_), _) => error.help(format!("if they do not change, add `UNCHANGED <<{names}>>`")),
+            });
         }
         let complete = "every variable is assigned";
         Ok(self.next.iter().map(|value| value.clone().expect(complete)).collect())
@@ -240,22 +273,44 @@ impl<'p> Machine<'p> {
 
     /// The name of the step under construction.
     fn label(&mut self) -> Result<Label> {
-        let Some((definition, frame)) = self.label else {
-            let site = self.program.next.map(|next| self.exprs.site(next)).unwrap_or_default();
-            return Ok(Label { name: "Next".to_owned(), args: Vec::new(), site });
+        let (def, args) = match self.label {
+            None => {
+                let site = self.program.next.map(|next| self.exprs.site(next)).unwrap_or_default();
+                return Ok(Label { name: "Next".to_owned(), args: Vec::new(), site });
+            }
+            Some(Naming::Called(def, frame)) => (def, self.within(frame, |machine| machine.parameters(def))),
+            Some(Naming::Inlined(def, args, frame)) => {
+                (def, self.within(frame, |machine| machine.inlined_parameters(def, args)))
+            }
         };
-        let mut args = Vec::new();
-        for (index, param) in definition.params.iter().enumerate().skip(definition.captures) {
-            if param.arity == 0 {
-                let slot = SlotId(index as u32);
-                if let Ok(datum) = self.within(frame, |machine| machine.argument(slot))
-                    && let Ok(value) = crate::datum::to_value(self, &datum)
-                {
-                    args.push((param.name.clone(), value));
-                }
+        let definition = &self.definitions[def.0 as usize];
+        Ok(Label { name: definition.name.clone(), args, site: definition.site })
+    }
+
+    /// The parameters that the author of a definition wrote, with their values in the current frame.
+    fn parameters(&mut self, def: DefId) -> Vec<(String, Value)> {
+        let params = self.definitions[def.0 as usize].params.len() as u32;
+        let values = (0..params).map(|slot| self.argument(SlotId(slot)).ok()).collect();
+        self.named(def, values)
+    }
+
+    /// The same of a definition whose body was put in place of the call.
+    fn inlined_parameters(&mut self, def: DefId, args: &[Option<ExprId>]) -> Vec<(String, Value)> {
+        let values = args.iter().map(|arg| arg.and_then(|arg| self.eval(arg).ok())).collect();
+        self.named(def, values)
+    }
+
+    fn named(&mut self, def: DefId, values: Vec<Option<Datum>>) -> Vec<(String, Value)> {
+        let definition = &self.definitions[def.0 as usize];
+        let mut named = Vec::new();
+        for (param, datum) in definition.params.iter().zip(values).skip(definition.captures) {
+            if let Some(datum) = datum.filter(|_| param.arity == 0)
+                && let Ok(value) = crate::datum::to_value(self, &datum)
+            {
+                named.push((param.name.clone(), value));
             }
         }
-        Ok(Label { name: definition.name.clone(), args, site: definition.site })
+        named
     }
 
     /// Gives a variable its next value while `then` runs.

@@ -40,7 +40,9 @@ pub(super) const NATIVES: &[Native] = &[
         }
         sum(host, "MapThenSumSet", mapped)
     }),
-    Native::new("FiniteSetsExt", "FlattenSet", &[0], |_, args| datum::union(Args::new("FlattenSet", args).datum(0))),
+    Native::new("FiniteSetsExt", "FlattenSet", &[0], |host, args| {
+        datum::union(host, Args::new("FlattenSet", args).datum(0))
+    }),
     Native::new("FiniteSetsExt", "SymDiff", &[0, 0], |host, args| {
         let args = Args::new("SymDiff", args);
         let left = datum::minus(host, args.datum(0), args.datum(1))?;

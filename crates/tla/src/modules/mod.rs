@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use crate::datum::{Closure, Datum, LazyFunction, Operator};
 use crate::error::Result;
 use crate::ir::Level;
+use crate::reach::Limit;
 use crate::strings::Strings;
 use crate::value::Value;
 
@@ -188,6 +189,10 @@ pub trait World {
     fn exit(&mut self);
     /// A number below the bound, from a seed.
     fn random(&mut self, bound: u64) -> u64;
+    /// The limit that was reached, if evaluation should end. Asked often, so it must be cheap.
+    fn limit(&self) -> Option<Limit> {
+        None
+    }
 }
 
 #[cfg(test)]

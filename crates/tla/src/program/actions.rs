@@ -28,8 +28,8 @@ struct Seen {
 }
 
 impl Program {
-    /// The actions that the next-state relation is made of, in order.
-    pub fn actions(&self) -> Vec<Action> {
+    /// Finds the actions that the next-state relation is made of, in order.
+    pub(super) fn split_next(&self) -> Vec<Action> {
         let mut actions = Vec::new();
         if let Some(next) = self.next {
             let mut calls = Vec::new();

@@ -10,6 +10,9 @@ use super::walk::level;
 use super::{LinkError, Linker, Options, Place};
 use crate::ir::{Body, DefId, ExprId, Level, Node};
 
+/// What a specification looks like, for those whose specification does not.
+const SHAPE: &str = "a specification has the form `Init /\\ [][Next]_vars`, with fairness if need be";
+
 /// What a part of a specification says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -45,7 +48,8 @@ impl Linker<'_> {
             for (keyword, name) in [("INIT", &config.init), ("NEXT", &config.next)] {
                 if name.is_none() {
                     let message = format!("the configuration has no `{keyword}`");
-                    self.errors.push(LinkError::new(Place::Missing, message));
+                    let help = format!("add a line `{keyword}` with the name of its definition");
+                    self.errors.push(LinkError::new(Place::Missing, message).help(help));
                 }
             }
         }
@@ -57,7 +61,11 @@ impl Linker<'_> {
         let site = self.definition(def).site;
         let call = self.module.exprs.push(Node::Call { def, args: Box::new([]) }, site);
         let before = self.errors.len();
-        let parts = self.parts(call);
+        let parts = match self.definition(def).body {
+            // It is wrong; taken apart as it stands, it shows where.
+            Body::Expr(body) if self.level(call) == Level::Action => self.parts(body),
+            _ => self.parts(call),
+        };
         let of_role = |role| parts.iter().filter(move |part| part.0 == role).map(|part| part.1);
         let inits: Vec<ExprId> = of_role(Role::Init).collect();
         let nexts: Vec<ExprId> = of_role(Role::Next).collect();
@@ -70,7 +78,8 @@ impl Linker<'_> {
             _ => Some(format!("`{}` has more than one next-state relation", name.text)),
         };
         if let Some(message) = missing {
-            self.errors.push(LinkError::new(place, message).related(site, "defined here"));
+            let error = LinkError::new(place, message).related(site, "defined here");
+            self.errors.push(error.help(SHAPE));
         }
         let init = match inits.as_slice() {
             [] => None,
@@ -95,6 +104,8 @@ impl Linker<'_> {
                 }
                 parts
             }
+            // What is no formula about behaviors has no part that is one.
+            Node::Call { .. } if self.level(expr) == Level::Action => self.no_part(expr),
             Node::Call { def, args } if !self.definition(def).is_recursive => {
                 let Body::Expr(body) = self.definition(def).body else { return self.no_part(expr) };
                 let mut parts = self.parts(body);
@@ -143,8 +154,7 @@ impl Linker<'_> {
     fn no_part(&mut self, expr: ExprId) -> Vec<(Role, ExprId)> {
         let site = self.module.exprs.site(expr);
         let message = "this is neither an initial predicate, nor `[][Next]_vars`, nor fairness";
-        let help = "a specification has the form `Init /\\ [][Next]_vars`, with fairness if need be";
-        self.errors.push(LinkError::new(Place::Module(site), message).help(help));
+        self.errors.push(LinkError::new(Place::Module(site), message).help(SHAPE));
         Vec::new()
     }
 }

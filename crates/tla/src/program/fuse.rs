@@ -1,24 +1,28 @@
 //! Makes a linked program faster without changing what it means.
 //!
-//! Three rewrites, each on the expression where it stands, so that its place in the text stays known. Nested conjunctions
-//! and disjunctions become lists. Arithmetic on two operands becomes a node of its own instead of a call of a native
-//! operator. And the largest expressions that depend on constants alone become definitions without parameters, which a
+//! Each rewrite is done on the expression where it stands, so that its place in the text stays known. Nested conjunctions
+//! and disjunctions become lists. Records get their domain, which no evaluation changes. Arithmetic on two operands becomes a node of its own instead of a call of a native
+//! operator. Calls are [inlined](super::inline). And the largest expressions that depend on constants alone become definitions without parameters, which a
 //! machine computes once, when they are first needed: an error in one that is never reached stays unnoticed, as in TLC.
 
+use super::inline::inline;
 use super::walk::for_each_callee;
 use crate::ir::{Arg, Arithmetic, Body, DefId, Definition, ExprId, Level, Module, Node, SlotId};
+use crate::value::{Set, Value};
 
 /// Rewrites all expressions of a module.
 pub(super) fn fuse(module: &mut Module) {
     for index in 0..module.exprs.len() {
         let expr = ExprId(index as u32);
-        if let Some(node) = arithmetic(module, module.exprs.node(expr)) {
+        let node = module.exprs.node(expr);
+        if let Some(node) = arithmetic(module, node).or_else(|| shaped(node)).or_else(|| with_at(module, node)) {
             module.exprs.set(expr, node);
         }
     }
     for index in 0..module.exprs.len() {
         flatten(module, ExprId(index as u32));
     }
+    inline(module);
     let volatile = volatile_definitions(module);
     for index in 0..module.definitions.len() {
         if let Body::Expr(body) = module.definitions[index].body {
@@ -44,6 +48,33 @@ fn arithmetic(module: &Module, node: &Node) -> Option<Node> {
         return None;
     }
     Some(Node::Arithmetic(Arithmetic::of_symbol(native.name)?, *def, *a, *b))
+}
+
+/// A record with its fields in order and its domain made.
+fn shaped(node: &Node) -> Option<Node> {
+    let Node::Record(fields) = node else {
+        return None;
+    };
+    let mut fields = fields.to_vec();
+    fields.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let names: Vec<Value> = fields.iter().map(|(name, _)| Value::Str(name.clone())).collect();
+    let domain = Set::new(names).ok().filter(|domain| domain.len() == fields.len())?;
+    Some(Node::Shaped(domain, fields.into_iter().map(|(_, expr)| expr).collect()))
+}
+
+/// An `EXCEPT` that knows which of its updates mention `@`.
+fn with_at(module: &Module, node: &Node) -> Option<Node> {
+    let Node::Except { function, updates } = node else {
+        return None;
+    };
+    let mut updates = updates.clone();
+    for update in &mut updates {
+        update.reads_at = false;
+        module.exprs.for_each_below(update.value, &mut |node| {
+            node.for_each_slot_read(&mut |slot| update.reads_at |= slot == update.at);
+        });
+    }
+    Some(Node::Except { function: *function, updates })
 }
 
 /// `(a /\ b) /\ c` is a list of three. Conjuncts are evaluated in the same order, and alternatives tried in the same.

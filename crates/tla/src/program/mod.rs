@@ -11,6 +11,7 @@
 mod actions;
 mod behavior;
 mod fuse;
+mod inline;
 mod replace;
 mod walk;
 
@@ -53,6 +54,8 @@ pub struct Program {
     pub has_fairness: bool,
     /// What the user should know and need not act upon.
     pub warnings: Vec<Warning>,
+    /// The actions that the next-state relation is made of, in order.
+    pub actions: Vec<Action>,
 }
 
 /// How to link.
@@ -140,9 +143,21 @@ struct Linker<'c> {
 }
 
 impl Linker<'_> {
+    /// A copy of an entry point that stands in no definition, so that what happens to the definition does not touch it.
+    fn apart(&mut self, expr: ExprId) -> ExprId {
+        let (node, site) = (self.module.exprs.node(expr).clone(), self.module.exprs.site(expr));
+        let node = match node {
+            Node::And(parts) => Node::And(parts.iter().map(|&part| self.apart(part)).collect()),
+            Node::Or(parts) => Node::Or(parts.iter().map(|&part| self.apart(part)).collect()),
+            node => node,
+        };
+        self.module.exprs.push(node, site)
+    }
+
     fn program(mut self, options: Options) -> Result<Program, Box<LinkErrors>> {
         let config = self.config;
         let (init, next) = self.behavior(options);
+        let (init, next) = (init.map(|init| self.apart(init)), next.map(|next| self.apart(next)));
         let invariants = self.entries("invariant", &config.invariants, Level::State);
         let constraints = self.entries("constraint", &config.constraints, Level::State);
         let action_constraints = self.entries("action constraint", &config.action_constraints, Level::Action);
@@ -158,8 +173,7 @@ impl Linker<'_> {
         if !self.errors.is_empty() {
             return Err(Box::new(LinkErrors { sources: self.module.sources, errors: self.errors }));
         }
-        fuse(&mut self.module);
-        Ok(Program {
+        let mut program = Program {
             module: self.module,
             init,
             next,
@@ -173,7 +187,11 @@ impl Linker<'_> {
             check_deadlock: config.check_deadlock.unwrap_or(true),
             has_fairness: self.has_fairness,
             warnings: self.warnings,
-        })
+            actions: Vec::new(),
+        };
+        program.actions = program.split_next();
+        fuse(&mut program.module);
+        Ok(program)
     }
 
     fn properties(&mut self, options: Options) {

@@ -288,7 +288,14 @@ impl Linker<'_> {
                 continue;
             }
             let (name, arity) = (&definition.name, definition.params.len());
+            let is_unknown = |given: &&str| !self.module.names.contains_key(*given);
+            let unknown = self.config.constants.iter().map(|given| given.name.text.as_str()).filter(is_unknown);
+            let is_slip = |given: &&str| strsim::osa_distance(&given.to_lowercase(), &name.to_lowercase()) <= 2;
+            let misspelt = unknown.filter(|given| given.len() > 2).find(is_slip);
             let help = match arity {
+                _ if misspelt.is_some() => {
+                    format!("the configuration gives `{}` a value; rename it", misspelt.unwrap_or_default())
+                }
                 0 => format!("add a line such as `CONSTANT {name} = {name}` to the configuration"),
                 _ => format!("add a line `CONSTANT {name} <- Op`, where `Op` takes {}", arguments(arity)),
             };

@@ -102,7 +102,7 @@ fn check_with(text: &str, options: Options) -> String {
             let uses = program.module.names["Uses"];
             let body = program.module.exprs.node(program.body(uses).expect("defined above")).clone();
             let target = match body {
-                Node::Call { def, .. } => program.definition(def),
+                Node::Call { def, .. } | Node::Inlined { def, .. } => program.definition(def),
                 _ => unreachable!("`Uses` is a call"),
             };
             let value = match target.body {
@@ -183,7 +183,7 @@ fn properties_are_skipped_on_purpose_only() {
 #[test]
 fn nothing_to_check() {
     insta::assert_snapshot!(check("CONSTANTS N = 1 F <- Plus"), @"Missing: the configuration does not say what to check (add a line `SPECIFICATION Spec`)");
-    insta::assert_snapshot!(check("SPECIFICATION Bare CONSTANTS N = 1 F <- Plus"), @"`Bare`: `Bare` has no next-state relation of the form `[][Next]_vars`");
+    insta::assert_snapshot!(check("SPECIFICATION Bare CONSTANTS N = 1 F <- Plus"), @r"`Bare`: `Bare` has no next-state relation of the form `[][Next]_vars` (a specification has the form `Init /\ [][Next]_vars`, with fairness if need be)");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn actions_have_names_and_parameters() {
     let config = config::parse("INIT Init NEXT Next", &mut Strings::default()).expect("a correct configuration");
     let program = link(builder.module, &config, Options::default()).expect("a module that fits");
     let mut out = String::new();
-    for action in program.actions() {
+    for action in program.actions {
         let _ = writeln!(out, "{} {:?} at {}", action.name, action.params, program.module.sources.words(action.site));
     }
     insta::assert_snapshot!(out, @r#"

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::symmetry::Symmetry;
 use super::{End, Explorer, Limit, Stats, Step, explore};
 use crate::datum::Datum;
-use crate::error::{EvalError, Result};
+use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::ExprId;
 use crate::machine::{Label, Machine, State};
 use crate::modules::World;
@@ -98,7 +98,7 @@ pub fn check<'p>(
     let mut workers: Vec<Checker<'p>> = worlds.into_iter().map(worker).collect();
     let failed = |verdict| Checked { verdict, stats: Stats::default() };
     if let Err(verdict) = workers[0].prepare() {
-        return failed(verdict);
+        return failed(workers[0].unless_stopped(verdict));
     }
     let symmetry = workers[0].symmetry.clone();
     workers.iter_mut().for_each(|worker| worker.symmetry = symmetry.clone());
@@ -108,7 +108,7 @@ pub fn check<'p>(
     };
     if program.init.is_none() {
         let verdict = workers[0].conclude(false);
-        return failed(verdict);
+        return failed(workers[0].unless_stopped(verdict));
     }
     let outcome = explore(&mut workers, program.check_deadlock, &mut watch);
     progress.set(&outcome.stats);
@@ -122,7 +122,7 @@ pub fn check<'p>(
         }
         End::Stopped(limit) => Verdict::Stopped(limit),
     };
-    Checked { verdict, stats: outcome.stats }
+    Checked { verdict: workers[0].unless_stopped(verdict), stats: outcome.stats }
 }
 
 /// What `ALIAS` makes of a state, or the variables, each with its name.
@@ -215,6 +215,10 @@ impl World for Watched<'_> {
     fn random(&mut self, bound: u64) -> u64 {
         self.inner.random(bound)
     }
+
+    fn limit(&self) -> Option<Limit> {
+        self.inner.limit()
+    }
 }
 
 /// One worker.
@@ -259,13 +263,24 @@ impl Checker<'_> {
         Verdict::Holds { is_cut_short }
     }
 
+    /// Being stopped in the middle of an expression is no error.
+    fn unless_stopped(&mut self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Error { error, .. } if error.kind == ErrorKind::Stopped => {
+                // Whoever asked may have thought better of it since; it was stopped all the same.
+                Verdict::Stopped(self.machine.world().limit().unwrap_or(Limit::Interrupt))
+            }
+            verdict => verdict,
+        }
+    }
+
     /// Whether something about constants is true.
     fn claims(&mut self, claim: ExprId) -> Result<bool> {
         match self.machine.value(claim, None)? {
             Value::Bool(truth) => Ok(truth),
             other => {
                 let message = format!("a truth value was expected, and this is {}", other.kind_name());
-                let mut error = EvalError::new(crate::error::ErrorKind::WrongKind, message);
+                let mut error = EvalError::new(ErrorKind::WrongKind, message);
                 error.site = Some(self.machine.program().module.exprs.site(claim));
                 Err(error)
             }

@@ -11,7 +11,7 @@ use super::Resolver;
 use super::expr::unsupported;
 use super::suggest;
 use super::table::{Frame, Instance, LocalKind, Scope, Symbol};
-use crate::ir::{Arg, DefId, ExprId, Node, Param, SlotId, VarId};
+use crate::ir::{Arg, Body, DefId, ExprId, Node, Param, SlotId, VarId};
 use crate::modules;
 use crate::source::Site;
 use crate::value::Value;
@@ -81,7 +81,20 @@ impl Resolver {
     ) -> ExprId {
         let params = self.params(&target);
         if params.len() != args.len() {
-            self.wrong_count(site, &name.text, params.len(), args.len());
+            let definition = match &target {
+                Target::Def(def, _) => Some(self.definition(*def)).filter(|def| !matches!(def.body, Body::Native(_))),
+                _ => None,
+            };
+            let is_function = definition.is_some_and(|definition| match definition.body {
+                Body::Expr(body) => matches!(self.exprs.node(body), Node::Function { .. }),
+                _ => false,
+            });
+            let defined = definition.map(|definition| definition.site);
+            let mut error = Diagnostic::new(site.span, wrong_count(&name.text, params.len(), args.len()));
+            if is_function && params.is_empty() {
+                error = error.help(format!("`{0}` is a function: apply it as `{0}[...]`", name.text));
+            }
+            self.report(site, error, defined.map(|site| (site, "defined here")));
             self.arguments_of_unknown(scope, args);
             return self.broken(site);
         }
@@ -121,7 +134,7 @@ impl Resolver {
             Kind::Error => self.broken_operator(scope, arity, site),
             _ => {
                 self.expr(scope, arg);
-                let message = format!("`{of}` wants an operator of {arity} here, not a value");
+                let message = format!("`{of}` wants an operator with {} here, not a value", arguments(arity));
                 let help =
                     format!("name an operator, or write `LAMBDA {} : ...`", ["x", "x, y", "x, y, z"][arity.min(3) - 1]);
                 self.report(site, Diagnostic::new(site.span, message).help(help), None);
@@ -411,17 +424,12 @@ impl Resolver {
     }
 
     fn wrong_count(&mut self, site: Site, name: &str, wants: usize, has: usize) {
-        let message = match (wants, has) {
-            (0, _) => format!("`{name}` takes no arguments, but has {has}"),
-            (_, 0) => format!("`{name}` takes {}, but has none", arguments(wants)),
-            _ => format!("`{name}` takes {}, but has {has}", arguments(wants)),
-        };
-        self.error(site, message);
+        self.error(site, wrong_count(name, wants, has));
     }
 
     fn wrong_operator(&mut self, site: Site, what: &str, takes: usize, wants: usize, of: &str) {
         let takes = if takes == 0 { "is not an operator".to_owned() } else { format!("takes {}", arguments(takes)) };
-        self.error(site, format!("{what} {takes}, but `{of}` wants an operator of {wants} here"));
+        self.error(site, format!("{what} {takes}, but `{of}` wants an operator with {} here", arguments(wants)));
     }
 
     fn instance_alone(&mut self, scope: &Scope, name: &Name) {
@@ -438,8 +446,13 @@ impl Resolver {
         let site = scope.site(name.span);
         let diagnostic = Diagnostic::new(site.span, format!("`{}` is not defined", name.text));
         if let Some(later) = scope.later.get(&name.text) {
-            let help = format!("define it before it is used, or declare it with `RECURSIVE {}`", name.text);
-            self.report(site, diagnostic.help(help), Some((*later, "defined only here")));
+            let (later, arity) = *later;
+            let declared = match arity {
+                0 => name.text.clone(),
+                _ => format!("{}({})", name.text, vec!["_"; arity].join(", ")),
+            };
+            let help = format!("define it before it is used, or declare it with `RECURSIVE {declared}`");
+            self.report(site, diagnostic.help(help), Some((later, "defined only here")));
             return;
         }
         let text = name.text.as_str();
@@ -449,6 +462,7 @@ impl Resolver {
         let names = scope.frame.locals.iter().map(|local| local.name.as_str());
         let names = names.chain(scope.table.entries.keys().map(String::as_str));
         let help = match (homes.as_slice(), suggest::closest(text, names)) {
+            ([], _) if foreign(text).is_some() => foreign(text).map(str::to_owned),
             ([home, ..], _) => Some(format!("it comes with module `{home}`: add it after `EXTENDS`")),
             ([], Some(closest)) => Some(format!("did you mean `{closest}`?")),
             ([], None) => None,
@@ -482,6 +496,28 @@ fn chain<'a>(name: &str, args: &'a [Expr], operands: &mut Vec<&'a Expr>) {
             _ => operands.push(arg),
         }
     }
+}
+
+fn wrong_count(name: &str, wants: usize, has: usize) -> String {
+    match (wants, has) {
+        (0, _) => format!("`{name}` takes no arguments, but has {has}"),
+        (_, 0) => format!("`{name}` takes {}, but has none", arguments(wants)),
+        _ => format!("`{name}` takes {}, but has {has}", arguments(wants)),
+    }
+}
+
+/// What someone may have meant who wrote an operator of another language, or of PlusCal.
+fn foreign(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "&&" => "to say that both are true, write `/\\`",
+        "||" => "to say that one of both is true, write `\\/`",
+        ":=" => "to say what a variable becomes, write `x' = ...`",
+        "&" | "|" => "write `/\\` or `\\/`",
+        "%%" => "write `%`",
+        "**" => "write `^`",
+        "++" => "write `x + 1`",
+        _ => return None,
+    })
 }
 
 fn arguments(count: usize) -> String {

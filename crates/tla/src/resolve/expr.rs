@@ -279,7 +279,7 @@ impl Resolver {
             scope.frame.locals.push(Local { name: "@".to_owned(), site, kind: LocalKind::Value(at) });
             this.expr(scope, &update.value)
         });
-        Update { path, value, at }
+        Update { path, value, at, reads_at: true }
     }
 }
 

@@ -138,7 +138,15 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
         let shift = |byte: u32| byte.clamp(start, end) - start;
         Span { start: shift(span.start), end: shift(span.end) }
     };
+    if text.trim().is_empty() {
+        problems.add(source, Diagnostic::new(inside(part), "there is no expression"), None);
+        return Err(problems.finish(sources));
+    }
     for mut error in parse.errors {
+        if error.span.end <= start {
+            // The text was taken for a unit of its own, and ours before it is what lacks an expression.
+            error = Diagnostic::new(part, "this is not an expression").help("a definition belongs into a module");
+        }
         error.span = inside(error.span);
         error.related.iter_mut().for_each(|(span, _)| *span = inside(*span));
         problems.add(source, error, None);

@@ -58,7 +58,8 @@ impl Resolver {
         self.stack.push(tree.name.text.clone());
         for unit in &tree.units {
             if let Unit::Definition(definition) = unit {
-                scope.later.insert(definition.name.text.clone(), scope.site(definition.name.span));
+                let later = (scope.site(definition.name.span), definition.params.len());
+                scope.later.insert(definition.name.text.clone(), later);
             }
         }
         for extended in &tree.extends {

@@ -207,8 +207,8 @@ pub(super) struct Scope {
     pub(super) table: Table,
     /// The names bound around the expression.
     pub(super) frame: Frame,
-    /// Definitions that stand further below, for messages.
-    pub(super) later: BTreeMap<String, Site>,
+    /// Definitions that stand further below and how many arguments they take, for messages.
+    pub(super) later: BTreeMap<String, (Site, usize)>,
     /// The definition that is being resolved, if its labels can be reached from elsewhere.
     pub(super) labelled: Option<String>,
     /// The labels met in it.

@@ -7,7 +7,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::digest::{self, Digest};
-use super::{Value, compare, equal};
+use super::{Model, Value, compare, equal};
 use crate::error::Result;
 
 /// The elements of a set, sorted and distinct.
@@ -27,6 +27,8 @@ enum Keys {
     Integers,
     /// Strings.
     Strings,
+    /// Untyped model values.
+    Models,
     /// Anything.
     Other,
 }
@@ -74,6 +76,8 @@ impl Set {
             }
             (Some(Value::Int(_)), _) => Keys::Integers,
             (Some(Value::Str(_)), _) => Keys::Strings,
+            // Untyped model values come first, so if the last element is one, all are.
+            (_, Some(Value::Model(last))) if last.class == 0 => Keys::Models,
             _ => Keys::Other,
         };
         Arc::new(Set { elements: elements.into_boxed_slice(), keys, digest: Digest::default() })
@@ -141,11 +145,24 @@ impl Set {
             (Keys::Strings, Value::Str(name)) if self.elements.len() <= LINEAR => {
                 Ok(self.elements.iter().position(|known| matches!(known, Value::Str(known) if known == name)))
             }
+            (Keys::Models, Value::Model(model)) if model.class == 0 => Ok(self.position_of_model(*model)),
             (Keys::Integers, Value::Int(_)) | (Keys::Strings, Value::Str(_)) => {
                 Ok(self.elements.binary_search(element).ok())
             }
             _ => self.search(element).map(std::result::Result::ok),
         }
+    }
+
+    /// Where a model value stands among others. Those of a configuration are mostly named one after the other.
+    #[inline]
+    fn position_of_model(&self, model: Model) -> Option<usize> {
+        let is_here = |index: &usize| matches!(&self.elements[*index], Value::Model(here) if *here == model);
+        let Some(Value::Model(first)) = self.elements.first() else { return None };
+        let guess = model.name.checked_sub(first.name)? as usize;
+        if guess < self.elements.len() && is_here(&guess) {
+            return Some(guess);
+        }
+        self.elements.binary_search(&Value::Model(model)).ok()
     }
 
     /// Whether it has this element.

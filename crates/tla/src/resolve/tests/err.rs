@@ -26,6 +26,7 @@ Later == {1, 2, nobody, A(3)}
     Root `counter`: `counter` is not an instance
     Root `nobody`: `nobody` is not defined
     Root `A(3)`: `A` takes no arguments, but has 1
+      Root:3 `A`: defined here
     "
     );
 }
@@ -81,12 +82,15 @@ H == SUBSET 1 \cup F
         ),
         @r"
     Root `A(1)`: `A` takes 2 arguments, but has 1
-    Root `2`: `A` wants an operator of 1 here, not a value
+      Root:3 `A`: defined here
+    Root `2`: `A` wants an operator with 1 argument here, not a value
       help: name an operator, or write `LAMBDA x : ...`
-    Root `LAMBDA p, q : p`: this `LAMBDA` takes 2 arguments, but `A` wants an operator of 1 here
+    Root `LAMBDA p, q : p`: this `LAMBDA` takes 2 arguments, but `A` wants an operator with 1 argument here
     Root `F`: `F` takes 1 argument, but has none
-    Root `A`: `A` takes 2 arguments, but `A` wants an operator of 1 here
+      Root:2 `F`: defined here
+    Root `A`: `A` takes 2 arguments, but `A` wants an operator with 1 argument here
     Root `F`: `F` takes 1 argument, but has none
+      Root:2 `F`: defined here
     "
     );
 }
@@ -105,7 +109,7 @@ D == LET RECURSIVE E(_) IN 1
         @r"
     Root `A`: `A` is not defined
       Root:2 `A`: defined only here
-      help: define it before it is used, or declare it with `RECURSIVE A`
+      help: define it before it is used, or declare it with `RECURSIVE A(_)`
     Root `C`: `C` is declared `RECURSIVE` but never defined
     Root `B`: `B` has other parameters than its `RECURSIVE` declaration
       Root:3 `B`: declared here

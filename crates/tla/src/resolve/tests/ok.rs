@@ -465,6 +465,7 @@ fn expressions_are_resolved_in_the_context_of_a_module() {
     insta::assert_snapshot!(check("Get(1,\n  y)"), @r"
     expression `Get(1,
       y)`: `Get` takes 1 argument, but has 2
+      Root:3 `Get`: defined here
     expression `y`: `y` is not defined
     ");
     insta::assert_snapshot!(check("<<x, (x')'>>"), @"expression `(x')'`: this primes what depends on two states already");

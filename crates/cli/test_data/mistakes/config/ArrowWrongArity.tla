@@ -1,0 +1,9 @@
+---- MODULE ArrowWrongArity ----
+EXTENDS Naturals
+CONSTANT F(_)
+G(a, b) == a
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Next == x' = (x + 1) % 3 /\ y' = x
+Small == x < 3
+====

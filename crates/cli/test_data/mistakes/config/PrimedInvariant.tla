@@ -1,0 +1,8 @@
+---- MODULE PrimedInvariant ----
+EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Next == x' = (x + 1) % 3 /\ y' = x
+Small == x < 3
+Grows == x' > x
+====

@@ -1,0 +1,8 @@
+---- MODULE SpecificationWithoutBox ----
+EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Next == x' = (x + 1) % 3 /\ y' = x
+Small == x < 3
+Spec == Init /\ Next
+====

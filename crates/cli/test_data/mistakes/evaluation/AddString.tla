@@ -1,0 +1,4 @@
+---- MODULE AddString ----
+EXTENDS Naturals
+ASSUME 1 + "2" = 3
+====

@@ -1,0 +1,4 @@
+---- MODULE AndOfNumber ----
+EXTENDS Naturals
+ASSUME TRUE /\ 3
+====

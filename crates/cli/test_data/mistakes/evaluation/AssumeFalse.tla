@@ -1,0 +1,4 @@
+---- MODULE AssumeFalse ----
+EXTENDS Naturals
+ASSUME 2 > 3
+====

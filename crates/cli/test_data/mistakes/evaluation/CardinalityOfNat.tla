@@ -1,0 +1,4 @@
+---- MODULE CardinalityOfNat ----
+EXTENDS Naturals, FiniteSets
+ASSUME Cardinality(Nat) = 3
+====

@@ -1,0 +1,4 @@
+---- MODULE ChooseUnbounded ----
+EXTENDS Naturals
+ASSUME (CHOOSE i : i > 5) = 1
+====

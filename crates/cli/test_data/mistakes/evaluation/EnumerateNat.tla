@@ -1,0 +1,4 @@
+---- MODULE EnumerateNat ----
+EXTENDS Naturals
+ASSUME \A n \in Nat : n >= 0
+====

@@ -1,0 +1,4 @@
+---- MODULE EnumerateStrings ----
+EXTENDS Naturals
+ASSUME \E s \in STRING : s = "a"
+====

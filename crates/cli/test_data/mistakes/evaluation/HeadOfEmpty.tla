@@ -1,0 +1,4 @@
+---- MODULE HeadOfEmpty ----
+EXTENDS Sequences
+ASSUME Head(<<>>) = 1
+====

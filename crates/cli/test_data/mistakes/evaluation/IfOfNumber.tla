@@ -1,0 +1,4 @@
+---- MODULE IfOfNumber ----
+EXTENDS Naturals
+ASSUME IF 1 THEN TRUE ELSE FALSE
+====

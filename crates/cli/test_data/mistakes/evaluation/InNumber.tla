@@ -1,0 +1,4 @@
+---- MODULE InNumber ----
+EXTENDS Naturals
+ASSUME 1 \in 3
+====

@@ -1,0 +1,4 @@
+---- MODULE NumberInStrings ----
+EXTENDS Naturals
+ASSUME 1 \in {"a", "b"}
+====

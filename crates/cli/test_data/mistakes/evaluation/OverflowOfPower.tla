@@ -1,0 +1,4 @@
+---- MODULE OverflowOfPower ----
+EXTENDS Naturals
+ASSUME 2 ^ 40 > 0
+====

@@ -1,0 +1,6 @@
+---- MODULE RecursionTooDeep ----
+EXTENDS Naturals
+RECURSIVE Sum(_)
+Sum(n) == n + Sum(n + 1)
+ASSUME Sum(0) = 1
+====

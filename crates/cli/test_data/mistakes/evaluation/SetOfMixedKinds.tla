@@ -1,0 +1,4 @@
+---- MODULE SetOfMixedKinds ----
+EXTENDS Naturals, FiniteSets
+ASSUME {1, "a"} = {}
+====

@@ -1,0 +1,4 @@
+---- MODULE SetOfMixedKindsCounted ----
+EXTENDS Naturals, FiniteSets
+ASSUME Cardinality({1, "a"}) = 2
+====

@@ -1,0 +1,4 @@
+---- MODULE SetTooLarge ----
+EXTENDS Naturals
+ASSUME UNION {SUBSET (1..40)} = {}
+====

@@ -1,0 +1,6 @@
+---- MODULE UnboundedAssignment ----
+EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Next == x' \in Nat /\ y' = y
+====

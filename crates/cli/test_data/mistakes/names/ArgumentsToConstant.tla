@@ -1,0 +1,5 @@
+---- MODULE ArgumentsToConstant ----
+EXTENDS Naturals
+CONSTANT Limit
+Three == Limit(3)
+====

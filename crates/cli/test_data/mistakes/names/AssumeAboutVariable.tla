@@ -1,0 +1,5 @@
+---- MODULE AssumeAboutVariable ----
+EXTENDS Naturals
+VARIABLE x
+ASSUME x > 0
+====

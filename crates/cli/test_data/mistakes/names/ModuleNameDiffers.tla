@@ -1,0 +1,3 @@
+---- MODULE Other ----
+Three == 3
+====

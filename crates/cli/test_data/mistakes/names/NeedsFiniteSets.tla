@@ -1,0 +1,4 @@
+---- MODULE NeedsFiniteSets ----
+EXTENDS Naturals
+Size(s) == Cardinality(s)
+====

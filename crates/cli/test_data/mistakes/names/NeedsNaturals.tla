@@ -1,0 +1,4 @@
+---- MODULE NeedsNaturals ----
+Two == 1 + 1
+Domain == 1..3
+====

@@ -1,0 +1,4 @@
+---- MODULE NeedsSequences ----
+EXTENDS Naturals
+Longer(s) == Append(s, Len(s))
+====

@@ -1,0 +1,5 @@
+---- MODULE OperatorAppliedAsFunction ----
+EXTENDS Naturals
+F(x) == x
+Three == F[3]
+====

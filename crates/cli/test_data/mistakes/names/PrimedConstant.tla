@@ -1,0 +1,5 @@
+---- MODULE PrimedConstant ----
+EXTENDS Naturals
+CONSTANT Limit
+Next == Limit' = 3
+====

@@ -1,0 +1,5 @@
+---- MODULE ShadowedName ----
+EXTENDS Naturals
+VARIABLE x
+All == \A x \in 1..3 : x > 0
+====

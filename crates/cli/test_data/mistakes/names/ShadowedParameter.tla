@@ -1,0 +1,5 @@
+---- MODULE ShadowedParameter ----
+EXTENDS Naturals
+Limit == 3
+Below(Limit) == 1..Limit
+====

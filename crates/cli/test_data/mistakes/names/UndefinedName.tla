@@ -1,0 +1,5 @@
+---- MODULE UndefinedName ----
+EXTENDS Naturals
+VARIABLE counter
+Init == countr = 0
+====

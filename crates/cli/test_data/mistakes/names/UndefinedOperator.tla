@@ -1,0 +1,5 @@
+---- MODULE UndefinedOperator ----
+EXTENDS Naturals
+Capacity(x) == x
+Two == Capcity(2)
+====

@@ -1,0 +1,4 @@
+---- MODULE UnknownModule ----
+EXTENDS Natural, Lists
+Three == 3
+====

@@ -1,0 +1,5 @@
+---- MODULE UsedBeforeDefined ----
+EXTENDS Naturals
+Two == One + 1
+One == 1
+====

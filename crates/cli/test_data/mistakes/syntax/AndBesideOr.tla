@@ -1,0 +1,5 @@
+---- MODULE AndBesideOr ----
+EXTENDS Naturals
+VARIABLES a, b, c
+Mixed == a \/ b /\ c
+====

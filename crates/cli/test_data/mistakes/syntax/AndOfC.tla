@@ -1,0 +1,5 @@
+---- MODULE AndOfC ----
+EXTENDS Naturals
+VARIABLE x
+Positive == x > 0 && x < 9
+====

@@ -1,0 +1,5 @@
+---- MODULE AssignmentOfPlusCal ----
+EXTENDS Naturals
+VARIABLE x
+Step == x' := x + 1
+====

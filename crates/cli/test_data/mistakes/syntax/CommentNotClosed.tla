@@ -1,0 +1,5 @@
+---- MODULE CommentNotClosed ----
+EXTENDS Naturals
+(* a comment
+Three == 3
+====

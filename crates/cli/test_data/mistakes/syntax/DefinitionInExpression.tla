@@ -1,0 +1,4 @@
+---- MODULE DefinitionInExpression ----
+EXTENDS Naturals
+Two == IF 1 == 2 THEN 3 ELSE 4
+====

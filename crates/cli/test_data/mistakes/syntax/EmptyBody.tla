@@ -1,0 +1,5 @@
+---- MODULE EmptyBody ----
+EXTENDS Naturals
+Two ==
+Three == 3
+====

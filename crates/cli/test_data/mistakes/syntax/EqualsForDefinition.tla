@@ -1,0 +1,4 @@
+---- MODULE EqualsForDefinition ----
+EXTENDS Naturals
+Two = 1 + 1
+====

@@ -1,0 +1,5 @@
+---- MODULE EqualsOfC ----
+EXTENDS Naturals
+VARIABLE x
+IsOne == x == 1
+====

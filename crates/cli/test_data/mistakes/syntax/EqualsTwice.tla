@@ -1,0 +1,5 @@
+---- MODULE EqualsTwice ----
+EXTENDS Naturals
+VARIABLES a, b, c
+Same == a = b = c
+====

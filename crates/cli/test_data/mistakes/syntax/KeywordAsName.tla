@@ -1,0 +1,5 @@
+---- MODULE KeywordAsName ----
+EXTENDS Naturals
+VARIABLE THEN
+CASE == 3
+====

@@ -1,0 +1,4 @@
+---- MODULE LowerCaseKeyword ----
+EXTENDS Naturals
+Min(a, b) == if a < b then a else b
+====

@@ -1,0 +1,5 @@
+---- MODULE MissingComma ----
+EXTENDS Naturals
+CONSTANTS A B
+Set == {1 2}
+====

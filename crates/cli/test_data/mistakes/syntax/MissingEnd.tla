@@ -1,0 +1,3 @@
+---- MODULE MissingEnd ----
+EXTENDS Naturals
+Two == 1 + 1

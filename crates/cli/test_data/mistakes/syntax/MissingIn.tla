@@ -1,0 +1,4 @@
+---- MODULE MissingIn ----
+EXTENDS Naturals
+Four == LET two == 2 two + two
+====

@@ -1,0 +1,5 @@
+---- MODULE NotOfC ----
+EXTENDS Naturals
+VARIABLE x
+Positive == !(x > 0)
+====

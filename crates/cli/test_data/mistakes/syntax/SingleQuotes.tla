@@ -1,0 +1,4 @@
+---- MODULE SingleQuotes ----
+EXTENDS Naturals
+Name == 'alice'
+====

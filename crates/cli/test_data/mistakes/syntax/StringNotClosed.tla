@@ -1,0 +1,5 @@
+---- MODULE StringNotClosed ----
+EXTENDS Naturals
+Name == "alice
+Three == 3
+====

@@ -1,0 +1,5 @@
+---- MODULE UnclosedBrace ----
+EXTENDS Naturals
+Set == {1, 2
+Three == 3
+====

@@ -1,0 +1,5 @@
+---- MODULE UnclosedParenthesis ----
+EXTENDS Naturals
+Two == (1 + 1
+Three == 3
+====

@@ -1,0 +1,5 @@
+---- MODULE UnclosedTuple ----
+EXTENDS Naturals
+t == <<1, 2
+Three == 3
+====

@@ -1,0 +1,5 @@
+---- MODULE UnequalOfC ----
+EXTENDS Naturals
+VARIABLE x
+Positive == x != 0
+====

@@ -1,0 +1,4 @@
+---- MODULE UnicodeQuotes ----
+EXTENDS Naturals
+Name == “alice”
+====

@@ -1,0 +1,4 @@
+---- MODULE UnknownCharacter ----
+EXTENDS Naturals
+Price == 3€ + 1
+====
