@@ -74,11 +74,36 @@ impl Engine {
         Ok(Some(answer(&report)))
     }
 
+    /// How checking a model of somebody else ends, from their directory and without its temporal properties.
+    pub(super) fn check_model(
+        &self,
+        directory: &Path,
+        module: &Path,
+        config: &Path,
+        limit: Duration,
+    ) -> Result<Option<Answer>> {
+        let words = ["spec".as_ref(), "check".as_ref(), module, "--config".as_ref(), config];
+        let flags = ["--skip-properties", "--workers", "1", "--progress", "none"].map(Path::new);
+        let output = self.run_in(Some(directory), &[&words[..], &flags].concat(), limit)?;
+        let Some(output) = output else { return Ok(None) };
+        // What the spec prints goes elsewhere, so this is one document.
+        let report: Value = serde_json::from_str(&output)
+            .with_context(|| format!("omnilink printed no JSON for {}", module.display()))?;
+        Ok(Some(answer(&report)))
+    }
+
     fn run(&self, words: &[&Path], limit: Duration) -> Result<Option<String>> {
+        self.run_in(None, words, limit)
+    }
+
+    fn run_in(&self, directory: Option<&Path>, words: &[&Path], limit: Duration) -> Result<Option<String>> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let mut command = Command::new(&self.binary);
         command.args(words).args(["--format", "json"]);
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
         let written = process::run(&mut command, limit, &self.scratch.join(format!("{}-{run}", std::process::id())))?;
         let Some(Written { output, errors }) = written else { return Ok(None) };
         // A spec that is wrong is an answer; a command line that is wrong is a mistake of this script.

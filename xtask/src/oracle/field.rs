@@ -1,9 +1,11 @@
 //! The public TLA+ examples: every model that their manifests call a matter of a minute.
 //!
 //! A manifest says how checking a model ends and, where that is success, mostly also how many states there are. Where it
-//! does not say so, the TLC at hand is asked, if the model is not too new for it. The result is a table by model.
+//! does not say so, the TLC at hand is asked, if the model is not too new for it. Temporal properties are left out, and
+//! so is a model that is expected to violate one. The result is a table by model, `tests/oracle/FIELD.md`.
 
 use std::fmt;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,8 +22,8 @@ use crate::workspace::Workspace;
 /// The longest recorded time of models that are run, in seconds.
 const LONGEST: u64 = 60;
 
-/// How long a model may take here.
-const LIMIT: Duration = Duration::from_secs(300);
+/// How many seconds a model may take here, unless told otherwise.
+pub(super) const SECONDS: u64 = 60;
 
 /// A model of the examples.
 struct Model {
@@ -42,27 +44,49 @@ struct Row<'a> {
     found: String,
     seconds: f64,
     verdict: Verdict,
+    why: String,
 }
 
+/// What came of a comparison, the best first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Same,
     Different,
+    /// There was no answer in time.
+    Slow,
     /// There is nothing to compare with.
     Unknown,
+    /// What is expected is not about states that can be reached.
+    Outside,
 }
 
-/// Runs the models that qualify, and prints the table. Without our engine, lists them.
+impl Verdict {
+    const ALL: [Verdict; 5] = [Verdict::Same, Verdict::Different, Verdict::Slow, Verdict::Unknown, Verdict::Outside];
+
+    fn word(self) -> &'static str {
+        match self {
+            Verdict::Same => "same",
+            Verdict::Different => "**different**",
+            Verdict::Slow => "not in time",
+            Verdict::Unknown => "no reference",
+            Verdict::Outside => "outside",
+        }
+    }
+}
+
+/// Runs the models that qualify, and prints the table or writes it. Without our engine, lists them.
 pub(super) fn run(workspace: &Workspace, tlc: &Tlc, directory: &Path, options: &Options) -> Result<()> {
+    let directory = &directory.canonicalize().with_context(|| format!("cannot read {}", directory.display()))?;
     let models = read(directory)?;
     let exhaustive = models.iter().filter(|model| model.is_exhaustive).count();
     let mut chosen: Vec<_> = models.iter().filter(|model| model.is_exhaustive && model.seconds <= LONGEST).collect();
     let counted = chosen.iter().filter(|model| model.counts.is_some()).count();
-    println!(
-        "{} models, {exhaustive} of them searched exhaustively, {} of these in {LONGEST} s, {counted} with counts\n",
+    let summary = format!(
+        "{} models, {exhaustive} of them searched exhaustively, {} of these in {LONGEST} s, {counted} with counts",
         models.len(),
         chosen.len(),
     );
+    println!("{summary}\n");
     chosen.retain(|model| model.config.to_string_lossy().contains(&options.only));
     if options.without_engine {
         for model in chosen {
@@ -70,16 +94,38 @@ pub(super) fn run(workspace: &Workspace, tlc: &Tlc, directory: &Path, options: &
         }
         return Ok(());
     }
-    let engine = Engine::build_fast(workspace)?;
-    let rows = jobs::each(options.jobs, &chosen, |model| compare(tlc, &engine, directory, model))?;
-    println!("| model | expected | found | seconds | |\n|---|---|---|---:|---|");
+    let engine = Engine::build(workspace)?;
+    let limit = Duration::from_secs(options.timeout);
+    let rows = jobs::each(options.jobs, &chosen, |model| compare(tlc, &engine, directory, model, limit))?;
+    let mut table = String::from("| model | TLC | ours | seconds | verdict | why |\n|---|---|---|---:|---|---|\n");
     for row in &rows {
-        println!("{row}");
+        let _ = writeln!(table, "{row}");
     }
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let (same, different) = (count(Verdict::Same), count(Verdict::Different));
-    println!("\n{} models: {same} agree, {different} differ, {} unknown", rows.len(), count(Verdict::Unknown));
+    let totals = Verdict::ALL.map(|verdict| format!("{} {}", count(verdict), verdict.word())).join(", ");
+    println!("{table}\n{} models: {totals}", rows.len());
+    if options.write && options.only.is_empty() {
+        let identical = count(Verdict::Same);
+        let compared = rows.len() - count(Verdict::Unknown) - count(Verdict::Outside);
+        let text = format!(
+            "# The public TLA+ examples\n\nMade by `cargo xtask oracle --field DIR --write --timeout {}`, where `DIR` \
+             is a checkout of <https://github.com/tlaplus/Examples>{}.\n\n{summary}.\n\n**{identical} of {compared} \
+             identical.** {totals}. Numbers are states generated, distinct states and depth. Temporal properties are \
+             left out.\nSeconds are of a build with debug assertions on a busy machine.\n\n{table}",
+            options.timeout,
+            date(directory).map(|date| format!(", last changed on {date}")).unwrap_or_default(),
+        );
+        fs::write(workspace.root().join("tests/oracle/FIELD.md"), text)?;
+    }
     Ok(())
+}
+
+/// When the examples were last changed: the day of their last commit, or else of the newest of their manifests.
+fn date(directory: &Path) -> Option<String> {
+    let mut command = std::process::Command::new("git");
+    let output = command.arg("-C").arg(directory).args(["log", "-1", "--format=%cs"]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Every model of every manifest, in the order of their directories.
@@ -129,11 +175,15 @@ impl Model {
     /// What the manifest says, in words.
     fn expected(&self) -> String {
         match self.counts {
-            Some([generated, distinct, depth]) => {
-                format!("{}, {generated} generated, {distinct} distinct, depth {depth}", self.result)
-            }
+            Some([generated, distinct, depth]) => format!("{} {generated} {distinct} {depth}", self.result),
             None => self.result.clone(),
         }
+    }
+
+    /// Whether the configuration asks for temporal properties.
+    fn has_properties(&self, directory: &Path) -> Result<bool> {
+        let text = fs::read_to_string(directory.join(&self.config))?;
+        Ok(text.split_whitespace().any(|word| word == "PROPERTY" || word == "PROPERTIES"))
     }
 }
 
@@ -144,30 +194,59 @@ impl fmt::Display for Model {
     }
 }
 
-fn compare<'a>(tlc: &Tlc, engine: &Engine, directory: &Path, model: &'a Model) -> Result<Row<'a>> {
+fn compare<'a>(tlc: &Tlc, engine: &Engine, directory: &Path, model: &'a Model, limit: Duration) -> Result<Row<'a>> {
     let start = Instant::now();
-    let ours = engine.check_for(&directory.join(&model.module), &directory.join(&model.config), LIMIT)?;
+    let ours = engine.check_model(directory, &directory.join(&model.module), &directory.join(&model.config), limit)?;
     let seconds = start.elapsed().as_secs_f64();
-    let found = ours.as_ref().map_or_else(|| "no answer in time".to_owned(), describe);
-    let expected = match (&*model.result, model.counts) {
-        ("success", Some(_)) => Some(model.expected()),
-        _ => ask(tlc, directory, model)?.or_else(|| (model.result != "unknown").then(|| model.result.clone())),
-    };
-    // A manifest that gives only the result is compared by the result.
+    let found = ours.as_ref().map_or_else(String::new, describe);
     let result = ours.as_ref().map(result_of).unwrap_or_default();
-    let verdict = match &expected {
-        None => Verdict::Unknown,
-        Some(expected) if *expected == found || *expected == result => Verdict::Same,
-        Some(_) => Verdict::Different,
+    let mut expected = model.expected();
+    let mut why = String::new();
+    let verdict = if model.result == "liveness failure" {
+        why.push_str("a temporal property is expected to fail");
+        Verdict::Outside
+    } else if ours.is_none() {
+        Verdict::Slow
+    } else if expected == found || (model.counts.is_none() && model.result != "success" && model.result == result) {
+        Verdict::Same
+    } else if result == "success" && model.result == "safety failure" && model.has_properties(directory)? {
+        why.push_str("the property that is expected to fail is temporal");
+        Verdict::Outside
+    } else if let Some(answer) = ask(tlc, directory, model, limit)? {
+        // With several workers, TLC's depth varies from run to run.
+        if model.counts.is_some() && answer != expected {
+            let _ = write!(why, "TLC with one worker: {answer}");
+        }
+        if model.counts.is_none() {
+            expected = answer.clone();
+        }
+        if answer == found { Verdict::Same } else { Verdict::Different }
+    } else if model.counts.is_none() && model.result == result {
+        why.push_str("no counts to compare with");
+        Verdict::Unknown
+    } else {
+        Verdict::Different
     };
-    Ok(Row { model, expected: expected.unwrap_or_default(), found, seconds, verdict })
+    if result == "error" {
+        why.push_str(ours.as_ref().map_or("", |ours| &ours.message));
+    } else if verdict == Verdict::Different && is_only_depth(&expected, &found) {
+        why.push_str("the depth alone: with several workers, TLC's varies from run to run");
+    }
+    println!("{model}: {} in {seconds:.1} s", verdict.word());
+    Ok(Row { model, expected, found, seconds, verdict, why })
+}
+
+/// Whether two answers differ in nothing but the last number.
+fn is_only_depth(a: &str, b: &str) -> bool {
+    let head = |text: &str| text.rsplit_once(' ').map(|(head, _)| head.to_owned());
+    head(a) == head(b) && a.split(' ').count() == b.split(' ').count()
 }
 
 /// What TLC says of a model, or none if it is too new for TLC or takes too long.
-fn ask(tlc: &Tlc, directory: &Path, model: &Model) -> Result<Option<String>> {
+fn ask(tlc: &Tlc, directory: &Path, model: &Model, limit: Duration) -> Result<Option<String>> {
     let module = directory.join(&model.module);
     let config = directory.join(&model.config);
-    let Some(answer) = tlc.check_files(&module, &config, Effort::Long, LIMIT)?.map(|output| Answer::from(&output))
+    let Some(answer) = tlc.check_files(&module, &config, Effort::Long, limit)?.map(|output| Answer::from(&output))
     else {
         return Ok(None);
     };
@@ -179,8 +258,8 @@ fn ask(tlc: &Tlc, directory: &Path, model: &Model) -> Result<Option<String>> {
 fn describe(answer: &Answer) -> String {
     let Answer { generated, distinct, depth, .. } = answer;
     match result_of(answer) {
-        "success" => format!("success, {generated} generated, {distinct} distinct, depth {depth}"),
-        "error" => format!("{} ({})", answer.outcome, answer.message),
+        "success" => format!("success {generated} {distinct} {depth}"),
+        "error" => answer.outcome.clone(),
         result => result.to_owned(),
     }
 }
@@ -199,15 +278,10 @@ fn result_of(answer: &Answer) -> &'static str {
 
 impl fmt::Display for Row<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row { model, expected, found, seconds, verdict } = self;
-        let found = if found == expected { "the same" } else { found };
-        let verdict = match verdict {
-            Verdict::Same => "agrees",
-            Verdict::Different => "**differs**",
-            Verdict::Unknown => "unknown",
-        };
-        let cell = |text: &str| text.replace('|', "\\|");
-        write!(f, "| {model} | {} | {} | {seconds:.2} | {verdict} |", cell(expected), cell(found))
+        let Row { model, expected, found, seconds, verdict, why } = self;
+        let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+        let (expected, found, why) = (cell(expected), cell(found), cell(why));
+        write!(f, "| {model} | {expected} | {found} | {seconds:.1} | {} | {why} |", verdict.word())
     }
 }
 
@@ -227,7 +301,7 @@ mod tests {
             .map(|model| format!("{model} {} {} {}", model.is_exhaustive, model.seconds, model.expected()))
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @"
-        a/A.cfg true 65 success, 7 generated, 3 distinct, depth 2
+        a/A.cfg true 65 success 7 3 2
         a/B.cfg false 18446744073709551615 unknown
         ");
     }

@@ -37,8 +37,8 @@ const JOBS: usize = 2;
 /// What to ask, and what to do with the answers.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Replace the recorded answers by those that TLC gives now
-    #[arg(long, conflicts_with_all = ["random", "field"])]
+    /// Replace the recorded answers by those that TLC gives now; with the examples, the table of models
+    #[arg(long, conflicts_with = "random")]
     write: bool,
     /// Compare our engine, not TLC, with the recorded answers, which is a test of `omnilink-cli`
     #[arg(long, conflicts_with_all = ["write", "random", "field", "without_engine"])]
@@ -52,6 +52,9 @@ pub(crate) struct Options {
     /// Compare our engine with the manifests of the public TLA+ examples in this directory
     #[arg(long, value_name = "DIR")]
     field: Option<PathBuf>,
+    /// How many seconds a model of the examples may take
+    #[arg(long, value_name = "SECONDS", default_value_t = field::SECONDS)]
+    timeout: u64,
     /// Measure our engine and TLC on the benchmark specs; with `--write`, put the table into the README
     #[arg(long, conflicts_with_all = ["engine", "random", "field"])]
     speed: bool,
@@ -99,6 +102,7 @@ impl Default for Options {
             random: None,
             seed: 1,
             field: None,
+            timeout: field::SECONDS,
             speed: false,
             without_engine: false,
             jobs: JOBS,

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.workers.unwrap_or_else(cores).max(1);
     let stop = Arc::new(Stopper::default());
-    let worlds = (0..workers).map(|_| Box::new(Outside::until(is_quiet, stop.clone())) as Box<dyn World + Send>);
+    let worlds =
+        (0..workers).map(|_| Box::new(Outside::until(is_quiet, stop.clone()).among(workers)) as Box<dyn World + Send>);
     let checked =
         guarded(&limits, &stop, || check(&program, worlds.collect(), &mut |stats| watch(args, &limits, stats)));
     let elapsed = limits.elapsed();

@@ -13,6 +13,8 @@ use tla::value::Value;
 pub(crate) struct Outside {
     registers: BTreeMap<i64, Datum>,
     random: fastrand::Rng,
+    /// How many of these there are.
+    workers: usize,
     /// Standard output is for a document, so what is printed goes to standard error.
     is_quiet: bool,
     stop: Arc<Stopper>,
@@ -47,7 +49,12 @@ impl Outside {
 
     /// A world that can be told to end.
     pub(crate) fn until(is_quiet: bool, stop: Arc<Stopper>) -> Outside {
-        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), is_quiet, stop }
+        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), workers: 1, is_quiet, stop }
+    }
+
+    /// One of several.
+    pub(crate) fn among(self, workers: usize) -> Outside {
+        Outside { workers, ..self }
     }
 }
 
@@ -79,8 +86,8 @@ impl World for Outside {
         self.registers.insert(index, value);
     }
 
-    fn statistic(&self, _: &str) -> Option<Value> {
-        None
+    fn statistic(&self, name: &str) -> Option<Value> {
+        (name == "workers").then(|| Value::Int(i64::try_from(self.workers).unwrap_or(i64::MAX)))
     }
 
     fn exit(&mut self) {}

@@ -398,6 +398,8 @@ impl<'p> Machine<'p> {
         if let Node::Domain(function) = self.exprs.node(set)
             && let (Some(function), Datum::Value(element)) = (self.peek(*function), &element)
             && function.function_len().is_some()
+            // A model value is no index, and no element of any domain.
+            && !matches!((function, element), (Value::Seq(_), Value::Model(_)))
         {
             return function.get(element).map(|value| value.is_some()).map_err(|e| self.at(e, expr));
         }

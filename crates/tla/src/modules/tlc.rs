@@ -153,6 +153,9 @@ pub(super) fn get(host: &mut dyn Host, args: Args<'_>) -> Result<Option<Datum>> 
         Datum::Value(Value::Int(index)) => Ok(host.world().register(*index)),
         Datum::Value(Value::Str(_)) => {
             let name = args.text(host, 0)?;
+            if name == "config" {
+                return Ok(Some(config(host)));
+            }
             match host.world().statistic(&name) {
                 Some(value) => Ok(Some(value.into())),
                 None => {
@@ -163,6 +166,14 @@ pub(super) fn get(host: &mut dyn Host, args: Args<'_>) -> Result<Option<Datum>> 
         }
         _ => Err(args.wrong(host, 0, "a natural number or a string")),
     }
+}
+
+/// How the search goes, as far as a specification may rely on it.
+fn config(host: &mut dyn Host) -> Datum {
+    let workers = host.world().statistic("workers").unwrap_or(Value::Int(1));
+    let strings = host.strings();
+    let fields = vec![(strings.str("mode"), Value::Str(strings.str("bfs"))), (strings.str("worker"), workers)];
+    Value::record(fields).into()
 }
 
 /// What `TLCSet` does.

@@ -95,7 +95,11 @@ impl Linker<'_> {
             // The module may have it from one that it extends.
             targets.extend(self.module.names.get(name));
         }
-        if targets.is_empty() {
+        let is_native = modules::natives().iter().any(|native| native.name == name);
+        if targets.is_empty() && is_native {
+            // All modules share what comes with us, so TLC replaces it everywhere.
+            targets = self.natives(name);
+        } else if targets.is_empty() {
             let message = format!("there is no definition `{name}` in a module `{}`", module.text);
             self.errors.push(LinkError::new(Place::Config(assignment.name.span.to(module.span)), message));
         }
