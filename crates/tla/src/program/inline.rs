@@ -62,6 +62,9 @@ impl Inliner<'_> {
         if let Body::Expr(body) = definition.body
             && definition.level != Level::Temporal
         {
+            // What stands in two definitions, such as what an instance substitutes, must not get slots of one of them.
+            let body = Copier { substitutes: Vec::new(), offset: 0, params: 0 }.copy(self.module, body);
+            self.module.definitions[index].body = Body::Expr(body);
             self.expr(def, body);
             self.module.exprs.for_each_below(body, &mut |_| size += 1);
         }

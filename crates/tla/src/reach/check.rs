@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use super::share::Shared;
 use super::symmetry::Symmetry;
 use super::{End, Explorer, Limit, Stats, Step, explore};
 use crate::datum::Datum;
@@ -93,7 +94,7 @@ pub fn check<'p>(
         let level = Arc::new(AtomicUsize::new(0));
         let world = Watched { inner, level: level.clone(), progress: progress.clone() };
         let machine = Machine::new(program, Box::new(world));
-        Checker { machine, level, progress: progress.clone(), symmetry: Arc::default() }
+        Checker { machine, level, progress: progress.clone(), symmetry: Arc::default(), shared: Shared::default() }
     };
     let mut workers: Vec<Checker<'p>> = worlds.into_iter().map(worker).collect();
     let failed = |verdict| Checked { verdict, stats: Stats::default() };
@@ -227,6 +228,7 @@ struct Checker<'p> {
     level: Arc<AtomicUsize>,
     progress: Arc<Progress>,
     symmetry: Arc<Symmetry>,
+    shared: Shared,
 }
 
 impl Checker<'_> {
@@ -316,6 +318,10 @@ impl Explorer for Checker<'_> {
             }
         }
         Ok(true)
+    }
+
+    fn kept(&mut self, state: State) -> State {
+        self.shared.state(state)
     }
 
     fn key(&mut self, state: &State) -> Result<Option<State>> {

@@ -23,6 +23,7 @@
 mod check;
 mod phases;
 mod search;
+mod share;
 mod store;
 mod symmetry;
 
@@ -50,6 +51,10 @@ pub trait Explorer: Send {
     fn key(&mut self, state: &Self::State) -> Result<Option<Self::State>, Self::Error>;
     /// The first invariant that is false in a state.
     fn violated(&mut self, state: &Self::State) -> Result<Option<usize>, (usize, Self::Error)>;
+    /// A state that is not known yet and will be kept, in the form in which it is kept best.
+    fn kept(&mut self, state: Self::State) -> Self::State {
+        state
+    }
     /// What led from a state to one of its successors, if it can be told.
     fn label(&mut self, from: &Self::State, to: &Self::State) -> Option<Self::Label>;
     /// Says how far from the beginning the states are that are asked about next; initial states are at level 1.

@@ -60,7 +60,7 @@ pub(super) fn first<E: Explorer>(events: impl IntoIterator<Item = Event<E>>) -> 
 }
 
 /// So many states are one piece of work.
-const PIECE: usize = 64;
+const PIECE: usize = 128;
 
 /// Phase 1: the successors of the states of a block, whose first has this position in the level.
 pub(super) fn expand<E: Explorer>(
@@ -151,6 +151,7 @@ fn meet<E: Explorer>(
     let distinguished = distinct_by.as_ref().unwrap_or(&state);
     let hash = store.hash(distinguished);
     if !store.contains(hash, distinguished) {
+        let state = explorer.kept(state);
         found[store.shard_of(hash)].push(Found { key, hash, state, distinct_by });
     }
     Ok(())

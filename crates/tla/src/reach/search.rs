@@ -4,9 +4,9 @@ use super::phases::{self, Event, FEW, Key, Kind, New, Piece};
 use super::store::{StateId, Store};
 use super::{End, Explorer, Limit, Outcome, Stats, Step, Trace};
 
-/// So many states are a block. Progress is told and limits are looked at between blocks, so a block takes milliseconds; it
+/// So many states are a block. Progress is told and limits are looked at between blocks, so a block takes a moment only; it
 /// does not depend on the number of workers, so where a limit stops a search does not either.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 8192;
 
 /// Visits every state that can be reached. `watch` is called now and then, and may stop the search.
 ///
