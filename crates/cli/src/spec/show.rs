@@ -149,14 +149,20 @@ fn label_text(program: &Program, label: &Label) -> String {
 fn counts(outcome: &Outcome<'_>) -> String {
     let stats = &outcome.checked.stats;
     let seconds = outcome.elapsed.as_secs_f64();
+    // A rate is worth reading when there was something to measure.
+    let rate = if seconds < 1.0 {
+        String::new()
+    } else {
+        let rate = HumanCount((stats.generated as f64 / seconds) as u64);
+        format!("; {seconds:.1} s, {rate} states per second")
+    };
     format!(
-        "{} state{} generated, {} distinct, {} left, depth {}; {seconds:.2} s, {} states per second",
+        "{} state{} generated, {} distinct, {} left, depth {}{rate}",
         HumanCount(stats.generated),
         if stats.generated == 1 { "" } else { "s" },
         HumanCount(stats.distinct),
         HumanCount(stats.queued),
         stats.depth,
-        HumanCount((stats.generated as f64 / seconds) as u64)
     )
 }
 

@@ -422,8 +422,11 @@ impl<'p> Machine<'p> {
         depth: usize,
     ) -> Part {
         let mut parts = Vec::new();
-        for bound in bounds {
-            parts.push(self.compared(bound.set));
+        for (index, bound) in bounds.iter().enumerate() {
+            // `x, y \in S` is two bounds on one expression.
+            if index == 0 || bounds[index - 1].set != bound.set {
+                parts.push(self.compared(bound.set));
+            }
         }
         let mut outcome = Outcome::Truth(!decides);
         let visited = self.for_each(bounds, expr, &mut |machine| {
