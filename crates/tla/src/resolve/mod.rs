@@ -1,10 +1,10 @@
 //! Binds every name of a specification: from trees to [`ir::Module`].
 //!
-//! First every module that is needed is [loaded](load). Then the units of each module are resolved in the order of the
+//! First every module that is needed is loaded. Then the units of each module are resolved in the order of the
 //! text, because a name must stand before it is used. A module that is extended is resolved once; one that is instanced
 //! is resolved again for the instance, unless it declares neither constants nor variables, so that nothing could differ.
-//! What stands where is in [`table`]; [`module`] resolves units, [`instance`] `INSTANCE`, [`local`] `LET` and `LAMBDA`,
-//! [`apply`] names and operators, [`expr`] everything else. Last, [`level`] computes what each definition depends on.
+//! What stands where is in `table`; `module` resolves units, `instance` `INSTANCE`, `local` `LET` and `LAMBDA`,
+//! `apply` names and operators, `expr` everything else. Last, `level` computes what each definition depends on.
 //!
 //! All errors are reported at once. What is wrong becomes an expression that nobody complains about again.
 
