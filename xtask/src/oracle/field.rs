@@ -94,7 +94,7 @@ pub(super) fn run(workspace: &Workspace, tlc: &Tlc, directory: &Path, options: &
         }
         return Ok(());
     }
-    let engine = Engine::build(workspace)?;
+    let engine = Engine::build_fast(workspace)?;
     let limit = Duration::from_secs(options.timeout);
     let rows = jobs::each(options.jobs, &chosen, |model| compare(tlc, &engine, directory, model, limit))?;
     let mut table = String::from("| model | TLC | ours | seconds | verdict | why |\n|---|---|---|---:|---|---|\n");
