@@ -213,3 +213,24 @@ Next == /\ x' = 1
       -      UNCHANGED x  not reached
     ");
 }
+
+#[test]
+fn operators_of_other_modules_are_shown_where_they_stand() {
+    insta::assert_snapshot!(check(r"
+VARIABLE x
+---- MODULE Limits ----
+EXTENDS Naturals
+CONSTANT Most
+Below(n) == n < Most
+====
+L == INSTANCE Limits WITH Most <- 3
+Init == x = 5
+Next == L!Below(x) /\ x' = x + 1"), @"
+    the only way: leads nowhere
+      false  L!Below(x)  with n = 5  at M.tla:12:9
+        false  n < Most  at M.tla:8:13
+                 n = 5
+                 Most = 3
+      -      x' = x + 1  not reached
+    ");
+}
