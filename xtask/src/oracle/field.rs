@@ -111,7 +111,7 @@ pub(super) fn run(workspace: &Workspace, tlc: &Tlc, directory: &Path, options: &
             "# The public TLA+ examples\n\nMade by `cargo xtask oracle --field DIR --write --timeout {}`, where `DIR` \
              is a checkout of <https://github.com/tlaplus/Examples>{}.\n\n{summary}.\n\n**{identical} of {compared} \
              identical.** {totals}. Numbers are states generated, distinct states and depth. Temporal properties are \
-             left out.\nSeconds are of a build with debug assertions on a busy machine.\n\n{table}",
+             left out.\nSeconds are on the wall, of a release build with two models at once.\n\n{table}",
             options.timeout,
             date(directory).map(|date| format!(", last changed on {date}")).unwrap_or_default(),
         );
