@@ -4,7 +4,6 @@
 use std::cell::Cell;
 
 use tla::config;
-use tla::datum::Datum;
 use tla::machine::Machine;
 use tla::modules::World;
 use tla::program::{Options, link};
@@ -12,7 +11,6 @@ use tla::reach::Limit;
 use tla::resolve::{Loader, resolve};
 use tla::source::{Site, Sources};
 use tla::strings::Strings;
-use tla::value::Value;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     // Whoever calls us may have a small stack.
@@ -79,28 +77,6 @@ struct Hurry(Cell<u32>);
 const PATIENCE: u32 = 4096;
 
 impl World for Hurry {
-    fn print(&mut self, _: &str) {}
-
-    fn read(&mut self, _: &str) -> Result<Vec<u8>, String> {
-        Err("there are no files".into())
-    }
-
-    fn environment(&mut self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn register(&self, _: i64) -> Option<Datum> {
-        None
-    }
-
-    fn set_register(&mut self, _: i64, _: Datum) {}
-
-    fn statistic(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn exit(&mut self) {}
-
     fn random(&mut self, bound: u64) -> u64 {
         bound / 2
     }

@@ -97,7 +97,7 @@ fn explore(engine: &Engine, source: &Path, name: &str, workers: usize) -> Result
         .output()?;
     let (wall, seconds) = (start.elapsed().as_secs_f64(), children_seconds()? - before);
     let report: Value = serde_json::from_slice(&output.stdout).context("omnilink printed no JSON")?;
-    let distinct = report.pointer("/stats/distinct").or_else(|| report.get("distinct"));
+    let distinct = report.pointer("/stats/distinct");
     let distinct = distinct.and_then(Value::as_u64).context("omnilink printed no count of distinct states")?;
     Ok(Run { distinct, seconds, wall })
 }

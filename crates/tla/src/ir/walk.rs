@@ -1,6 +1,6 @@
 //! Walks through expressions: what stands inside one, and which slots it reads and binds.
 
-use super::{Arg, ExprId, Exprs, Node, Pattern, SlotId, Step};
+use super::{Arg, Bound, DefId, ExprId, Exprs, Node, Pattern, SlotId, Step, Update};
 
 impl Exprs {
     /// The slots that an expression reads and does not bind itself, in order.
@@ -35,27 +35,27 @@ impl Exprs {
     }
 }
 
-impl Node {
-    /// Visits the expressions directly inside, in the order of the text.
-    pub fn for_each_child(&self, visit: &mut dyn FnMut(ExprId)) {
-        let args = |args: &[Arg], visit: &mut dyn FnMut(ExprId)| {
-            for arg in args {
-                if let Arg::Expr(expr) = arg {
-                    visit(*expr);
+/// What stands directly inside a node, in the order of the text. A shared node gives shared parts, a mutable one mutable
+/// parts, and there is one list of what a node is made of.
+macro_rules! for_each_child {
+    ($node:expr, $iter:ident, $visit:expr) => {
+        match $node {
+            Node::Value(_) | Node::Strings | Node::Variable(_) | Node::Local(_) | Node::Argument(_) => {}
+            Node::Call { args, .. } | Node::CallArgument { args, .. } => {
+                for arg in args.$iter() {
+                    if let Arg::Expr(expr) = arg {
+                        $visit(expr);
+                    }
                 }
             }
-        };
-        match self {
-            Node::Value(_) | Node::Strings | Node::Variable(_) | Node::Local(_) | Node::Argument(_) => {}
-            Node::Call { args: list, .. } | Node::CallArgument { args: list, .. } => args(list, visit),
-            Node::Inlined { args, body, .. } => args.iter().flatten().copied().chain([*body]).for_each(visit),
+            Node::Inlined { args, body, .. } => args.$iter().flatten().chain([body]).for_each($visit),
             Node::And(parts)
             | Node::Or(parts)
             | Node::Set(parts)
             | Node::Tuple(parts)
             | Node::Product(parts)
             | Node::Shaped(_, parts)
-            | Node::Unsupported { parts, .. } => parts.iter().copied().for_each(visit),
+            | Node::Unsupported { parts, .. } => parts.$iter().for_each($visit),
             Node::Not(a)
             | Node::Subsets(a)
             | Node::Union(a)
@@ -64,7 +64,7 @@ impl Node {
             | Node::Prime(a)
             | Node::Unchanged(a)
             | Node::Enabled(a)
-            | Node::Always(a) => visit(*a),
+            | Node::Always(a) => $visit(a),
             Node::Implies(a, b)
             | Node::Equivalent(a, b)
             | Node::Arithmetic(_, _, a, b)
@@ -81,32 +81,86 @@ impl Node {
             | Node::Square(a, b)
             | Node::Angle(a, b)
             | Node::Compose(a, b)
-            | Node::Let { value: a, body: b, .. } => [*a, *b].into_iter().for_each(visit),
-            Node::If(a, b, c) => [*a, *b, *c].into_iter().for_each(visit),
+            | Node::Let { value: a, body: b, .. } => [a, b].into_iter().for_each($visit),
+            Node::If(a, b, c) => [a, b, c].into_iter().for_each($visit),
             Node::Case { arms, other } => {
-                arms.iter().flat_map(|(guard, then)| [*guard, *then]).chain(*other).for_each(visit);
+                arms.$iter().flat_map(|(guard, then)| [guard, then]).chain(other).for_each($visit);
             }
             Node::Forall { bounds, body }
             | Node::Exists { bounds, body }
             | Node::Map { bounds, body }
             | Node::Function { bounds, body, .. } => {
-                bounds.iter().map(|bound| bound.set).chain([*body]).for_each(visit);
+                bounds.$iter().map(|Bound { set, .. }| set).chain([body]).for_each($visit);
             }
-            Node::Choose { bound, body } | Node::Filter { bound, body } => {
-                [bound.set, *body].into_iter().for_each(visit)
+            Node::Choose { bound: Bound { set, .. }, body } | Node::Filter { bound: Bound { set, .. }, body } => {
+                [set, body].into_iter().for_each($visit);
             }
             Node::Except { function, updates } => {
-                visit(*function);
-                for update in updates {
-                    for step in &update.path {
+                $visit(function);
+                for Update { path, value, .. } in updates.$iter() {
+                    for step in path.$iter() {
                         if let Step::Index(index) = step {
-                            visit(*index);
+                            $visit(index);
                         }
                     }
-                    visit(update.value);
+                    $visit(value);
                 }
             }
-            Node::Record(fields) | Node::Records(fields) => fields.iter().map(|(_, expr)| *expr).for_each(visit),
+            Node::Record(fields) | Node::Records(fields) => fields.$iter().map(|(_, expr)| expr).for_each($visit),
+        }
+    };
+}
+
+/// The slots that a node binds for what is inside it; shared or mutable, as [`for_each_child`].
+macro_rules! for_each_slot_bound {
+    ($node:expr, $iter:ident, $slots:ident, $visit:expr) => {
+        match $node {
+            Node::Let { slot, .. } => $visit(slot),
+            Node::Forall { bounds, .. } | Node::Exists { bounds, .. } | Node::Map { bounds, .. } => {
+                bounds.$iter().flat_map(|Bound { pattern, .. }| pattern.$slots()).for_each($visit);
+            }
+            Node::Function { bounds, this, .. } => {
+                bounds.$iter().flat_map(|Bound { pattern, .. }| pattern.$slots()).chain(this).for_each($visit);
+            }
+            Node::Choose { bound, .. } | Node::Filter { bound, .. } => {
+                bound.pattern.$slots().into_iter().for_each($visit);
+            }
+            Node::Except { updates, .. } => updates.$iter().map(|Update { at, .. }| at).for_each($visit),
+            _ => {}
+        }
+    };
+}
+
+impl Node {
+    /// Visits the expressions directly inside, in the order of the text.
+    pub fn for_each_child(&self, visit: &mut dyn FnMut(ExprId)) {
+        let mut visit = |child: &ExprId| visit(*child);
+        for_each_child!(self, iter, &mut visit);
+    }
+
+    /// Visits the expressions directly inside, to replace them.
+    pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
+        for_each_child!(self, iter_mut, &mut *visit);
+    }
+
+    /// The expressions directly inside, in the order of the text.
+    pub fn children(&self) -> Vec<ExprId> {
+        let mut children = Vec::new();
+        self.for_each_child(&mut |child| children.push(child));
+        children
+    }
+
+    /// Visits the definitions that the node itself calls or hands over.
+    pub fn for_each_callee(&self, visit: &mut dyn FnMut(DefId)) {
+        if let Node::Call { def, .. } = self {
+            visit(*def);
+        }
+        if let Node::Call { args, .. } | Node::CallArgument { args, .. } = self {
+            for arg in args {
+                if let Arg::Operator(def, _) = arg {
+                    visit(*def);
+                }
+            }
         }
     }
 
@@ -132,20 +186,13 @@ impl Node {
 
     /// Visits the slots that the node binds for what is inside it.
     pub fn for_each_slot_bound(&self, visit: &mut dyn FnMut(SlotId)) {
-        match self {
-            Node::Let { slot, .. } => visit(*slot),
-            Node::Forall { bounds, .. } | Node::Exists { bounds, .. } | Node::Map { bounds, .. } => {
-                bounds.iter().flat_map(|bound| bound.pattern.slots()).copied().for_each(visit);
-            }
-            Node::Function { bounds, this, .. } => {
-                bounds.iter().flat_map(|bound| bound.pattern.slots()).chain(this).copied().for_each(visit);
-            }
-            Node::Choose { bound, .. } | Node::Filter { bound, .. } => {
-                bound.pattern.slots().iter().copied().for_each(visit);
-            }
-            Node::Except { updates, .. } => updates.iter().map(|update| update.at).for_each(visit),
-            _ => {}
-        }
+        let mut visit = |slot: &SlotId| visit(*slot);
+        for_each_slot_bound!(self, iter, slots, &mut visit);
+    }
+
+    /// Visits the slots that the node binds for what is inside it, to replace them.
+    pub fn for_each_slot_bound_mut(&mut self, visit: &mut dyn FnMut(&mut SlotId)) {
+        for_each_slot_bound!(self, iter_mut, slots_mut, &mut *visit);
     }
 }
 
@@ -154,6 +201,14 @@ impl Pattern {
     pub fn slots(&self) -> &[SlotId] {
         match self {
             Pattern::Slot(slot) => std::slice::from_ref(slot),
+            Pattern::Tuple(slots) => slots,
+        }
+    }
+
+    /// The slots it binds, to replace them.
+    pub fn slots_mut(&mut self) -> &mut [SlotId] {
+        match self {
+            Pattern::Slot(slot) => std::slice::from_mut(slot),
             Pattern::Tuple(slots) => slots,
         }
     }

@@ -131,26 +131,26 @@ impl<'p> Machine<'p> {
                 }
                 _ => self.act_test(expr, then),
             },
-            Node::Equal(left, right) => match self.assignable(*left, self.current_frame()) {
-                Some(variable) if self.next[variable.0 as usize].is_none() => match self.eval_value(*right) {
+            Node::Equal(left, right) => match self.to_assign(*left) {
+                Some(variable) => match self.eval_value(*right) {
                     Ok(value) => self.act_assign(variable, value, expr, then),
                     Err(error) => self.act_failed(error, expr),
                 },
-                _ => self.act_test(expr, then),
+                None => self.act_test(expr, then),
             },
-            Node::In(left, right) => match self.assignable(*left, self.current_frame()) {
-                Some(variable) if self.next[variable.0 as usize].is_none() => match self.eval(*right) {
+            Node::In(left, right) => match self.to_assign(*left) {
+                Some(variable) => match self.eval(*right) {
                     Ok(set) => self.act_in(variable, set, expr, then),
                     Err(error) => self.act_failed(error, expr),
                 },
-                _ => self.act_test(expr, then),
+                None => self.act_test(expr, then),
             },
-            Node::Subseteq(left, right) => match self.assignable(*left, self.current_frame()) {
-                Some(variable) if self.next[variable.0 as usize].is_none() => match self.eval(*right) {
+            Node::Subseteq(left, right) => match self.to_assign(*left) {
+                Some(variable) => match self.eval(*right) {
                     Ok(set) => self.act_in(variable, LazySet::Subsets(set).into(), expr, then),
                     Err(error) => self.act_failed(error, expr),
                 },
-                _ => self.act_test(expr, then),
+                None => self.act_test(expr, then),
             },
             Node::Unchanged(inner) => self.act_unchanged(*inner, then),
             Node::Square(action, subscript) => {
@@ -208,20 +208,19 @@ impl<'p> Machine<'p> {
 
     /// Runs the parts of a conjunction in a loop for as long as there is only one way, and hands the rest to [`Machine::act`].
     fn act_straight(&mut self, parts: &'p [ExprId], from: usize, assigned: &mut Assigned, then: Then<'_, 'p>) -> Flow {
-        let frame = self.current_frame();
         for (index, &part) in parts.iter().enumerate().skip(from) {
             let holds = if index > 0 && self.unassigned == 0 {
                 self.test(part)?
             } else {
                 match self.exprs.node(part) {
-                    Node::Equal(left, right) => match self.assignable(*left, frame) {
-                        Some(variable) if self.next[variable.0 as usize].is_none() => {
+                    Node::Equal(left, right) => match self.to_assign(*left) {
+                        Some(variable) => {
                             let value = self.eval_value(*right)?;
                             self.set_next(variable, value);
                             assigned.push(variable);
                             true
                         }
-                        _ => self.test(part)?,
+                        None => self.test(part)?,
                     },
                     Node::Unchanged(inner) => match self.plain_variables(inner) {
                         Some(variables) => self.keep(variables, assigned)?,
@@ -231,7 +230,7 @@ impl<'p> Machine<'p> {
                     Node::Apply(function, _) if matches!(self.exprs.node(*function), Node::Variable(_)) => {
                         self.test(part)?
                     }
-                    Node::In(left, _) if self.assignable(*left, frame).is_none() => self.test(part)?,
+                    Node::In(left, _) if self.to_assign(*left).is_none() => self.test(part)?,
                     _ => return self.act_then_rest(parts, index, then),
                 }
             };
@@ -465,7 +464,13 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The variable that `expr = e` would assign: a primed one, seen through parameters, `LET` and definitions.
+    /// The variable that `expr = e` assigns, if it has no value yet.
+    fn to_assign(&self, expr: ExprId) -> Option<VarId> {
+        let variable = self.assignable(expr, self.current_frame())?;
+        self.next[variable.0 as usize].is_none().then_some(variable)
+    }
+
+    /// The variable that `expr = e` is about: a primed one, seen through parameters, `LET` and definitions.
     fn assignable(&self, expr: ExprId, frame: Frame) -> Option<VarId> {
         match self.exprs.node(expr) {
             Node::Prime(inner) if self.reading == Reading::Current => self.plain_variable(*inner, frame),

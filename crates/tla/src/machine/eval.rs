@@ -624,13 +624,7 @@ impl<'p> Machine<'p> {
         if let [bound] = bounds {
             return self.bind(&bound.pattern, arg.clone(), expr);
         }
-        let Value::Seq(tuple) = arg else {
-            return Err(self.at(self.not_a_tuple(arg, bounds.len()), expr));
-        };
-        if tuple.elements().len() != bounds.len() {
-            return Err(self.at(self.not_a_tuple(arg, bounds.len()), expr));
-        }
-        for (bound, component) in bounds.iter().zip(tuple.elements()) {
+        for (bound, component) in bounds.iter().zip(self.components(arg, bounds.len(), expr)?) {
             self.bind(&bound.pattern, component.clone(), expr)?;
         }
         Ok(())

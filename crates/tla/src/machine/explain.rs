@@ -450,9 +450,7 @@ impl<'p> Machine<'p> {
 
     /// An expression that is not taken apart further, with the values of what stands in it.
     fn compared(&mut self, expr: ExprId) -> Part {
-        let mut children = Vec::new();
-        let exprs = self.exprs;
-        let node = exprs.node(expr);
+        let node = self.exprs.node(expr);
         // What is bound inside has no value here, and what is primed is another state's.
         let mut is_closed = matches!(node, Node::Prime(_) | Node::Unchanged(_) | Node::Enabled(_));
         node.for_each_slot_bound(&mut |_| is_closed = true);
@@ -460,15 +458,9 @@ impl<'p> Machine<'p> {
             let bindings = self.inlined_parameters(*def, args);
             return Part { bindings, ..self.judged(expr, Vec::new()) };
         }
-        if !is_closed {
-            node.for_each_child(&mut |child| children.push(child));
-        }
-        let mut parts = Vec::new();
-        for child in children {
-            if !matches!(exprs.node(child), Node::Value(_)) {
-                parts.push(self.compared(child));
-            }
-        }
+        let mut children = if is_closed { Vec::new() } else { node.children() };
+        children.retain(|child| !matches!(self.exprs.node(*child), Node::Value(_)));
+        let parts = children.into_iter().map(|child| self.compared(child)).collect();
         self.judged(expr, parts)
     }
 

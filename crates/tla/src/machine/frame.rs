@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{DEEPEST_CALL, Machine, Reading};
-use crate::datum::{self, Captured, Datum, LazySet, Operator};
+use crate::datum::{self, Captured, Closure, Datum, LazySet, Operator};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{Arg, Body, DefId, Definition, ExprId, Level, Node, Pattern, SlotId};
 use crate::value::Value;
@@ -73,12 +73,21 @@ pub(super) enum Slot<'p> {
     Failed(Box<EvalError>),
 }
 
+/// What an expression needs of a frame.
+pub(super) struct Footprint {
+    /// The slots that it reads and does not bind itself.
+    free: Arc<[SlotId]>,
+    /// How many slots there must be.
+    room: usize,
+}
+
 impl<'p> Machine<'p> {
     #[inline]
     pub(super) fn slot(&self, slot: SlotId) -> &Slot<'p> {
-        &self.stack[self.frame.0 as usize + slot.0 as usize]
+        self.slot_of(self.frame, slot)
     }
 
+    #[inline]
     pub(super) fn slot_of(&self, frame: Frame, slot: SlotId) -> &Slot<'p> {
         &self.stack[frame.0 as usize + slot.0 as usize]
     }
@@ -95,13 +104,7 @@ impl<'p> Machine<'p> {
         match pattern {
             Pattern::Slot(slot) => self.set_slot(*slot, Slot::Datum(Datum::Value(element))),
             Pattern::Tuple(slots) => {
-                let Value::Seq(tuple) = &element else {
-                    return Err(self.at(self.not_a_tuple(&element, slots.len()), expr));
-                };
-                if tuple.elements().len() != slots.len() {
-                    return Err(self.at(self.not_a_tuple(&element, slots.len()), expr));
-                }
-                for (slot, component) in slots.iter().zip(tuple.elements()) {
+                for (slot, component) in slots.iter().zip(self.components(&element, slots.len(), expr)?) {
                     self.set_slot(*slot, Slot::Datum(Datum::Value(component.clone())));
                 }
             }
@@ -109,10 +112,16 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    #[cold]
-    pub(super) fn not_a_tuple(&self, element: &Value, len: usize) -> Box<EvalError> {
-        let element = element.display(&self.program.module.strings);
-        EvalError::new(ErrorKind::WrongKind, format!("`{element}` is bound to a tuple of {len} names and is not one"))
+    /// The components of a tuple that so many names are bound to.
+    pub(super) fn components<'v>(&self, element: &'v Value, len: usize, expr: ExprId) -> Result<&'v [Value]> {
+        match element {
+            Value::Seq(tuple) if tuple.len() == len => Ok(tuple.elements()),
+            _ => {
+                let element = element.display(&self.program.module.strings);
+                let message = format!("`{element}` is bound to a tuple of {len} names and is not one");
+                Err(self.at(EvalError::new(ErrorKind::WrongKind, message), expr))
+            }
+        }
     }
 
     /// What an argument or a `LET` stands for, evaluated if it was not.
@@ -137,7 +146,6 @@ impl<'p> Machine<'p> {
         let valid = match reads {
             Reads(0) => Valid::Always,
             Reads::CURRENT => Valid::Current,
-            Reads::NEXT if reading == self.reading => Valid::Epoch(epoch, reading),
             Reads(bits) if bits & Reads::WORLD.0 == 0 => Valid::Epoch(epoch, reading),
             _ => return Ok(datum),
         };
@@ -209,7 +217,13 @@ impl<'p> Machine<'p> {
             let slot = self.hand_over(arg);
             self.stack.push(slot);
         }
-        self.stack.resize(start + definition.slots.max(args.len()), Slot::Empty);
+        self.with_room(start, definition.slots)
+    }
+
+    /// The frame that begins there, with room for at least so many slots.
+    fn with_room(&mut self, start: usize, slots: usize) -> Frame {
+        let len = self.stack.len().max(start + slots);
+        self.stack.resize(len, Slot::Empty);
         Frame(start as u32)
     }
 
@@ -224,7 +238,7 @@ impl<'p> Machine<'p> {
         let def = match operator {
             Slot::Operator { def, captures, frame } => {
                 for &capture in captures {
-                    let captured = self.stack[frame.0 as usize + capture.0 as usize].clone();
+                    let captured = self.slot_of(frame, capture).clone();
                     self.stack.push(captured);
                 }
                 def
@@ -239,10 +253,7 @@ impl<'p> Machine<'p> {
             let slot = self.hand_over(arg);
             self.stack.push(slot);
         }
-        let slots = self.definitions[def.0 as usize].slots;
-        let len = self.stack.len().max(start + slots);
-        self.stack.resize(len, Slot::Empty);
-        Ok((def, Frame(start as u32)))
+        Ok((def, self.with_room(start, self.definitions[def.0 as usize].slots)))
     }
 
     /// Pushes a frame with captured names and arguments that are values.
@@ -250,9 +261,7 @@ impl<'p> Machine<'p> {
         let start = self.stack.len();
         self.stack.extend(captured.iter().cloned().map(Slot::from));
         self.stack.extend(args.iter().cloned().map(Slot::Datum));
-        let len = self.stack.len().max(start + slots);
-        self.stack.resize(len, Slot::Empty);
-        Frame(start as u32)
+        self.with_room(start, slots)
     }
 
     /// Evaluates the body of an operator in its frame, and takes the frame away.
@@ -330,13 +339,19 @@ impl<'p> Machine<'p> {
 
     /// What an expression sees of the frame, to be taken along.
     pub(super) fn capture(&mut self, expr: ExprId) -> Arc<[Captured]> {
-        let mentions = self.mentions_of(expr);
-        let len = mentions.iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);
+        let free = self.footprint(expr).free.clone();
+        let len = free.iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);
         let mut captured = vec![Captured::Empty; len];
-        for &slot in mentions.iter() {
+        for &slot in free.iter() {
             captured[slot.0 as usize] = self.capture_slot(slot);
         }
         captured.into()
+    }
+
+    /// Pushes a frame for the expression of a closure.
+    pub(super) fn enter_closure(&mut self, closure: &Closure) -> Frame {
+        let room = self.footprint(closure.code).room;
+        self.enter_captured(&closure.frame, &[], room)
     }
 
     pub(super) fn capture_slot(&mut self, slot: SlotId) -> Captured {
@@ -356,13 +371,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn mentions_of(&mut self, expr: ExprId) -> Arc<[SlotId]> {
-        if let Some(mentions) = self.mentions.get(&expr) {
-            return mentions.clone();
-        }
-        let mentions: Arc<[SlotId]> = self.exprs.free_slots(expr).into();
-        self.mentions.insert(expr, mentions.clone());
-        mentions
+    /// What an expression needs of a frame, found out once.
+    fn footprint(&mut self, expr: ExprId) -> &Footprint {
+        let exprs = self.exprs;
+        self.footprints
+            .entry(expr)
+            .or_insert_with(|| Footprint { free: exprs.free_slots(expr).into(), room: exprs.room(expr) })
     }
 }
 

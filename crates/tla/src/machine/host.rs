@@ -26,8 +26,7 @@ impl Host for Machine<'_> {
         let Node::Filter { bound, body } = self.exprs.node(filter.code) else {
             unreachable!("only filters become lazy sets with a predicate");
         };
-        let slots = bound.pattern.slots().iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);
-        let frame = self.enter_captured(&filter.frame, &[], slots.max(self.room(filter)));
+        let frame = self.enter_closure(filter);
         let result = self.within(frame, |machine| {
             match (&bound.pattern, element) {
                 (Pattern::Slot(slot), element) => machine.set_slot(*slot, Slot::Datum(element.clone())),
@@ -67,7 +66,7 @@ impl Machine<'_> {
         let Node::Function { bounds, body, this } = self.exprs.node(code) else {
             unreachable!("only function constructors become lazy functions");
         };
-        let frame = self.enter_captured(&function.closure.frame, &[], self.room(&function.closure));
+        let frame = self.enter_closure(&function.closure);
         let bound = self.within(frame, |machine| {
             if let Some(slot) = this {
                 // The definition means itself as it was defined, whatever `EXCEPT` changed since.
@@ -83,10 +82,5 @@ impl Machine<'_> {
                 Err(error)
             }
         }
-    }
-
-    /// How many slots the expression of a closure needs.
-    fn room(&self, closure: &Closure) -> usize {
-        self.exprs.room(closure.code)
     }
 }

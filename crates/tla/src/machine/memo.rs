@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::{Machine, State};
 use crate::error::Result;
-use crate::ir::{Arg, Body, DefId, ExprId, Node, VarId};
+use crate::ir::{Body, DefId, ExprId, Node, VarId};
 use crate::value::Value;
 
 /// After so many questions a memory has to have proved its worth.
@@ -85,22 +85,10 @@ impl Reader<'_, '_> {
         match node {
             Node::Variable(variable) => self.read[variable.0 as usize] = true,
             Node::Enabled(_) => self.is_pure = false,
-            Node::Call { def, args } => {
-                self.definition(*def);
-                self.operators(args);
-            }
-            Node::CallArgument { args, .. } => self.operators(args),
             _ => {}
         }
+        node.for_each_callee(&mut |callee| self.definition(callee));
         node.for_each_child(&mut |child| self.expr(child));
-    }
-
-    fn operators(&mut self, args: &[Arg]) {
-        for arg in args {
-            if let Arg::Operator(def, _) = arg {
-                self.definition(*def);
-            }
-        }
     }
 
     fn definition(&mut self, def: DefId) {

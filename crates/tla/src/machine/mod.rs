@@ -35,7 +35,7 @@ use crate::source::Site;
 use crate::value::Value;
 use explain::Recorder;
 pub use explain::{Attempt, Choice, Explanation, Outcome, Part};
-use frame::{Frame, Reads, Slot};
+use frame::{Footprint, Frame, Reads, Slot};
 use memo::Memos;
 
 /// One value for each variable, in the order of declaration.
@@ -96,8 +96,8 @@ pub struct Machine<'p> {
     reads: Cell<Reads>,
     /// What each constant definition is, once somebody asked.
     constants: Vec<Option<Datum>>,
-    /// The slots that an expression mentions, for those that were ever taken along.
-    mentions: HashMap<ExprId, Arc<[SlotId]>, FxBuildHasher>,
+    /// What the expressions of closures need of a frame.
+    footprints: HashMap<ExprId, Footprint, FxBuildHasher>,
     /// The operator that names the step under construction, and its frame; kept while no conjunction has begun.
     label: Option<Naming<'p>>,
     is_naming: bool,
@@ -126,7 +126,7 @@ impl<'p> Machine<'p> {
             epoch: 0,
             reads: Cell::default(),
             constants: vec![None; module.definitions.len()],
-            mentions: HashMap::default(),
+            footprints: HashMap::default(),
             label: None,
             is_naming: true,
             memos: Memos::default(),
@@ -178,7 +178,7 @@ impl<'p> Machine<'p> {
         };
         self.run(next, &mut |machine| {
             let successor = machine.next_state(Some(state))?;
-            out.push((machine.label()?, successor));
+            out.push((machine.label(), successor));
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(out)
@@ -272,11 +272,11 @@ impl<'p> Machine<'p> {
     }
 
     /// The name of the step under construction.
-    fn label(&mut self) -> Result<Label> {
+    fn label(&mut self) -> Label {
         let (def, args) = match self.label {
             None => {
                 let site = self.program.next.map(|next| self.exprs.site(next)).unwrap_or_default();
-                return Ok(Label { name: "Next".to_owned(), args: Vec::new(), site });
+                return Label { name: "Next".to_owned(), args: Vec::new(), site };
             }
             Some(Naming::Called(def, frame)) => (def, self.within(frame, |machine| machine.parameters(def))),
             Some(Naming::Inlined(def, args, frame)) => {
@@ -284,7 +284,7 @@ impl<'p> Machine<'p> {
             }
         };
         let definition = &self.definitions[def.0 as usize];
-        Ok(Label { name: definition.name.clone(), args, site: definition.site })
+        Label { name: definition.name.clone(), args, site: definition.site }
     }
 
     /// The parameters that the author of a definition wrote, with their values in the current frame.

@@ -171,24 +171,35 @@ pub trait Host {
     fn world(&mut self) -> &mut dyn World;
 }
 
-/// What a specification may ask about the world around it.
+/// What a specification may ask about the world around it. Unless told otherwise, there is nothing out there, and nobody
+/// listens.
 pub trait World {
     /// Prints a line for the user.
-    fn print(&mut self, line: &str);
+    fn print(&mut self, _line: &str) {}
     /// The bytes of a file, or why not.
-    fn read(&mut self, path: &str) -> std::result::Result<Vec<u8>, String>;
+    fn read(&mut self, path: &str) -> std::result::Result<Vec<u8>, String> {
+        Err(format!("no file `{path}`"))
+    }
     /// The environment.
-    fn environment(&mut self) -> Vec<(String, String)>;
+    fn environment(&mut self) -> Vec<(String, String)> {
+        Vec::new()
+    }
     /// `TLCGet(i)`
-    fn register(&self, index: i64) -> Option<Datum>;
+    fn register(&self, _index: i64) -> Option<Datum> {
+        None
+    }
     /// `TLCSet(i, v)`
-    fn set_register(&mut self, index: i64, value: Datum);
+    fn set_register(&mut self, _index: i64, _value: Datum) {}
     /// `TLCGet("level")` and its kin.
-    fn statistic(&self, name: &str) -> Option<Value>;
+    fn statistic(&self, _name: &str) -> Option<Value> {
+        None
+    }
     /// `TLCSet("exit", TRUE)`
-    fn exit(&mut self);
+    fn exit(&mut self) {}
     /// A number below the bound, from a seed.
-    fn random(&mut self, bound: u64) -> u64;
+    fn random(&mut self, _bound: u64) -> u64 {
+        0
+    }
     /// The limit that was reached, if evaluation should end. Asked often, so it must be cheap.
     fn limit(&self) -> Option<Limit> {
         None

@@ -1,12 +1,12 @@
 //! Makes a linked program faster without changing what it means.
 //!
 //! Each rewrite is done on the expression where it stands, so that its place in the text stays known. Nested conjunctions
-//! and disjunctions become lists. Records get their domain, which no evaluation changes. Arithmetic on two operands becomes a node of its own instead of a call of a native
-//! operator. Calls are [inlined](super::inline). And the largest expressions that depend on constants alone become definitions without parameters, which a
-//! machine computes once, when they are first needed: an error in one that is never reached stays unnoticed, as in TLC.
+//! and disjunctions become lists. Records get their domain, which no evaluation changes. Arithmetic on two operands
+//! becomes a node of its own instead of a call of a native operator. Calls are [inlined](super::inline). And the largest
+//! expressions that depend on constants alone become definitions without parameters, which a machine computes once, when
+//! they are first needed: an error in one that is never reached stays unnoticed, as in TLC.
 
 use super::inline::inline;
-use super::walk::for_each_callee;
 use crate::ir::{Arg, Arithmetic, Body, DefId, Definition, ExprId, Level, Module, Node, SlotId};
 use crate::value::{Set, Value};
 
@@ -116,7 +116,7 @@ fn volatile_definitions(module: &Module) -> Vec<bool> {
             {
                 let mut calls_volatile = false;
                 module.exprs.for_each_below(body, &mut |node| {
-                    for_each_callee(node, &mut |callee| calls_volatile |= volatile[callee.0 as usize]);
+                    node.for_each_callee(&mut |callee| calls_volatile |= volatile[callee.0 as usize]);
                 });
                 volatile[index] = calls_volatile;
             }
@@ -140,9 +140,8 @@ struct Needs {
 fn hoist(module: &mut Module, volatile: &[bool], owner: usize, expr: ExprId) -> Needs {
     let node = module.exprs.node(expr).clone();
     let mut needs = needs_itself(module, volatile, &node);
-    let (mut children, mut closed) = (Vec::new(), Vec::new());
-    node.for_each_child(&mut |child| children.push(child));
-    for child in children {
+    let mut closed = Vec::new();
+    for child in node.children() {
         let inner = hoist(module, volatile, owner, child);
         if !inner.more_than_constants && inner.slots.is_empty() && !inner.is_trivial {
             closed.push(child);
@@ -175,7 +174,7 @@ fn needs_itself(module: &Module, volatile: &[bool], node: &Node) -> Needs {
             | Node::Always(_)
             | Node::Unsupported { .. }
     );
-    for_each_callee(node, &mut |callee| {
+    node.for_each_callee(&mut |callee| {
         let callee = callee.0 as usize;
         more_than_constants |=
             module.definitions[callee].level != Level::Constant || volatile.get(callee) == Some(&true);

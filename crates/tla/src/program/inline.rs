@@ -8,7 +8,7 @@
 //! What calls itself stays a call, and so does a constant without parameters, which is computed once. Bodies are inlined
 //! from the inside out, and a budget bounds how large a program can grow.
 
-use crate::ir::{Arg, Body, Bound, DefId, ExprId, Level, Module, Node, Param, Pattern, SlotId, Step, Update};
+use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, Param, SlotId};
 
 /// The largest body that is copied.
 const LARGEST_BODY: usize = 2_000;
@@ -193,13 +193,6 @@ impl Copier {
         slots.iter().map(|&slot| self.slot(slot)).collect()
     }
 
-    fn pattern(&self, pattern: &Pattern) -> Pattern {
-        match pattern {
-            Pattern::Slot(slot) => Pattern::Slot(self.slot(*slot)),
-            Pattern::Tuple(slots) => Pattern::Tuple(self.slots(slots)),
-        }
-    }
-
     fn args(&self, module: &mut Module, args: &[Arg]) -> Box<[Arg]> {
         let copy = |arg: &Arg| match arg {
             Arg::Expr(expr) => Arg::Expr(self.copy(module, *expr)),
@@ -212,19 +205,6 @@ impl Copier {
         args.iter().map(copy).collect()
     }
 
-    fn bounds(&self, module: &mut Module, bounds: &[Bound]) -> Box<[Bound]> {
-        let mut copies: Vec<Bound> = Vec::with_capacity(bounds.len());
-        for (index, bound) in bounds.iter().enumerate() {
-            // `x, y \in S` is two bounds on one expression, and stays so.
-            let set = match index.checked_sub(1) {
-                Some(before) if bounds[before].set == bound.set => copies[before].set,
-                _ => self.copy(module, bound.set),
-            };
-            copies.push(Bound { pattern: self.pattern(&bound.pattern), names: bound.names.clone(), set });
-        }
-        copies.into()
-    }
-
     fn copy(&self, module: &mut Module, expr: ExprId) -> ExprId {
         let site = module.exprs.site(expr);
         let node = module.exprs.node(expr).clone();
@@ -232,129 +212,39 @@ impl Copier {
         module.exprs.push(node, site)
     }
 
-    fn copy_node(&self, module: &mut Module, node: Node) -> Node {
+    fn copy_node(&self, module: &mut Module, mut node: Node) -> Node {
         match node {
-            Node::Local(slot) => Node::Local(self.slot(slot)),
-            Node::Argument(slot) => match self.substitutes.get(slot.0 as usize) {
-                Some(Substitute::Node(node)) => node.clone(),
-                _ => Node::Argument(self.slot(slot)),
-            },
-            Node::Let { slot, value, body } => {
-                Node::Let { slot: self.slot(slot), value: self.copy(module, value), body: self.copy(module, body) }
+            Node::Call { def, args } => return Node::Call { def, args: self.args(module, &args) },
+            Node::CallArgument { slot, args } => {
+                let args = self.args(module, &args);
+                return match self.substitutes.get(slot.0 as usize) {
+                    Some(Substitute::Operator(def, captures)) => {
+                        let captured = captures.iter().map(|&slot| Arg::Slot(slot));
+                        Node::Call { def: *def, args: captured.chain(args).collect() }
+                    }
+                    _ => Node::CallArgument { slot: self.slot(slot), args },
+                };
             }
-            Node::Call { def, args } => Node::Call { def, args: self.args(module, &args) },
-            Node::CallArgument { slot, args } => match self.substitutes.get(slot.0 as usize) {
-                Some(Substitute::Operator(def, captures)) => {
-                    let captured = captures.iter().map(|&slot| Arg::Slot(slot));
-                    let args = captured.chain(self.args(module, &args)).collect();
-                    Node::Call { def: *def, args }
-                }
-                _ => Node::CallArgument { slot: self.slot(slot), args: self.args(module, &args) },
-            },
-            Node::Forall { bounds, body } => {
-                Node::Forall { bounds: self.bounds(module, &bounds), body: self.copy(module, body) }
+            Node::Argument(slot) => {
+                return match self.substitutes.get(slot.0 as usize) {
+                    Some(Substitute::Node(node)) => node.clone(),
+                    _ => Node::Argument(self.slot(slot)),
+                };
             }
-            Node::Exists { bounds, body } => {
-                Node::Exists { bounds: self.bounds(module, &bounds), body: self.copy(module, body) }
-            }
-            Node::Map { bounds, body } => {
-                Node::Map { bounds: self.bounds(module, &bounds), body: self.copy(module, body) }
-            }
-            Node::Function { bounds, body, this } => Node::Function {
-                bounds: self.bounds(module, &bounds),
-                body: self.copy(module, body),
-                this: this.map(|slot| self.slot(slot)),
-            },
-            Node::Choose { bound, body } => {
-                Node::Choose { bound: self.bound(module, &bound), body: self.copy(module, body) }
-            }
-            Node::Filter { bound, body } => {
-                Node::Filter { bound: self.bound(module, &bound), body: self.copy(module, body) }
-            }
-            Node::Except { function, updates } => Node::Except {
-                function: self.copy(module, function),
-                updates: updates.iter().map(|update| self.update(module, update)).collect(),
-            },
-            Node::Inlined { def, args, body } => Node::Inlined {
-                def,
-                args: args.iter().map(|arg| arg.map(|arg| self.copy(module, arg))).collect(),
-                body: self.copy(module, body),
-            },
-            mut plain => {
-                for_each_part(&mut plain, &mut |part| *part = self.copy(module, *part));
-                plain
-            }
+            Node::Local(slot) => return Node::Local(self.slot(slot)),
+            _ => {}
         }
-    }
-
-    fn bound(&self, module: &mut Module, bound: &Bound) -> Bound {
-        let set = self.copy(module, bound.set);
-        Bound { pattern: self.pattern(&bound.pattern), names: bound.names.clone(), set }
-    }
-
-    fn update(&self, module: &mut Module, update: &Update) -> Update {
-        let path = update.path.iter().map(|step| match step {
-            Step::Index(index) => Step::Index(self.copy(module, *index)),
-            Step::Field(field) => Step::Field(field.clone()),
+        node.for_each_slot_bound_mut(&mut |slot| *slot = self.slot(*slot));
+        let mut before: Option<(ExprId, ExprId)> = None;
+        node.for_each_child_mut(&mut |child| {
+            // `x, y \in S` is two bounds on one expression, and stays so.
+            let copy = match before {
+                Some((original, copy)) if original == *child => copy,
+                _ => self.copy(module, *child),
+            };
+            before = Some((*child, copy));
+            *child = copy;
         });
-        let (path, value) = (path.collect(), self.copy(module, update.value));
-        Update { path, value, at: self.slot(update.at), reads_at: update.reads_at }
-    }
-}
-
-/// Visits the parts of an expression that binds no name.
-fn for_each_part(node: &mut Node, visit: &mut dyn FnMut(&mut ExprId)) {
-    match node {
-        Node::And(parts)
-        | Node::Or(parts)
-        | Node::Set(parts)
-        | Node::Tuple(parts)
-        | Node::Product(parts)
-        | Node::Shaped(_, parts)
-        | Node::Unsupported { parts, .. } => parts.iter_mut().for_each(visit),
-        Node::Not(a)
-        | Node::Subsets(a)
-        | Node::Union(a)
-        | Node::Domain(a)
-        | Node::Field(a, _)
-        | Node::Prime(a)
-        | Node::Unchanged(a)
-        | Node::Enabled(a)
-        | Node::Always(a) => visit(a),
-        Node::Implies(a, b)
-        | Node::Equivalent(a, b)
-        | Node::Arithmetic(_, _, a, b)
-        | Node::Equal(a, b)
-        | Node::NotEqual(a, b)
-        | Node::In(a, b)
-        | Node::NotIn(a, b)
-        | Node::Subseteq(a, b)
-        | Node::Cup(a, b)
-        | Node::Cap(a, b)
-        | Node::Minus(a, b)
-        | Node::Functions(a, b)
-        | Node::Apply(a, b)
-        | Node::Square(a, b)
-        | Node::Angle(a, b)
-        | Node::Compose(a, b) => [a, b].into_iter().for_each(visit),
-        Node::If(a, b, c) => [a, b, c].into_iter().for_each(visit),
-        Node::Case { arms, other } => {
-            arms.iter_mut().flat_map(|(guard, then)| [guard, then]).chain(other).for_each(visit);
-        }
-        Node::Record(fields) | Node::Records(fields) => fields.iter_mut().map(|(_, expr)| expr).for_each(visit),
-        Node::Value(_) | Node::Strings | Node::Variable(_) => {}
-        Node::Local(_)
-        | Node::Argument(_)
-        | Node::Let { .. }
-        | Node::Call { .. }
-        | Node::CallArgument { .. }
-        | Node::Inlined { .. }
-        | Node::Forall { .. }
-        | Node::Exists { .. }
-        | Node::Choose { .. }
-        | Node::Filter { .. }
-        | Node::Map { .. }
-        | Node::Function { .. }
-        | Node::Except { .. } => unreachable!("what mentions a slot is copied with its slots"),
+        node
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::walk::{for_each_callee, level};
+use super::walk::level;
 use super::{LinkError, Linker, Place, Warning};
 use crate::config::{Assignment, Literal, LiteralKind, Meaning};
 use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, SlotId};
@@ -268,7 +268,7 @@ impl Linker<'_> {
                 while let Some(expr) = exprs.pop() {
                     let node = self.module.exprs.node(expr);
                     node.for_each_child(&mut |part| exprs.push(part));
-                    for_each_callee(node, &mut |callee| {
+                    node.for_each_callee(&mut |callee| {
                         if seen.insert(callee) {
                             todo.push(callee);
                         }
@@ -314,7 +314,7 @@ fn redirected(module: &Module, expr: ExprId, aliases: &BTreeMap<DefId, DefId>) -
         aliases.get(&def).copied().filter(|_| !is_inside_instance)
     };
     let mut is_changed = false;
-    for_each_callee(module.exprs.node(expr), &mut |def| is_changed |= target(def).is_some());
+    module.exprs.node(expr).for_each_callee(&mut |def| is_changed |= target(def).is_some());
     if !is_changed {
         return None;
     }

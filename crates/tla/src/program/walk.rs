@@ -1,20 +1,6 @@
-//! The parts of an expression, and what follows from them.
+//! The level of an expression once definitions may have been replaced.
 
-use crate::ir::{Arg, DefId, Definition, ExprId, Exprs, Level, Node};
-
-/// Calls the function with each definition that this expression itself calls or hands over.
-pub(super) fn for_each_callee(node: &Node, f: &mut dyn FnMut(DefId)) {
-    if let Node::Call { def, .. } = node {
-        f(*def);
-    }
-    if let Node::Call { args, .. } | Node::CallArgument { args, .. } = node {
-        for arg in args {
-            if let Arg::Operator(def, _) = arg {
-                f(*def);
-            }
-        }
-    }
-}
+use crate::ir::{Definition, ExprId, Exprs, Level, Node};
 
 /// The level of an expression, from the levels of the definitions. Names bound around it count as constants; what is not
 /// supported may be temporal or not, and has the level that is given for it.
@@ -27,7 +13,7 @@ pub(super) fn level(exprs: &Exprs, definitions: &[Definition], expr: ExprId, uns
         Node::Unsupported { .. } => unsupported,
         _ => Level::Constant,
     };
-    for_each_callee(node, &mut |def| level = level.max(definitions[def.0 as usize].level));
+    node.for_each_callee(&mut |def| level = level.max(definitions[def.0 as usize].level));
     node.for_each_child(&mut |part| level = level.max(self::level(exprs, definitions, part, unsupported)));
     if matches!(node, Node::Enabled(_)) { level.min(Level::State) } else { level }
 }

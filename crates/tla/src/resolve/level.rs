@@ -360,11 +360,7 @@ impl Walk<'_> {
             Node::Choose { bound, body } | Node::Filter { bound, body } => {
                 self.value(bound.set).join(self.value(*body))
             }
-            node => {
-                let mut parts = Vec::new();
-                node.for_each_child(&mut |child| parts.push(child));
-                parts.into_iter().fold(CONSTANT, |all, part| all.join(self.value(part)))
-            }
+            node => node.children().into_iter().fold(CONSTANT, |all, part| all.join(self.value(part))),
         }
     }
 }

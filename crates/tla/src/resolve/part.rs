@@ -61,27 +61,17 @@ impl Resolver {
     /// An operand of an expression, counted from 1.
     fn operand(&self, expr: ExprId, number: usize) -> Option<ExprId> {
         let place = number.checked_sub(1)?;
-        match self.exprs.node(expr) {
+        let node = self.exprs.node(expr);
+        let has_operands = match node {
             // An infix chain stands for nested operators of two operands each.
-            Node::And(parts) | Node::Or(parts) if parts.len() == 2 || self.context.lists.contains(&expr) => {
-                parts.get(place).copied()
-            }
-            Node::Set(parts) | Node::Tuple(parts) => parts.get(place).copied(),
-            Node::Not(a) | Node::Subsets(a) | Node::Union(a) | Node::Domain(a) | Node::Unchanged(a) => {
-                [*a].get(place).copied()
-            }
-            Node::Implies(a, b)
-            | Node::Equivalent(a, b)
-            | Node::Equal(a, b)
-            | Node::NotEqual(a, b)
-            | Node::In(a, b)
-            | Node::NotIn(a, b)
-            | Node::Subseteq(a, b)
-            | Node::Cup(a, b)
-            | Node::Cap(a, b)
-            | Node::Minus(a, b) => [*a, *b].get(place).copied(),
-            Node::If(a, b, c) => [*a, *b, *c].get(place).copied(),
-            _ => None,
-        }
+            Node::And(parts) | Node::Or(parts) => parts.len() == 2 || self.context.lists.contains(&expr),
+            Node::Set(_) | Node::Tuple(_) | Node::If(..) => true,
+            Node::Not(_) | Node::Subsets(_) | Node::Union(_) | Node::Domain(_) | Node::Unchanged(_) => true,
+            Node::Implies(..) | Node::Equivalent(..) | Node::Equal(..) | Node::NotEqual(..) => true,
+            Node::In(..) | Node::NotIn(..) | Node::Subseteq(..) => true,
+            Node::Cup(..) | Node::Cap(..) | Node::Minus(..) => true,
+            _ => false,
+        };
+        if has_operands { node.children().get(place).copied() } else { None }
     }
 }

@@ -1,13 +1,11 @@
 //! What the tests of this crate share: a module in a string becomes a program, and a world in which nothing happens.
 
 use tla::config;
-use tla::datum::Datum;
 use tla::machine::Machine;
 use tla::modules::World;
 use tla::program::{Options, Program, link};
 use tla::resolve::{Loader, resolve};
 use tla::strings::Strings;
-use tla::value::Value;
 
 /// Links a module that needs no other, with `Init` and `Next` if it has them.
 pub(crate) fn program(text: &str, config: &str) -> Result<Program, String> {
@@ -32,33 +30,7 @@ impl Loader for Alone {
     }
 }
 
-/// A world without files, where nobody listens.
+/// A world in which there is nothing.
 struct Silence;
 
-impl World for Silence {
-    fn print(&mut self, _: &str) {}
-
-    fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
-        Err(format!("no file `{path}`"))
-    }
-
-    fn environment(&mut self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn register(&self, _: i64) -> Option<Datum> {
-        None
-    }
-
-    fn set_register(&mut self, _: i64, _: Datum) {}
-
-    fn statistic(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn exit(&mut self) {}
-
-    fn random(&mut self, _: u64) -> u64 {
-        0
-    }
-}
+impl World for Silence {}
