@@ -91,6 +91,17 @@ impl<T> History<T> {
         Ok(History { processes, ops })
     }
 
+    /// The history of operations that another history, or a stream of one, has handed out in this order.
+    ///
+    /// # Panics
+    ///
+    /// If they are not numbered by increasing start.
+    pub fn from_ops(processes: Arc<[Arc<str>]>, ops: Vec<Op<T>>) -> History<T> {
+        let is_next = |pair: &[Op<T>]| pair[0].id < pair[1].id && pair[0].interval.start() <= pair[1].interval.start();
+        assert!(ops.windows(2).all(is_next), "operations are numbered by increasing start");
+        History { processes, ops }
+    }
+
     /// The operations, by increasing start.
     pub fn ops(&self) -> &[Op<T>] {
         &self.ops

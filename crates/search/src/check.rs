@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::mem::{replace, take};
 
-use history::{History, Op, Order, Precedence, Stop, Verdict};
+use history::{History, Op, OpId, Order, Precedence, Stop, Verdict};
 use thiserror::Error;
 
 use crate::engine::{Attempt, Engine};
@@ -194,6 +194,23 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         }
     }
 
+    /// Every configuration that is possible now, but for those that another one covers: which of the operations in
+    /// flight it has placed, and its state.
+    pub fn possible(&self) -> Vec<(Vec<OpId>, &S::State)> {
+        match &self.0 {
+            Width::Narrow(run) => run.possible(),
+            Width::Wide(run) => run.possible(),
+        }
+    }
+
+    /// The operations in flight.
+    pub fn in_flight(&self) -> Vec<OpId> {
+        match &self.0 {
+            Width::Narrow(run) => run.stream.in_flight().collect(),
+            Width::Wide(run) => run.stream.in_flight().collect(),
+        }
+    }
+
     fn widen(&mut self) {
         if let Width::Narrow(run) = &mut self.0 {
             let (spec, replay) = (run.spec, Replay::new(run.spec, Precedence::RealTime));
@@ -244,6 +261,11 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
             }
         };
         Ok(Report { verdict, stats: self.engine.stats })
+    }
+
+    fn possible(&self) -> Vec<(Vec<OpId>, &S::State)> {
+        let configs = self.engine.frontier.configs.iter();
+        configs.map(|config| (self.stream.placed(&config.cut).collect(), &config.state)).collect()
     }
 
     /// Walks the returns before this time.

@@ -166,6 +166,11 @@ impl<P, C: Slots> Stream<P, C> {
         self.in_flight.iter().map(|slot| self.at(slot).id)
     }
 
+    /// The operations in flight that a cut has placed.
+    pub(crate) fn placed(&self, cut: &C) -> impl Iterator<Item = OpId> {
+        cut.iter().map(|slot| self.at(slot).id)
+    }
+
     fn at(&self, slot: usize) -> &Op<P> {
         self.slots[slot].op.as_ref().expect("an operation in flight")
     }
