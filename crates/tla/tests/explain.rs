@@ -131,6 +131,8 @@ Next == CASE x = 0 -> x' = 1
           [] x = 3 -> x = 4 /\ x' = 2
 "), @"
     the only way: leads nowhere
+      true   x = 3  at M.tla:7:14, so
+               x = 3
       false  x = 4  at M.tla:7:23
                x = 3
       -      x' = 2  not reached

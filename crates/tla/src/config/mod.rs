@@ -15,7 +15,7 @@ use tla_syntax::ast::Name;
 use tla_syntax::{Diagnostic, Span};
 
 use crate::strings::{Str, Strings};
-use crate::value::Model;
+use crate::value::{Model, Value};
 use lexer::{Token, TokenKind};
 
 /// A configuration.
@@ -99,6 +99,8 @@ pub enum LiteralKind {
     Set(Vec<Literal>),
     /// `<<a, b>>`
     Tuple(Vec<Literal>),
+    /// A value that was computed elsewhere and stands in no file.
+    Computed(Value),
 }
 
 /// Reads a configuration. Strings and model values are added to the table.

@@ -78,6 +78,7 @@ fn literal(value: &Literal, strings: &Strings) -> String {
         }
         LiteralKind::Set(elements) => format!("{{{}}}", list(elements, strings)),
         LiteralKind::Tuple(elements) => format!("<<{}>>", list(elements, strings)),
+        LiteralKind::Computed(value) => value.display(strings).to_string(),
     }
 }
 

@@ -250,6 +250,18 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
+    /// Whether two integers compare as it says; none if it does not compare.
+    #[inline]
+    pub fn compares(self, a: i64, b: i64) -> Option<bool> {
+        Some(match self {
+            Arithmetic::Less => a < b,
+            Arithmetic::LessOrEqual => a <= b,
+            Arithmetic::Greater => a > b,
+            Arithmetic::GreaterOrEqual => a >= b,
+            Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply | Arithmetic::Interval => return None,
+        })
+    }
+
     /// The operation that a symbol stands for.
     pub fn of_symbol(symbol: &str) -> Option<Arithmetic> {
         Some(match symbol {
@@ -264,6 +276,32 @@ impl Arithmetic {
             _ => return None,
         })
     }
+}
+
+/// What people write where they mean something simpler. The parts are expressions inside the one that was written.
+#[derive(Debug, Clone, Copy)]
+pub enum Idiom {
+    /// `(k :> v) @@ f` and `[x \in DOMAIN f \cup {k} |-> IF x = k THEN v ELSE f[x]]`
+    With {
+        /// `f`
+        function: ExprId,
+        /// `k`
+        key: ExprId,
+        /// `v`
+        value: ExprId,
+    },
+    /// `[x \in DOMAIN f \ {k} |-> f[x]]`
+    Without {
+        /// `f`
+        function: ExprId,
+        /// `k`
+        key: ExprId,
+    },
+    /// `Cardinality({x \in S : p})`
+    Count {
+        /// `{x \in S : p}`
+        filter: ExprId,
+    },
 }
 
 /// What an expression is.
@@ -437,6 +475,8 @@ pub enum Node {
     Compose(ExprId, ExprId),
     /// `[]P`. With the next one, what a specification's fairness and its box are found by.
     Always(ExprId),
+    /// An expression that can be had faster than it is written, and the expression. Linking makes it.
+    Idiom(Idiom, ExprId),
     /// Anything else temporal, and what TLC does not evaluate either: an error that says so when it is reached.
     Unsupported {
         /// What it is, in words: `<>`, `a leads-to`, `WF_v(A)`, `an unbounded \E`.

@@ -64,7 +64,8 @@ macro_rules! for_each_child {
             | Node::Prime(a)
             | Node::Unchanged(a)
             | Node::Enabled(a)
-            | Node::Always(a) => $visit(a),
+            | Node::Always(a)
+            | Node::Idiom(_, a) => $visit(a),
             Node::Implies(a, b)
             | Node::Equivalent(a, b)
             | Node::Arithmetic(_, _, a, b)

@@ -76,12 +76,15 @@ impl<'p> Machine<'p> {
             }
             Node::Forall { bounds, body } => self.act_forall(bounds, *body, expr, then),
             Node::If(condition, yes, no) => {
-                let branch = if self.test(*condition)? { *yes } else { *no };
-                self.act(branch, then)
+                let truth = self.test(*condition)?;
+                self.act_decided(*condition, truth, if truth { *yes } else { *no }, then)
             }
             Node::Case { arms, other } => {
                 let branch = self.choose_arm(arms, *other, expr)?;
-                self.act(branch, then)
+                match arms.iter().find(|(_, then)| *then == branch) {
+                    Some((guard, _)) => self.act_decided(*guard, true, branch, then),
+                    None => self.act(branch, then),
+                }
             }
             Node::Implies(condition, body) => {
                 if self.test(*condition)? {
@@ -231,6 +234,7 @@ impl<'p> Machine<'p> {
                         self.test(part)?
                     }
                     Node::In(left, _) if self.to_assign(*left).is_none() => self.test(part)?,
+                    Node::Argument(slot) if matches!(self.slot(*slot), Slot::Datum(_)) => self.test(part)?,
                     _ => return self.act_then_rest(parts, index, then),
                 }
             };

@@ -119,6 +119,7 @@ impl<'p> Machine<'p> {
             Node::Function { bounds, body, this } => return self.function(bounds, *body, this.is_some(), expr),
             Node::Except { function, updates } => return self.except(*function, updates, expr),
             Node::Prime(inner) => return self.primed(|machine| machine.eval(*inner)),
+            Node::Idiom(idiom, written) => return self.idiom(*idiom, *written),
             Node::Compose(..) => return Err(self.at(unsupported("`\\cdot`"), expr)),
             Node::Always(_) => return Err(self.at(unsupported("the temporal operator `[]`"), expr)),
             Node::Unsupported { what, .. } => return Err(self.at(unsupported(what), expr)),
@@ -187,7 +188,7 @@ impl<'p> Machine<'p> {
             Node::Enabled(action) => self.enabled(*action),
             Node::Square(action, subscript) => Ok(self.test(*action)? || !self.changes(*subscript)?),
             Node::Angle(action, subscript) => Ok(self.test(*action)? && self.changes(*subscript)?),
-            _ => match self.eval(expr)? {
+            node => match self.test_plain(node, expr)? {
                 Datum::Value(Value::Bool(holds)) => Ok(holds),
                 other => {
                     let error = self.not_a_boolean(&other);
@@ -203,6 +204,27 @@ impl<'p> Machine<'p> {
                 }
             },
         }
+    }
+
+    /// The same, by the shortest way if it compares two integers that lie at hand, or lies at hand itself.
+    #[inline]
+    fn test_plain(&mut self, node: &'p Node, expr: ExprId) -> Result<Datum> {
+        match node {
+            Node::Arithmetic(operation, _, a, b) => {
+                if let (Some(Value::Int(a)), Some(Value::Int(b))) = (self.peek(*a), self.peek(*b))
+                    && let Some(truth) = operation.compares(*a, *b)
+                {
+                    return Ok(Datum::Value(Value::Bool(truth)));
+                }
+            }
+            Node::Local(_) | Node::Argument(_) => {
+                if let Some(Value::Bool(truth)) = self.peek(expr) {
+                    return Ok(Datum::Value(Value::Bool(*truth)));
+                }
+            }
+            _ => {}
+        }
+        self.eval(expr)
     }
 
     /// A value that lies somewhere already; none if it must be computed, or if that is an error.
@@ -377,6 +399,8 @@ impl<'p> Machine<'p> {
                     }
                 }
             }
+        } else if let Some(is_equal) = self.equal_truth(a, b)? {
+            return Ok(is_equal);
         }
         let a = self.eval(a)?;
         if let (Datum::Value(a), Some(b)) = (&a, self.peek(b))
@@ -388,11 +412,37 @@ impl<'p> Machine<'p> {
         datum::equal(self, &a, &b).map_err(|e| self.incomparable(e, &a, "=", &b, expr))
     }
 
+    /// `ok = (k \in S)`, where one side lies at hand and the other is a formula; none if it is something else.
+    #[inline]
+    fn equal_truth(&mut self, a: ExprId, b: ExprId) -> Result<Option<bool>> {
+        let (truth, formula) = match (self.peek(a), self.peek(b)) {
+            (Some(Value::Bool(truth)), None) => (*truth, b),
+            (None, Some(Value::Bool(truth))) => (*truth, a),
+            _ => return Ok(None),
+        };
+        match self.exprs.node(formula) {
+            Node::In(..) | Node::NotIn(..) | Node::Equal(..) | Node::NotEqual(..) | Node::Not(_) | Node::And(_) => {
+                Ok(Some(self.test(formula)? == truth))
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn contains(&mut self, element: ExprId, set: ExprId, expr: ExprId) -> Result<bool> {
-        if let (Some(element), Some(Value::Set(set))) = (self.peek(element), self.peek(set))
-            && let Ok(is_element) = set.contains(element)
-        {
-            return Ok(is_element);
+        if let Some(at_hand) = self.peek(element) {
+            let is_element = match (self.exprs.node(set), self.peek(set)) {
+                (_, Some(Value::Set(set))) => set.contains(at_hand).ok(),
+                (Node::Domain(function), None) => match self.peek(*function) {
+                    Some(function @ (Value::Seq(_) | Value::Fun(_))) => {
+                        function.get(at_hand).map(|value| value.is_some()).ok()
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            if let Some(is_element) = is_element {
+                return Ok(is_element);
+            }
         }
         let element = self.eval(element)?;
         if let Node::Domain(function) = self.exprs.node(set)
@@ -401,6 +451,10 @@ impl<'p> Machine<'p> {
             // A model value is no index, and no element of any domain.
             && !matches!((function, element), (Value::Seq(_), Value::Model(_)))
         {
+            // An empty set can be asked about anything.
+            if function.function_len() == Some(0) {
+                return Ok(false);
+            }
             return function.get(element).map(|value| value.is_some()).map_err(|e| self.at(e, expr));
         }
         if let (Some(Value::Set(set)), Datum::Value(element)) = (self.peek(set), &element)
@@ -703,7 +757,7 @@ fn compute(operation: Arithmetic, a: i64, b: i64) -> Option<Datum> {
 }
 
 /// Whether the elements of a set are there to be walked through, so that TLC would not put it off.
-fn is_listed(set: &Datum) -> bool {
+pub(super) fn is_listed(set: &Datum) -> bool {
     match set {
         Datum::Value(_) => true,
         Datum::Set(set) => match &**set {
@@ -715,7 +769,7 @@ fn is_listed(set: &Datum) -> bool {
     }
 }
 
-fn lazy_function(domain: Datum, closure: Closure) -> Datum {
+pub(super) fn lazy_function(domain: Datum, closure: Closure) -> Datum {
     Datum::Function(Arc::new(LazyFunction { domain, closure, changes: Vec::new() }))
 }
 

@@ -79,6 +79,8 @@ pub enum Outcome {
     Value(Value),
     /// A set or function that is not a value, as it prints.
     Lazy(String),
+    /// A condition, which decided what comes next.
+    Chose(bool),
     /// It gave a variable its next value.
     Assigned(VarId, Value),
     /// It has no value.
@@ -90,7 +92,8 @@ pub enum Outcome {
 impl Attempt {
     /// How many conjuncts were true before it ended.
     pub fn reached(&self) -> usize {
-        let is_true = |part: &&Part| matches!(part.outcome, Outcome::Truth(true) | Outcome::Assigned(..));
+        let is_true =
+            |part: &&Part| matches!(part.outcome, Outcome::Truth(true) | Outcome::Chose(_) | Outcome::Assigned(..));
         self.conjuncts.iter().filter(is_true).count()
     }
 }
@@ -153,14 +156,23 @@ impl<'p> Machine<'p> {
     }
 
     fn explain_from_here(&mut self, action: ExprId) -> Explanation {
+        self.explain_run(self.exprs.site(action), |machine, then| machine.act(action, then))
+    }
+
+    /// Every way through what `run` does, with a place for an error that has none.
+    pub(super) fn explain_run(
+        &mut self,
+        site: Site,
+        run: impl FnOnce(&mut Self, &mut dyn FnMut(&mut Self) -> Flow) -> Flow,
+    ) -> Explanation {
         self.recorder = Some(Box::default());
-        let flow = self.act(action, &mut |machine| {
+        let flow = run(self, &mut |machine| {
             let state = machine.next_state(None);
             machine.end_attempt(None, state.ok());
             Ok(Continue(()))
         });
         if let Err(error) = flow {
-            let site = error.site.unwrap_or_else(|| self.exprs.site(action));
+            let site = error.site.unwrap_or(site);
             self.end_attempt(Some(Part::new(site, Outcome::Error(error))), None);
         }
         self.recorder.take().map(|recorder| recorder.explanation).unwrap_or_default()
@@ -254,6 +266,29 @@ impl<'p> Machine<'p> {
             recorder.conjuncts.push(part);
         }
         let flow = then(self);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.conjuncts.pop();
+        }
+        flow
+    }
+
+    /// Runs a branch, and records the condition that led there.
+    #[inline]
+    pub(super) fn act_decided(
+        &mut self,
+        condition: ExprId,
+        truth: bool,
+        branch: ExprId,
+        then: &mut dyn FnMut(&mut Self) -> Flow,
+    ) -> Flow {
+        if self.recorder.is_none() {
+            return self.act(branch, then);
+        }
+        let part = self.unrecorded(|machine| machine.dissect(condition, 0));
+        if let Some(recorder) = &mut self.recorder {
+            recorder.conjuncts.push(Part { outcome: Outcome::Chose(truth), ..part });
+        }
+        let flow = self.act(branch, then);
         if let Some(recorder) = &mut self.recorder {
             recorder.conjuncts.pop();
         }

@@ -70,6 +70,9 @@ impl Part {
         let line = match &self.outcome {
             Outcome::Truth(true) => format!("true   {words}{given}  at {place}"),
             Outcome::Truth(false) => format!("false  {words}{given}  at {place}"),
+            Outcome::Chose(truth) => {
+                format!("{}  {words}{given}  at {place}, so", if *truth { "true " } else { "false" })
+            }
             Outcome::NotReached => format!("-      {words}  not reached"),
             Outcome::Assigned(variable, value) => {
                 let name = &module.variables[variable.0 as usize].name;

@@ -17,7 +17,9 @@ mod explain;
 mod explain_text;
 mod frame;
 mod host;
+mod idiom;
 mod memo;
+mod operation;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -234,8 +236,11 @@ impl<'p> Machine<'p> {
         self.depth = 0;
         self.reading = reading;
         self.current = current;
-        self.next.fill(None);
-        self.unassigned = self.next.len();
+        // A run takes its assignments back, unless an error cut it short.
+        if self.unassigned < self.next.len() {
+            self.next.fill(None);
+            self.unassigned = self.next.len();
+        }
         self.epoch += 1;
         self.label = None;
         self.is_naming = true;

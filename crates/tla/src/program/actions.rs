@@ -87,7 +87,7 @@ impl Program {
         }
     }
 
-    fn words(&self, expr: ExprId) -> String {
+    pub(super) fn words(&self, expr: ExprId) -> String {
         let words = self.module.sources.words(self.module.exprs.site(expr));
         words.split_whitespace().collect::<Vec<_>>().join(" ")
     }

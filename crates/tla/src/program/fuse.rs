@@ -4,8 +4,10 @@
 //! and disjunctions become lists. Records get their domain, which no evaluation changes. Arithmetic on two operands
 //! becomes a node of its own instead of a call of a native operator. Calls are [inlined](super::inline). And the largest
 //! expressions that depend on constants alone become definitions without parameters, which a machine computes once, when
-//! they are first needed: an error in one that is never reached stays unnoticed, as in TLC.
+//! they are first needed: an error in one that is never reached stays unnoticed, as in TLC. At last, [idioms](super::idiom)
+//! are marked.
 
+use super::idiom::recognise;
 use super::inline::inline;
 use crate::ir::{Arg, Arithmetic, Body, DefId, Definition, ExprId, Level, Module, Node, SlotId};
 use crate::value::{Set, Value};
@@ -34,6 +36,8 @@ pub(super) fn fuse(module: &mut Module) {
             hoist(module, &volatile, index, body);
         }
     }
+    // Nothing may be copied or moved any more: an idiom refers to parts of the expression it stands for.
+    recognise(module);
 }
 
 fn arithmetic(module: &Module, node: &Node) -> Option<Node> {

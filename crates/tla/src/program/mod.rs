@@ -10,13 +10,21 @@
 
 mod actions;
 mod behavior;
+mod footprint;
 mod fuse;
+mod idiom;
 mod inline;
+pub(crate) mod keeping;
+pub(crate) mod operation;
 mod replace;
 mod walk;
+mod written;
 
 pub use actions::Action;
+pub use footprint::{Key, Touch};
 use fuse::fuse;
+pub use operation::{Operation, Parameter};
+pub use written::{Unwritten, WrittenBound, WrittenWay};
 
 use tla_syntax::Span;
 use tla_syntax::ast::Name;

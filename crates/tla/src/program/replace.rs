@@ -200,6 +200,7 @@ impl Linker<'_> {
             LiteralKind::Int(number) => Node::Value(Value::Int(*number)),
             LiteralKind::Str(string) => Node::Value(Value::Str(string.clone())),
             LiteralKind::Model(model) => Node::Value(Value::Model(*model)),
+            LiteralKind::Computed(value) => Node::Value(value.clone()),
             LiteralKind::Set(elements) => Node::Set(elements.iter().map(|element| self.value(element, site)).collect()),
             LiteralKind::Tuple(elements) => {
                 Node::Tuple(elements.iter().map(|element| self.value(element, site)).collect())

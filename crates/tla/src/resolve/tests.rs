@@ -152,7 +152,9 @@ impl Dump<'_> {
             Node::Value(Value::Int(value)) => value.to_string(),
             Node::Value(value) => format!("{value:?}"),
             Node::Strings => "STRING".to_owned(),
-            Node::Arithmetic(..) | Node::Inlined { .. } | Node::Shaped(..) => unreachable!("only linking makes these"),
+            Node::Arithmetic(..) | Node::Inlined { .. } | Node::Shaped(..) | Node::Idiom(..) => {
+                unreachable!("only linking makes these")
+            }
             Node::Variable(var) => self.0.variables[var.0 as usize].name.clone(),
             Node::Local(slot) => format!("${}", slot.0),
             Node::Argument(slot) => format!("%{}", slot.0),

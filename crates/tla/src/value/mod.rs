@@ -215,6 +215,49 @@ impl Value {
         }
     }
 
+    /// The function that differs from this one in having a value at `key`: `(key :> new) @@ self`.
+    pub fn with(&self, key: &Value, new: Value) -> Result<Value> {
+        if self.function_len() == Some(0) {
+            return Ok(Value::function(Set::from_sorted(vec![key.clone()]), vec![new]));
+        }
+        if let Some(changed) = self.except(key, new.clone())? {
+            return Ok(changed);
+        }
+        match self {
+            Value::Seq(seq) if matches!(key, Value::Int(index) if *index == seq.len() as i64 + 1) => {
+                Ok(Value::Seq(seq.push(new)))
+            }
+            _ => {
+                let domain = self.function_domain().unwrap_or_else(Set::empty);
+                let values = self.function_values().unwrap_or_default();
+                let (domain, index) = domain.insert_at(key)?;
+                let mut with = Vec::with_capacity(values.len() + 1);
+                with.extend_from_slice(&values[..index]);
+                with.push(new);
+                with.extend_from_slice(&values[index..]);
+                Ok(Value::function(domain, with))
+            }
+        }
+    }
+
+    /// The function that differs from this one in having no value at `key`.
+    pub fn without(&self, key: &Value) -> Result<Value> {
+        let domain = match self {
+            Value::Seq(seq) => match seq.position(key)? {
+                Some(index) if index + 1 == seq.len() => return Ok(Value::seq(seq.elements()[..index].to_vec())),
+                Some(_) => Set::interval(1, seq.len() as i64),
+                None => return Ok(self.clone()),
+            },
+            Value::Fun(fun) => fun.domain().clone(),
+            _ => return Err(EvalError::new(ErrorKind::WrongKind, format!("{} has no domain", self.kind_name()))),
+        };
+        let Some(index) = domain.position(key)? else {
+            return Ok(self.clone());
+        };
+        let values = all_but(self.function_values().unwrap_or_default(), index);
+        Ok(Value::function(Set::from_sorted(all_but(domain.elements(), index)), values))
+    }
+
     /// What sort of value it is, in words.
     pub fn kind_name(&self) -> &'static str {
         match self {
@@ -231,7 +274,7 @@ impl Value {
 
     /// Whether two values are seen to be equal without looking inside them.
     #[inline]
-    fn is_identical(&self, other: &Value) -> bool {
+    pub(crate) fn is_identical(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Int(a), Value::Int(b)) => a == b,
@@ -255,6 +298,13 @@ impl Value {
         };
         EvalError::new(ErrorKind::OutsideDomain, message)
     }
+}
+
+fn all_but(values: &[Value], index: usize) -> Vec<Value> {
+    let mut others = Vec::with_capacity(values.len() - 1);
+    others.extend_from_slice(&values[..index]);
+    others.extend_from_slice(&values[index + 1..]);
+    others
 }
 
 fn replaced(values: &[Value], index: usize, new: Value) -> Vec<Value> {

@@ -36,7 +36,7 @@ enum Keys {
 /// Up to this many elements, inserting one after the other is what TLC does and is no slower than anything else.
 const INSERTION: usize = 16;
 
-/// Up to this many strings, looking at each in turn is faster than jumping.
+/// Up to this many strings or integers, looking at each in turn is faster than jumping.
 const LINEAR: usize = 8;
 
 impl Set {
@@ -146,9 +146,8 @@ impl Set {
                 Ok(self.elements.iter().position(|known| matches!(known, Value::Str(known) if known == name)))
             }
             (Keys::Models, Value::Model(model)) if model.class == 0 => Ok(self.position_of_model(*model)),
-            (Keys::Integers, Value::Int(_)) | (Keys::Strings, Value::Str(_)) => {
-                Ok(self.elements.binary_search(element).ok())
-            }
+            (Keys::Integers, Value::Int(value)) => Ok(self.search_integer(*value).ok()),
+            (Keys::Strings, Value::Str(_)) => Ok(self.elements.binary_search(element).ok()),
             _ => self.search(element).map(std::result::Result::ok),
         }
     }
@@ -173,14 +172,19 @@ impl Set {
 
     /// With one more element.
     pub fn insert(self: &Arc<Set>, element: Value) -> Result<Arc<Set>> {
-        match self.search(&element)? {
-            Ok(_) => Ok(self.clone()),
+        Ok(self.insert_at(&element)?.0)
+    }
+
+    /// With one more element, and where it stands.
+    pub(super) fn insert_at(self: &Arc<Set>, element: &Value) -> Result<(Arc<Set>, usize)> {
+        match self.search(element)? {
+            Ok(index) => Ok((self.clone(), index)),
             Err(index) => {
                 let mut elements = Vec::with_capacity(self.len() + 1);
                 elements.extend_from_slice(&self.elements[..index]);
-                elements.push(element);
+                elements.push(element.clone());
                 elements.extend_from_slice(&self.elements[index..]);
-                Ok(Set::from_sorted(elements))
+                Ok((Set::from_sorted(elements), index))
             }
         }
     }
@@ -275,6 +279,9 @@ impl Set {
     }
 
     fn search(&self, element: &Value) -> Result<std::result::Result<usize, usize>> {
+        if let (Keys::Integers | Keys::Interval(_), Value::Int(value)) = (self.keys, element) {
+            return Ok(self.search_integer(*value));
+        }
         let (mut low, mut high) = (0, self.elements.len());
         while low < high {
             let middle = low.midpoint(high);
@@ -285,6 +292,23 @@ impl Set {
             }
         }
         Ok(Err(low))
+    }
+
+    /// Where an integer stands among others, or would.
+    #[inline]
+    fn search_integer(&self, value: i64) -> std::result::Result<usize, usize> {
+        let order = |known: &Value| match known {
+            Value::Int(known) => known.cmp(&value),
+            _ => unreachable!("asked of sets of integers only"),
+        };
+        if self.elements.len() > LINEAR {
+            return self.elements.binary_search_by(order);
+        }
+        match self.elements.iter().position(|known| order(known).is_ge()) {
+            Some(index) if order(&self.elements[index]).is_eq() => Ok(index),
+            Some(index) => Err(index),
+            None => Err(self.elements.len()),
+        }
     }
 }
 

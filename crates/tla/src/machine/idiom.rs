@@ -1,0 +1,116 @@
+//! Idioms, by the short way where it leads to the same, else as written.
+//!
+//! The short way is taken with a function that lies at hand and a key that can be compared with its keys; everything else is
+//! left to the expression as it was written, so that an idiom changes no answer and no message. No part is evaluated again
+//! after an error: where idioms stand inside each other, that would double the work at each of them.
+
+use super::Machine;
+use super::eval::{is_listed, lazy_function};
+use super::frame::Slot;
+use crate::datum::{Closure, Datum, Elements};
+use crate::error::{ErrorKind, EvalError, Result};
+use crate::ir::{Arg, ExprId, Idiom, Node, Pattern};
+use crate::value::Value;
+
+impl Machine<'_> {
+    pub(super) fn idiom(&mut self, idiom: Idiom, written: ExprId) -> Result<Datum> {
+        let short = match idiom {
+            Idiom::With { function, key, value } => {
+                if !self.is_function_at_hand(function) {
+                    return self.eval(written);
+                }
+                let key = self.eval_key(key).map_err(|e| self.as_written(e, written))?;
+                let value = match self.eval_key(value) {
+                    Ok(value) => value,
+                    Err(error) => return self.without_value(error, written),
+                };
+                self.peek(function).and_then(|function| function.with(&key, value).ok())
+            }
+            Idiom::Without { function, key } => {
+                if !self.is_function_at_hand(function) {
+                    return self.eval(written);
+                }
+                let key = self.eval_key(key)?;
+                self.peek(function).and_then(|function| function.without(&key).ok())
+            }
+            Idiom::Count { filter } => self.count(filter).map_err(|e| self.as_written(e, written))?,
+        };
+        match short {
+            Some(value) => Ok(Datum::Value(value)),
+            None => self.eval(written),
+        }
+    }
+
+    #[inline]
+    fn is_function_at_hand(&self, function: ExprId) -> bool {
+        matches!(self.peek(function), Some(Value::Seq(_) | Value::Fun(_)))
+    }
+
+    /// How many elements a filter leaves; none if the set is not there to be walked through.
+    fn count(&mut self, filter: ExprId) -> Result<Option<Value>> {
+        let Node::Filter { bound, body } = self.exprs.node(filter) else {
+            unreachable!("what is counted is a filter");
+        };
+        if let Node::Domain(function) = self.exprs.node(bound.set)
+            && let (Some(Value::Fun(function)), Pattern::Slot(slot)) = (self.peek(*function), &bound.pattern)
+        {
+            // Keys lie in a row, and nobody has to ask for the next one.
+            let domain = function.domain().clone();
+            let mut count = 0;
+            for key in domain.elements() {
+                self.tick()?;
+                self.set_slot(*slot, Slot::Datum(Datum::Value(key.clone())));
+                count += i64::from(self.test(*body)?);
+            }
+            return Ok(Some(Value::Int(count)));
+        }
+        let set = self.eval(bound.set)?;
+        if !matches!(set, Datum::Set(_) | Datum::Value(Value::Set(_))) || !is_listed(&set) {
+            return Ok(None);
+        }
+        let mut elements = Elements::new(self, &set).map_err(|e| self.at(e, bound.set))?;
+        let mut count = 0;
+        while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
+            self.tick()?;
+            self.bind(&bound.pattern, element, filter)?;
+            count += i64::from(self.test(*body)?);
+        }
+        // The integers of TLC have 32 bits.
+        Ok(i32::try_from(count).is_ok().then_some(Value::Int(count)))
+    }
+
+    fn eval_key(&mut self, expr: ExprId) -> Result<Value> {
+        match self.peek(expr) {
+            Some(value) => Ok(value.clone()),
+            None => self.eval_value(expr),
+        }
+    }
+
+    /// What the expression is if the new value is none: a function that is written out can still be applied elsewhere.
+    #[cold]
+    fn without_value(&mut self, error: Box<EvalError>, written: ExprId) -> Result<Datum> {
+        let Node::Function { bounds, .. } = self.exprs.node(written) else {
+            return Err(self.as_written(error, written));
+        };
+        if matches!(error.kind, ErrorKind::Limit | ErrorKind::Stopped) {
+            return Err(error);
+        }
+        let domain = self.eval(bounds[0].set)?;
+        let closure = Closure { code: written, frame: self.capture(written) };
+        Ok(lazy_function(domain, closure))
+    }
+
+    /// An error with the calls that led to it.
+    #[cold]
+    fn as_written(&self, mut error: Box<EvalError>, written: ExprId) -> Box<EvalError> {
+        let Node::Call { def, args } = self.exprs.node(written) else {
+            return error;
+        };
+        if let Some(Arg::Expr(inner)) = args.first()
+            && let Node::Call { def, .. } = self.exprs.node(*inner)
+        {
+            error = self.called(error, *def, *inner);
+        }
+        self.called(error, *def, written)
+    }
+}

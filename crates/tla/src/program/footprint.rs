@@ -1,0 +1,166 @@
+//! Which parts of the state an operation looks at and changes, found in its text.
+//!
+//! Operations on different keys of a map do not get in each other's way, and a search that knows this tries one order of
+//! them only. A [`Touch`] is a variable, or one place of a variable that is a function: `f[k]`, `k \in DOMAIN f`, and
+//! updates that change `f` at `k` alone, where `k` is a parameter of the operation or a value. Whatever else mentions a
+//! variable touches all of it. What is not understood has no footprint, and is assumed to get in everyone's way.
+
+use super::{Operation, Program};
+use crate::ir::{ExprId, Idiom, Level, Node, Step, VarId};
+use crate::value::Value;
+
+/// A part of the state that an operation looks at or changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touch {
+    /// The variable.
+    pub variable: VarId,
+    /// The place of it, if it is a function and only one place matters.
+    pub key: Option<Key>,
+    /// Whether it changes.
+    pub writes: bool,
+}
+
+/// Where a place comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// The parameter with this number.
+    Param(usize),
+    /// A value that the specification has written down.
+    Value(Value),
+}
+
+impl Program {
+    /// What an operation with known arguments touches; none if that is not known.
+    pub fn footprint(&self, operation: &Operation) -> Option<Vec<Touch>> {
+        let body = self.body(operation.def).filter(|_| operation.is_plain && operation.captures == 0)?;
+        let mut reader = Reader { program: self, params: operation.params.len(), touches: Vec::new() };
+        reader.formula(body)?;
+        Some(reader.touches)
+    }
+}
+
+struct Reader<'p> {
+    program: &'p Program,
+    params: usize,
+    touches: Vec<Touch>,
+}
+
+impl<'p> Reader<'p> {
+    fn node(&self, expr: ExprId) -> &'p Node {
+        self.program.module.exprs.node(expr)
+    }
+
+    fn touch(&mut self, variable: VarId, key: Option<Key>, writes: bool) {
+        let touch = Touch { variable, key, writes };
+        if !self.touches.contains(&touch) {
+            self.touches.push(touch);
+        }
+    }
+
+    /// Reads a part of an action. None if it is not understood.
+    fn formula(&mut self, expr: ExprId) -> Option<()> {
+        match self.node(expr) {
+            // What stays the same is in nobody's way.
+            Node::Unchanged(inner) => self.names_variables(*inner).then_some(()),
+            Node::Equal(left, right) => match self.node(*left) {
+                Node::Prime(primed) => match self.node(*primed) {
+                    Node::Variable(variable) => self.assignment(*variable, *right),
+                    _ => None,
+                },
+                _ => self.children(expr),
+            },
+            Node::Prime(_) | Node::Square(..) | Node::Angle(..) | Node::Enabled(_) | Node::CallArgument { .. } => None,
+            Node::Variable(variable) => {
+                self.touch(*variable, None, false);
+                Some(())
+            }
+            Node::Apply(function, key) => match self.node(*function) {
+                Node::Variable(variable) => self.place(*variable, *key, false),
+                _ => self.children(expr),
+            },
+            Node::In(key, set) | Node::NotIn(key, set) => match self.node(*set) {
+                Node::Domain(function) => match self.node(*function) {
+                    Node::Variable(variable) => self.place(*variable, *key, false),
+                    _ => self.children(expr),
+                },
+                _ => self.children(expr),
+            },
+            Node::Call { def, .. } => match self.program.definition(*def).level {
+                Level::Constant => self.children(expr),
+                _ => None,
+            },
+            // The arguments stand in the body, where they are used.
+            Node::Inlined { body, .. } => self.formula(*body),
+            Node::Idiom(_, written) => self.formula(*written),
+            _ => self.children(expr),
+        }
+    }
+
+    fn children(&mut self, expr: ExprId) -> Option<()> {
+        let mut is_understood = true;
+        self.node(expr).for_each_child(&mut |child| is_understood = is_understood && self.formula(child).is_some());
+        is_understood.then_some(())
+    }
+
+    /// `variable' = value`
+    fn assignment(&mut self, variable: VarId, value: ExprId) -> Option<()> {
+        let is_it =
+            |reader: &Self, expr: ExprId| matches!(reader.node(expr), Node::Variable(other) if *other == variable);
+        match self.node(value) {
+            Node::Inlined { body, .. } => return self.assignment(variable, *body),
+            _ if is_it(self, value) => return Some(()),
+            Node::Idiom(Idiom::With { function, key, value }, _) if is_it(self, *function) => {
+                self.place(variable, *key, true)?;
+                return self.formula(*value);
+            }
+            Node::Idiom(Idiom::Without { function, key }, _) if is_it(self, *function) => {
+                return self.place(variable, *key, true);
+            }
+            Node::Except { function, updates } if is_it(self, *function) => {
+                for update in updates {
+                    let Some((Step::Index(key), rest)) = update.path.split_first() else { return None };
+                    self.place(variable, *key, true)?;
+                    for step in rest {
+                        if let Step::Index(index) = step {
+                            self.formula(*index)?;
+                        }
+                    }
+                    self.formula(update.value)?;
+                }
+                return Some(());
+            }
+            _ => {}
+        }
+        self.touch(variable, None, true);
+        self.formula(value)
+    }
+
+    /// One place of a variable.
+    fn place(&mut self, variable: VarId, key: ExprId, writes: bool) -> Option<()> {
+        let place = match self.node(key) {
+            Node::Value(value) => Some(Key::Value(value.clone())),
+            Node::Argument(slot) | Node::Local(slot) if (slot.0 as usize) < self.params => {
+                Some(Key::Param(slot.0 as usize))
+            }
+            _ => {
+                self.formula(key)?;
+                None
+            }
+        };
+        self.touch(variable, place, writes);
+        Some(())
+    }
+
+    /// Whether an expression is made of variables alone.
+    fn names_variables(&self, expr: ExprId) -> bool {
+        match self.node(expr) {
+            Node::Variable(_) => true,
+            Node::Tuple(parts) => parts.iter().all(|&part| self.names_variables(part)),
+            Node::Inlined { body, .. } => self.names_variables(*body),
+            Node::Call { def, args } if args.is_empty() => {
+                self.program.body(*def).is_some_and(|body| self.names_variables(body))
+            }
+            _ => false,
+        }
+    }
+}
