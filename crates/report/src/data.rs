@@ -1,0 +1,432 @@
+//! The data, and its form as JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The name and version of the form in which reports are written.
+pub const SCHEMA: &str = "omnilink.report/1";
+
+/// What a check found about one history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What was checked.
+    pub history: History,
+    /// What it was checked against.
+    pub spec: Spec,
+    /// What orders operations of different processes.
+    pub order: Order,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The operations that the report speaks of. An [`OpRef`] is a place in this list.
+    pub operations: Vec<Operation>,
+    /// The texts that places in a specification point into. [`Span::source`] is a place in this list.
+    pub sources: Vec<Source>,
+    /// What it took.
+    pub stats: Stats,
+    /// What the reader should know and need not act upon.
+    pub notes: Vec<String>,
+    /// Commands that lead further.
+    pub next: Vec<Command>,
+}
+
+/// The history that was checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct History {
+    /// How the user calls it: mostly a path.
+    pub name: String,
+    /// How many operations it has; none if that was not found out.
+    pub operations: Option<u64>,
+    /// How many processes it has.
+    pub processes: usize,
+    /// Places where the recording breaks off.
+    pub cuts: Vec<String>,
+}
+
+/// The specification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Spec {
+    /// How the user calls it: a path, or the name of a built-in one.
+    pub name: String,
+    /// The constants whose values came from the history, with their values.
+    pub constants: Vec<Field>,
+}
+
+/// What orders operations of different processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// An operation that returned before another began comes first.
+    RealTime,
+    /// Only the order within each process counts.
+    Program,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The specification allows the history.
+    Accepted,
+    /// No order of the operations is allowed.
+    Rejected(Box<Rejection>),
+    /// Orders exist that the actions allow, and each of them makes an invariant false.
+    Violated(Box<Violation>),
+    /// The check was stopped before it knew.
+    Inconclusive {
+        /// Why.
+        stop: String,
+    },
+}
+
+/// Why no order of the operations is allowed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rejection {
+    /// In one sentence.
+    pub sentence: String,
+    /// The operation that no order can place by the time it returned. None if operations are not ordered in real time.
+    pub blocked: Option<OpRef>,
+    /// How many operations had returned, and can be explained, before.
+    pub explained: u64,
+    /// The different states that are possible then.
+    pub states: Vec<State>,
+    /// Each way to explain the operations so far, and where it leads.
+    pub interpretations: Vec<Interpretation>,
+    /// Why none of the operations that could be next is, those against the blocked operation first.
+    pub reasons: Vec<Reason>,
+    /// Results with which the blocked operation would have been allowed in one of the states.
+    pub expected: Vec<Vec<Field>>,
+    /// There are more than those.
+    pub expects_more: bool,
+    /// When the blocked operation would have been allowed as it is recorded.
+    pub legal: Legal,
+    /// What would be if; each was checked.
+    pub what_ifs: Vec<WhatIf>,
+    /// A small part of the history that fails by itself.
+    pub window: Option<Window>,
+}
+
+/// A state of the specification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct State {
+    /// The same for equal states, in every run.
+    pub id: String,
+    /// The variables and their values; a specification without variables has one without a name.
+    pub variables: Vec<Field>,
+}
+
+/// One way to explain the operations before a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Interpretation {
+    /// Where it leads: a place in [`Rejection::states`].
+    pub state: usize,
+    /// The last operations in the order that it puts them in: all since the ways parted.
+    pub recent: Vec<Step>,
+}
+
+/// A step of an order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// The operation that takes it.
+    pub op: OpRef,
+    /// True if the operation is not over with it.
+    pub partway: bool,
+}
+
+/// Why an operation cannot be next, in one or more of the states.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// The operation.
+    pub op: OpRef,
+    /// The states that the reason holds in: places in [`Rejection::states`], increasing.
+    pub states: Vec<usize>,
+    /// The reason.
+    pub why: Why,
+}
+
+/// The kinds of reasons.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Why {
+    /// Another operation returned before this one began, and has not been placed.
+    Time {
+        /// The other.
+        after: OpRef,
+    },
+    /// The specification says no.
+    Guard(Guard),
+    /// The specification says no, in its own words.
+    Words {
+        /// The words.
+        text: String,
+    },
+    /// The step is possible and leads to a state, or is a step, that a constraint of the configuration excludes.
+    Excluded {
+        /// The constraint, or the invariant.
+        name: String,
+        /// Where it is defined.
+        span: Span,
+    },
+    /// The specification could not be evaluated.
+    Error {
+        /// Why.
+        message: String,
+        /// Where.
+        span: Option<Span>,
+    },
+    /// It is allowed, but whatever follows is stuck too.
+    Dead,
+}
+
+/// Which part of an action is false.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Guard {
+    /// The action.
+    pub action: String,
+    /// Where it is defined.
+    pub span: Span,
+    /// How many ways through the action there are; the conjuncts are those of the way that got furthest.
+    pub ways: usize,
+    /// The choices on that way: names that `\E` bound and their values.
+    pub choices: Vec<Field>,
+    /// What became of each conjunct, in the order of evaluation.
+    pub conjuncts: Vec<Conjunct>,
+}
+
+/// One conjunct and what became of it in each of the states of its [`Reason`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Conjunct {
+    /// Where it stands.
+    pub span: Span,
+    /// As written, on one line.
+    pub text: String,
+    /// One for each state.
+    pub outcomes: Vec<Outcome>,
+    /// What stands in it, with the value it has in each state.
+    pub values: Vec<Evaluated>,
+}
+
+/// What became of a conjunct.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is true, or gave a variable its next value.
+    True,
+    /// It is false.
+    False,
+    /// It is a condition, and this decided what comes next.
+    Chose(bool),
+    /// It has no value, for this reason.
+    Error(String),
+    /// It was not looked at.
+    NotReached,
+}
+
+/// A part of an expression and its values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evaluated {
+    /// The part, as written.
+    pub text: String,
+    /// Its value in each of the states; none where it has none.
+    pub values: Vec<Option<String>>,
+}
+
+/// When an operation would have been allowed as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Legal {
+    /// It was, in some state, until this operation took effect: what it saw is stale.
+    Earlier {
+        /// The first operation after which it was not allowed any more.
+        until: OpRef,
+    },
+    /// It would be, in some state, once this operation has taken effect: what it saw is from the future.
+    Later {
+        /// The first operation after which it is allowed.
+        after: OpRef,
+    },
+    /// Nowhere near.
+    Never {
+        /// How many operations before and after were looked at.
+        looked_at: u64,
+    },
+    /// It was not looked for.
+    Unknown,
+}
+
+/// Something assumed, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WhatIf {
+    /// What is assumed.
+    pub assumption: Assumption,
+    /// What the history is then.
+    pub outcome: Consequence,
+}
+
+/// What can be assumed about the blocked operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Assumption {
+    /// It had other results.
+    OtherResults {
+        /// These.
+        results: Vec<Field>,
+    },
+    /// It never happened.
+    Dropped,
+    /// Only the order within each process counts.
+    ProgramOrder,
+}
+
+/// What a history is under an assumption.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Consequence {
+    /// The specification allows it.
+    Accepted,
+    /// It is rejected all the same.
+    Rejected {
+        /// The operation that cannot be placed then.
+        blocked: Option<OpRef>,
+        /// How many operations had returned, and can be explained, before.
+        explained: u64,
+    },
+    /// It was not found out.
+    Inconclusive {
+        /// Why.
+        stop: String,
+    },
+}
+
+/// A small part of a history that fails by itself: whatever happened before, one of the start states was reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Window {
+    /// Every state that is possible where it begins.
+    pub start: Vec<State>,
+    /// The operations of the window, by start.
+    pub operations: Vec<OpRef>,
+    /// How many operations were placed before it.
+    pub before: u64,
+}
+
+/// An invariant that every explanation makes false.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Violation {
+    /// In one sentence.
+    pub sentence: String,
+    /// The invariant.
+    pub invariant: String,
+    /// Where it is defined.
+    pub span: Span,
+    /// The first operation by whose return no explanation is left.
+    pub blocked: Option<OpRef>,
+    /// How many operations had returned, and can be explained, before.
+    pub explained: u64,
+    /// The states that make the invariant false.
+    pub states: Vec<State>,
+    /// What became of the parts of the invariant in these states.
+    pub conjuncts: Vec<Conjunct>,
+}
+
+/// An operation of the history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Operation {
+    /// Its name: process and place there, such as `T3:12`.
+    pub name: String,
+    /// Its process.
+    pub process: String,
+    /// What was called, as it is printed: action, arguments, results.
+    pub text: String,
+    /// The action.
+    pub action: String,
+    /// Its arguments.
+    pub args: Vec<Field>,
+    /// Its results; none if it never finished.
+    pub results: Vec<Field>,
+    /// A time before it began.
+    pub start: u64,
+    /// A time after it ended, if it did.
+    pub end: Option<u64>,
+    /// What else was recorded.
+    pub meta: Vec<Field>,
+}
+
+/// A name and a value. The name is empty where a value is known by its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Field {
+    /// The name.
+    pub name: String,
+    /// The value, as it is printed.
+    pub value: String,
+}
+
+/// A text that places point into.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Source {
+    /// Its path.
+    pub path: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Span {
+    /// Which text: a place in [`Report::sources`].
+    pub source: usize,
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+}
+
+/// What a check took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stats {
+    /// How the verdict was found, in words.
+    pub method: String,
+    /// How many operations had returned when the check ended.
+    pub returned: u64,
+    /// How often the specification was asked whether a state allows an operation, and where it leads.
+    pub evaluations: u64,
+    /// How many configurations were reached.
+    pub generated: u64,
+    /// How many of them were different from those before.
+    pub distinct: u64,
+    /// Where most configurations were possible at once.
+    pub widest: Option<Widest>,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+/// The widest place of a search.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Widest {
+    /// How many configurations there were.
+    pub width: usize,
+    /// The operation whose return was being looked at.
+    pub at: Option<OpRef>,
+    /// The operations in flight there; not all if there are many.
+    pub in_flight: Vec<OpRef>,
+}
+
+/// A command that leads further.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Command {
+    /// What it does.
+    pub what: String,
+    /// The command line.
+    pub line: String,
+}
+
+/// An operation: a place in [`Report::operations`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct OpRef(pub usize);
+
+impl Report {
+    /// The operation that is meant.
+    pub fn op(&self, op: OpRef) -> &Operation {
+        &self.operations[op.0]
+    }
+}

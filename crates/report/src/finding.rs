@@ -1,0 +1,511 @@
+//! What there is to say about a verdict, before anyone decides how it looks.
+//!
+//! A [`Finding`] is a sentence, marks in the specification, and notes. Text, Markdown, annotations and SARIF are all made
+//! from it. Reasons that hold in different states are added up by the place they point at, so that a conjunct is marked
+//! once, with how many of all the states make it false and with every value it had there.
+
+use crate::data::{
+    Assumption, Command, Conjunct, Consequence, Field, Guard, Legal, OpRef, Outcome, Reason, Rejection, Report, Span,
+    State, Verdict, Violation, Why,
+};
+use crate::words::{clean, count, list, number, short};
+
+/// So many columns are shown of a value within a sentence.
+pub(crate) const VALUE: usize = 40;
+
+/// So many values are shown of a list of alternatives.
+const ALTERNATIVES: usize = 4;
+
+/// So many parts of a conjunct are shown with their values.
+const PARTS: usize = 4;
+
+/// So many true conjuncts are marked beside a false one.
+const TRUE_SHOWN: usize = 3;
+
+/// What there is to say about a verdict that somebody has to act upon.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// It is a warning: nothing was found to be wrong.
+    pub(crate) is_warning: bool,
+    /// In one sentence.
+    pub(crate) title: String,
+    /// Places in the specification, in order of place.
+    pub(crate) marks: Vec<Mark>,
+    /// What belongs to it.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// A place in the specification, and what became of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    /// Where.
+    pub(crate) span: Span,
+    /// It is the cause, not context.
+    pub(crate) is_primary: bool,
+    /// What to write beside it.
+    pub(crate) label: String,
+}
+
+/// A line below the marks.
+#[derive(Debug, Clone)]
+pub(crate) enum Note {
+    /// A fact.
+    Note(String),
+    /// What would be otherwise, or what to do.
+    Help(String),
+}
+
+impl Finding {
+    /// What there is to say; nothing about an accepted history.
+    pub(crate) fn new(report: &Report) -> Option<Finding> {
+        let mut finding = match &report.verdict {
+            Verdict::Accepted => return None,
+            Verdict::Rejected(rejection) => Finding::of_rejection(report, rejection),
+            Verdict::Violated(violation) => Finding::of_violation(report, violation),
+            Verdict::Inconclusive { stop } => Finding::of_stop(report, stop),
+        };
+        finding.notes.extend(remarks(report).into_iter().map(Note::Note));
+        finding.marks.retain(|mark| place(report, mark.span).is_some());
+        finding.marks.sort_by_key(|mark| mark.span);
+        Some(finding)
+    }
+
+    /// The first place that is the cause.
+    pub(crate) fn primary(&self) -> Option<&Mark> {
+        self.marks.iter().find(|mark| mark.is_primary)
+    }
+
+    fn of_rejection(report: &Report, rejection: &Rejection) -> Finding {
+        let mut facts = Vec::new();
+        let subject = rejection.blocked.or(rejection.reasons.first().map(|reason| reason.op));
+        let against = |op: OpRef| rejection.reasons.iter().filter(move |reason| reason.op == op);
+        let mut marks = subject.map(|op| marks(against(op), rejection.states.len())).unwrap_or_default();
+        if let Some(subject) = subject {
+            for reason in against(subject) {
+                if let Some(note) = unmarked(report, rejection, reason) {
+                    insert(&mut facts, &note);
+                }
+            }
+            if marks.is_empty() {
+                // The cause lies with an operation that stands in its way.
+                let others = rejection.reasons.iter().map(|reason| reason.op).filter(|&op| op != subject);
+                let other = others.map(|op| (op, self::marks(against(op), rejection.states.len())));
+                if let Some((op, found)) = other.into_iter().find(|(_, marks)| !marks.is_empty()) {
+                    let name = clean(&report.op(op).name);
+                    marks = found
+                        .into_iter()
+                        .map(|mark| Mark { label: format!("{name}: {}", mark.label), ..mark })
+                        .collect();
+                }
+            }
+        }
+        // A contradiction between a few operations is found without explaining any.
+        if rejection.blocked.is_some() || rejection.explained > 0 {
+            facts.push(explained(report, rejection));
+        }
+        facts.extend(expected(rejection));
+        facts.extend(legal(report, &rejection.legal));
+        let mut notes: Vec<Note> = facts.into_iter().map(Note::Note).collect();
+        notes.extend(what_ifs(report, rejection).into_iter().map(Note::Help));
+        Finding { is_warning: false, title: clean(&rejection.sentence), marks, notes }
+    }
+
+    fn of_violation(report: &Report, violation: &Violation) -> Finding {
+        let total = violation.states.len();
+        let mut tallies = Tallies::new(total);
+        for conjunct in &violation.conjuncts {
+            tallies.add(conjunct);
+        }
+        let mut marks = tallies.marks();
+        if !marks.iter().any(|mark| mark.is_primary) {
+            let label = format!("FALSE{}", among(total, total));
+            marks.push(Mark { span: violation.span, is_primary: true, label });
+        }
+        let mut notes = vec![Note::Note(explained_count(report, violation.explained))];
+        if let Some(op) = violation.blocked {
+            notes.push(Note::Note(format!("no explanation is left by the return of {}", op_text(report, op))));
+        }
+        Finding { is_warning: false, title: clean(&violation.sentence), marks, notes }
+    }
+
+    fn of_stop(report: &Report, stop: &str) -> Finding {
+        let mut notes = Vec::new();
+        if report.stats.returned > 0 {
+            notes.push(Note::Note(explained_count(report, report.stats.returned)));
+        }
+        if let Some(widest) = &report.stats.widest {
+            let at = widest.at.map(|op| format!(" when {} returned", op_text(report, op))).unwrap_or_default();
+            let width = count(widest.width as u64, "configuration");
+            notes.push(Note::Note(format!("widest{at}: {width} at once")));
+            let unfinished = widest.in_flight.iter().filter(|&&op| report.op(op).end.is_none()).count();
+            if !widest.in_flight.is_empty() {
+                let in_flight: Vec<String> = widest.in_flight.iter().map(|&op| op_text(report, op)).collect();
+                notes.push(Note::Note(format!("in flight there: {}", list(&in_flight, "and", 6))));
+            }
+            notes.push(Note::Help(match unfinished {
+                0 => "fewer operations at once, or a larger limit, make it decidable".into(),
+                1 => "1 of them never returned and may take effect at any time: record how it ended".into(),
+                _ => format!(
+                    "{unfinished} of them never returned and may take effect at any time: record how they ended"
+                ),
+            }));
+        }
+        Finding { is_warning: true, title: clean(stop), marks: Vec::new(), notes }
+    }
+}
+
+/// The text that a place points at, if it points anywhere.
+pub(crate) fn place(report: &Report, span: Span) -> Option<&str> {
+    report.sources.get(span.source)?.text.get(span.start..span.end)
+}
+
+/// The line and column, from 1, where a place begins and ends. Columns count characters.
+pub(crate) fn lines(report: &Report, span: Span) -> Option<[(usize, usize); 2]> {
+    let text = &report.sources.get(span.source)?.text;
+    let position = |at: usize| {
+        let before = text.get(..at)?;
+        let line = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Some((before.matches('\n').count() + 1, before[line..].chars().count() + 1))
+    };
+    Some([position(span.start)?, position(span.end)?])
+}
+
+/// An operation within a sentence: `T3:12 Dequeue(4)`.
+pub(crate) fn op_text(report: &Report, op: OpRef) -> String {
+    let op = report.op(op);
+    format!("{} {}", short(&op.name, VALUE), short(&op.text, VALUE)).trim().to_owned()
+}
+
+/// An operation with the time in which it ran: `T3:12 Dequeue(4) [5 9]`.
+fn timed(report: &Report, op: OpRef) -> String {
+    let end = report.op(op).end.map_or("...".to_owned(), |end| end.to_string());
+    format!("{} [{} {end}]", op_text(report, op), report.op(op).start)
+}
+
+/// Names and values: `elem: 4, ok: TRUE`.
+pub(crate) fn fields(fields: &[Field], sign: &str, width: usize) -> String {
+    let field = |field: &Field| match field.name.as_str() {
+        "" => short(&field.value, width),
+        name => format!("{}{sign}{}", short(name, width), short(&field.value, width)),
+    };
+    fields.iter().map(field).collect::<Vec<_>>().join(", ")
+}
+
+/// Which variables do not have the same value in all states.
+pub(crate) fn differing(states: &[State]) -> Vec<&str> {
+    let Some((first, rest)) = states.split_first() else { return Vec::new() };
+    let is_same = |field: &&Field| rest.iter().all(|state| state.variables.contains(field));
+    first.variables.iter().filter(|field| !is_same(field)).map(|field| field.name.as_str()).collect()
+}
+
+/// One reason, without the operation it is against.
+pub(crate) fn why(report: &Report, rejection: &Rejection, reason: &Reason) -> String {
+    let among = among(reason.states.len(), rejection.states.len());
+    match &reason.why {
+        Why::Time { after } => format!("must wait for {}, which returned before it began", timed(report, *after)),
+        Why::Guard(_) => {
+            let mut tallies = Tallies::new(rejection.states.len());
+            tallies.add_reason(reason);
+            let blame = tallies
+                .blamed()
+                .map(|tally| format!("`{}` is {}", short(&tally.text, VALUE), tally.label(tallies.total)));
+            let blame: Vec<String> = blame.collect();
+            if blame.is_empty() { format!("is not enabled{among}") } else { blame.join("; ") }
+        }
+        Why::Words { text } => {
+            let states = reason.states.iter().filter_map(|&state| rejection.states.get(state));
+            let states: Vec<String> = states.map(|state| fields(&state.variables, " = ", VALUE)).collect();
+            format!("in state {}: {}", list(&states, "or", ALTERNATIVES), clean(text))
+        }
+        Why::Excluded { name, .. } => format!("`{}` excludes it{among}", clean(name)),
+        Why::Error { message, .. } => format!("cannot be evaluated{among}: {}", clean(message)),
+        Why::Dead => format!("is allowed{among}, but whatever follows is stuck"),
+    }
+}
+
+/// The notes that come with every report.
+pub(crate) fn remarks(report: &Report) -> Vec<String> {
+    let cuts = report.history.cuts.iter().map(|cut| format!("the recording breaks off: {}", clean(cut)));
+    cuts.chain(report.notes.iter().map(|note| clean(note))).collect()
+}
+
+/// The commands that lead further, with the widths to align them.
+pub(crate) fn commands(report: &Report) -> Vec<(String, String)> {
+    report.next.iter().map(|Command { what, line }| (clean(what), clean(line))).collect()
+}
+
+/// ` in 2 of 3 states`; nothing if there is only one.
+pub(crate) fn among(some: usize, total: usize) -> String {
+    match total {
+        0 | 1 => String::new(),
+        _ => format!(" in {} of {} states", number(some as u64), number(total as u64)),
+    }
+}
+
+/// A reason as a note, if it has no place in the specification.
+fn unmarked(report: &Report, rejection: &Rejection, reason: &Reason) -> Option<String> {
+    match &reason.why {
+        Why::Guard(guard) => ways(guard),
+        Why::Excluded { .. } | Why::Error { span: Some(_), .. } => None,
+        Why::Words { .. } => Some(why(report, rejection, reason)),
+        Why::Time { .. } | Why::Error { span: None, .. } | Why::Dead => {
+            Some(format!("it {}", why(report, rejection, reason)))
+        }
+    }
+}
+
+/// Which way through an action is shown.
+fn ways(guard: &Guard) -> Option<String> {
+    let choices = match guard.choices.as_slice() {
+        [] => String::new(),
+        choices => format!(", with {}", fields(choices, " = ", VALUE)),
+    };
+    let action = clean(&guard.action);
+    match guard.ways {
+        0 | 1 if choices.is_empty() => None,
+        0 | 1 => Some(format!("this is {action}{choices}")),
+        ways => Some(format!(
+            "{} through {action} fail; shown is the one that gets furthest{choices}",
+            count(ways as u64, "way")
+        )),
+    }
+}
+
+fn explained_count(report: &Report, explained: u64) -> String {
+    match report.history.operations {
+        Some(all) => format!("{} of {} explained", number(explained), count(all, "operation")),
+        None => format!("{} explained", count(explained, "operation")),
+    }
+}
+
+fn explained(report: &Report, rejection: &Rejection) -> String {
+    let explained = explained_count(report, rejection.explained);
+    let mut waiting: Vec<OpRef> = rejection
+        .reasons
+        .iter()
+        .filter(|reason| matches!(reason.why, Why::Time { after } if Some(after) == rejection.blocked))
+        .map(|reason| reason.op)
+        .collect();
+    waiting.sort_unstable();
+    waiting.dedup();
+    match waiting.len() {
+        0 => explained,
+        1 => format!("{explained}; 1 more must wait for this one"),
+        many => format!("{explained}; {} more must wait for this one", number(many as u64)),
+    }
+}
+
+fn expected(rejection: &Rejection) -> Option<String> {
+    let name = rejection.expected.first()?.first().map(|field| field.name.as_str()).unwrap_or_default();
+    let is_value = |results: &Vec<Field>| matches!(results.as_slice(), [only] if only.name == name);
+    let (name, alternatives): (String, Vec<String>) = if rejection.expected.iter().all(is_value) {
+        let name = if name.is_empty() { String::new() } else { format!("{}: ", clean(name)) };
+        (name, rejection.expected.iter().map(|results| short(&results[0].value, VALUE)).collect())
+    } else {
+        let whole = |results: &Vec<Field>| format!("({})", fields(results, ": ", VALUE));
+        (String::new(), rejection.expected.iter().map(whole).collect())
+    };
+    let alternatives = match rejection.expects_more {
+        true => format!("{} or others", alternatives[..alternatives.len().min(ALTERNATIVES - 1)].join(", ")),
+        false => list(&alternatives, "or", ALTERNATIVES),
+    };
+    Some(format!("expected {name}{alternatives}"))
+}
+
+/// When an operation would have been allowed.
+pub(crate) fn legal(report: &Report, legal: &Legal) -> Option<String> {
+    match legal {
+        Legal::Earlier { until } => Some(format!("stale: it was allowed until {} took effect", timed(report, *until))),
+        Legal::Later { after } => {
+            Some(format!("from the future: it is allowed once {} has taken effect", timed(report, *after)))
+        }
+        Legal::Never { looked_at } => {
+            Some(format!("not allowed anywhere near: looked at {} before and after it", count(*looked_at, "operation")))
+        }
+        Legal::Unknown => None,
+    }
+}
+
+fn what_ifs(report: &Report, rejection: &Rejection) -> Vec<String> {
+    let sentence = |assumption: &Assumption, outcome: &Consequence| {
+        let assumption = match assumption {
+            Assumption::OtherResults { results } => format!("with {}", fields(results, ": ", VALUE)),
+            Assumption::Dropped => "without it".into(),
+            Assumption::ProgramOrder => "if only the order within each process counts,".into(),
+        };
+        let outcome = match outcome {
+            Consequence::Accepted => "the history is accepted".into(),
+            Consequence::Rejected { blocked: None, .. } => "the history is rejected all the same".into(),
+            Consequence::Rejected { blocked: Some(op), explained } => {
+                let later = match explained.checked_sub(rejection.explained) {
+                    Some(0) => "right there".into(),
+                    Some(later) => format!("{} later", count(later, "operation")),
+                    None => format!("after {}", count(*explained, "operation")),
+                };
+                format!("the history gets stuck {later}, at {}", op_text(report, *op))
+            }
+            Consequence::Inconclusive { stop } => format!("the history is undecided: {}", clean(stop)),
+        };
+        format!("{assumption} {outcome}")
+    };
+    rejection.what_ifs.iter().map(|what_if| sentence(&what_if.assumption, &what_if.outcome)).collect()
+}
+
+/// The places that reasons against one operation point at.
+fn marks<'a>(reasons: impl Iterator<Item = &'a Reason>, total: usize) -> Vec<Mark> {
+    let (mut tallies, mut marks) = (Tallies::new(total), Vec::new());
+    for reason in reasons {
+        let among = among(reason.states.len(), total);
+        match &reason.why {
+            Why::Guard(_) => tallies.add_reason(reason),
+            Why::Excluded { name, span } => {
+                let label = format!("`{}` excludes the step{among}", clean(name));
+                marks.push(Mark { span: *span, is_primary: true, label });
+            }
+            Why::Error { message, span: Some(span) } => {
+                let label = format!("no value{among}: {}", clean(message));
+                marks.push(Mark { span: *span, is_primary: true, label });
+            }
+            Why::Error { span: None, .. } | Why::Time { .. } | Why::Words { .. } | Why::Dead => {}
+        }
+    }
+    marks.extend(tallies.marks());
+    marks
+}
+
+/// What became of conjuncts, added up over states.
+struct Tallies {
+    total: usize,
+    all: Vec<Tally>,
+}
+
+/// What became of one conjunct in all states.
+struct Tally {
+    span: Span,
+    text: String,
+    is_true: usize,
+    is_false: usize,
+    /// As a condition: in how many states it is true, and false.
+    chose: [usize; 2],
+    errors: Vec<String>,
+    failed: usize,
+    /// Its parts and their different values where it is not true.
+    values: Vec<(String, Vec<String>)>,
+}
+
+impl Tallies {
+    fn new(total: usize) -> Tallies {
+        Tallies { total, all: Vec::new() }
+    }
+
+    fn add_reason(&mut self, reason: &Reason) {
+        let Why::Guard(guard) = &reason.why else { return };
+        for conjunct in &guard.conjuncts {
+            self.add(conjunct);
+        }
+        if !guard.conjuncts.iter().any(|conjunct| conjunct.outcomes.iter().any(is_blamed)) {
+            // Nothing below the action is to blame by itself.
+            let outcomes = vec![Outcome::False; reason.states.len()];
+            self.add(&Conjunct { span: guard.span, text: guard.action.clone(), outcomes, values: Vec::new() });
+        }
+    }
+
+    fn add(&mut self, conjunct: &Conjunct) {
+        let found = self.all.iter().position(|tally| tally.span == conjunct.span);
+        let index = found.unwrap_or_else(|| {
+            let (span, text) = (conjunct.span, conjunct.text.clone());
+            let (errors, values) = (Vec::new(), Vec::new());
+            self.all.push(Tally { span, text, is_true: 0, is_false: 0, chose: [0, 0], errors, failed: 0, values });
+            self.all.len() - 1
+        });
+        let tally = &mut self.all[index];
+        for (state, outcome) in conjunct.outcomes.iter().enumerate() {
+            match outcome {
+                Outcome::True => tally.is_true += 1,
+                Outcome::False => tally.is_false += 1,
+                Outcome::Chose(truth) => tally.chose[usize::from(!truth)] += 1,
+                Outcome::Error(message) => {
+                    tally.failed += 1;
+                    insert(&mut tally.errors, message);
+                }
+                Outcome::NotReached => {}
+            }
+            if !is_blamed(outcome) && !matches!(outcome, Outcome::Chose(_)) {
+                continue;
+            }
+            for part in &conjunct.values {
+                let Some(Some(value)) = part.values.get(state) else { continue };
+                // Literals, and the conjunct itself, say nothing.
+                if *value == part.text || part.text == conjunct.text {
+                    continue;
+                }
+                match tally.values.iter_mut().find(|(text, _)| *text == part.text) {
+                    Some((_, values)) => insert(values, value),
+                    None => tally.values.push((part.text.clone(), vec![value.clone()])),
+                }
+            }
+        }
+    }
+
+    fn blamed(&self) -> impl Iterator<Item = &Tally> {
+        self.all.iter().filter(|tally| tally.is_false + tally.failed > 0)
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let primary =
+            self.blamed().map(|tally| Mark { span: tally.span, is_primary: true, label: tally.label(self.total) });
+        let mut marks: Vec<Mark> = primary.collect();
+        let is_context = |tally: &&Tally| tally.is_true > 0 && tally.is_false + tally.failed == 0;
+        let context: Vec<&Tally> = self.all.iter().filter(is_context).collect();
+        for tally in self.all.iter().filter(|tally| tally.is_false + tally.failed == 0) {
+            let [yes, no] = tally.chose;
+            let label = match (yes, no) {
+                (0, 0) => continue,
+                (yes, 0) => format!("TRUE{}", among(yes, self.total)),
+                (0, no) => format!("FALSE{}", among(no, self.total)),
+                (yes, no) => format!("TRUE{}, FALSE{}", among(yes, self.total), among(no, self.total)),
+            };
+            marks.push(Mark { span: tally.span, is_primary: false, label: format!("{label}{}", tally.parts()) });
+        }
+        // Those evaluated last stand nearest to the one that is false.
+        for tally in context.iter().rev().take(TRUE_SHOWN) {
+            let label = format!("TRUE{}", among(tally.is_true, self.total));
+            marks.push(Mark { span: tally.span, is_primary: false, label });
+        }
+        marks
+    }
+}
+
+impl Tally {
+    fn label(&self, total: usize) -> String {
+        let mut claims = Vec::new();
+        if self.is_false > 0 {
+            claims.push(format!("FALSE{}", among(self.is_false, total)));
+        }
+        if self.failed > 0 {
+            let errors: Vec<String> = self.errors.iter().map(|error| clean(error)).collect();
+            claims.push(format!("no value{}, because {}", among(self.failed, total), errors.join("; ")));
+        }
+        format!("{}{}", claims.join(", "), self.parts())
+    }
+
+    /// Its parts and their values, after a colon.
+    fn parts(&self) -> String {
+        let parts = self.values.iter().take(PARTS).map(|(text, values)| {
+            let values: Vec<String> = values.iter().map(|value| short(value, VALUE)).collect();
+            format!("{} is {}", short(text, VALUE), list(&values, "or", ALTERNATIVES))
+        });
+        let parts: Vec<String> = parts.collect();
+        if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
+    }
+}
+
+fn is_blamed(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::False | Outcome::Error(_))
+}
+
+fn insert(items: &mut Vec<String>, item: &String) {
+    if !items.contains(item) {
+        items.push(item.clone());
+    }
+}

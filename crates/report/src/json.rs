@@ -1,0 +1,174 @@
+//! Reports that were written before, read back.
+//!
+//! Reading is the border: whatever a file points at is looked up once, here, so that no renderer can be led out of range
+//! by a file that somebody changed. A report of another version is refused, because its numbers might mean something else.
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::data::{
+    Assumption, Conjunct, Consequence, Legal, OpRef, Rejection, Report, SCHEMA, Span, Verdict, Violation, Why,
+};
+
+/// Why a text is not a report that can be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// It is not JSON, or lacks something.
+    #[error("this is not a report: {0}")]
+    Form(#[from] serde_json::Error),
+    /// It is of another version.
+    #[error("the report is of version `{found}` and this program reads `{SCHEMA}`; check the history again to get one")]
+    Version {
+        /// What it says it is.
+        found: String,
+    },
+    /// It contradicts itself.
+    #[error("the report is damaged: {what} {index} is named, counted from 0, and there are {len}")]
+    Index {
+        /// What is counted.
+        what: &'static str,
+        /// The place that is named.
+        index: usize,
+        /// How many there are.
+        len: usize,
+    },
+    /// A place is not within its text, or not between characters.
+    #[error("the report is damaged: bytes {start} to {end} are no part of `{path}`")]
+    Place {
+        /// Which text.
+        path: String,
+        /// The first byte.
+        start: usize,
+        /// The byte after the last.
+        end: usize,
+    },
+    /// A conjunct has not as many outcomes or values as there are states.
+    #[error("the report is damaged: `{text}` has {found} where there are {states} states")]
+    Shape {
+        /// The conjunct, or the part of it.
+        text: String,
+        /// What it has.
+        found: usize,
+        /// How many states there are.
+        states: usize,
+    },
+}
+
+/// The JSON Schema of reports, for programs that read them without us.
+pub fn json_schema() -> String {
+    let mut schema = schemars::schema_for!(Report);
+    schema.insert("title".into(), "A report of OmniLink".into());
+    if let Some(version) = schema.pointer_mut("/properties/schema") {
+        version["const"] = SCHEMA.into();
+    }
+    format!("{:#}\n", schema.to_value())
+}
+
+impl Report {
+    /// The report as JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("reports have string keys only");
+        text.push('\n');
+        text
+    }
+
+    /// Reads what [`Report::to_json`] wrote.
+    pub fn from_json(text: &str) -> Result<Report, ReadError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let Head { schema } = serde_json::from_str(text)?;
+        if schema != SCHEMA {
+            return Err(ReadError::Version { found: schema });
+        }
+        let report: Report = serde_json::from_str(text)?;
+        report.check()?;
+        Ok(report)
+    }
+
+    /// Looks up everything that the report points at.
+    fn check(&self) -> Result<(), ReadError> {
+        if let Some(widest) = &self.stats.widest {
+            self.check_ops(widest.at.iter().chain(&widest.in_flight))?;
+        }
+        match &self.verdict {
+            Verdict::Accepted | Verdict::Inconclusive { .. } => Ok(()),
+            Verdict::Rejected(rejection) => self.check_rejection(rejection),
+            Verdict::Violated(violation) => self.check_violation(violation),
+        }
+    }
+
+    fn check_rejection(&self, rejection: &Rejection) -> Result<(), ReadError> {
+        let states = rejection.states.len();
+        self.check_ops(&rejection.blocked)?;
+        for interpretation in &rejection.interpretations {
+            index("state", interpretation.state, states)?;
+            self.check_ops(interpretation.recent.iter().map(|step| &step.op))?;
+        }
+        for reason in &rejection.reasons {
+            self.check_ops([&reason.op])?;
+            for &state in &reason.states {
+                index("state", state, states)?;
+            }
+            match &reason.why {
+                Why::Time { after } => self.check_ops([after])?,
+                Why::Guard(guard) => {
+                    self.check_span(guard.span)?;
+                    self.check_conjuncts(&guard.conjuncts, reason.states.len())?;
+                }
+                Why::Excluded { span, .. } | Why::Error { span: Some(span), .. } => self.check_span(*span)?,
+                Why::Words { .. } | Why::Error { span: None, .. } | Why::Dead => {}
+            }
+        }
+        match &rejection.legal {
+            Legal::Earlier { until: op } | Legal::Later { after: op } => self.check_ops([op])?,
+            Legal::Never { .. } | Legal::Unknown => {}
+        }
+        for what_if in &rejection.what_ifs {
+            match &what_if.assumption {
+                Assumption::OtherResults { .. } | Assumption::Dropped | Assumption::ProgramOrder => {}
+            }
+            if let Consequence::Rejected { blocked, .. } = &what_if.outcome {
+                self.check_ops(blocked)?;
+            }
+        }
+        rejection.window.as_ref().map_or(Ok(()), |window| self.check_ops(&window.operations))
+    }
+
+    fn check_violation(&self, violation: &Violation) -> Result<(), ReadError> {
+        self.check_span(violation.span)?;
+        self.check_ops(&violation.blocked)?;
+        self.check_conjuncts(&violation.conjuncts, violation.states.len())
+    }
+
+    fn check_conjuncts(&self, conjuncts: &[Conjunct], states: usize) -> Result<(), ReadError> {
+        for conjunct in conjuncts {
+            self.check_span(conjunct.span)?;
+            let values = conjunct.values.iter().map(|part| (&part.text, part.values.len()));
+            for (text, found) in values.chain([(&conjunct.text, conjunct.outcomes.len())]) {
+                if found != states {
+                    return Err(ReadError::Shape { text: text.clone(), found, states });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_ops<'a>(&self, ops: impl IntoIterator<Item = &'a OpRef>) -> Result<(), ReadError> {
+        ops.into_iter().try_for_each(|op| index("operation", op.0, self.operations.len()))
+    }
+
+    fn check_span(&self, span: Span) -> Result<(), ReadError> {
+        index("source", span.source, self.sources.len())?;
+        let source = &self.sources[span.source];
+        match source.text.get(span.start..span.end) {
+            Some(_) => Ok(()),
+            None => Err(ReadError::Place { path: source.path.clone(), start: span.start, end: span.end }),
+        }
+    }
+}
+
+fn index(what: &'static str, index: usize, len: usize) -> Result<(), ReadError> {
+    if index < len { Ok(()) } else { Err(ReadError::Index { what, index, len }) }
+}

@@ -1,0 +1,55 @@
+//! JUnit XML, which most test dashboards read: a suite for each specification, a test case for each history.
+//!
+//! A history that is rejected is a failure. One that is undecided is an error: nothing was found to be wrong with it.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
+
+use crate::data::{Report, Verdict};
+use crate::finding::Finding;
+use crate::text::{Detail, text, verdict_style};
+use crate::words::clean;
+
+/// All histories as one JUnit document.
+pub fn junit(reports: &[Report]) -> String {
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for report in reports {
+        let name = clean(&report.spec.name);
+        let index = suites.iter().position(|suite| suite.name.as_str() == name).unwrap_or_else(|| {
+            suites.push(TestSuite::new(name.as_str()));
+            suites.len() - 1
+        });
+        suites[index].add_test_case(case(report));
+    }
+    let mut document = quick_junit::Report::new("omnilink");
+    document.add_test_suites(suites);
+    document.to_string().expect("writing XML to memory succeeds")
+}
+
+fn case(report: &Report) -> TestCase {
+    let mut status = match report.verdict {
+        Verdict::Accepted => TestCaseStatus::success(),
+        Verdict::Rejected(_) | Verdict::Violated(_) => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Verdict::Inconclusive { .. } => TestCaseStatus::non_success(NonSuccessKind::Error),
+    };
+    let word = verdict_style(&report.verdict).1;
+    if let Some(finding) = Finding::new(report) {
+        status.set_type(word).set_message(finding.title).set_description(text(report, Detail::Brief, false));
+    }
+    let mut case = TestCase::new(clean(&report.history.name), status);
+    case.set_classname(clean(&report.spec.name));
+    case.set_time(Duration::try_from_secs_f64(report.stats.seconds).unwrap_or_default());
+    let operations = report.history.operations.unwrap_or(report.stats.returned);
+    let facts = [
+        ("verdict", word.to_owned()),
+        ("operations", operations.to_string()),
+        ("processes", report.history.processes.to_string()),
+        ("method", clean(&report.stats.method)),
+        ("configurations", report.stats.distinct.to_string()),
+    ];
+    for (name, value) in facts {
+        case.add_property(Property::new(name, value));
+    }
+    case
+}

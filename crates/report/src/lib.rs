@@ -1,0 +1,27 @@
+//! What a check found, as plain data, and how people and programs read it.
+//!
+//! A [`Report`] holds strings, numbers and indices only: whoever shows one computes nothing about operations or
+//! specifications. Every text, page and file about a verdict is made from it, so that they cannot disagree. It is written
+//! as JSON with a version in it, and a report of an older version is refused rather than guessed at.
+//!
+//! Renderers are functions from reports to strings. `finding` decides what is said, they decide how it looks; `words` and
+//! `window` are what they share.
+
+mod data;
+mod finding;
+mod github;
+mod json;
+mod junit;
+mod markdown;
+mod sarif;
+mod text;
+mod window;
+mod words;
+
+pub use data::*;
+pub use github::github;
+pub use json::{ReadError, json_schema};
+pub use junit::junit;
+pub use markdown::markdown;
+pub use sarif::sarif;
+pub use text::{Detail, stats, summary, text};

@@ -1,0 +1,152 @@
+//! SARIF 2.1.0, for code scanning: a rule is an action or an invariant, a result is a history that is not accepted, and
+//! its place is what is false in the specification.
+//!
+//! The fingerprint of a result is made of what fails and how, never of values or line numbers: the same cause keeps its
+//! fingerprint when other lines of the specification move and when another run fails in another way of the same kind.
+
+use serde_json::{Value, json};
+
+use crate::data::{Legal, Outcome, Rejection, Report, Span, Verdict, Why};
+use crate::finding::{Finding, Note, lines, place};
+use crate::words::clean;
+
+/// All histories that are not accepted, as a SARIF log.
+pub fn sarif(reports: &[Report]) -> String {
+    let (mut rules, mut results): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
+    for report in reports {
+        let Some(finding) = Finding::new(report) else { continue };
+        let cause = Cause::new(report, &finding);
+        let rule = rules.iter().position(|rule| *rule == cause.rule).unwrap_or_else(|| {
+            rules.push(cause.rule.clone());
+            rules.len() - 1
+        });
+        results.push(result(report, &finding, &cause, rule));
+    }
+    let rules: Vec<Value> = rules.iter().map(|rule| json!({ "id": rule, "name": rule })).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "omnilink", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+/// What a failure is about, whatever its values.
+struct Cause {
+    rule: String,
+    reason: &'static str,
+    legal: &'static str,
+    /// What is false, with its spaces made one.
+    text: String,
+}
+
+impl Cause {
+    fn new(report: &Report, finding: &Finding) -> Cause {
+        let (rule, reason, legal) = match &report.verdict {
+            Verdict::Accepted => ("accepted", "", ""),
+            Verdict::Rejected(rejection) => of_rejection(report, rejection),
+            Verdict::Violated(violation) => (violation.invariant.as_str(), "invariant", ""),
+            Verdict::Inconclusive { .. } => ("inconclusive", "inconclusive", ""),
+        };
+        let text = finding.primary().and_then(|mark| place(report, mark.span)).unwrap_or_default();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Cause { rule: clean(rule), reason, legal, text }
+    }
+
+    fn fingerprint(&self) -> String {
+        // FNV-1a: the same on every machine and in every version.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for part in [self.rule.as_str(), self.reason, self.legal, self.text.as_str()] {
+            for byte in part.bytes().chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        format!("{hash:016x}")
+    }
+}
+
+fn of_rejection<'a>(report: &'a Report, rejection: &'a Rejection) -> (&'a str, &'static str, &'static str) {
+    let first = rejection.reasons.iter().find(|reason| rejection.blocked.is_none_or(|op| op == reason.op));
+    let op = rejection.blocked.or(first.map(|reason| reason.op));
+    let reason = match first.map(|reason| &reason.why) {
+        None => "unknown",
+        Some(Why::Time { .. }) => "time",
+        Some(Why::Guard(guard)) => {
+            let outcomes = guard.conjuncts.iter().flat_map(|conjunct| &conjunct.outcomes);
+            match outcomes.into_iter().any(|outcome| *outcome == Outcome::False) {
+                true => "guard",
+                false => "guard-error",
+            }
+        }
+        Some(Why::Words { .. }) => "words",
+        Some(Why::Excluded { .. }) => "excluded",
+        Some(Why::Error { .. }) => "error",
+        Some(Why::Dead) => "dead",
+    };
+    let legal = match rejection.legal {
+        Legal::Earlier { .. } => "earlier",
+        Legal::Later { .. } => "later",
+        Legal::Never { .. } => "never",
+        Legal::Unknown => "unknown",
+    };
+    (op.map_or("rejected", |op| report.op(op).action.as_str()), reason, legal)
+}
+
+fn result(report: &Report, finding: &Finding, cause: &Cause, rule: usize) -> Value {
+    let mut text = format!("{}: {}", clean(&report.history.name), finding.title);
+    let mut locations = Vec::new();
+    if let Some(mark) = finding.primary() {
+        text = format!("{text}\n{}", mark.label);
+        locations.extend(location(report, mark.span));
+    } else {
+        locations.push(json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&report.history.name) } } }));
+    }
+    for note in &finding.notes {
+        let (Note::Note(note) | Note::Help(note)) = note;
+        text = format!("{text}\n{note}");
+    }
+    let related = finding.marks.iter().filter(|mark| Some(mark.span) != finding.primary().map(|primary| primary.span));
+    let related = related.filter_map(|mark| {
+        let mut location = location(report, mark.span)?;
+        location["message"] = json!({ "text": message(&mark.label) });
+        Some(location)
+    });
+    json!({
+        "ruleId": cause.rule,
+        "ruleIndex": rule,
+        "level": if finding.is_warning { "warning" } else { "error" },
+        "message": { "text": message(&text) },
+        "locations": locations,
+        "relatedLocations": related.collect::<Vec<_>>(),
+        "partialFingerprints": { "omnilink/v1": cause.fingerprint() },
+    })
+}
+
+fn location(report: &Report, span: Span) -> Option<Value> {
+    let [(line, column), (end_line, end_column)] = lines(report, span)?;
+    let region = json!({ "startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column });
+    let artifact = json!({ "uri": uri(&report.sources.get(span.source)?.path) });
+    Some(json!({ "physicalLocation": { "artifactLocation": artifact, "region": region } }))
+}
+
+/// Text without links: SARIF takes `[text](target)` for one.
+fn message(text: &str) -> String {
+    if text.contains("](") { text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]") } else { text.into() }
+}
+
+/// A path as a relative reference.
+fn uri(path: &str) -> String {
+    let mut out = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'\\' => out.push('/'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,487 @@
+//! Verdicts for people at a terminal.
+//!
+//! In the order in which somebody in a hurry asks: what is wrong, where in the specification, with which values, what was
+//! expected instead, in which part of the history, and what to run next. [`Detail::Full`] adds everything a report knows.
+
+use std::fmt::Write as _;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthStr;
+
+use crate::data::{Guard, OpRef, Outcome, Reason, Rejection, Report, State, Stats, Step, Verdict, Why, Window};
+use crate::finding::{Finding, Note, VALUE, commands, differing, fields, op_text, remarks, why};
+use crate::window::{Cell, Grid};
+use crate::words::{clean, count, cut, duration, list, number, pad, short, wrapped};
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What is needed to see the cause.
+    Brief,
+    /// Everything.
+    Full,
+}
+
+/// The widest line of what we lay out ourselves.
+const WIDTH: usize = 120;
+
+/// So many states, reasons and rows are shown in brief.
+const BRIEF_STATES: usize = 3;
+const BRIEF_REASONS: usize = 3;
+const BRIEF_ROWS: usize = 12;
+
+/// The widest cells of a table, tried in this order.
+const CELLS: [usize; 3] = [36, 24, 16];
+
+/// So much is shown of a value in full.
+const FULL_VALUE: usize = 2000;
+
+/// A report as text, ending with a line break. Colors are ANSI escapes.
+pub fn text(report: &Report, detail: Detail, color: bool) -> String {
+    let pen = Pen { color };
+    let name = pen.bold(&clean(&report.history.name));
+    if report.history.operations == Some(0) {
+        return format!("{name}: {}: there are no operations\n", pen.paint(YELLOW, "nothing to check"));
+    }
+    let Some(finding) = Finding::new(report) else {
+        let mut out = format!("{name}: {}, {}\n", pen.paint(GREEN, "accepted"), work(report));
+        for remark in remarks(report) {
+            let _ = writeln!(out, "  note: {remark}");
+        }
+        return out;
+    };
+    let (style, word) = verdict_style(&report.verdict);
+    let mut out = format!("{name}: {}\n{}\n", pen.paint(style, word), snippet(report, &finding, color));
+    let mut sections = Sections { report, pen, out: &mut out };
+    if let Verdict::Rejected(rejection) = &report.verdict {
+        if let Some(window) = &rejection.window {
+            sections.window(window, rejection.blocked, detail);
+        }
+        if detail == Detail::Brief {
+            sections.others(rejection);
+        }
+    }
+    if detail == Detail::Full {
+        sections.everything();
+    }
+    sections.commands();
+    out
+}
+
+/// Everything that a report knows beyond what is shown in brief; often nothing.
+pub(crate) fn everything(report: &Report) -> String {
+    let mut out = String::new();
+    Sections { report, pen: Pen { color: false }, out: &mut out }.everything();
+    out
+}
+
+/// What the check took, for those who want to make it faster.
+pub fn stats(report: &Report) -> String {
+    let Stats { method, returned, evaluations, generated, distinct, widest, seconds } = &report.stats;
+    let mut out = format!("{}: {} in {}\n", clean(&report.history.name), clean(method), duration(*seconds));
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(out, "  {name:<16} {value}");
+    };
+    line("returned", count(*returned, "operation"));
+    let rate =
+        if *seconds > 0.0 { format!(" ({}/s)", number((*evaluations as f64 / seconds) as u64)) } else { String::new() };
+    line("evaluations", format!("{}{rate}", number(*evaluations)));
+    let coalesced = match generated {
+        0 => String::new(),
+        _ => format!(" ({:.1} % coalesced)", 100.0 * (1.0 - *distinct as f64 / *generated as f64)),
+    };
+    line("configurations", format!("{} different of {} reached{coalesced}", number(*distinct), number(*generated)));
+    if let Some(widest) = widest {
+        let at = widest.at.map(|op| format!(" when {} returned", op_text(report, op))).unwrap_or_default();
+        line("widest", format!("{} at once{at}", count(widest.width as u64, "configuration")));
+        let in_flight: Vec<String> = widest.in_flight.iter().map(|&op| op_text(report, op)).collect();
+        if !in_flight.is_empty() {
+            line("in flight there", list(&in_flight, "and", 6));
+        }
+    }
+    out
+}
+
+/// How many histories got which verdict, on one line; empty if there is only one.
+pub fn summary(reports: &[Report]) -> String {
+    if reports.len() < 2 {
+        return String::new();
+    }
+    let words = ["accepted", "rejected", "violated", "inconclusive"];
+    let counts =
+        words.map(|word| (reports.iter().filter(|report| verdict_style(&report.verdict).1 == word).count(), word));
+    let counts =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(*count as u64)));
+    format!("{}: {}\n", count(reports.len() as u64, "history"), counts.collect::<Vec<_>>().join(", "))
+}
+
+/// The sentence, the marks and the notes, as compilers print them.
+pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool) -> String {
+    let level = if finding.is_warning { Level::WARNING } else { Level::ERROR };
+    let mut group = Group::with_title(level.primary_title(finding.title.as_str()));
+    let mut sources: Vec<usize> = finding.primary().map(|mark| mark.span.source).into_iter().collect();
+    sources.extend(finding.marks.iter().map(|mark| mark.span.source));
+    let mut shown = Vec::new();
+    for index in sources {
+        if shown.contains(&index) {
+            continue;
+        }
+        shown.push(index);
+        let source = &report.sources[index];
+        let mut snippet = Snippet::source(source.text.as_str()).path(clean(&source.path));
+        for mark in finding.marks.iter().filter(|mark| mark.span.source == index) {
+            let kind = if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            snippet = snippet.annotation(kind.span(mark.span.start..mark.span.end).label(mark.label.as_str()));
+        }
+        group = group.element(snippet);
+    }
+    for note in &finding.notes {
+        group = group.element(match note {
+            Note::Note(text) => Level::NOTE.message(text.as_str()),
+            Note::Help(text) => Level::HELP.message(text.as_str()),
+        });
+    }
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    renderer.decor_style(DecorStyle::Ascii).render(&[group])
+}
+
+/// What a verdict is called, and its color.
+pub(crate) fn verdict_style(verdict: &Verdict) -> (Style, &'static str) {
+    match verdict {
+        Verdict::Accepted => (GREEN, "accepted"),
+        Verdict::Rejected(_) => (RED, "rejected"),
+        Verdict::Violated(_) => (RED, "violated"),
+        Verdict::Inconclusive { .. } => (YELLOW, "inconclusive"),
+    }
+}
+
+/// What a window is.
+pub(crate) fn window_title(window: &Window) -> String {
+    let operations = count(window.operations.len() as u64, "operation");
+    let before = match window.before {
+        0 => String::new(),
+        before => format!(" after the first {}", number(before)),
+    };
+    let start = match window.start.len() {
+        0 => String::new(),
+        1 => ", from this state".into(),
+        many => format!(", from any of {}", count(many as u64, "state")),
+    };
+    format!("this part fails by itself: {operations}{before}{start}")
+}
+
+/// How much was checked, how, and what it took.
+pub(crate) fn work(report: &Report) -> String {
+    let processes = count(report.history.processes as u64, "process");
+    let operations = report.history.operations.unwrap_or(report.stats.returned);
+    let mut work = format!("{} of {processes}, {}", count(operations, "operation"), clean(&report.stats.method));
+    if report.stats.distinct > 0 {
+        let _ = write!(work, ": {}", count(report.stats.distinct, "configuration"));
+    }
+    let _ = write!(work, " in {}", duration(report.stats.seconds));
+    work
+}
+
+const GREEN: Style = AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Writes with colors, or without.
+#[derive(Clone, Copy)]
+struct Pen {
+    color: bool,
+}
+
+impl Pen {
+    fn paint(self, style: Style, text: &str) -> String {
+        if self.color { format!("{style}{text}{style:#}") } else { text.into() }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+}
+
+/// The sections below the snippet.
+struct Sections<'a> {
+    report: &'a Report,
+    pen: Pen,
+    out: &'a mut String,
+}
+
+impl Sections<'_> {
+    fn line(&mut self, indent: usize, text: &str) {
+        let _ = writeln!(self.out, "{}{}", " ".repeat(indent), wrapped(text, WIDTH - indent, indent + 2).trim_end());
+    }
+
+    fn heading(&mut self, text: &str) {
+        let text = self.pen.bold(text);
+        let _ = writeln!(self.out, "\n  {text}");
+    }
+
+    fn everything(&mut self) {
+        match &self.report.verdict {
+            Verdict::Rejected(rejection) => {
+                self.states("states that explain the history so far", &rejection.states);
+                self.interpretations(rejection);
+                self.reasons(rejection);
+                self.constants();
+            }
+            Verdict::Violated(violation) => {
+                self.states("states that make it false", &violation.states);
+                self.constants();
+            }
+            Verdict::Accepted | Verdict::Inconclusive { .. } => {}
+        }
+    }
+
+    fn window(&mut self, window: &Window, blocked: Option<OpRef>, detail: Detail) {
+        self.heading(&window_title(window));
+        let most = if detail == Detail::Brief { BRIEF_STATES } else { usize::MAX };
+        for state in window.start.iter().take(most) {
+            let line = fields(&state.variables, " = ", VALUE);
+            self.line(4, &line);
+        }
+        if window.start.len() > most {
+            self.line(4, &format!("and {} more", number((window.start.len() - most) as u64)));
+        }
+        self.out.push('\n');
+        self.grid(Grid::new(self.report, window), blocked, detail);
+    }
+
+    fn grid(&mut self, mut grid: Grid, blocked: Option<OpRef>, detail: Detail) {
+        let (mut earlier, mut later) = (Vec::new(), Vec::new());
+        if detail == Detail::Brief && grid.rows.len() > BRIEF_ROWS {
+            let is_blocked = |row: &Vec<Cell>| blocked.is_some_and(|op| row.contains(&Cell::Op(op)));
+            let end = grid.rows.iter().position(is_blocked).map_or(grid.rows.len(), |row| (row + 1).max(BRIEF_ROWS));
+            later = grid.rows.split_off(end);
+            earlier = grid.rows.drain(..end - BRIEF_ROWS).collect();
+        }
+        let operations = |rows: &[Vec<Cell>]| {
+            count(rows.iter().flatten().filter(|cell| matches!(cell, Cell::Op(_))).count() as u64, "operation")
+        };
+        let report = self.report;
+        let cell = |cell: Cell, most: usize| match cell {
+            Cell::Empty => String::new(),
+            Cell::Running => "|".into(),
+            Cell::Op(op) if Some(op) == blocked => format!("{} ✗", cut(&report.op(op).text, most - 2)),
+            Cell::Op(op) => cut(&report.op(op).text, most),
+        };
+        let widths = |grid: &Grid, most: usize| -> Vec<usize> {
+            let column = |column: usize| {
+                let cells = grid.rows.iter().map(|row| cell(row[column], most).width());
+                cells.chain([cut(&grid.processes[column], most).width()]).max().unwrap_or(0)
+            };
+            (0..grid.processes.len()).map(column).collect()
+        };
+        let fits =
+            |grid: &Grid, most: usize| widths(grid, most).iter().map(|width| width + 2).sum::<usize>() + 2 <= WIDTH;
+        let most = CELLS.into_iter().find(|&most| fits(&grid, most)).unwrap_or(CELLS[CELLS.len() - 1]);
+        let (processes, hidden) = grid.narrow(blocked, |grid| fits(grid, most));
+        let widths = widths(&grid, most);
+        let line = |cells: Vec<String>| {
+            cells.iter().zip(&widths).map(|(cell, width)| pad(cell, *width)).collect::<Vec<_>>().join("  ")
+        };
+        if !earlier.is_empty() {
+            self.line(4, &format!("... {} earlier", operations(&earlier)));
+        }
+        let head = line(grid.processes.iter().map(|process| cut(process, most)).collect());
+        let _ = writeln!(self.out, "    {}", head.trim_end());
+        let rule = line(widths.iter().map(|width| "-".repeat(*width)).collect());
+        let _ = writeln!(self.out, "    {rule}");
+        for row in &grid.rows {
+            let row = line(row.iter().map(|&found| cell(found, most)).collect());
+            let row = row.trim_end().replace('✗', &self.pen.paint(RED, "✗"));
+            let _ = writeln!(self.out, "    {row}");
+        }
+        if !later.is_empty() {
+            self.line(4, &format!("... {} later", operations(&later)));
+        }
+        let is_running = grid.rows.iter().flatten().any(|cell| *cell == Cell::Running);
+        let running = if is_running { "; | is still running" } else { "" };
+        let _ = writeln!(self.out, "    (operations in one row overlap{running})");
+        if processes > 0 {
+            let (processes, operations) = (count(processes as u64, "process"), count(hidden as u64, "operation"));
+            self.line(4, &format!("({processes} with {operations} not shown)"));
+        }
+    }
+
+    /// The reasons against other operations, in brief: who waits was said already.
+    fn others(&mut self, rejection: &Rejection) {
+        let subject = rejection.blocked.or(rejection.reasons.first().map(|reason| reason.op));
+        let is_other = |reason: &&Reason| {
+            Some(reason.op) != subject && !matches!(reason.why, Why::Time { after } if Some(after) == rejection.blocked)
+        };
+        let (waiting, refused): (Vec<&Reason>, Vec<&Reason>) = rejection
+            .reasons
+            .iter()
+            .filter(is_other)
+            .partition(|reason| matches!(reason.why, Why::Time { .. } | Why::Dead));
+        if waiting.is_empty() && refused.is_empty() {
+            return;
+        }
+        self.heading("and no other operation can be next");
+        for reason in refused.iter().take(BRIEF_REASONS) {
+            let line = format!("{}: {}", op_text(self.report, reason.op), why(self.report, rejection, reason));
+            self.line(4, &line);
+        }
+        if refused.len() > BRIEF_REASONS {
+            self.line(4, &format!("and {} more like these", number((refused.len() - BRIEF_REASONS) as u64)));
+        }
+        self.grouped(&waiting);
+    }
+
+    /// Operations that wait for the same one, or that lead nowhere, on one line each.
+    fn grouped(&mut self, reasons: &[&Reason]) {
+        let mut groups: Vec<(Option<OpRef>, Vec<OpRef>)> = Vec::new();
+        for reason in reasons {
+            let after = if let Why::Time { after } = reason.why { Some(after) } else { None };
+            match groups.iter_mut().find(|(known, _)| *known == after) {
+                Some((_, ops)) if ops.contains(&reason.op) => {}
+                Some((_, ops)) => ops.push(reason.op),
+                None => groups.push((after, vec![reason.op])),
+            }
+        }
+        for (after, ops) in groups {
+            let names: Vec<String> = ops.iter().map(|&op| op_text(self.report, op)).collect();
+            let ops = list(&names, "and", BRIEF_REASONS);
+            let line = match after {
+                Some(after) => format!("{ops} must wait for {}", op_text(self.report, after)),
+                None if names.len() == 1 => format!("{ops} is allowed, but whatever follows is stuck"),
+                None => format!("{ops} are allowed, but whatever follows is stuck"),
+            };
+            self.line(4, &line);
+        }
+    }
+
+    fn states(&mut self, title: &str, states: &[State]) {
+        if states.is_empty() {
+            return;
+        }
+        let differing = differing(states);
+        let sign = if differing.is_empty() { "" } else { "; ~ differs between them" };
+        self.heading(&format!("{title} ({}{sign})", number(states.len() as u64)));
+        for (index, state) in states.iter().enumerate() {
+            self.line(4, &format!("state {}, {}", index + 1, clean(&state.id)));
+            for variable in &state.variables {
+                let value = fields(std::slice::from_ref(variable), " = ", FULL_VALUE);
+                match differing.contains(&variable.name.as_str()) {
+                    true => self.line(6, &format!("~ {value}")),
+                    false => self.line(8, &value),
+                }
+            }
+        }
+    }
+
+    fn interpretations(&mut self, rejection: &Rejection) {
+        if rejection.interpretations.is_empty() {
+            return;
+        }
+        self.heading("orders that lead there, since they parted");
+        for interpretation in &rejection.interpretations {
+            let step = |step: &Step| {
+                format!("{}{}", op_text(self.report, step.op), if step.partway { " (partway)" } else { "" })
+            };
+            let steps: Vec<String> = interpretation.recent.iter().map(step).collect();
+            let steps = if steps.is_empty() { "nothing".into() } else { steps.join(", ") };
+            self.line(4, &format!("to state {}: {steps}", interpretation.state + 1));
+        }
+    }
+
+    fn reasons(&mut self, rejection: &Rejection) {
+        if rejection.reasons.is_empty() {
+            return;
+        }
+        self.heading("why no operation can be next");
+        let (waiting, refused): (Vec<&Reason>, Vec<&Reason>) =
+            rejection.reasons.iter().partition(|reason| matches!(reason.why, Why::Time { .. } | Why::Dead));
+        for reason in refused {
+            let op = op_text(self.report, reason.op);
+            let Why::Guard(guard) = &reason.why else {
+                self.line(4, &format!("{op}: {}", why(self.report, rejection, reason)));
+                continue;
+            };
+            let states: Vec<String> = reason.states.iter().map(|state| (state + 1).to_string()).collect();
+            let noun = if states.len() == 1 { "state" } else { "states" };
+            let states = list(&states, "and", BRIEF_ROWS);
+            self.line(4, &format!("{op}: {} is not enabled in {noun} {states}", clean(&guard.action)));
+            self.guard(guard, &reason.states);
+        }
+        self.grouped(&waiting);
+    }
+
+    fn guard(&mut self, guard: &Guard, states: &[usize]) {
+        for choice in &guard.choices {
+            let choice = fields(std::slice::from_ref(choice), " = ", FULL_VALUE);
+            self.line(6, &format!("with {choice}"));
+        }
+        for conjunct in &guard.conjuncts {
+            let words: Vec<&str> = conjunct.outcomes.iter().map(word).collect();
+            let is_same = words.iter().all(|word| Some(word) == words.first());
+            let first = if is_same { words.first().copied().unwrap_or("-") } else { "differs" };
+            self.line(6, &format!("{first:<8} {}", short(&conjunct.text, FULL_VALUE)));
+            let per_state =
+                |at: usize, text: &str| format!("{text} (state {})", states.get(at).map_or(0, |state| state + 1));
+            if !is_same {
+                let words = words.iter().enumerate().map(|(at, word)| per_state(at, word)).collect::<Vec<_>>();
+                self.line(17, &words.join(", "));
+            }
+            for outcome in &conjunct.outcomes {
+                if let Outcome::Error(message) = outcome {
+                    self.line(17, &clean(message));
+                    break;
+                }
+            }
+            for part in conjunct.values.iter().filter(|part| part.text != conjunct.text) {
+                let known: Vec<&String> = part.values.iter().flatten().collect();
+                let text = short(&part.text, FULL_VALUE);
+                let is_same =
+                    known.len() == part.values.len() && known.iter().all(|value| Some(value) == known.first());
+                let value = match known.first() {
+                    None => continue,
+                    Some(value) if is_same => short(value, FULL_VALUE),
+                    Some(_) => {
+                        let values = part.values.iter().enumerate();
+                        let values =
+                            values.filter_map(|(at, value)| Some(per_state(at, &short(value.as_ref()?, FULL_VALUE))));
+                        values.collect::<Vec<_>>().join(", ")
+                    }
+                };
+                self.line(17, &format!("{text} is {value}"));
+            }
+        }
+    }
+
+    fn constants(&mut self) {
+        if self.report.spec.constants.is_empty() {
+            return;
+        }
+        self.heading("constants from the history");
+        for constant in &self.report.spec.constants {
+            let constant = fields(std::slice::from_ref(constant), " = ", FULL_VALUE);
+            self.line(4, &constant);
+        }
+    }
+
+    fn commands(&mut self) {
+        let commands = commands(self.report);
+        let width = commands.iter().map(|(what, _)| what.width()).max().unwrap_or(0);
+        if !commands.is_empty() {
+            self.out.push('\n');
+        }
+        for (what, line) in commands {
+            let _ = writeln!(self.out, "  {}  {line}", pad(&what, width));
+        }
+    }
+}
+
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::True | Outcome::Chose(true) => "TRUE",
+        Outcome::False | Outcome::Chose(false) => "FALSE",
+        Outcome::Error(_) => "no value",
+        Outcome::NotReached => "-",
+    }
+}

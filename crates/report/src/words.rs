@@ -1,0 +1,171 @@
+//! Numbers, lists and foreign text, as every renderer writes them.
+//!
+//! Names and values come from recordings, which anything may have written. [`clean`] makes them one line of visible
+//! characters, so that they can neither steer a terminal nor pretend to be ours. Whatever reaches a renderer from a report
+//! goes through it exactly once.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A number with its thousands apart: `1,234,567`.
+pub(crate) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of things: `1 process`, `2 processes`.
+pub(crate) fn count(many: u64, thing: &str) -> String {
+    let ending = match thing {
+        _ if many == 1 => "",
+        _ if thing.ends_with('s') => "es",
+        _ => "s",
+    };
+    match (many, thing.strip_suffix('y')) {
+        (0 | 2.., Some(stem)) if !thing.ends_with("way") => format!("{} {stem}ies", number(many)),
+        _ => format!("{} {thing}{ending}", number(many)),
+    }
+}
+
+/// How long something took, as precise as it matters.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 0.01 => format!("{:.1} ms", seconds * 1e3),
+        _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),
+        _ if seconds < 100.0 => format!("{seconds:.1} s"),
+        _ => format!("{} s", number(seconds as u64)),
+    }
+}
+
+/// Foreign text on one line, with everything escaped that is not seen or that changes how the rest is seen.
+pub(crate) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if is_invisible(c) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Controls, marks of direction, joiners, separators of lines, and tags.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Clean text of at most so many columns, with how many characters are left out.
+pub(crate) fn short(text: &str, width: usize) -> String {
+    let text = clean(text);
+    if text.width() <= width {
+        return text;
+    }
+    let end = fitting(&text, width);
+    format!("{}... ({} more)", &text[..end], number(text[end..].chars().count() as u64))
+}
+
+/// Clean text of at most so many columns, for places where there is no room to say more. What a call begins with and what
+/// it returned stand at its ends, so the middle is left out.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    let text = clean(text);
+    if text.width() <= width {
+        return text;
+    }
+    let room = width.saturating_sub(3);
+    let head = &text[..fitting(&text, room - room / 2)];
+    let mut columns = 0;
+    let tail = text.char_indices().rev().take_while(|(_, c)| {
+        columns += c.width().unwrap_or(0);
+        columns <= room / 2
+    });
+    let tail = tail.last().map_or("", |(at, _)| &text[at..]);
+    format!("{head}...{tail}")
+}
+
+/// The byte where a text reaches a width.
+fn fitting(text: &str, width: usize) -> usize {
+    let mut columns = 0;
+    let overflow = text.char_indices().find(|(_, c)| {
+        columns += c.width().unwrap_or(0);
+        columns > width
+    });
+    overflow.map_or(text.len(), |(at, _)| at)
+}
+
+/// Fills up to a width.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// A list: `a, b or c`, or `a, b or 3 others` if there are more than `most`.
+pub(crate) fn list(items: &[String], word: &str, most: usize) -> String {
+    let shown = if items.len() <= most { items.len() } else { most.max(2) - 1 };
+    let rest = items.len() - shown;
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        _ if rest > 0 => format!("{} {word} {} others", items[..shown].join(", "), number(rest as u64)),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+    }
+}
+
+/// Words in lines of at most so many columns, all but the first behind an indent.
+pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let (mut out, mut column) = (String::new(), 0);
+    for word in text.split(' ') {
+        if column > 0 && column + 1 + word.width() > width {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += word.width();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_things() {
+        let counts =
+            [(0, "operation"), (1, "process"), (2, "process"), (1_234_567, "history"), (4, "way"), (1, "history")];
+        let counts = counts.map(|(many, thing)| count(many, thing));
+        insta::assert_snapshot!(counts.join("; "), @"0 operations; 1 process; 2 processes; 1,234,567 histories; 4 ways; 1 history");
+        insta::assert_snapshot!([0.00012, 0.25, 8.44, 4000.0].map(duration).join("; "), @"0.1 ms; 250 ms; 8.4 s; 4,000 s");
+    }
+
+    #[test]
+    fn foreign_text_stays_on_its_line() {
+        insta::assert_snapshot!(clean("a\u{1b}[31mb\n\u{202e}c\u{200b}\td é"), @r"a\u{1b}[31mb\n\u{202e}c\u{200b}\td é");
+    }
+
+    #[test]
+    fn long_text_says_how_much_is_left_out() {
+        insta::assert_snapshot!(short(&"x".repeat(1500), 5), @"xxxxx... (1,495 more)");
+        insta::assert_snapshot!(short("漢字漢字", 5), @"漢字... (2 more)");
+        insta::assert_snapshot!(cut("Enqueue(49600)", 10), @"Enqu...00)");
+    }
+
+    #[test]
+    fn lists_end() {
+        let items: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        let lists = [list(&items[..1], "or", 3), list(&items[..3], "or", 3), list(&items, "and", 3)];
+        insta::assert_snapshot!(lists.join("; "), @"a; a, b or c; a, b and 2 others");
+    }
+}

@@ -1,0 +1,8 @@
+//! Reports written, read and shown.
+
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod renderers;
+#[cfg(test)]
+mod samples;

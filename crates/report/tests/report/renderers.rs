@@ -1,0 +1,103 @@
+//! What every renderer makes of every sample.
+
+use report::*;
+
+use crate::samples;
+
+/// Compares what a renderer makes of every sample with what was looked at before.
+fn check(renderer: &str, render: impl Fn(&Report) -> String) {
+    for (name, report) in samples::all() {
+        insta::assert_snapshot!(format!("{renderer}__{name}"), render(&report));
+    }
+}
+
+#[test]
+fn brief_text() {
+    check("brief", |report| text(report, Detail::Brief, false));
+}
+
+#[test]
+fn markdown_of_one() {
+    check("markdown", |report| markdown(std::slice::from_ref(report)));
+}
+
+#[test]
+fn annotations() {
+    check("github", |report| github(std::slice::from_ref(report)));
+}
+
+#[test]
+fn all_at_once() {
+    let reports = [samples::accepted(), samples::inconclusive(), samples::words(), samples::hostile()];
+    insta::assert_snapshot!("junit", junit(&reports));
+    insta::assert_snapshot!("sarif", sarif(&reports));
+    insta::assert_snapshot!("markdown", markdown(&reports[..2]));
+    insta::assert_snapshot!(summary(&reports), @"4 histories: 1 accepted, 2 rejected, 1 inconclusive");
+    insta::assert_snapshot!(summary(&reports[..1]), @"");
+}
+
+#[test]
+fn fingerprints_stay() {
+    let fingerprint = |report: Report| {
+        let log: serde_json::Value = serde_json::from_str(&sarif(&[report])).unwrap();
+        log.pointer("/runs/0/results/0/partialFingerprints").unwrap().clone()
+    };
+    let queue = fingerprint(samples::queue());
+    assert_eq!(queue, fingerprint(samples::hostile()), "values and the end of the line are others");
+    assert_eq!(queue, fingerprint(samples::moved(samples::queue(), 7)), "the lines are others");
+    assert_ne!(queue, fingerprint(samples::evaluation_error()), "the reason is another");
+}
+
+#[test]
+fn what_it_took() {
+    insta::assert_snapshot!(stats(&samples::inconclusive()), @r#"
+    run.jsonl: searched whole in 1.2 s
+      returned         41 operations
+      evaluations      412,345 (329,876/s)
+      configurations   105,210 different of 250,000 reached (57.9 % coalesced)
+      widest           12,345 configurations at once when T2:1 Enqueue(2) returned
+      in flight there  T0:1 Enqueue(0), T1:1 Enqueue(1), T2:1 Enqueue(2), T3:1 Enqueue(3), T4:1 Enqueue(4) and 4 others
+    "#);
+}
+
+#[test]
+fn colors_change_nothing_else() {
+    for (name, report) in samples::all() {
+        let colored = text(&report, Detail::Full, true);
+        let mut plain = String::new();
+        let mut rest = colored.as_str();
+        while let Some((before, escape)) = rest.split_once('\u{1b}') {
+            plain.push_str(before);
+            rest = escape.split_once('m').unwrap().1;
+        }
+        plain.push_str(rest);
+        assert_eq!(plain, text(&report, Detail::Full, false), "{name}");
+        assert_ne!(plain, colored, "{name}");
+    }
+}
+
+#[test]
+fn only_visible_characters() {
+    let report = samples::hostile();
+    let reports = std::slice::from_ref(&report);
+    let texts =
+        [text(&report, Detail::Full, false), stats(&report), markdown(reports), github(reports), junit(reports)];
+    for text in texts {
+        let hidden = text.chars().find(|&c| (c.is_control() && c != '\n') || c == '\u{202e}');
+        assert_eq!(hidden, None, "in {text}");
+    }
+    assert_eq!(github(reports).lines().count(), 1);
+}
+
+#[test]
+fn tables_fit() {
+    let text = text(&samples::hostile(), Detail::Full, false);
+    let table = text.lines().skip_while(|line| !line.starts_with("    ---")).take_while(|line| !line.is_empty());
+    assert!(table.clone().count() > 1);
+    assert_eq!(table.filter(|line| line.chars().count() > 120).count(), 0);
+}
+
+#[test]
+fn full_text() {
+    check("full", |report| text(report, Detail::Full, false));
+}
