@@ -1,6 +1,7 @@
 //! Generators and the brute-force oracle that tests compare with.
 
 mod oracle;
+pub mod recording;
 mod table;
 pub mod tla;
 pub mod workload;
