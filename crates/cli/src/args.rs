@@ -6,7 +6,9 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::check::output::Extra;
 use crate::spec::args::SpecCommand;
+use crate::trust::args::{ConfirmArgs, ExportCommand, WitnessCommand};
 
 /// Could what my system did have been done by its specification, and if not, why not?
 #[derive(Debug, Parser)]
@@ -26,6 +28,21 @@ pub(crate) enum Command {
     #[command(after_help = "Exit codes: 0 every history is accepted, 1 one is rejected, 2 the command line or an \
                             input is wrong, 3 one is inconclusive, 4 nothing to check. 2 wins over 1, and 1 over 3.")]
     Check(CheckArgs),
+    /// Check, and explain a rejection in full: every possible state, every reason, every order that is still possible. Also
+    /// shows a report again that `--report json=FILE` wrote.
+    Explain(CheckArgs),
+    /// Write a history and its specification for another checker.
+    #[command(subcommand)]
+    Export(ExportCommand),
+    /// Let TLC decide a history too, and compare.
+    #[command(
+        after_help = "Exit codes: 0 both verdicts are the same, 1 they differ, 2 the command line or an input is \
+                            wrong, or TLC has no verdict, 3 inconclusive, 4 nothing to check."
+    )]
+    Confirm(ConfirmArgs),
+    /// Work with the orders that `check --witness` writes.
+    #[command(subcommand)]
+    Witness(WitnessCommand),
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
     /// Check, list or evaluate a TLA+ specification on its own.
@@ -40,14 +57,27 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// What to check: files, trace directories, directories of either, or `-` for standard input.
-    #[arg(required = true, value_name = "HISTORY")]
-    pub(crate) histories: Vec<PathBuf>,
+    /// A TLA+ module, unless `--spec` is given, and then what to check: files, trace directories, directories of either,
+    /// or `-` for standard input.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
 
-    /// The specification: the name of a built-in one and its options, such as `queue:capacity=4`. `omnilink specs` lists
-    /// them.
+    /// The specification: the name of a built-in one and its options, such as `queue:capacity=4`, or a TLA+ module.
+    /// `omnilink specs` lists those that are built in.
     #[arg(long, value_name = "SPEC")]
-    pub(crate) spec: String,
+    pub(crate) spec: Option<String>,
+
+    /// The configuration of a TLA+ module. The file beside it that has the same name and ends in `.cfg` if not given.
+    #[arg(long, value_name = "CFG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
+    #[arg(long = "include", value_name = "DIR")]
+    pub(crate) includes: Vec<PathBuf>,
+
+    /// How operations and a TLA+ module belong together. The file `omnilink.toml` beside the module if not given.
+    #[arg(long, value_name = "TOML")]
+    pub(crate) settings: Option<PathBuf>,
 
     /// The format of the histories. Found out by looking at them if not given.
     #[arg(long, value_name = "FORMAT", value_parser = crate::input::parse_format)]
@@ -60,7 +90,15 @@ pub(crate) struct CheckArgs {
 
     /// How to print the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: Output,
+    pub(crate) format: CheckOutput,
+
+    /// Also write a report to a file: `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. May be given several times.
+    #[arg(long = "report", value_name = "KIND=FILE")]
+    pub(crate) reports: Vec<Extra>,
+
+    /// Show what the check took: configurations, evaluations, how many fell together, the widest place.
+    #[arg(long)]
+    pub(crate) stats: bool,
 
     /// Write the order that was found for an accepted history to this file, one operation a line.
     #[arg(long, value_name = "FILE")]
@@ -81,6 +119,11 @@ pub(crate) struct CheckArgs {
     /// Neither split a history into independent parts nor use a procedure made for one data type: search it whole.
     #[arg(long)]
     pub(crate) no_shortcuts: bool,
+
+    /// Place operations one by one in every order that is possible, and leave nothing out, as a model checker does. The
+    /// counts that `--stats` shows can then be compared with those of TLC on what `omnilink export tlc` writes.
+    #[arg(long)]
+    pub(crate) exhaustive: bool,
 
     /// How many parts of a history to search at once. All cores if not given.
     #[arg(short = 'j', long, value_name = "COUNT")]
@@ -123,6 +166,15 @@ pub(crate) enum Order {
 pub(crate) enum Output {
     Human,
     Json,
+}
+
+/// How reports are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckOutput {
+    Human,
+    Json,
+    /// Markdown
+    Md,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -6,13 +6,14 @@ mod convert;
 mod exit;
 mod input;
 mod limits;
-mod render;
 mod spec;
 mod specs;
+mod trust;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use report::Detail;
 
 use crate::args::{Cli, Color, Command};
 use crate::exit::Exit;
@@ -30,7 +31,11 @@ fn main() -> ExitCode {
     }
     .write_global();
     let exit = match cli.command {
-        Command::Check(args) => check::run(&args),
+        Command::Check(args) => check::run(&args, Detail::Brief),
+        Command::Explain(args) => check::run(&args, Detail::Full),
+        Command::Export(command) => trust::export::run(&command),
+        Command::Confirm(args) => trust::confirm::run(&args),
+        Command::Witness(command) => trust::witness::run(&command),
         Command::Convert(args) => convert::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),

@@ -18,10 +18,19 @@ fn run(directory: &Path, args: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_omnilink"))
         .current_dir(directory)
         .args(args.split_whitespace())
+        // What automation sets must not change what is printed.
+        .env_remove("GITHUB_ACTIONS")
         .output()
         .expect("the command runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    format!("{}{}exit {}", text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+    let printed: String = text(&output.stdout).lines().map(|line| format!("{}\n", timeless(line))).collect();
+    format!("{printed}{}exit {}", text(&output.stderr), output.status.code().unwrap_or(-1))
+}
+
+/// A line without the time that something took.
+fn timeless(line: &str) -> &str {
+    let time = line.rsplit_once(" in ").filter(|(_, time)| time.ends_with(" ms") || time.ends_with(" s"));
+    time.map_or(line, |(before, _)| before)
 }
 
 /// Checks a history that is written to a file first.
@@ -45,10 +54,10 @@ fn a_rejected_history_names_what_fits_nowhere() {
     let history = "T0 [0 1] put(\"a\", 1)\nT1 [2 3] get(\"a\") = 1\nT0 [2 5] erase(\"b\") = 7\n";
     insta::assert_snapshot!(check("rejected", "--spec kv", history), @r#"
     history: rejected
-      no order of the operations on "b" allows T0:1 erase("b") = 7 [2 5]
-      0 operations returned before it and can be explained, and then:
-        in state empty: `erase` returned 7, but the map holds nothing under "b"
-      3 operations of 2 processes, searched in 2 independent parts: 3 configurations, at most 2 at once
+    error: no order of the operations on "b" allows T0:1 erase("b") = 7 [2 5]
+     |
+     = note: in state empty: `erase` returned 7, but the map holds nothing under "b"
+     = note: 0 of 3 operations explained
     exit 1
     "#);
 }
@@ -58,12 +67,17 @@ fn a_contradiction_is_shown_by_the_operations_it_is_made_of() {
     let history = "T0 [0 1] push(1)\nT0 [2 3] push(2)\nT1 [4 5] pop() = 2\nT1 [6 7] pop() = 1\n";
     insta::assert_snapshot!(check("contradiction", "--spec queue", history), @r"
     history: rejected
-      1 was enqueued before 2, but 2 was dequeued before 1
-        T0:0 push(1) [0 1]
-        T1:1 pop() = 1 [6 7]
-        T0:1 push(2) [2 3]
-        T1:0 pop() = 2 [4 5]
-      4 operations of 2 processes, decided without searching
+    error: 1 was enqueued before 2, but 2 was dequeued before 1
+
+      this part fails by itself: 4 operations
+
+        T0       T1
+        -------  ---------
+        push(1)
+        push(2)
+                 pop() = 2
+                 pop() = 1
+        (operations in one row overlap)
     exit 1
     ");
 }
@@ -85,16 +99,11 @@ fn a_limit_makes_it_inconclusive_and_names_the_widest_place() {
     history.push_str("T9 [20 21] read() = 0\n");
     insta::assert_snapshot!(check("width", "--spec register --max-width 4", &history), @r"
     history: inconclusive
-      the limit on simultaneous configurations was reached
-      widest at T0:0 write(0) [0 10]: 7 configurations at once
-      6 operations in flight there, which may take effect in any order; the longest:
-        T5:0 write(5) [0 15]
-        T4:0 write(4) [0 14]
-        T3:0 write(3) [0 13]
-        T2:0 write(2) [0 12]
-        T1:0 write(1) [0 11]
-        T0:0 write(0) [0 10]
-      7 operations of 7 processes, searched whole: 7 configurations, at most 7 at once
+    warning: the limit on simultaneous configurations was reached
+     |
+     = note: widest when T0:0 write(0) returned: 7 configurations at once
+     = note: in flight there: T0:0 write(0), T1:0 write(1), T2:0 write(2), T3:0 write(3), T4:0 write(4) and T5:0 write(5)
+     = help: fewer operations at once, or a larger limit, make it decidable
     exit 3
     ");
 }
@@ -102,14 +111,14 @@ fn a_limit_makes_it_inconclusive_and_names_the_widest_place() {
 #[test]
 fn memory_is_a_limit_like_any_other() {
     let output = check("memory", "--spec queue --no-shortcuts --max-memory 64M", &hostile());
-    assert!(output.starts_with("history: inconclusive\n  the memory limit was reached\n"), "{output}");
+    assert!(output.starts_with("history: inconclusive\nwarning: the memory limit was reached\n"), "{output}");
     assert!(output.ends_with("exit 3"), "{output}");
 }
 
 #[test]
 fn time_is_a_limit_like_any_other() {
     let output = check("time", "--spec queue --no-shortcuts --timeout 100ms", &hostile());
-    assert!(output.starts_with("history: inconclusive\n  the time limit was reached\n"), "{output}");
+    assert!(output.starts_with("history: inconclusive\nwarning: the time limit was reached\n"), "{output}");
     assert!(output.ends_with("exit 3"), "{output}");
 }
 
@@ -139,9 +148,8 @@ fn a_history_that_breaks_off_is_checked_up_to_there() {
     let history =
         "{\"process\": 0, \"action\": \"push\", \"args\": [1], \"start\": 1, \"end\": 2}\n{\"process\": 0, \"act";
     insta::assert_snapshot!(check("cut", "--spec queue", history), @r"
-    history: accepted
-      note: breaks off after 68 bytes: the last line is incomplete; what stands before is a history of its own
-      1 operation of 1 process, decided without searching
+    history: accepted, 1 operation of 1 process, decided without searching
+      note: the recording breaks off: after 68 bytes the last line is incomplete
     exit 0
     ");
 }
@@ -155,14 +163,13 @@ fn a_directory_is_every_history_in_it() {
         fs::write(directory.join("runs").join(name), history).expect("a file");
     }
     fs::write(directory.join("runs/d"), "damage").expect("a file");
-    insta::assert_snapshot!(run(&directory, "check --quiet --spec register runs"), @r"
+    insta::assert_snapshot!(run(&directory, "check --quiet --spec register runs"), @"
     runs/b: rejected
-      no order of the operations allows T0:1 read() = 2 [2 3]
-      1 operation returned before it and can be explained, and then:
-        in state 1: `read` returned 2, but the register holds 1
-          after T0:0 write(1) [0 1]
-      2 operations of 1 process, searched whole: 2 configurations, at most 2 at once
-    3 checked: 2 accepted, 1 rejected
+    error: no order of the operations allows T0:1 read() = 2 [2 3]
+     |
+     = note: in state 1: `read` returned 2, but the register holds 1
+     = note: 1 of 2 operations explained
+    3 histories: 2 accepted, 1 rejected
     error: runs/d: the format is not one of those that are known
     help: name it with `--from`, or see FORMAT.md for how to write a history
     exit 2
@@ -192,6 +199,32 @@ fn json_has_everything() {
     let output = check("json", "--spec register --format json", history);
     let (json, _) = output.rsplit_once("exit").expect("an exit code");
     let mut json: serde_json::Value = serde_json::from_str(json).expect("a JSON document");
-    json["histories"][0]["milliseconds"] = serde_json::Value::Null;
+    json["stats"]["seconds"] = serde_json::Value::Null;
     insta::assert_snapshot!(format!("{json:#}"));
+}
+
+#[test]
+fn reports_are_written_beside_what_is_printed() {
+    let directory = directory("reports");
+    for (name, result) in [("good", 1), ("bad", 2)] {
+        let history = format!("T0 [0 1] write(1)\nT1 [2 3] read() = {result}\n");
+        fs::write(directory.join(name), history).expect("a file");
+    }
+    let reports = "--report junit=r.xml --report sarif=r.sarif --report json=r.json --report md=r.md";
+    let printed = run(&directory, &format!("check --spec register {reports} good bad"));
+    assert!(printed.ends_with("2 histories: 1 accepted, 1 rejected\nexit 1"), "{printed}");
+    let read = |name: &str| fs::read_to_string(directory.join(name)).expect("a report");
+    let json = |name: &str| serde_json::from_str::<serde_json::Value>(&read(name)).expect("a JSON document");
+    assert_eq!(read("r.xml").matches("<testcase ").count(), 2);
+    assert_eq!(read("r.xml").matches("<failure").count(), 1);
+    assert_eq!(json("r.sarif")["runs"][0]["results"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json("r.json")["reports"].as_array().map(Vec::len), Some(2));
+    assert!(read("r.md").contains("no order of the operations allows T1:0 read() = 2"));
+}
+
+#[test]
+fn a_report_of_an_unknown_kind_is_refused() {
+    let output = check("report-kind", "--spec register --report yaml=r.yaml", "T0 [0 1] write(1)\n");
+    assert!(output.contains("there is no report `yaml`; there are json, junit, md and sarif"), "{output}");
+    assert!(output.ends_with("exit 2"), "{output}");
 }

@@ -20,11 +20,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("search", &["history"]),
     ("models", &["history", "search"]),
     ("tla-syntax", &[]),
-    ("tla", &["history", "search", "tla-syntax"]),
+    ("tla", &["tla-syntax"]),
+    ("report", &[]),
+    ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
     ("omnilink", &["history", "search", "models"]),
     ("testkit", &["history", "search", "models"]),
-    ("cli", &["history", "search", "models", "tla-syntax", "tla", "omnilink"]),
-    ("xtask", &["testkit"]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "omnilink"]),
+    ("xtask", &["history", "testkit"]),
 ];
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";

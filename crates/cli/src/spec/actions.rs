@@ -17,10 +17,10 @@ pub(crate) fn run(args: &ActionsArgs) -> Exit {
     let options = Options { skip_properties: true, ..Options::default() };
     let loaded = match load(&args.located.file, around, options, None) {
         Ok(loaded) => loaded,
-        Err(complaints) => return refuse(SCHEMA, &complaints, around.format),
+        Err(complaints) => return refuse(SCHEMA, &complaints, args.located.format),
     };
     let actions = &loaded.program.actions;
-    match around.format {
+    match args.located.format {
         Output::Human => {
             complaint::print(&loaded.warnings);
             for action in actions {

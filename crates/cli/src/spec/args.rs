@@ -31,6 +31,10 @@ pub(crate) struct Located {
 
     #[command(flatten)]
     pub(crate) around: Around,
+
+    /// How to print the outcome.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(crate) format: Output,
 }
 
 #[derive(Debug, Args)]
@@ -42,10 +46,6 @@ pub(crate) struct Around {
     /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
     #[arg(long = "include", value_name = "DIR")]
     pub(crate) includes: Vec<PathBuf>,
-
-    /// How to print the outcome.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: Output,
 }
 
 #[derive(Debug, Args)]
@@ -118,4 +118,8 @@ pub(crate) struct EvalArgs {
 
     #[command(flatten)]
     pub(crate) around: Around,
+
+    /// How to print the outcome.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(crate) format: Output,
 }

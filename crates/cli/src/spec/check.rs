@@ -1,10 +1,8 @@
 //! `omnilink spec check`: every state that a specification can reach.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use history::Stop;
 use indicatif::HumanCount;
 use tla::machine::Machine;
 use tla::modules::World;
@@ -14,6 +12,7 @@ use tla::reach::{Checked, Limit, Stats, Verdict, check};
 use super::args::SpecCheckArgs;
 use super::complaint::Complaint;
 use super::explain::{self, Explanation};
+use super::guard::{guarded, limit};
 use super::load::{Loaded, load};
 use super::world::{Outside, Stopper};
 use super::{complaint, refuse, show};
@@ -38,19 +37,19 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let options = Options { skip_properties: args.skip_properties, ..Options::default() };
     let mut loaded = match load(&args.located.file, around, options, None) {
         Ok(loaded) => loaded,
-        Err(complaints) => return refuse(show::SCHEMA, &complaints, around.format),
+        Err(complaints) => return refuse(show::SCHEMA, &complaints, args.located.format),
     };
     if let Some(is_checked) = args.deadlock {
         loaded.program.check_deadlock = is_checked;
     }
     let Loaded { program, warnings, .. } = loaded;
-    if around.format == Output::Human {
+    if args.located.format == Output::Human {
         complaint::print(&warnings);
     }
     let label = args.located.file.display().to_string();
     let settings = Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress };
     let limits = Limits::new(&settings, &label);
-    let is_quiet = around.format == Output::Json;
+    let is_quiet = args.located.format == Output::Json;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.workers.unwrap_or_else(cores).max(1);
     let stop = Arc::new(Stopper::default());
@@ -63,7 +62,7 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let explanation = guarded(&limits, &stop, || explain::explain(&mut machine, &checked.verdict));
     let outcome = Outcome { label, program: &program, checked, explanation, warnings, elapsed };
     drop(limits);
-    match around.format {
+    match args.located.format {
         Output::Human => show::human(&outcome, &mut machine),
         Output::Json => show::json(&outcome, &mut machine),
     }
@@ -75,33 +74,6 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
         | Verdict::PostconditionFalse(_) => Exit::Rejected,
         Verdict::Error { .. } => Exit::Wrong,
         Verdict::Stopped(_) => Exit::Inconclusive,
-    }
-}
-
-/// Runs while somebody looks at the limits, since one expression may take longer than everything else.
-fn guarded<R>(limits: &Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
-    const PAUSE: Duration = Duration::from_millis(10);
-    let (ended, end) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                if let Some(reason) = limits.exceeded() {
-                    stop.stop(limit(reason));
-                    return;
-                }
-            }
-        });
-        let result = run();
-        drop(ended);
-        result
-    })
-}
-
-fn limit(stop: Stop) -> Limit {
-    match stop {
-        Stop::Time => Limit::Time,
-        Stop::Memory => Limit::Memory,
-        _ => Limit::Interrupt,
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) struct Complaint {
     pub(crate) message: String,
     /// The first is where it is wrong; the others belong to it.
     pub(crate) spots: Vec<Spot>,
+    pub(crate) note: Option<String>,
     pub(crate) help: Option<String>,
     /// Something is missing from the configuration.
     pub(crate) lacks_config: bool,
@@ -52,7 +53,14 @@ fn spot(sources: &Sources, site: Site, label: &str) -> Spot {
 
 impl Complaint {
     pub(crate) fn new(message: impl Into<String>) -> Complaint {
-        Complaint { is_warning: false, message: message.into(), spots: Vec::new(), help: None, lacks_config: false }
+        Complaint {
+            is_warning: false,
+            message: message.into(),
+            spots: Vec::new(),
+            note: None,
+            help: None,
+            lacks_config: false,
+        }
     }
 
     pub(crate) fn of_config(config: &Text, error: &Diagnostic) -> Complaint {
@@ -106,6 +114,11 @@ impl Complaint {
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
     }
 
+    pub(crate) fn of_problem(sources: &Sources, problem: &validate::Problem) -> Complaint {
+        let spots = problem.place.iter().map(|(site, label)| spot(sources, *site, label)).collect();
+        Complaint { spots, help: problem.help.clone(), ..Complaint::new(&problem.message) }
+    }
+
     /// A module that stands in a file of another name, which those who extend it would not find.
     pub(crate) fn of_file_name(program: &Program, stem: &str) -> Option<Complaint> {
         let (name, sources) = (&program.module.name, &program.module.sources);
@@ -125,6 +138,9 @@ impl Complaint {
     pub(crate) fn render(&self) -> String {
         let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
         let mut report = vec![self.shown(level)];
+        if let Some(note) = &self.note {
+            report.push(Group::with_title(Level::NOTE.secondary_title(note.as_str())));
+        }
         if let Some(help) = &self.help {
             report.push(Group::with_title(Level::HELP.secondary_title(help.as_str())));
         }
@@ -159,6 +175,7 @@ impl Complaint {
             "message": self.message,
             "place": place,
             "related": spots.collect::<Vec<_>>(),
+            "note": self.note,
             "help": self.help,
         })
     }

@@ -10,7 +10,7 @@ use tla::machine::Machine;
 use tla::program::Options;
 use tla::resolve::intern_expressions;
 
-use super::args::{Around, EvalArgs};
+use super::args::EvalArgs;
 use super::complaint::Complaint;
 use super::load::{Parts, load, load_expression, read};
 use super::world::Outside;
@@ -23,9 +23,9 @@ const SCHEMA: &str = "omnilink.spec-eval/1";
 const OPTIONS: Options = Options { skip_properties: true, without_behavior: true };
 
 pub(crate) fn run(args: &EvalArgs) -> Exit {
-    let format = args.around.format;
+    let format = args.format;
     if let (Some(file), Some(lines)) = (&args.file, &args.lines) {
-        return match evaluate_lines(file, lines, &args.around) {
+        return match evaluate_lines(file, lines, args) {
             Ok(()) => Exit::Accepted,
             Err(complaints) => refuse(SCHEMA, &complaints, format),
         };
@@ -63,16 +63,16 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
 
 /// Evaluates each line of a file in the context of a module. The order of strings is that of a module in which the lines
 /// stand together; apart from that, no line knows of another.
-fn evaluate_lines(file: &Path, lines: &Path, around: &Around) -> Result<(), Vec<Complaint>> {
-    let mut parts = Parts::read(file, around)?;
+fn evaluate_lines(file: &Path, lines: &Path, args: &EvalArgs) -> Result<(), Vec<Complaint>> {
+    let mut parts = Parts::read(file, &args.around)?;
     let text = read(lines).map_err(|complaint| vec![complaint])?;
     let lines: Vec<&str> = text.lines().collect();
     intern_expressions(&mut parts.module, &lines);
     // What is wrong without any line would be wrong with every one.
     parts.clone().link(OPTIONS, None)?;
     for line in lines {
-        let answer = evaluate_line(parts.clone(), line, around.format);
-        match (around.format, answer) {
+        let answer = evaluate_line(parts.clone(), line, args.format);
+        match (args.format, answer) {
             (Output::Human, Ok(value)) => anstream::println!("{value}"),
             (Output::Human, Err((_, message))) => anstream::println!("error: {message}"),
             (Output::Json, Ok(value)) => anstream::println!("{}", json!({ "value": value })),

@@ -25,7 +25,7 @@ pub(crate) struct Loaded {
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) module: Module,
-    config: Config,
+    pub(crate) config: Config,
     text: Text,
 }
 

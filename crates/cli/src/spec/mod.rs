@@ -3,12 +3,13 @@
 mod actions;
 pub(crate) mod args;
 mod check;
-mod complaint;
+pub(crate) mod complaint;
 mod eval;
 mod explain;
-mod load;
+pub(crate) mod guard;
+pub(crate) mod load;
 mod show;
-mod world;
+pub(crate) mod world;
 
 use args::SpecCommand;
 use complaint::Complaint;

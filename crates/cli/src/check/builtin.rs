@@ -1,0 +1,297 @@
+//! Checking histories against a specification that is built in.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::mem::{replace, take};
+use std::path::Path;
+use std::sync::Arc;
+
+use history::format::binary::Merge;
+use history::{Call, Cut, History, OpId, Precedence, Stop, Trace, Verdict};
+use models::check::{Checked, Failure, Method, Options};
+use models::{Model, Visitor, with_model};
+use report::{Field, Legal, Reason, Rejection, Report, Window};
+use search::{Explanation, Stats, Strategy, Why, Witness};
+use validate::Teller;
+
+use super::Failed;
+use super::mentions::Calls;
+use crate::args::{CheckArgs, Order};
+use crate::input::{self, InputError, Recording};
+use crate::limits::Limits;
+
+/// A built-in specification, by its name and options.
+pub(super) struct Builtin(String);
+
+impl Builtin {
+    pub(super) fn find(name: &str) -> Result<Builtin, InputError> {
+        let help = Some("`omnilink specs` lists the specifications and their options".into());
+        with_model(name, Nothing).map_err(|error| InputError { message: error.to_string(), help })?;
+        Ok(Builtin(name.to_owned()))
+    }
+
+    /// Checks one recording.
+    pub(super) fn check(
+        &self,
+        args: &CheckArgs,
+        path: &Path,
+        label: &str,
+        witness_file: &mut Option<BufWriter<File>>,
+    ) -> Result<Report, Failed> {
+        let limits = Limits::new(&args.into(), label);
+        let is_too_large =
+            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > args.max_memory.as_u64());
+        let recording = match is_too_large {
+            true => Recording::Trace(Trace::default()),
+            false => input::open(path, args.from)?,
+        };
+        let check = Check { args, spec: &self.0, path, label, recording, limits: &limits, witness_file };
+        let mut report = if is_too_large {
+            let verdict = Verdict::Inconclusive(Stop::Memory);
+            let checked = Checked { verdict, method: Method::Search, stats: Stats::default() };
+            check.report(&checked, None, 0, &[], &Calls::Segments(path, &[]))?
+        } else {
+            with_model(&self.0, check).map_err(InputError::new)??
+        };
+        report.stats.seconds = limits.elapsed().as_secs_f64();
+        Ok(report)
+    }
+}
+
+/// Only finds out whether a model exists.
+struct Nothing;
+
+impl Visitor for Nothing {
+    type Output = ();
+
+    fn visit<M: Model>(self, _: M) {}
+}
+
+/// Checks one recording against whichever model was chosen.
+struct Check<'a> {
+    args: &'a CheckArgs,
+    spec: &'a str,
+    path: &'a Path,
+    label: &'a str,
+    recording: Recording,
+    limits: &'a Limits,
+    witness_file: &'a mut Option<BufWriter<File>>,
+}
+
+impl Visitor for Check<'_> {
+    type Output = Result<Report, InputError>;
+
+    fn visit<M: Model>(mut self, model: M) -> Self::Output {
+        match self.recording {
+            Recording::Segments(ref merge) if self.is_stream(&model, merge.processes())? => self.check_stream(&model),
+            _ => self.check_whole(&model),
+        }
+    }
+}
+
+/// How many operations are looked at to find out whether a history splits into parts.
+const LOOKED_AT: usize = 1 << 16;
+
+impl Check<'_> {
+    /// True if there is nothing to gain from having the whole history at hand.
+    fn is_stream<M: Model>(&self, model: &M, processes: &[Arc<str>]) -> Result<bool, InputError> {
+        if self.args.order == Order::Program || self.args.exhaustive || self.witness_file.is_some() {
+            return Ok(false);
+        }
+        if self.args.no_shortcuts || model.has_procedure() {
+            return Ok(self.args.no_shortcuts);
+        }
+        for op in self.segments()?.take(LOOKED_AT) {
+            let op = op?;
+            let bad =
+                |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
+            if model.bind(&op).map_err(bad)?.is_some_and(|op| model.partition(&op).is_none()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn check_stream<M: Model>(&self, model: &M) -> Result<Report, InputError> {
+        let mut merge = self.segments()?;
+        let processes: Vec<Arc<str>> = merge.processes().to_vec();
+        let mut operations = 0;
+        let counted = merge.by_ref().map(|op| op.map_err(InputError::from)).inspect(|_| operations += 1);
+        let watcher = |stats: &Stats| self.limits.look(stats);
+        let checked = models::check::check_stream(model, &processes, counted, &self.options().search, &watcher)?;
+        // A verdict may come before the end. The rest is read all the same, so that what is damaged there is not missed.
+        for op in merge.by_ref() {
+            op?;
+            operations += 1;
+        }
+        self.report(&checked, Some(operations), processes.len(), merge.cuts(), &Calls::Segments(self.path, &processes))
+    }
+
+    fn check_whole<M: Model>(&mut self, model: &M) -> Result<Report, InputError> {
+        let recording = replace(&mut self.recording, Recording::Trace(Trace::default()));
+        let mut trace = recording.read(self.path)?;
+        let cuts = take(&mut trace.cuts);
+        let history = History::new(trace)?;
+        let watcher = |stats: &Stats| self.limits.look(stats);
+        let checked = models::check::check(model, &history, &self.options(), &watcher)?;
+        if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness_file, &checked.verdict) {
+            write_witness(file, self.label, witness, &history).map_err(InputError::new)?;
+        }
+        let operations = history.ops().len() as u64;
+        self.report(&checked, Some(operations), history.processes().len(), &cuts, &Calls::Whole(&history))
+    }
+
+    fn segments(&self) -> Result<Merge<File>, InputError> {
+        match input::open(self.path, Some(input::Kind::Binary))? {
+            Recording::Segments(merge) => Ok(merge),
+            Recording::Trace(_) => unreachable!("binary traces are opened as segments"),
+        }
+    }
+
+    fn options(&self) -> Options {
+        let strategy = match self.args.order {
+            Order::RealTime if self.args.exhaustive => Strategy::ByLevel(Precedence::RealTime),
+            Order::RealTime => Strategy::JustInTime,
+            Order::Program => Strategy::ByLevel(Precedence::Program),
+        };
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        Options {
+            search: search::Options { strategy, reduce: !self.args.exhaustive, max_width: self.args.max_width },
+            shortcuts: !self.args.no_shortcuts && !self.args.exhaustive,
+            threads: self.args.jobs.unwrap_or_else(cores),
+        }
+    }
+
+    fn report(
+        &self,
+        checked: &Checked,
+        operations: Option<u64>,
+        processes: usize,
+        cuts: &[Cut],
+        calls: &Calls<'_>,
+    ) -> Result<Report, InputError> {
+        let mut teller = Teller::default();
+        let verdict = match &checked.verdict {
+            Verdict::Accepted(_) => report::Verdict::Accepted,
+            Verdict::Inconclusive(stop) => report::Verdict::Inconclusive { stop: stop.to_string() },
+            Verdict::Rejected(Failure::Contradiction { ops, reason }) => {
+                report::Verdict::Rejected(Box::new(contradiction(ops, reason, &mut teller)))
+            }
+            Verdict::Rejected(Failure::Stuck { part, explanation }) => {
+                let part = part.as_ref().map(|part| format!(" on {part}")).unwrap_or_default();
+                let blocked = explanation.goal.map(|goal| calls.describe(&[goal])).transpose()?;
+                let sentence = match blocked.as_deref() {
+                    Some([op]) => {
+                        let end = op.end.map_or("...".to_owned(), |end| end.to_string());
+                        format!("no order of the operations{part} allows {} {} [{} {end}]", op.name, op.text, op.start)
+                    }
+                    _ => format!(
+                        "no order of the operations{part} is allowed: at most {} can be placed",
+                        explanation.explained
+                    ),
+                };
+                report::Verdict::Rejected(Box::new(stuck(sentence, explanation, &mut teller)))
+            }
+        };
+        let method = match checked.method {
+            Method::Procedure => "decided without searching".to_owned(),
+            Method::Parts(parts) => format!("searched in {parts} independent parts"),
+            Method::Search => "searched whole".to_owned(),
+        };
+        let stats = super::stats(&checked.stats, &method, &mut |id| teller.op(id));
+        Ok(Report {
+            schema: report::SCHEMA.into(),
+            history: report::History { name: self.label.into(), operations, processes, cuts: super::cuts(cuts) },
+            spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
+            order: super::order(self.args),
+            verdict,
+            operations: calls.describe(teller.mentioned())?,
+            sources: Vec::new(),
+            stats,
+            notes: Vec::new(),
+            next: Vec::new(),
+        })
+    }
+}
+
+/// A few operations that contradict each other, whatever the others do.
+fn contradiction(ops: &[OpId], reason: &str, teller: &mut Teller) -> Rejection {
+    let operations = ops.iter().map(|&op| teller.op(op)).collect();
+    Rejection {
+        sentence: reason.to_owned(),
+        blocked: None,
+        explained: 0,
+        states: Vec::new(),
+        interpretations: Vec::new(),
+        reasons: Vec::new(),
+        expected: Vec::new(),
+        expects_more: false,
+        legal: Legal::Unknown,
+        what_ifs: Vec::new(),
+        window: Some(Window { start: Vec::new(), operations, before: 0 }),
+    }
+}
+
+/// Every order gets stuck.
+fn stuck(sentence: String, explanation: &Explanation<String>, teller: &mut Teller) -> Rejection {
+    let mut shown: Vec<&String> = Vec::new();
+    let mut reasons: Vec<Reason> = Vec::new();
+    let mut interpretations = Vec::new();
+    let blocked = explanation.goal.map(|goal| teller.op(goal));
+    for stuck in &explanation.stuck {
+        let state = shown.iter().position(|known| **known == stuck.state).unwrap_or_else(|| {
+            shown.push(&stuck.state);
+            shown.len() - 1
+        });
+        let step = |step: &search::Placed| report::Step { op: teller.op(step.op), partway: step.partway };
+        let recent = stuck.recent.iter().map(step).collect();
+        interpretations.push(report::Interpretation { state, recent });
+        for refusal in &stuck.refused {
+            let op = teller.op(refusal.op);
+            let why = match &refusal.why {
+                Why::MustFollow(before) => report::Why::Time { after: teller.op(*before) },
+                Why::LeadsNowhere => report::Why::Dead,
+                Why::Disabled(reason) => {
+                    let text = reason.clone().unwrap_or_else(|| "the specification does not allow it".into());
+                    report::Why::Words { text }
+                }
+            };
+            match reasons.iter_mut().find(|reason| reason.op == op && reason.why == why) {
+                Some(reason) if reason.states.contains(&state) => {}
+                Some(reason) => reason.states.push(state),
+                None => reasons.push(Reason { op, states: vec![state], why }),
+            }
+        }
+    }
+    reasons.sort_by_key(|reason| (Some(reason.op) != blocked, reason.op));
+    let field = |state: &&String| vec![Field { name: String::new(), value: (*state).clone() }];
+    let states = shown.iter().enumerate();
+    Rejection {
+        sentence,
+        blocked,
+        explained: explanation.explained,
+        states: states.map(|(at, state)| report::State { id: at.to_string(), variables: field(state) }).collect(),
+        interpretations,
+        reasons,
+        expected: Vec::new(),
+        expects_more: false,
+        legal: Legal::Unknown,
+        what_ifs: Vec::new(),
+        window: None,
+    }
+}
+
+/// Writes the order that explains a history: one operation a line, as the verdict names it.
+fn write_witness(
+    file: &mut BufWriter<File>,
+    label: &str,
+    witness: &Witness,
+    history: &History<Call>,
+) -> std::io::Result<()> {
+    writeln!(file, "# {label}")?;
+    for step in witness.steps() {
+        let op = history.op(step.op);
+        writeln!(file, "{} {} {}", history.name(step.op), op.interval, op.call)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Where reports go: to people as they come, to programs at the end.
+
+use std::fs;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use report::{Detail, ReadError, Report, Verdict};
+use serde_json::json;
+
+use crate::args::{CheckArgs, CheckOutput};
+use crate::input::InputError;
+
+/// A file to write, and what into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Extra {
+    kind: Kind,
+    path: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Json,
+    JUnit,
+    Markdown,
+    Sarif,
+}
+
+impl FromStr for Extra {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Extra, String> {
+        let (kind, path) = text.split_once('=').ok_or("it has the form `junit=report.xml`")?;
+        let kind = match kind {
+            "json" => Kind::Json,
+            "junit" => Kind::JUnit,
+            "md" => Kind::Markdown,
+            "sarif" => Kind::Sarif,
+            _ => return Err(format!("there is no report `{kind}`; there are json, junit, md and sarif")),
+        };
+        Ok(Extra { kind, path: path.into() })
+    }
+}
+
+/// Shows a report to people, if they are to see it now.
+pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
+    let is_quiet = args.quiet && matches!(report.verdict, Verdict::Accepted);
+    if args.format == CheckOutput::Human && !is_quiet {
+        if report.history.operations == Some(0) {
+            anstream::println!("{}: nothing to check", report.history.name);
+            return;
+        }
+        // Where colors are not wanted, the stream takes them out again.
+        anstream::print!("{}", report::text(report, detail, true));
+        if args.stats {
+            anstream::print!("{}", report::stats(report));
+        }
+    }
+}
+
+/// Writes what is written once all histories have been checked.
+pub(super) fn write(args: &CheckArgs, reports: &[Report]) -> Result<(), (String, InputError)> {
+    match args.format {
+        CheckOutput::Human => anstream::print!("{}", report::summary(reports)),
+        CheckOutput::Json => anstream::print!("{}", document(reports)),
+        CheckOutput::Md => anstream::print!("{}", report::markdown(reports)),
+    }
+    let is_action = std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
+    if is_action && args.format == CheckOutput::Human {
+        anstream::print!("{}", report::github(reports));
+        if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
+            append(&PathBuf::from(path), &report::markdown(reports))?;
+        }
+    }
+    for Extra { kind, path } in &args.reports {
+        let text = match kind {
+            Kind::Json => document(reports),
+            Kind::JUnit => report::junit(reports),
+            Kind::Markdown => report::markdown(reports),
+            Kind::Sarif => report::sarif(reports),
+        };
+        fs::write(path, text).map_err(|error| failed(path, &error))?;
+    }
+    Ok(())
+}
+
+fn append(path: &PathBuf, text: &str) -> Result<(), (String, InputError)> {
+    let before = fs::read_to_string(path).unwrap_or_default();
+    fs::write(path, before + text).map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &std::path::Path, error: &std::io::Error) -> (String, InputError) {
+    (path.display().to_string(), InputError::new(format!("cannot be written: {error}")))
+}
+
+/// The schema of a list of reports.
+const REPORTS: &str = "omnilink.reports/1";
+
+fn document(reports: &[Report]) -> String {
+    format!("{:#}\n", json!({ "schema": REPORTS, "reports": reports }))
+}
+
+/// Reads what [`document`] wrote, or a report on its own.
+pub(super) fn read(text: &str) -> Result<Vec<Report>, ReadError> {
+    let mut value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    match value.get_mut("reports").map(serde_json::Value::take) {
+        Some(serde_json::Value::Array(reports)) if value["schema"] == REPORTS => {
+            reports.iter().map(|report| Report::from_json(&report.to_string())).collect()
+        }
+        _ => Report::from_json(text).map(|report| vec![report]),
+    }
+}

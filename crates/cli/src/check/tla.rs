@@ -1,0 +1,442 @@
+//! Checking histories against a TLA+ specification.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace};
+use report::{Field, Report, Verdict};
+use search::{Stats, Strategy, Watch, Witness};
+use tla::error::ErrorKind;
+use tla::machine::Machine;
+use tla::program::{Options, Program};
+use tla_syntax::Span;
+use tla_syntax::ast::Name;
+use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Settings, Teller, TraceOp, TraceSpec};
+
+use super::Failed;
+use super::mentions::Calls;
+use crate::args::{CheckArgs, Order};
+use crate::input::{self, InputError, Recording};
+use crate::limits::Limits;
+use crate::spec::args::Around;
+use crate::spec::complaint::Complaint;
+use crate::spec::guard::guarded;
+use crate::spec::load::{Loaded, Parts};
+use crate::spec::world::{Outside, Stopper};
+
+/// A specification with its configuration and its settings.
+pub(crate) struct Tla {
+    path: PathBuf,
+    parts: Parts,
+    settings: Settings,
+}
+
+/// The settings beside a specification.
+const SETTINGS: &str = "omnilink.toml";
+
+/// So many problems are shown at once.
+const MOST_PROBLEMS: usize = 10;
+
+impl Tla {
+    /// Reads a specification and what stands beside it.
+    pub(crate) fn load(path: &Path, args: &CheckArgs) -> Result<Tla, Vec<Complaint>> {
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let beside = directory.join(SETTINGS);
+        let file = args.settings.as_ref().or_else(|| beside.is_file().then_some(&beside));
+        let settings = match file {
+            Some(file) => read_settings(file).map_err(|complaint| vec![complaint])?,
+            None => Settings::default(),
+        };
+        // The companion extends the specification, and is configured like it.
+        let root = settings.companion.as_ref().map_or(path.to_owned(), |companion| directory.join(companion));
+        if settings.companion.is_some() && !root.is_file() {
+            let message = format!("the settings name the companion `{}`, and there is no such file", root.display());
+            return Err(vec![Complaint::new(message)]);
+        }
+        let config = path.with_extension("cfg");
+        let config = args.config.clone().or_else(|| config.is_file().then_some(config));
+        let around = Around { config, includes: args.includes.clone() };
+        let mut parts = Parts::read(&root, &around)?;
+        if around.config.is_none() {
+            assume_behavior(&mut parts);
+        }
+        Ok(Tla { path: path.to_owned(), parts, settings })
+    }
+
+    /// Checks one recording.
+    pub(crate) fn check(
+        &self,
+        args: &CheckArgs,
+        path: &Path,
+        label: &str,
+        witness_file: &mut Option<BufWriter<File>>,
+    ) -> Result<Report, Failed> {
+        let limits = Limits::new(&args.into(), label);
+        let Prepared { source, given, config, loaded } = self.prepare(args, path)?;
+        let mut run = Run { args, label, limits: &limits, source: &source, program: &loaded.program, witness_file };
+        let mut report = run.check(&self.settings, &config)?;
+        report.spec.name = self.path.display().to_string();
+        let shown = |value: &tla::value::Value| value.display(&loaded.program.module.strings).to_string();
+        let constants = given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
+        report.spec.constants = constants.collect();
+        report.stats.seconds = limits.elapsed().as_secs_f64();
+        report.next = self.next(args, path, &report);
+        Ok(report)
+    }
+
+    /// Reads a recording, gives the constants that it feeds their values, and links.
+    fn prepare(&self, args: &CheckArgs, path: &Path) -> Result<Prepared, Failed> {
+        let source = Source::open(path, args, self.settings.companion.is_some())?;
+        let mut parts = self.parts.clone();
+        let mut harvest = Harvest::new(&self.settings, &parts.module);
+        if !harvest.is_idle() {
+            let processes = source.processes().to_vec();
+            source.for_each(|op| {
+                harvest.add(&op, &processes[op.process.index()]);
+                Ok::<(), InputError>(())
+            })?;
+        }
+        let given = harvest.give(&mut parts.module, &mut parts.config);
+        let complaint = |problem: &Problem| Complaint::of_problem(&parts.module.sources, problem);
+        let given = given.map_err(|problems| Failed::Spec(problems.iter().map(complaint).collect()))?;
+        let config = parts.config.clone();
+        let options = Options { skip_properties: true, ..Options::default() };
+        let loaded = parts.link(options, None).map_err(Failed::Spec)?;
+        Ok(Prepared { source, given, config, loaded })
+    }
+
+    /// Does something else with a recording that is bound to the specification than to search for an order.
+    pub(crate) fn with_bound<R>(
+        &self,
+        args: &CheckArgs,
+        path: &Path,
+        label: &str,
+        work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
+    ) -> Result<R, Failed> {
+        let limits = Limits::new(&args.into(), label);
+        let Prepared { source, config, loaded, .. } = self.prepare(args, path)?;
+        let program = &loaded.program;
+        let run = Run { args, label, limits: &limits, source: &source, program, witness_file: &mut None };
+        let stop = Arc::new(Stopper::default());
+        let mut machine = Machine::new(program, Box::new(Outside::until(true, stop.clone())));
+        let binder =
+            Binder::new(program, &config, &self.settings, &mut machine).map_err(|problems| run.wrong(&problems))?;
+        let mut spec = TraceSpec::new(binder, machine);
+        guarded(&limits, &stop, || {
+            let (history, _) = run.bind(&mut spec)?;
+            work(&Bound { run: &run, spec: &spec, history: &history, config: &config })
+        })
+    }
+
+    /// Commands that lead further.
+    fn next(&self, args: &CheckArgs, path: &Path, report: &Report) -> Vec<report::Command> {
+        if !matches!(report.verdict, Verdict::Rejected(_) | Verdict::Violated(_)) || path == Path::new("-") {
+            return Vec::new();
+        }
+        let mut what = format!("{} {}", self.path.display(), path.display());
+        let files = [("--config", &args.config), ("--settings", &args.settings)];
+        let files = files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
+        for (option, file) in files.chain(args.includes.iter().map(|include| ("--include", include))) {
+            let _ = write!(what, " {option} {}", file.display());
+        }
+        if args.order == Order::Program {
+            what.push_str(" --order program");
+        }
+        let command = |what: &str, line: String| report::Command { what: what.into(), line };
+        vec![
+            command("all of it", format!("omnilink explain {what}")),
+            command("ask TLC", format!("omnilink confirm {what} --tlc tla2tools.jar")),
+        ]
+    }
+}
+
+/// A recording with the program that it is checked against.
+struct Prepared {
+    source: Source,
+    given: Vec<(String, tla::value::Value)>,
+    config: tla::config::Config,
+    loaded: Loaded,
+}
+
+/// A recording that is bound to a specification.
+pub(crate) struct Bound<'a, 'p> {
+    run: &'a Run<'a>,
+    pub(crate) spec: &'a TraceSpec<'p>,
+    pub(crate) history: &'a History<TraceOp>,
+    pub(crate) config: &'a tla::config::Config,
+}
+
+impl Bound<'_, '_> {
+    /// These operations as they were recorded, in the same order.
+    pub(crate) fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, Failed> {
+        Ok(self.run.source.calls().describe(ids)?)
+    }
+
+    pub(crate) fn wrong(&self, problems: &[Problem]) -> Failed {
+        self.run.wrong(problems)
+    }
+
+    pub(crate) fn failed(&self, error: NoAnswer) -> Failed {
+        self.run.failed(error)
+    }
+}
+
+/// The operations of a recording: in memory, or in segments that are read as often as needed.
+enum Source {
+    Whole(History<Call>, Vec<Cut>),
+    Segments(PathBuf, Vec<Arc<str>>),
+}
+
+impl Source {
+    fn open(path: &Path, args: &CheckArgs, has_companion: bool) -> Result<Source, InputError> {
+        let mut trace: Trace = match input::open(path, args.from)? {
+            Recording::Segments(merge) if !has_companion => {
+                return Ok(Source::Segments(path.to_owned(), merge.processes().to_vec()));
+            }
+            recording => recording.read(path)?,
+        };
+        let cuts = std::mem::take(&mut trace.cuts);
+        if has_companion {
+            validate::add_ends(&mut trace);
+        }
+        Ok(Source::Whole(History::new(trace)?, cuts))
+    }
+
+    fn processes(&self) -> &[Arc<str>] {
+        match self {
+            Source::Whole(history, _) => history.processes(),
+            Source::Segments(_, processes) => processes,
+        }
+    }
+
+    /// Shows every operation, and says where the recording breaks off.
+    fn for_each<E: From<InputError>>(&self, mut show: impl FnMut(Op<Call>) -> Result<(), E>) -> Result<Vec<Cut>, E> {
+        match self {
+            Source::Whole(history, cuts) => {
+                history.ops().iter().cloned().try_for_each(show)?;
+                Ok(cuts.clone())
+            }
+            Source::Segments(path, _) => {
+                let Recording::Segments(mut merge) = input::open(path, Some(input::Kind::Binary))? else {
+                    return Err(InputError::new("the recording has changed").into());
+                };
+                for op in merge.by_ref() {
+                    show(op.map_err(InputError::from)?)?;
+                }
+                Ok(merge.cuts().to_vec())
+            }
+        }
+    }
+
+    fn calls(&self) -> Calls<'_> {
+        match self {
+            Source::Whole(history, _) => Calls::Whole(history),
+            Source::Segments(path, processes) => Calls::Segments(path, processes),
+        }
+    }
+}
+
+/// One recording, one program.
+struct Run<'a> {
+    args: &'a CheckArgs,
+    label: &'a str,
+    limits: &'a Limits,
+    source: &'a Source,
+    program: &'a Program,
+    witness_file: &'a mut Option<BufWriter<File>>,
+}
+
+impl Run<'_> {
+    fn check(&mut self, settings: &Settings, config: &tla::config::Config) -> Result<Report, Failed> {
+        let stop = Arc::new(Stopper::default());
+        let mut machine = Machine::new(self.program, Box::new(Outside::until(true, stop.clone())));
+        let binder =
+            Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
+        let mut spec = TraceSpec::new(binder, machine);
+        let (limits, options) = (self.limits, self.options());
+        let mut teller = Teller::default();
+        let found: Result<_, Failed> = guarded(limits, &stop, || {
+            let (history, cuts) = self.bind(&mut spec)?;
+            let mut watch = |stats: &Stats| limits.look(stats);
+            let checked =
+                validate::check(&mut spec, &history, &options, &mut watch).map_err(|error| self.failed(error))?;
+            let verdict = self.verdict(&spec, &history, &options, &checked, &mut watch, &mut teller)?;
+            Ok((history.ops().len(), cuts, checked, verdict))
+        });
+        let (operations, cuts, checked, verdict) = found?;
+        if let (Some(file), Outcome::Accepted(witness)) = (&mut *self.witness_file, &checked.outcome) {
+            write_witness(file, self.label, witness, self.source)?;
+        }
+        let stats = super::stats(&checked.stats, "searched whole", &mut |id| teller.op(id));
+        Ok(Report {
+            schema: report::SCHEMA.into(),
+            history: report::History {
+                name: self.label.into(),
+                operations: Some(operations as u64),
+                processes: self.source.processes().len(),
+                cuts: super::cuts(&cuts),
+            },
+            spec: report::Spec { name: String::new(), constants: Vec::new() },
+            order: super::order(self.args),
+            verdict,
+            operations: self.source.calls().describe(teller.mentioned())?,
+            sources: teller.sources(self.program),
+            stats,
+            notes: self.notes(&checked.outcome),
+            next: Vec::new(),
+        })
+    }
+
+    fn options(&self) -> search::Options {
+        let strategy = match self.args.order {
+            Order::RealTime if self.args.exhaustive => Strategy::ByLevel(Precedence::RealTime),
+            Order::RealTime => Strategy::JustInTime,
+            Order::Program => Strategy::ByLevel(Precedence::Program),
+        };
+        let reduce = !self.args.no_shortcuts && !self.args.exhaustive;
+        search::Options { strategy, reduce, max_width: self.args.max_width }
+    }
+
+    /// The verdict, with all that there is to say about it.
+    fn verdict(
+        &self,
+        spec: &TraceSpec<'_>,
+        history: &History<TraceOp>,
+        options: &search::Options,
+        checked: &Checked,
+        watch: &mut dyn Watch,
+        teller: &mut Teller,
+    ) -> Result<Verdict, Failed> {
+        let explained = match &checked.outcome {
+            Outcome::Accepted(_) => Ok(Verdict::Accepted),
+            Outcome::Inconclusive(stop) => Ok(Verdict::Inconclusive { stop: stop.to_string() }),
+            Outcome::Rejected(stuck) => {
+                self.name(stuck.goal, teller)?;
+                let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller);
+                rejection.map(|rejection| Verdict::Rejected(Box::new(rejection)))
+            }
+            Outcome::Violated(stuck) => {
+                self.name(stuck.goal, teller)?;
+                match validate::explain_violation(spec, history, options, stuck, teller) {
+                    Ok(Some(violation)) => Ok(Verdict::Violated(Box::new(violation))),
+                    Ok(None) => validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller)
+                        .map(|rejection| Verdict::Rejected(Box::new(rejection))),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        explained.map_err(|error| self.failed(error))
+    }
+
+    /// What a verdict rests on that a reader may not expect.
+    fn notes(&self, outcome: &Outcome) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.program.view.is_some() && matches!(outcome, Outcome::Rejected(_) | Outcome::Violated(_)) {
+            notes.push(
+                "states with the same VIEW were taken for one; if it hides what matters, this is wrong".to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// Looks up how the operation is called that a sentence will speak of.
+    fn name(&self, goal: Option<OpId>, teller: &mut Teller) -> Result<(), Failed> {
+        let Some(goal) = goal else { return Ok(()) };
+        let described = self.source.calls().describe(&[goal])?;
+        let op = &described[0];
+        let end = op.end.map_or("...".to_owned(), |end| end.to_string());
+        teller.name(goal, format!("{} {} [{} {end}]", op.name, op.text, op.start));
+        Ok(())
+    }
+
+    fn wrong(&self, problems: &[Problem]) -> Failed {
+        let complaint = |problem: &Problem| Complaint::of_problem(&self.program.module.sources, problem);
+        Failed::Spec(problems.iter().map(complaint).collect())
+    }
+
+    /// The specification could not be evaluated: says for which operation, and in which state.
+    fn failed(&self, error: NoAnswer) -> Failed {
+        let fault = match error {
+            NoAnswer::Fault(fault) => fault,
+            unconfirmed @ NoAnswer::Unconfirmed(_) => return Failed::Input(InputError::new(unconfirmed)),
+        };
+        if fault.error.kind == ErrorKind::Stopped {
+            return Failed::Stopped(self.limits.exceeded().unwrap_or(Stop::Interrupted));
+        }
+        let mut complaint = Complaint::of_evaluation(self.program, &fault.error);
+        if let Some(Ok(described)) = fault.op.map(|op| self.source.calls().describe(&[op])) {
+            complaint.message = format!("{} {}: {}", described[0].name, described[0].text, complaint.message);
+        }
+        if let Some(state) = &fault.state {
+            let module = &self.program.module;
+            let variables = module.variables.iter().zip(state.iter());
+            let shown =
+                variables.map(|(variable, value)| format!("{} = {}", variable.name, value.display(&module.strings)));
+            complaint.note = Some(format!("in the state {}", shown.collect::<Vec<_>>().join(", ")));
+        }
+        Failed::Spec(vec![complaint])
+    }
+
+    /// Binds every operation, and collects what is wrong.
+    fn bind(&self, spec: &mut TraceSpec<'_>) -> Result<(History<TraceOp>, Vec<Cut>), Failed> {
+        let processes = self.source.processes();
+        let (mut bound, mut problems) = (Vec::new(), Vec::new());
+        let cuts = self.source.for_each(|op| {
+            match spec.bind(&op, processes) {
+                Ok(call) => bound.extend(call.map(|call| op.with(call))),
+                Err(more) => problems.extend(more),
+            }
+            if problems.len() >= MOST_PROBLEMS { Err(Failed::Spec(Vec::new())) } else { Ok(()) }
+        });
+        if !problems.is_empty() {
+            return Err(self.wrong(&problems));
+        }
+        Ok((History::from_ops(processes.into(), bound), cuts?))
+    }
+}
+
+/// An operation as a line of a witness.
+pub(crate) fn witness_line(op: &report::Operation) -> String {
+    let end = op.end.map_or("...".to_owned(), |end| end.to_string());
+    format!("{} [{} {end}] {}", op.name, op.start, op.text)
+}
+
+/// Writes the order that explains a history: one operation a line, as the verdict names it. An operation that takes
+/// several steps stands there once for each, and all but the last end in `...`.
+fn write_witness(
+    file: &mut BufWriter<File>,
+    label: &str,
+    witness: &Witness,
+    source: &Source,
+) -> Result<(), InputError> {
+    let ids: Vec<OpId> = witness.steps().map(|step| step.op).collect();
+    let cannot = |error: std::io::Error| InputError::new(error);
+    writeln!(file, "# {label}").map_err(cannot)?;
+    for (op, step) in source.calls().describe(&ids)?.iter().zip(witness.steps()) {
+        let partway = if step.partway { " ..." } else { "" };
+        writeln!(file, "{}{partway}", witness_line(op)).map_err(cannot)?;
+    }
+    Ok(())
+}
+
+/// Without a configuration, a specification is what it is mostly called.
+fn assume_behavior(parts: &mut Parts) {
+    let named = |name: &str| {
+        let is_defined = parts.module.names.contains_key(name);
+        is_defined.then(|| Name { text: name.to_owned(), span: Span::default() })
+    };
+    let (init, next, spec) = (named("Init"), named("Next"), named("Spec"));
+    match (init, next) {
+        (Some(init), Some(next)) => (parts.config.init, parts.config.next) = (Some(init), Some(next)),
+        _ => parts.config.specification = spec,
+    }
+}
+
+fn read_settings(path: &Path) -> Result<Settings, Complaint> {
+    let wrong = |message: String| Complaint::new(format!("{}: {message}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    Settings::parse(&text).map_err(|error| wrong(error.to_string()))
+}

@@ -1,0 +1,119 @@
+//! `omnilink confirm`: TLC's verdict beside ours.
+//!
+//! TLC runs on what `omnilink export tlc` writes. With `-tool` it numbers its messages, and the numbers are all that is
+//! relied on: one for a violated invariant, one for a search that ended without an error. Anything else is no verdict.
+
+use std::path::Path;
+use std::process::Command;
+
+use report::Verdict;
+use validate::Export;
+
+use super::args::ConfirmArgs;
+use super::export;
+use crate::check::tla::Tla;
+use crate::check::{Failed, label};
+use crate::exit::Exit;
+use crate::input::InputError;
+use crate::limits;
+
+/// Messages of TLC: an invariant is violated, by an initial state or by another one.
+const VIOLATED: [&str; 2] = ["2107", "2110"];
+/// The search has ended without an error.
+const COMPLETE: &str = "2193";
+/// How many states there were.
+const COUNTS: &str = "2199";
+
+pub(crate) fn run(args: &ConfirmArgs) -> Exit {
+    limits::catch_interrupts();
+    match confirm(args) {
+        Ok(exit) => exit,
+        Err(failed) => failed.tell(&label(&args.trace)),
+    }
+}
+
+fn confirm(args: &ConfirmArgs) -> Result<Exit, Failed> {
+    let tla = export::load(&args.spec, &args.about)?;
+    let ours = match ours(&tla, args)? {
+        Ok(ours) => ours,
+        Err(stop) => {
+            anstream::println!("OmniLink: inconclusive, {stop}");
+            return Ok(Exit::Inconclusive);
+        }
+    };
+    anstream::println!("OmniLink: {}", word(ours));
+    let exported = export::export(&tla, &args.trace, &args.about)?;
+    let theirs = theirs(&exported, &args.tlc)?;
+    anstream::println!("TLC: {}, {}", word(theirs.is_accepted), theirs.counts);
+    if theirs.is_accepted == ours {
+        anstream::println!("both verdicts are the same");
+        Ok(Exit::Accepted)
+    } else {
+        anstream::println!("the verdicts differ, and one of them is wrong");
+        Ok(Exit::Rejected)
+    }
+}
+
+fn word(is_accepted: bool) -> &'static str {
+    if is_accepted { "accepted" } else { "rejected" }
+}
+
+/// Whether we accept the history, or why we do not know.
+fn ours(tla: &Tla, args: &ConfirmArgs) -> Result<Result<bool, String>, Failed> {
+    let report = tla.check(&args.about.check_args(), &args.trace, &label(&args.trace), &mut None)?;
+    Ok(match report.verdict {
+        Verdict::Accepted => Ok(true),
+        Verdict::Rejected(_) | Verdict::Violated(_) => Ok(false),
+        Verdict::Inconclusive { stop } => Err(stop),
+    })
+}
+
+struct Theirs {
+    is_accepted: bool,
+    counts: String,
+}
+
+fn theirs(exported: &Export, jar: &Path) -> Result<Theirs, Failed> {
+    let cannot = |what: &str, error: std::io::Error| InputError::new(format!("{what}: {error}"));
+    let directory = tempfile::tempdir().map_err(|error| cannot("a temporary directory", error))?;
+    export::write(exported, directory.path())?;
+    // TLC runs in another directory.
+    let jar = jar.canonicalize().map_err(|error| cannot(&jar.display().to_string(), error))?;
+    let mut command = Command::new("java");
+    command.args(["-XX:+UseParallelGC", "-Xss64m", "-cp"]).arg(jar);
+    command.args(["tlc2.TLC", "-tool", "-deadlock", "-cleanup", &exported.name]).current_dir(directory.path());
+    let output = command.output().map_err(|error| cannot("`java` cannot be run", error))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let counts = message(&text, COUNTS).unwrap_or_default();
+    let counts = counts.split(" found").next().unwrap_or_default().to_owned();
+    match VIOLATED.iter().any(|code| message(&text, code).is_some()) {
+        true => Ok(Theirs { is_accepted: true, counts }),
+        false if message(&text, COMPLETE).is_some() => Ok(Theirs { is_accepted: false, counts }),
+        false => {
+            let message = format!("TLC has no verdict:\n{}{}", text, String::from_utf8_lossy(&output.stderr));
+            Err(Failed::Input(InputError::new(message.trim_end())))
+        }
+    }
+}
+
+/// The words of a message of TLC.
+fn message(output: &str, code: &str) -> Option<String> {
+    let start = format!("@!@!@STARTMSG {code}:");
+    let mut lines = output.lines().skip_while(|line| !line.contains(&start));
+    lines.next()?;
+    Some(lines.take_while(|line| !line.starts_with("@!@!@ENDMSG ")).collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_found_by_number() {
+        let output = "Parsing\n@!@!@STARTMSG 2199:0 @!@!@\n4 states generated, 3 distinct states found\n\
+                      @!@!@ENDMSG 2199 @!@!@\n@!@!@STARTMSG 2193:0 @!@!@\n@!@!@ENDMSG 2193 @!@!@\n";
+        assert_eq!(message(output, COUNTS).unwrap(), "4 states generated, 3 distinct states found");
+        assert_eq!(message(output, COMPLETE).unwrap(), "");
+        assert_eq!(message(output, VIOLATED[1]), None);
+    }
+}

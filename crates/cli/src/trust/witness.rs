@@ -1,0 +1,127 @@
+//! `omnilink witness verify`: whether an order explains a history.
+
+use std::path::Path;
+
+use history::{Call, History, Op, Precedence};
+use models::{Model, Visitor, with_model};
+use validate::NoAnswer;
+
+use super::args::{About, WitnessArgs, WitnessCommand};
+use super::export;
+use super::verify::{Stopped, Verified, verify};
+use crate::args::Order;
+use crate::check::tla::{Bound, witness_line};
+use crate::check::{Failed, label};
+use crate::exit::Exit;
+use crate::input::{self, InputError};
+use crate::{complain, limits};
+
+/// What came of an order: it was gone through, or a line of it is wrong.
+type Outcome = Result<Verified, (Option<usize>, String)>;
+
+pub(crate) fn run(command: &WitnessCommand) -> Exit {
+    let WitnessCommand::Verify(args) = command;
+    limits::catch_interrupts();
+    let is_tla = |path: &Path| path.extension().is_some_and(|extension| extension == "tla");
+    let (spec, trace, file) = match (&args.spec, &*args.paths) {
+        (Some(spec), [trace, file]) => (spec.clone(), trace, file),
+        (None, [spec, trace, file]) if is_tla(spec) => (spec.display().to_string(), trace, file),
+        _ => {
+            let help = "`omnilink witness verify Queue.tla run.jsonl order.txt` or \
+                        `omnilink witness verify --spec queue run.jsonl order.txt`";
+            let message = "a specification, a history and an order are needed".into();
+            return complain("what to verify", &InputError { message, help: Some(help.into()) });
+        }
+    };
+    let order = match read(file) {
+        Ok(order) => order,
+        Err(error) => return complain(&file.display().to_string(), &error),
+    };
+    let outcome = if is_tla(Path::new(&spec)) {
+        with_tla(&spec, trace, &order, args)
+    } else {
+        builtin(&spec, trace, &order, args)
+    };
+    match outcome {
+        Ok(Ok(Verified { steps, states })) => {
+            let (step, state) =
+                (if steps == 1 { "step" } else { "steps" }, if states == 1 { "state" } else { "states" });
+            anstream::println!("verified: {steps} {step}, {states} {state} possible at the end");
+            Exit::Accepted
+        }
+        Ok(Err((line, why))) => {
+            let place = line.map_or("at the end".to_owned(), |line| format!("line {line}"));
+            anstream::println!("{}, {place}: {why}", file.display());
+            Exit::Rejected
+        }
+        Err(failed) => failed.tell(&label(trace)),
+    }
+}
+
+/// The text of an order of one history.
+fn read(file: &Path) -> Result<String, InputError> {
+    let text = std::fs::read_to_string(file).map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
+    let histories = text.lines().filter(|line| line.starts_with('#')).count();
+    match histories {
+        0 => Err(InputError::new("this is no order that `check --witness` wrote: it does not begin with a history")),
+        1 => Ok(text),
+        _ => Err(InputError::new(format!("it has the orders of {histories} histories; leave that of one"))),
+    }
+}
+
+fn precedence(about: &About) -> Precedence {
+    match about.order {
+        Order::RealTime => Precedence::RealTime,
+        Order::Program => Precedence::Program,
+    }
+}
+
+fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
+    let tla = export::load(Path::new(spec), &args.about)?;
+    tla.with_bound(&args.about.check_args(), trace, &label(trace), |bound: &Bound<'_, '_>| {
+        let ids: Vec<_> = bound.history.ops().iter().map(|op| op.id).collect();
+        let described = bound.describe(&ids)?;
+        let lines: Vec<(String, String)> = described.iter().map(|op| (op.name.clone(), witness_line(op))).collect();
+        match verify(bound.spec, bound.history, precedence(&args.about), &lines, order) {
+            Ok(verified) => Ok(Ok(verified)),
+            Err(Stopped::Wrong { line, why }) => Ok(Err((line, why))),
+            Err(Stopped::Spec(fault)) => Err(bound.failed(NoAnswer::Fault(fault))),
+        }
+    })
+}
+
+fn builtin(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
+    let recording = input::open(trace, args.about.from)?.read(trace)?;
+    let history = History::new(recording)?;
+    let verifying = Verify { history: &history, precedence: precedence(&args.about), order };
+    Ok(with_model(spec, verifying).map_err(InputError::new)??)
+}
+
+/// Goes through an order with whichever model was chosen.
+struct Verify<'a> {
+    history: &'a History<Call>,
+    precedence: Precedence,
+    order: &'a str,
+}
+
+impl Visitor for Verify<'_> {
+    type Output = Result<Outcome, InputError>;
+
+    fn visit<M: Model>(self, model: M) -> Self::Output {
+        let bad = |op: &Op<Call>, error| {
+            InputError::from(models::check::Error::BadCall { op: self.history.name(op.id), error })
+        };
+        let bound = self.history.try_map(|op| model.bind(op).map_err(|error| bad(op, error)))?;
+        let line = |op: &Op<M::Op>| {
+            let (name, call) = (self.history.name(op.id), &self.history.op(op.id).call);
+            let line = format!("{name} {} {call}", op.interval);
+            (name, line)
+        };
+        let lines: Vec<(String, String)> = bound.ops().iter().map(line).collect();
+        match verify(&model, &bound, self.precedence, &lines, self.order) {
+            Ok(verified) => Ok(Ok(verified)),
+            Err(Stopped::Wrong { line, why }) => Ok(Err((line, why))),
+            Err(Stopped::Spec(never)) => match never {},
+        }
+    }
+}

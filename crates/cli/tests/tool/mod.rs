@@ -1,0 +1,66 @@
+//! Runs the command for tests that want to see what people see.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a command printed, what it complained, and how it ended.
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+/// Runs the command in a directory.
+pub(crate) fn run(directory: &Path, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_omnilink"));
+    // What automation sets must not change what is printed.
+    let output = command.current_dir(directory).args(args).env_remove("GITHUB_ACTIONS").output();
+    let output = output.expect("the command runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ran { stdout: text(&output.stdout), stderr: text(&output.stderr), code: output.status.code().unwrap_or(-1) }
+}
+
+impl Ran {
+    /// All of it, but for the time it took.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}{}exit {}", without_times(&self.stdout), self.stderr, self.code)
+    }
+}
+
+/// A directory of its own for a test.
+pub(crate) fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("a directory for a test");
+    directory
+}
+
+/// A directory for a test with an example in it, and with files that are added or replaced; those of no text are removed.
+pub(crate) fn example(name: &str, example: &str, files: &[(&str, &str)]) -> PathBuf {
+    let directory = directory(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
+    for entry in fs::read_dir(source).expect("a directory of an example") {
+        let path = entry.expect("an entry").path();
+        if path.is_file() {
+            fs::copy(&path, directory.join(path.file_name().expect("a file has a name"))).expect("a copy");
+        }
+    }
+    for (file, text) in files {
+        let path = directory.join(file);
+        match text.is_empty() {
+            true => fs::remove_file(path).expect("a file to remove"),
+            false => fs::write(path, text).expect("a file for a test"),
+        }
+    }
+    directory
+}
+
+/// The text with `in 1.2 ms` at the end of a line replaced by `in TIME`.
+fn without_times(text: &str) -> String {
+    let timeless = |line: &str| {
+        let found = line.rsplit_once(" in ").filter(|(_, time)| time.ends_with(" ms") || time.ends_with(" s"));
+        found.map_or(format!("{line}\n"), |(before, _)| format!("{before} in TIME\n"))
+    };
+    text.lines().map(timeless).collect()
+}

@@ -1,0 +1,596 @@
+//! Which step of the specification each recorded operation is.
+//!
+//! An operation `Dequeue` with a field `elem` is the action `Dequeue(elem)`: by name, and by the names of parameters. The
+//! names are looked up once for each [`Schema`], and every mistake is reported before anything is searched. What remains
+//! for each operation is to translate its values and to hold them against the sets that the next-state relation takes
+//! them from.
+//!
+//! An operation may take several steps: any number of `Put_Step(..)` and then `Put_Done(..)`, if the specification has
+//! these two and no `Put`. A result that was not recorded, because the operation never finished, may be anything in its
+//! set. A failed operation had no effect. A companion module overrides each of these with an operator that takes the
+//! operation as a record: `OnPut(op)`, `OnUnfinished(op)`, `OnFailed(op)`, and `OnEnd(process)` for what a process may do
+//! after its last operation.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use history::{Call, Op, OpId, ProcessId, Record, Schema, Trace};
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+use tla::ir::VarId;
+use tla::machine::Machine;
+use tla::program::{Key, Operation, Program, Touch};
+use tla::value::Value;
+
+use crate::problem::{Problem, closest};
+use crate::record::record;
+use crate::settings::{Mapping, Settings};
+use crate::values::Values;
+
+/// The action of the operations that stand for the end of a process.
+pub(crate) const END: &str = "OnEnd";
+
+/// Parameters that are the process unless the settings name another.
+const PROCESS: [&str; 3] = ["process", "self", "pid"];
+
+/// Definitions that stand for no value unless the settings name another.
+const NIL: [&str; 4] = ["Nil", "NULL", "None", "Null"];
+
+/// An operation as the specification sees it.
+#[derive(Debug, Clone)]
+pub struct TraceOp {
+    /// Its number in the history. Operations that differ in it alone behave the same.
+    pub id: OpId,
+    pub(crate) step: Arc<BoundStep>,
+}
+
+/// What an operation does, shared by all that do the same.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BoundStep {
+    pub(crate) action: u32,
+    pub(crate) args: Args,
+    pub(crate) is_observer: bool,
+    /// What it looks at and changes; none if that is not known.
+    footprint: Option<Box<[Place]>>,
+}
+
+/// A part of the state: a variable, or one place of it, and whether it changes.
+type Place = (VarId, Option<Value>, bool);
+
+impl BoundStep {
+    /// True if neither looks at what the other changes.
+    pub(crate) fn commutes_with(&self, other: &BoundStep) -> bool {
+        let (Some(ours), Some(theirs)) = (&self.footprint, &other.footprint) else { return false };
+        let is_in_the_way = |a: &Place, b: &Place| {
+            let is_same = a.0 == b.0 && (a.1.is_none() || b.1.is_none() || a.1 == b.1);
+            is_same && (a.2 || b.2)
+        };
+        !ours.iter().any(|a| theirs.iter().any(|b| is_in_the_way(a, b)))
+    }
+}
+
+/// The values of parameters; none where any value will do.
+pub(crate) type Args = SmallVec<[Option<Value>; 3]>;
+
+impl PartialEq for TraceOp {
+    fn eq(&self, other: &TraceOp) -> bool {
+        Arc::ptr_eq(&self.step, &other.step) || self.step == other.step
+    }
+}
+
+impl Eq for TraceOp {}
+
+/// What an operation does: a step of the specification, or several.
+pub(crate) struct Action {
+    /// The names of all parameters of all stages; an argument has the place of its parameter here.
+    pub(crate) params: Vec<String>,
+    origins: Vec<Origin>,
+    pub(crate) stages: Vec<Stage>,
+    /// What the only stage touches, if that is known and nothing else happens.
+    touches: Option<Vec<Touch>>,
+}
+
+/// One step that an operation may take.
+pub(crate) struct Stage {
+    pub(crate) operation: Operation,
+    /// Where its arguments stand among those of the action.
+    pub(crate) places: Vec<usize>,
+    /// Whether they are those of the action, in the same order.
+    takes_all: bool,
+    /// True if the operation is over after it.
+    pub(crate) is_last: bool,
+}
+
+/// Where the value of a parameter comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Arg(usize),
+    Result(usize),
+    Process,
+    /// The whole operation, as a record.
+    Operation,
+    Any,
+}
+
+/// Turns recorded operations into steps of one specification.
+pub struct Binder<'p> {
+    program: &'p Program,
+    settings: &'p Settings,
+    values: Values,
+    pub(crate) actions: Vec<Action>,
+    known: HashMap<(Arc<Schema>, bool), Known, FxBuildHasher>, // By names, and whether it never finished.
+    on_unfinished: Option<u32>,
+    on_failed: Option<u32>,
+    /// Actions that no operation records.
+    pub(crate) internal: Vec<Operation>,
+    /// Steps that operations have been bound to, by what was recorded.
+    steps: HashMap<StepKey, Arc<BoundStep>, FxBuildHasher>,
+}
+
+/// What a step depends on: the action, the process if it matters, and the recorded values.
+type StepKey = (u32, Option<ProcessId>, SmallVec<[history::Value; 3]>);
+
+/// How many steps are remembered. More than a recording mostly has different calls.
+const MOST_STEPS: usize = 1 << 18;
+
+#[derive(Clone)]
+enum Known {
+    Action(u32),
+    /// It was reported.
+    Wrong,
+}
+
+impl<'p> Binder<'p> {
+    /// Prepares to bind operations to a program.
+    pub fn new(
+        program: &'p Program,
+        config: &tla::config::Config,
+        settings: &'p Settings,
+        machine: &mut Machine<'_>,
+    ) -> Result<Binder<'p>, Vec<Problem>> {
+        let mut binder = Binder {
+            program,
+            settings,
+            values: Values::new(config, &program.module.strings),
+            actions: Vec::new(),
+            known: HashMap::default(),
+            on_unfinished: None,
+            on_failed: None,
+            internal: Vec::new(),
+            steps: HashMap::default(),
+        };
+        let mut problems = Vec::new();
+        binder.find_nil(machine, &mut problems);
+        binder.on_unfinished = binder.companion("OnUnfinished", Origin::Operation, &mut problems);
+        binder.on_failed = binder.companion("OnFailed", Origin::Operation, &mut problems);
+        for name in &settings.internal {
+            match program.operation(name) {
+                Some(operation) => binder.internal.push(operation),
+                None => problems.push(binder.unknown(name, &format!("the settings name `{name}` an internal action"))),
+            }
+        }
+        if problems.is_empty() { Ok(binder) } else { Err(problems) }
+    }
+
+    /// What an operation is to the specification; none if it had no effect and told nothing.
+    pub fn bind(
+        &mut self,
+        op: &Op<Call>,
+        processes: &[Arc<str>],
+        machine: &mut Machine<'_>,
+    ) -> Result<Option<TraceOp>, Vec<Problem>> {
+        let overriding = match (op.call.failed, op.interval.is_unfinished()) {
+            (true, _) if self.on_failed.is_none() => return Ok(None),
+            (true, _) => self.on_failed,
+            (false, true) => self.on_unfinished,
+            (false, false) => None,
+        };
+        let overriding = overriding.filter(|_| op.call.action() != END);
+        let action = match overriding {
+            Some(action) => action,
+            None => match self.known.get(&(op.call.schema().clone(), op.interval.is_unfinished())) {
+                Some(Known::Action(action)) => *action,
+                Some(Known::Wrong) => return Ok(None),
+                None => self.learn(op, processes)?,
+            },
+        };
+        let origins = &self.actions[action as usize].origins;
+        // A step that looks at the whole operation is like no other.
+        let key = (!origins.contains(&Origin::Operation)).then(|| {
+            let process = origins.contains(&Origin::Process).then_some(op.process);
+            (action, process, op.call.args().iter().chain(op.call.results()).cloned().collect())
+        });
+        if let Some(step) = key.as_ref().and_then(|key| self.steps.get(key)) {
+            return Ok(Some(TraceOp { id: op.id, step: step.clone() }));
+        }
+        let args = self.args(op, processes, action).map_err(|problem| vec![problem])?;
+        for stage in &self.actions[action as usize].stages {
+            let of_stage = stage.args(&args);
+            let refused = match machine.admits(&stage.operation, &of_stage) {
+                Ok(Ok(())) => None,
+                Ok(Err(place)) => Some((place, "is not an element of that set".to_owned())),
+                Err(error) => {
+                    let is_meant = |(_, value): &(usize, &Option<Value>)| value.is_some();
+                    let place = of_stage.iter().enumerate().find(is_meant).map_or(0, |(place, _)| place);
+                    Some((place, error.message))
+                }
+            };
+            if let Some((place, why)) = refused {
+                return Err(vec![self.refused(op, processes, stage, place, &of_stage, &why)]);
+            }
+        }
+        let step = Arc::new(self.step(action, args, machine));
+        if let Some(key) = key {
+            if self.steps.len() >= MOST_STEPS {
+                self.steps.clear();
+            }
+            self.steps.insert(key, step.clone());
+        }
+        Ok(Some(TraceOp { id: op.id, step }))
+    }
+
+    /// The same operation with other values for some of its parameters, by place.
+    pub(crate) fn with_args(&self, op: &TraceOp, args: Args, machine: &mut Machine<'_>) -> TraceOp {
+        TraceOp { id: op.id, step: Arc::new(self.step(op.step.action, args, machine)) }
+    }
+
+    fn step(&self, action: u32, args: Args, machine: &mut Machine<'_>) -> BoundStep {
+        // Internal actions may come between, so an operation is more than its own step then.
+        let is_observer = self.internal.is_empty()
+            && match &*self.actions[action as usize].stages {
+                [stage] if stage.is_last => machine.never_changes(&stage.operation, &stage.args(&args)),
+                _ => false,
+            };
+        let footprint = self.footprint(action, &args);
+        BoundStep { action, args, is_observer, footprint }
+    }
+
+    fn footprint(&self, action: u32, args: &Args) -> Option<Box<[Place]>> {
+        let action = &self.actions[action as usize];
+        let place = |touch: &Touch| {
+            let key = match &touch.key {
+                // What is not known may be anywhere.
+                Some(Key::Param(param)) => args[action.stages[0].places[*param]].clone(),
+                Some(Key::Value(value)) => Some(value.clone()),
+                None => None,
+            };
+            (touch.variable, key, touch.writes)
+        };
+        action.touches.as_ref().map(|touches| touches.iter().map(place).collect())
+    }
+
+    /// The parameters of an operation that are results, by place.
+    pub(crate) fn results(&self, op: &TraceOp) -> Vec<usize> {
+        let origins = self.actions[op.step.action as usize].origins.iter().enumerate();
+        origins.filter(|(_, origin)| matches!(origin, Origin::Result(_))).map(|(place, _)| place).collect()
+    }
+
+    /// Finds out what operations of a schema are, and remembers it. An error the first time, if they are nothing.
+    fn learn(&mut self, op: &Op<Call>, processes: &[Arc<str>]) -> Result<u32, Vec<Problem>> {
+        let schema = op.call.schema();
+        let mut problems = Vec::new();
+        let is_unfinished = op.interval.is_unfinished();
+        let first = history::name(processes, op.process, op.index);
+        let action = self.resolve(schema, is_unfinished, &first, &mut problems);
+        let known = action.map_or(Known::Wrong, Known::Action);
+        self.known.insert((schema.clone(), is_unfinished), known);
+        action.filter(|_| problems.is_empty()).ok_or(problems)
+    }
+
+    fn resolve(
+        &mut self,
+        schema: &Schema,
+        is_unfinished: bool,
+        first: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<u32> {
+        if *schema.action == *END {
+            return self.companion(END, Origin::Arg(0), problems);
+        }
+        let mapping = self.settings.mapping(&schema.action);
+        let name = mapping.action.as_deref().unwrap_or(&schema.action);
+        if let Some(action) = self.companion(&format!("On{name}"), Origin::Operation, problems) {
+            return Some(action);
+        }
+        let part = |suffix: &str| self.program.operation(&format!("{name}{suffix}"));
+        let operations = match (self.program.operation(name), part("_Step"), part("_Done")) {
+            (Some(once), ..) => vec![(once, true)],
+            (None, Some(step), Some(done)) => vec![(step, false), (done, true)],
+            (None, None, Some(done)) => vec![(done, true)],
+            (None, ..) => {
+                let who = match &mapping.action {
+                    Some(action) => format!("the settings say that `{}` is `{action}`", schema.action),
+                    None => format!("{first} is called `{}`", schema.action),
+                };
+                problems.push(self.unknown(name, &who));
+                return None;
+            }
+        };
+        let mut action = Action { params: Vec::new(), origins: Vec::new(), stages: Vec::new(), touches: None };
+        for (operation, is_last) in operations {
+            let names = operation.params.iter().map(|param| param.name.clone());
+            let places = names.map(|name| action.place(name)).collect();
+            action.stages.push(Stage { operation, places, takes_all: false, is_last });
+        }
+        for stage in &mut action.stages {
+            stage.takes_all = stage.places.iter().copied().eq(0..action.params.len());
+        }
+        let before = problems.len();
+        self.origins(&mut action, schema, &mapping, problems, (first, is_unfinished));
+        (problems.len() == before).then(|| self.keep(action))
+    }
+
+    /// Says where the value of each parameter comes from.
+    fn origins(
+        &self,
+        action: &mut Action,
+        schema: &Schema,
+        mapping: &Mapping,
+        problems: &mut Vec<Problem>,
+        (first, is_unfinished): (&str, bool),
+    ) {
+        let args = schema.args.iter().enumerate().map(|(index, name)| (name, Origin::Arg(index)));
+        let results = schema.results.iter().enumerate().map(|(index, name)| (name, Origin::Result(index)));
+        let mut fields: Vec<(&str, Origin)> = Vec::new();
+        let mut positional = Vec::new();
+        for (name, origin) in args.chain(results) {
+            match &**name {
+                "" => positional.push(origin),
+                name if mapping.ignore.iter().any(|ignored| ignored == name) => {}
+                name => fields.push((mapping.fields.get(name).map_or(name, String::as_str), origin)),
+            }
+        }
+        let mut positional = positional.into_iter();
+        let mut missing: Vec<&str> = Vec::new();
+        for param in &action.params {
+            let named = fields.iter().position(|(name, _)| name == param);
+            let origin = match named {
+                Some(place) => fields.remove(place).1,
+                None if mapping.any.contains(param) => Origin::Any,
+                None if self.is_process(param) => Origin::Process,
+                None => match positional.next() {
+                    Some(origin) => origin,
+                    // What an operation that never finished would have returned is not known.
+                    None if is_unfinished => Origin::Any,
+                    None => {
+                        missing.push(param);
+                        Origin::Any
+                    }
+                },
+            };
+            action.origins.push(origin);
+        }
+        let operation = &action.stages[0].operation;
+        let site = self.program.definition(operation.def).site;
+        let label =
+            format!("the action `{}`", self.program.module.sources.words(site).split("==").next().unwrap_or("").trim());
+        for name in missing {
+            let candidates = fields.iter().map(|(field, _)| *field);
+            let help = match closest(name, candidates).or_else(|| fields.first().map(|(field, _)| *field)) {
+                Some(field) => format!(
+                    "if the field `{field}` is meant, write `fields = {{ {field} = \"{name}\" }}` under `[operations.{}]` in omnilink.toml",
+                    schema.action
+                ),
+                None => format!(
+                    "record it, or write `any = [\"{name}\"]` under `[operations.{}]` in omnilink.toml if it can be anything",
+                    schema.action
+                ),
+            };
+            let message = format!("{first} `{}` has no field for the parameter `{name}`", schema.action);
+            problems.push(Problem::new(message).at(site, &label).help(Some(help)));
+        }
+        let unused = fields.iter().map(|(name, _)| format!("the field `{name}`"));
+        for field in unused.chain(positional.map(|_| "a field more than the action has parameters".to_owned())) {
+            let message = format!("{first} `{}` has {field}, and no parameter takes it", schema.action);
+            let help = format!(
+                "make it a parameter, or list it under `ignore` of `[operations.{}]` in omnilink.toml",
+                schema.action
+            );
+            problems.push(Problem::new(message).at(site, &label).help(Some(help)));
+        }
+    }
+
+    fn is_process(&self, param: &str) -> bool {
+        match &self.settings.process {
+            Some(process) => process == param,
+            None => PROCESS.contains(&param),
+        }
+    }
+
+    fn args(&self, op: &Op<Call>, processes: &[Arc<str>], action: u32) -> Result<Args, Problem> {
+        let strings = &self.program.module.strings;
+        let process = || &*processes[op.process.index()];
+        let name = || history::name(processes, op.process, op.index);
+        let action = &self.actions[action as usize];
+        let mut args = Args::new();
+        for (place, origin) in action.origins.iter().enumerate() {
+            let recorded = match *origin {
+                Origin::Arg(index) => op.call.args().get(index),
+                Origin::Result(index) => op.call.results().get(index),
+                Origin::Any => None,
+                Origin::Process => {
+                    args.push(Some(self.values.process(process(), strings)));
+                    continue;
+                }
+                Origin::Operation => {
+                    let record = record(op, process(), &self.values, strings);
+                    args.push(Some(record.map_err(|error| Problem::new(format!("{}: {error}", name())))?));
+                    continue;
+                }
+            };
+            let translated = recorded.map(|value| self.values.translate(value, strings)).transpose();
+            let wrong = |error| {
+                Problem::new(format!(
+                    "{} `{}`: the field for `{}`: {error}",
+                    name(),
+                    op.call.action(),
+                    action.params[place]
+                ))
+            };
+            args.push(translated.map_err(wrong)?);
+        }
+        // A value that is not known must be in a set that is.
+        for stage in &action.stages {
+            for (param, &place) in stage.operation.params.iter().zip(&stage.places) {
+                if args[place].is_none() && param.set.is_none() {
+                    let site = self.program.definition(stage.operation.def).site;
+                    let message = format!(
+                        "{} `{}` has no value for `{}`, and the next-state relation does not take it from a set",
+                        name(),
+                        op.call.action(),
+                        param.name
+                    );
+                    let help = "record it, or say in the companion's `OnUnfinished(op)` what the operation may do";
+                    return Err(Problem::new(message).at(site, "this action").help(Some(help.to_owned())));
+                }
+            }
+        }
+        Ok(args)
+    }
+
+    fn refused(
+        &self,
+        op: &Op<Call>,
+        processes: &[Arc<str>],
+        stage: &Stage,
+        place: usize,
+        args: &[Option<Value>],
+        why: &str,
+    ) -> Problem {
+        let Some(param) = stage.operation.params.get(place) else {
+            let site = self.program.definition(stage.operation.def).site;
+            let message =
+                format!("`{}` never happens: `Next` takes a name around it from an empty set", stage.operation.name);
+            return Problem::new(message).at(site, "defined here");
+        };
+        let value = args[place].as_ref().map(|value| value.display(&self.program.module.strings).to_string());
+        let name = history::name(processes, op.process, op.index);
+        let message =
+            format!("{name} `{}`: `{}` is {}", op.call.action(), param.name, value.unwrap_or_else(|| "unknown".into()));
+        match &param.set {
+            Some((set, site)) => Problem::new(format!("{message}, which is not in `{set}`")).at(*site, why).help(Some(
+                "widen the constant in the configuration, or feed it from the recording: `[constants]` in omnilink.toml".to_owned(),
+            )),
+            None => Problem::new(format!("{message}: {why}")),
+        }
+    }
+
+    /// An operator of the companion that takes one argument.
+    fn companion(&mut self, name: &str, origin: Origin, problems: &mut Vec<Problem>) -> Option<u32> {
+        self.settings.companion.as_ref()?;
+        let operation = self.program.free_operation(name)?;
+        if operation.params.len() != 1 {
+            let site = self.program.definition(operation.def).site;
+            let message = format!("`{name}` takes {} parameters, and it is given one", operation.params.len());
+            problems.push(Problem::new(message).at(site, "defined here"));
+            return None;
+        }
+        let params = vec![operation.params[0].name.clone()];
+        let stages = vec![Stage { operation, places: vec![0], takes_all: true, is_last: true }];
+        Some(self.keep(Action { params, origins: vec![origin], stages, touches: None }))
+    }
+
+    fn keep(&mut self, mut action: Action) -> u32 {
+        // A constraint may exclude a state between two steps and none between them the other way round.
+        let is_free = self.program.constraints.is_empty() && self.program.action_constraints.is_empty();
+        if let [stage] = &*action.stages
+            && is_free
+            && self.internal.is_empty()
+        {
+            action.touches = self.program.footprint(&stage.operation);
+        }
+        self.actions.push(action);
+        self.actions.len() as u32 - 1
+    }
+
+    fn unknown(&self, name: &str, who: &str) -> Problem {
+        let module = &self.program.module;
+        let names = self.program.operation_names();
+        let next = self.program.next.map(|next| module.exprs.site(next));
+        let help = closest(name, names.iter().map(String::as_str)).map(|closest| format!("did you mean `{closest}`?"));
+        let help = help.or_else(|| (!names.is_empty()).then(|| format!("it is made of {}", quoted(&names))));
+        match (module.names.get(name), next) {
+            (Some(def), _) => {
+                let message = format!("{who}, and `{name}` is not part of the next-state relation");
+                let site = module.definitions[def.0 as usize].site;
+                Problem::new(message).at(site, "defined, but not reached from `Next`").help(help)
+            }
+            (None, Some(next)) => {
+                let message = format!("{who}, and the specification has no action of that name");
+                Problem::new(message).at(next, "the next-state relation").help(help)
+            }
+            (None, None) => Problem::new(format!("{who}, and the specification has no next-state relation")),
+        }
+    }
+
+    fn find_nil(&mut self, machine: &mut Machine<'_>, problems: &mut Vec<Problem>) {
+        let module = &self.program.module;
+        let def = match &self.settings.nil {
+            Some(name) => {
+                let def = module.names.get(name);
+                if def.is_none() {
+                    let help = closest(name, module.names.keys().map(String::as_str));
+                    let help = help.map(|closest| format!("did you mean `{closest}`?"));
+                    let message = format!("the settings name `{name}` for no value, and the module does not define it");
+                    problems.push(Problem::new(message).help(help));
+                }
+                def
+            }
+            None => NIL.iter().find_map(|name| module.names.get(*name)),
+        };
+        let is_plain = |def: &&tla::ir::DefId| module.definitions[def.0 as usize].params.is_empty();
+        if let Some(&def) = def.filter(is_plain) {
+            match machine.evaluate_definition(def, None) {
+                Ok(tla::datum::Datum::Value(value)) => self.values.nil = Some(value),
+                Ok(_) => {}
+                Err(error) => problems.push(Problem::new(format!("no value: {error}"))),
+            }
+        }
+    }
+}
+
+impl Action {
+    fn place(&mut self, name: String) -> usize {
+        let known = self.params.iter().position(|param| *param == name);
+        known.unwrap_or_else(|| {
+            self.params.push(name);
+            self.params.len() - 1
+        })
+    }
+}
+
+impl Stage {
+    /// The arguments of this stage among those of the action.
+    pub(crate) fn args<'a>(&self, args: &'a [Option<Value>]) -> std::borrow::Cow<'a, [Option<Value>]> {
+        match self.takes_all {
+            true => args.into(),
+            false => self.places.iter().map(|&place| args[place].clone()).collect(),
+        }
+    }
+}
+
+/// Adds an operation for the end of each process, for a companion that says what may happen then. It comes after the last
+/// operation of the process, unless that one never finished: then either may take effect first.
+pub fn add_ends(trace: &mut Trace) {
+    let mut last: Vec<Option<(u64, Option<u64>)>> = vec![None; trace.processes.len()];
+    for record in &trace.records {
+        let (last, ends) = (&mut last[record.process.index()], |end: Option<u64>| end.unwrap_or(u64::MAX));
+        if last.is_none_or(|(start, end)| (start, ends(end)) <= (record.start, ends(record.end))) {
+            *last = Some((record.start, record.end));
+        }
+    }
+    for (index, last) in last.into_iter().enumerate() {
+        let Some((start, end)) = last else { continue };
+        let name = trace.processes[index].clone();
+        let process = if end.is_some() { trace.process(&name) } else { trace.process(&format!("{name}-end")) };
+        let name = name.parse().map_or_else(|_| history::Value::Str(name), history::Value::Int);
+        let call = Call::positional(END, [name], []);
+        trace.records.push(Record { process, start: end.unwrap_or(start), end: None, call });
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > shown.len() { ", ..." } else { "" };
+    shown.join(", ") + more
+}

@@ -1,0 +1,142 @@
+//! Constants whose values come from the recording.
+//!
+//! A specification speaks of all keys and all values; a recording has some. Which fields feed which constant is declared
+//! in the settings, and the constant is the set of all values that the recording has there. A companion module may
+//! instead declare a constant `Trace`, the sequence of all operations, and compute anything from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use history::{Call, Op};
+use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
+use tla::ir::{Body, Module};
+use tla::value::Value;
+use tla_syntax::Span;
+use tla_syntax::ast::Name;
+
+use crate::bind::END;
+use crate::problem::{Problem, closest};
+use crate::record::record;
+use crate::settings::{Feed, Settings};
+use crate::values::{Values, intern};
+
+/// The constant that is the sequence of all operations, if a companion declares it.
+const TRACE: &str = "Trace";
+
+/// Gathers what a recording says about constants, one operation after the other.
+pub struct Harvest<'s> {
+    feeds: Vec<(&'s str, &'s [Feed], BTreeSet<history::Value>)>,
+    processes: BTreeSet<String>,
+    trace: Option<Vec<(String, Op<Call>)>>,
+}
+
+impl<'s> Harvest<'s> {
+    /// Gathers what these settings and the companion need.
+    pub fn new(settings: &'s Settings, module: &Module) -> Harvest<'s> {
+        let feeds = settings.constants.iter();
+        let feeds = feeds.map(|(name, feeds)| (name.as_str(), feeds.as_slice(), BTreeSet::new())).collect();
+        let wants_trace = settings.companion.is_some()
+            && module
+                .names
+                .get(TRACE)
+                .is_some_and(|def| matches!(module.definitions[def.0 as usize].body, Body::Declared));
+        Harvest { feeds, processes: BTreeSet::new(), trace: wants_trace.then(Vec::new) }
+    }
+
+    /// True if there is nothing to gather.
+    pub fn is_idle(&self) -> bool {
+        self.feeds.is_empty() && self.trace.is_none()
+    }
+
+    /// Takes in an operation and the name of its process.
+    pub fn add(&mut self, op: &Op<Call>, process: &str) {
+        let schema = op.call.schema();
+        // The end of a process was not recorded by anybody.
+        if *schema.action == *END {
+            return;
+        }
+        for (_, feeds, values) in &mut self.feeds {
+            for feed in *feeds {
+                match feed {
+                    Feed::Process if !self.processes.contains(process) => {
+                        self.processes.insert(process.to_owned());
+                    }
+                    Feed::Process => {}
+                    Feed::Field { operation: Some(operation), .. } if *operation != *schema.action => {}
+                    Feed::Field { field, .. } => {
+                        let fields = schema.args.iter().zip(op.call.args());
+                        let fields = fields.chain(schema.results.iter().zip(op.call.results()));
+                        for (_, value) in fields.filter(|(name, _)| ***name == **field) {
+                            if !values.contains(value) {
+                                values.insert(value.clone());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.push((process.to_owned(), op.clone()));
+        }
+    }
+
+    /// Gives the constants their values, and says which got which.
+    pub fn give(self, module: &mut Module, config: &mut Config) -> Result<Vec<(String, Value)>, Vec<Problem>> {
+        let values = Values::new(config, &module.strings);
+        let mut given: BTreeMap<String, Value> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for (name, feeds, elements) in &self.feeds {
+            if !module.names.contains_key(*name) {
+                let names = module.names.keys().map(String::as_str);
+                let help = closest(name, names).map(|closest| format!("did you mean `{closest}`?"));
+                problems.push(
+                    Problem::new(format!("the settings feed `{name}`, which the module does not define")).help(help),
+                );
+                continue;
+            }
+            elements.iter().for_each(|element| intern(element, &mut module.strings));
+            let strings = &module.strings;
+            let mut translated = Vec::new();
+            for element in elements.iter().filter(|element| **element != history::Value::Nil) {
+                match values.translate(element, strings) {
+                    Ok(value) => translated.push(value),
+                    Err(error) => problems.push(Problem::new(format!("a value for the constant `{name}`: {error}"))),
+                }
+            }
+            if feeds.contains(&Feed::Process) {
+                translated.extend(self.processes.iter().map(|process| values.process(process, strings)));
+            }
+            match Value::set(translated) {
+                Ok(set) => {
+                    given.insert((*name).to_owned(), set);
+                }
+                Err(error) => {
+                    let message =
+                        format!("the recorded values for the constant `{name}` are of different kinds: {error}");
+                    problems.push(Problem::new(message));
+                }
+            }
+        }
+        if let Some(trace) = &self.trace {
+            let mut records = Vec::new();
+            for (process, op) in trace {
+                match record(op, process, &values, &module.strings) {
+                    Ok(value) => records.push(value),
+                    Err(error) => problems.push(Problem::new(format!("an operation of {process}: {error}"))),
+                }
+            }
+            given.insert(TRACE.to_owned(), Value::seq(records));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        config.constants.retain(|assignment| !given.contains_key(&assignment.name.text));
+        config.constants.extend(given.iter().map(|(name, value)| assignment(name, value.clone())));
+        Ok(given.into_iter().collect())
+    }
+}
+
+fn assignment(name: &str, value: Value) -> Assignment {
+    let span = Span::default();
+    let meaning = Meaning::Value(Literal { kind: LiteralKind::Computed(value), span });
+    Assignment { name: Name { text: name.to_owned(), span }, module: None, args: None, meaning, span }
+}

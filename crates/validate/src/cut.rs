@@ -1,0 +1,201 @@
+//! Points shortly before a failure from which the rest of the history can be looked at on its own.
+//!
+//! At a cut all configurations have placed the same of the operations in flight. What came before matters no more: the
+//! states possible there, and the operations not placed yet, say all there is to say. So a check can begin at a cut, with
+//! all of its states, and is as sound as one from the beginning.
+
+use history::{History, Interval, Op, OpId};
+use search::{Checker, Options, Report, Spec, Successors, Watch};
+
+use crate::bind::TraceOp;
+use crate::check::NoAnswer;
+use crate::spec::{Fault, TraceSpec, TraceState};
+
+/// How many operations before a failure are looked at.
+const LOOKED_AT: usize = 512;
+
+/// A window of fewer operations says no more than the operation that fails.
+const FEW: usize = 6;
+
+/// How many states a window may start from.
+const MOST_STATES: usize = 64;
+
+/// A point of a history at which all configurations have placed the same operations.
+#[derive(Debug, Clone)]
+pub(crate) struct Cut {
+    /// Every state that is possible there.
+    pub(crate) states: Vec<TraceState>,
+    /// Operations in flight there that no configuration has placed.
+    carried: Vec<OpId>,
+    /// The place of the first operation that starts after it.
+    next: usize,
+}
+
+/// The cuts before a failure, earliest first. There is always one.
+pub(crate) struct Cuts(Vec<Cut>);
+
+impl Cuts {
+    /// Finds the cuts before an operation that cannot be placed, from one of them on.
+    pub(crate) fn before(
+        from: &Cut,
+        spec: &TraceSpec<'_>,
+        history: &History<TraceOp>,
+        goal: OpId,
+        options: &Options,
+        watch: &mut dyn Watch,
+    ) -> Result<Cuts, NoAnswer> {
+        let mut cuts = vec![from.clone()];
+        let goal_at = history.ops().partition_point(|op| op.id < goal);
+        let spec = From { spec, states: &from.states };
+        let mut checker: Checker<'_, _, &TraceOp> = Checker::new(&spec, options)?;
+        for op in from.ops(history) {
+            if checker.push(op.with(&op.call), watch)?.is_decided() {
+                break;
+            }
+            let index = history.ops().partition_point(|other| other.id < op.id);
+            if index >= from.next && index + LOOKED_AT >= goal_at {
+                cuts.extend(Cut::now(&checker, index + 1));
+            }
+        }
+        Ok(Cuts(cuts))
+    }
+
+    /// The earliest cut that is near.
+    pub(crate) fn first(&self) -> &Cut {
+        self.0.get(1).unwrap_or(&self.0[0])
+    }
+
+    /// The latest cut before an operation starts.
+    pub(crate) fn last_before(&self, history: &History<TraceOp>, op: OpId) -> &Cut {
+        let place = history.ops().partition_point(|other| other.id < op);
+        let before = self.0.iter().rev().find(|cut| cut.next <= place);
+        before.unwrap_or(&self.0[0])
+    }
+
+    /// The cut that leaves the least to look at before an operation returned.
+    pub(crate) fn smallest(&self, history: &History<TraceOp>, goal: OpId) -> Option<&Cut> {
+        let few = self.0.iter().filter(|cut| cut.states.len() <= MOST_STATES);
+        few.min_by_key(|cut| cut.until(history, goal).count().max(FEW) + cut.states.len())
+    }
+}
+
+impl Cut {
+    /// The beginning of every history.
+    pub(crate) fn beginning(spec: &TraceSpec<'_>) -> Result<Cut, NoAnswer> {
+        let mut states = Vec::new();
+        spec.initial(&mut states).map_err(NoAnswer::Fault)?;
+        Ok(Cut { states, carried: Vec::new(), next: 0 })
+    }
+
+    /// Where a check stands, if that is a cut; the next operation has this place.
+    pub(crate) fn now<S: Spec<Op = TraceOp, State = TraceState>>(
+        checker: &Checker<'_, S, &TraceOp>,
+        next: usize,
+    ) -> Option<Cut> {
+        let possible = checker.possible();
+        let (first, _) = possible.first()?;
+        if possible.iter().any(|(placed, _)| placed != first) {
+            return None;
+        }
+        let mut carried: Vec<OpId> = checker.in_flight();
+        carried.retain(|id| !first.contains(id));
+        carried.sort();
+        let states = distinct(possible.iter().map(|(_, state)| (*state).clone()));
+        Some(Cut { states, carried, next })
+    }
+
+    /// True if it lies so far before an operation that all there is to look at comes after it.
+    pub(crate) fn is_far_before(&self, history: &History<TraceOp>, op: OpId) -> bool {
+        self.next + LOOKED_AT <= history.ops().partition_point(|other| other.id < op)
+    }
+
+    /// The operations not placed at the cut, by start.
+    pub(crate) fn ops<'h>(&self, history: &'h History<TraceOp>) -> impl Iterator<Item = &'h Op<TraceOp>> {
+        let carried = self.carried.clone().into_iter().map(|id| history.op(id));
+        carried.chain(&history.ops()[self.next..])
+    }
+
+    /// Those of them that were called before an operation returned; what was still running then counts as unfinished.
+    pub(crate) fn until<'h>(&self, history: &'h History<TraceOp>, goal: OpId) -> impl Iterator<Item = Op<&'h TraceOp>> {
+        let end = history.op(goal).interval.deadline();
+        let before = self.ops(history).take_while(move |op| op.interval.start() <= end);
+        before.map(move |op| match op.interval.deadline() > end {
+            true => Op { interval: Interval::unfinished(op.interval.start()), ..op.with(&op.call) },
+            false => op.with(&op.call),
+        })
+    }
+
+    /// How many operations were placed before the cut.
+    pub(crate) fn before(&self) -> u64 {
+        (self.next - self.carried.len()) as u64
+    }
+
+    /// How many of them returned before this time.
+    pub(crate) fn returned_before(&self, history: &History<TraceOp>, time: u64) -> u64 {
+        let called = history.ops()[..self.next].iter();
+        let has_returned =
+            |op: &&Op<TraceOp>| op.interval.deadline() < time && self.carried.binary_search(&op.id).is_err();
+        called.filter(has_returned).count() as u64
+    }
+
+    /// Checks operations from the states of the cut.
+    pub(crate) fn check<'o>(
+        &self,
+        spec: &TraceSpec<'_>,
+        ops: impl Iterator<Item = Op<&'o TraceOp>>,
+        options: &Options,
+        watch: &mut dyn Watch,
+    ) -> Result<Report<TraceState>, NoAnswer> {
+        let from = From { spec, states: &self.states };
+        let mut checker: Checker<'_, _, &TraceOp> = Checker::new(&from, options)?;
+        for op in ops {
+            if checker.push(op, watch)?.is_decided() {
+                break;
+            }
+        }
+        Ok(checker.finish(watch)?)
+    }
+}
+
+/// A specification that begins in other states.
+struct From<'s, 'p> {
+    spec: &'s TraceSpec<'p>,
+    states: &'s [TraceState],
+}
+
+impl Spec for From<'_, '_> {
+    type Op = TraceOp;
+    type State = TraceState;
+    type Error = Fault;
+
+    fn initial(&self, out: &mut Vec<TraceState>) -> Result<(), Fault> {
+        out.extend_from_slice(self.states);
+        Ok(())
+    }
+
+    fn step(&self, state: &TraceState, op: &TraceOp, out: &mut Successors<TraceState>) -> Result<(), Fault> {
+        self.spec.step(state, op, out)
+    }
+
+    fn is_observer(&self, op: &TraceOp) -> bool {
+        self.spec.is_observer(op)
+    }
+
+    fn allows(&self, state: &TraceState, op: &TraceOp) -> Result<bool, Fault> {
+        self.spec.allows(state, op)
+    }
+
+    fn commute(&self, a: &TraceOp, b: &TraceOp) -> bool {
+        self.spec.commute(a, b)
+    }
+}
+
+fn distinct(states: impl Iterator<Item = TraceState>) -> Vec<TraceState> {
+    let mut distinct: Vec<TraceState> = Vec::new();
+    for state in states {
+        if !distinct.contains(&state) {
+            distinct.push(state);
+        }
+    }
+    distinct
+}

@@ -1,0 +1,90 @@
+//! When an operation would have been allowed as it is recorded.
+//!
+//! The operation is set aside, and the operations around it are put into an order that the specification allows. If it is
+//! allowed in a state before, what it saw was stale; if in a state after, what it saw comes from the future.
+
+use history::{Op, OpId, Verdict};
+use report::Legal;
+use search::{Successors, Watch, Witness};
+
+use super::Explainer;
+use crate::bind::TraceOp;
+use crate::check::NoAnswer;
+use crate::cut::{Cut, Cuts};
+use crate::spec::TraceState;
+
+/// How many operations after the failure are looked at.
+const LOOKED_AT: usize = 256;
+
+/// An operation, and the state after it.
+type Path = Vec<(OpId, TraceState)>;
+
+impl Explainer<'_, '_> {
+    pub(super) fn legal(&mut self, goal: OpId, cuts: &Cuts, watch: &mut dyn Watch) -> Result<Legal, NoAnswer> {
+        let history = self.history;
+        let blocked = &history.op(goal).call;
+        let cut = cuts.first();
+        let before: Vec<Op<&TraceOp>> = cut.until(history, goal).filter(|op| op.id != goal).collect();
+        let Some(past) = self.path(cut, &before, watch)? else { return Ok(Legal::Unknown) };
+        let is_legal = |(_, state): &(OpId, TraceState)| self.allows(blocked, state);
+        if let Some(last) = past.iter().rposition(is_legal) {
+            return Ok(match past.get(last + 1) {
+                Some((until, _)) => Legal::Earlier { until: self.teller.op(*until) },
+                None => Legal::Unknown,
+            });
+        }
+        let cut = cuts.last_before(history, goal);
+        let mut after: Vec<Op<&TraceOp>> = Vec::new();
+        let end = history.op(goal).interval.deadline();
+        let mut later = 0;
+        for op in cut.ops(history).filter(|op| op.id != goal) {
+            later += usize::from(op.interval.start() > end);
+            if later > LOOKED_AT {
+                break;
+            }
+            after.push(op.with(&op.call));
+        }
+        let future = self.path(cut, &after, watch)?.unwrap_or_default();
+        Ok(match future.iter().find(|step| is_legal(step)) {
+            Some((after, _)) => Legal::Later { after: self.teller.op(*after) },
+            None => Legal::Never { looked_at: (past.len() + future.len()) as u64 },
+        })
+    }
+
+    /// An order of the operations from a cut on, with the states between; as far as there is one.
+    fn path(&self, cut: &Cut, ops: &[Op<&TraceOp>], watch: &mut dyn Watch) -> Result<Option<Path>, NoAnswer> {
+        let report = cut.check(self.spec, ops.iter().cloned(), self.options, watch)?;
+        match report.verdict {
+            Verdict::Accepted(witness) => self.replayed(cut, ops, &witness).map(Some),
+            Verdict::Inconclusive(_) => Ok(None),
+            Verdict::Rejected(explanation) => {
+                // What comes before the next failure has an order.
+                let Some(failed) = explanation.goal else { return Ok(None) };
+                let end = self.history.op(failed).interval.deadline();
+                let before = ops.iter().filter(|op| op.interval.deadline() < end).cloned();
+                let before: Vec<Op<&TraceOp>> = before.collect();
+                let report = cut.check(self.spec, before.iter().cloned(), self.options, watch)?;
+                match report.verdict {
+                    Verdict::Accepted(witness) => self.replayed(cut, &before, &witness).map(Some),
+                    _ => Ok(None),
+                }
+            }
+        }
+    }
+
+    fn replayed(&self, cut: &Cut, ops: &[Op<&TraceOp>], witness: &Witness) -> Result<Path, NoAnswer> {
+        let mut path = Vec::new();
+        let Some(mut state) = cut.states.get(witness.initial() as usize).cloned() else { return Ok(path) };
+        for placed in witness.steps() {
+            let Some(op) = ops.iter().find(|op| op.id == placed.op) else { break };
+            let mut out = Successors::default();
+            search::Spec::step(self.spec, &state, op.call, &mut out).map_err(NoAnswer::Fault)?;
+            let (done, partway) = out.into_parts();
+            let successors = if placed.partway { partway } else { done };
+            let Some(next) = successors.into_iter().nth(placed.choice as usize) else { break };
+            path.push((placed.op, next.clone()));
+            state = next;
+        }
+        Ok(path)
+    }
+}

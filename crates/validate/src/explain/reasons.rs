@@ -1,0 +1,354 @@
+//! Why an operation cannot be next in a state, grouped by reason and not by state.
+
+use history::OpId;
+use report::{Conjunct, Evaluated, Field, Guard, Reason, Violation, Why};
+use search::{Explanation, Successors};
+use tla::machine::{Attempt, Choice, Outcome, Part, State};
+use tla::program::Operation;
+use tla::source::Site;
+
+use super::tell::{shown, words};
+use super::{Explainer, place};
+use crate::bind::TraceOp;
+use crate::check::NoAnswer;
+use crate::spec::{Exclusion, Fault, TraceState};
+
+/// How many states an operation of several steps may go through when it is tried on its own.
+const MOST_PARTWAY: usize = 256;
+
+/// Why one operation cannot be next in one state.
+enum Found {
+    Time(OpId),
+    Dead,
+    Excluded(Exclusion),
+    Guard(Ways),
+    Error(String, Option<Site>),
+}
+
+/// The ways through an action, none of which leads anywhere.
+struct Ways {
+    action: String,
+    site: Site,
+    count: usize,
+    furthest: Attempt,
+}
+
+/// What makes two reasons the same: the operation, and where it fails.
+#[derive(PartialEq)]
+enum Key {
+    Time(OpId),
+    Dead,
+    At(Option<Site>),
+}
+
+/// Reasons that are the same, with the states that each was found in.
+type Group = (OpId, Key, Vec<(usize, Found)>);
+
+impl Explainer<'_, '_> {
+    /// Every reason against every operation in flight, in every state.
+    pub(super) fn reasons(&mut self, stuck: &Explanation<TraceState>, states: &[State]) -> Vec<Reason> {
+        let mut groups: Vec<Group> = Vec::new();
+        for stuck in &stuck.stuck {
+            let at = place(states, &stuck.state.values);
+            for refusal in &stuck.refused {
+                let found = match refusal.why {
+                    search::Why::MustFollow(before) => Found::Time(before),
+                    // What nobody records may still happen where the operation itself cannot.
+                    search::Why::LeadsNowhere if self.can_step(&self.history.op(refusal.op).call, &stuck.state) => {
+                        Found::Dead
+                    }
+                    search::Why::LeadsNowhere | search::Why::Disabled(_) => {
+                        self.disabled(&self.history.op(refusal.op).call, &stuck.state)
+                    }
+                };
+                let key = key(&found);
+                match groups.iter_mut().find(|(op, known, _)| *op == refusal.op && *known == key) {
+                    Some((.., members)) if members.iter().any(|(known, _)| *known == at) => {}
+                    Some((.., members)) => members.push((at, found)),
+                    None => groups.push((refusal.op, key, vec![(at, found)])),
+                }
+            }
+        }
+        groups.into_iter().map(|(op, _, members)| self.reason(op, members)).collect()
+    }
+
+    /// Why the specification does not allow an operation in a state.
+    fn disabled(&self, op: &TraceOp, state: &TraceState) -> Found {
+        let action = &self.spec.binder.actions[op.step.action as usize];
+        let mut best: Option<Ways> = None;
+        for stage in &action.stages {
+            let args = stage.args(&op.step.args);
+            let explanation =
+                self.spec.with_machine(|machine| machine.explain_operation(&stage.operation, &args, &state.values));
+            let Some(furthest) = explanation.furthest() else { continue };
+            if let Some(next) = &furthest.state {
+                let excluded = self.spec.with_machine(|machine| self.spec.excluded(machine, Some(&state.values), next));
+                match excluded {
+                    Ok(Some(exclusion)) => return Found::Excluded(exclusion),
+                    Ok(None) => continue,
+                    Err(error) => return Found::Error(error.message, error.site),
+                }
+            }
+            if best.as_ref().is_none_or(|best| best.furthest.reached() < furthest.reached()) {
+                best = Some(Ways {
+                    action: stage.operation.name.clone(),
+                    site: self.definition(&stage.operation),
+                    count: explanation.attempts.len(),
+                    furthest: furthest.clone(),
+                });
+            }
+        }
+        best.map_or(Found::Dead, Found::Guard)
+    }
+
+    fn definition(&self, operation: &Operation) -> Site {
+        self.spec.program.definition(operation.def).site
+    }
+
+    /// One reason, with what it looks like in each of its states.
+    fn reason(&mut self, op: OpId, mut members: Vec<(usize, Found)>) -> Reason {
+        members.sort_by_key(|(state, _)| *state);
+        let states = members.iter().map(|(state, _)| *state).collect();
+        let op = self.teller.op(op);
+        let mut guards = Vec::new();
+        let mut why = Why::Dead;
+        for (_, found) in members {
+            why = match found {
+                Found::Time(before) => Why::Time { after: self.teller.op(before) },
+                Found::Dead => Why::Dead,
+                Found::Excluded(exclusion) => {
+                    let site = self.predicate_site(&exclusion);
+                    Why::Excluded { name: exclusion.name, span: self.teller.span(site) }
+                }
+                Found::Error(message, site) => Why::Error { message, span: site.map(|site| self.teller.span(site)) },
+                Found::Guard(ways) => {
+                    guards.push(ways);
+                    continue;
+                }
+            };
+        }
+        if !guards.is_empty() {
+            why = Why::Guard(self.guard(&guards));
+        }
+        Reason { op, states, why }
+    }
+
+    fn predicate_site(&self, exclusion: &Exclusion) -> Site {
+        let module = &self.spec.program.module;
+        let def = module.names.get(&exclusion.name);
+        def.map_or(module.exprs.site(exclusion.predicate), |def| module.definitions[def.0 as usize].site)
+    }
+
+    /// The same conjuncts in several states, side by side.
+    fn guard(&mut self, states: &[Ways]) -> Guard {
+        let program = self.spec.program;
+        let first = &states[0];
+        let bindings = first.furthest.choices.iter().filter_map(|choice| match choice {
+            Choice::Binding { values, .. } => Some(values),
+            Choice::Disjunct(_) => None,
+        });
+        let field = |(name, value): &(String, _)| Field { name: name.clone(), value: shown(program, value) };
+        let choices = bindings.flatten().map(field).collect();
+        let mut conjuncts = Vec::new();
+        for (index, part) in first.furthest.conjuncts.iter().enumerate() {
+            let parts: Vec<&Part> = states.iter().filter_map(|ways| ways.furthest.conjuncts.get(index)).collect();
+            let is_same = |other: &&Part| other.site == part.site;
+            if parts.len() == states.len() && parts.iter().all(is_same) {
+                conjuncts.push(self.conjunct(&parts));
+            }
+        }
+        let span = self.teller.span(first.site);
+        Guard { action: first.action.clone(), span, ways: first.count, choices, conjuncts }
+    }
+
+    /// One conjunct, with what it came to in several states.
+    fn conjunct(&mut self, parts: &[&Part]) -> Conjunct {
+        let program = self.spec.program;
+        // What is false deep inside says more than what it makes false.
+        let inner: Vec<&Part> = parts.iter().map(|part| culprit(part)).collect();
+        let leaves = if inner.iter().all(|leaf| leaf.site == inner[0].site) { inner } else { parts.to_vec() };
+        let outcomes = parts.iter().map(|part| outcome(part)).collect();
+        let mut values: Vec<Evaluated> = Vec::new();
+        for (index, leaf) in leaves.iter().enumerate() {
+            for (text, value) in self.values(leaf) {
+                let place = values.iter().position(|known| known.text == text).unwrap_or_else(|| {
+                    values.push(Evaluated { text, values: vec![None; leaves.len()] });
+                    values.len() - 1
+                });
+                values[place].values[index] = Some(value);
+            }
+        }
+        // What decides a condition may stand elsewhere; the condition is what the reader looks at.
+        let site = if matches!(parts[0].outcome, Outcome::Chose(_)) { parts[0].site } else { leaves[0].site };
+        Conjunct { span: self.teller.span(site), text: words(program, site), outcomes, values }
+    }
+
+    /// The values that a part compares, and those of the names that are bound around it.
+    fn values(&self, part: &Part) -> Vec<(String, String)> {
+        let program = self.spec.program;
+        let bound = part.bindings.iter().map(|(name, value)| (name.clone(), shown(program, value)));
+        let mut values: Vec<(String, String)> = bound.collect();
+        for part in &part.parts {
+            let text = words(program, part.site);
+            let value = match &part.outcome {
+                Outcome::Value(value) => shown(program, value),
+                Outcome::Lazy(text) => text.clone(),
+                Outcome::Truth(truth) => if *truth { "TRUE" } else { "FALSE" }.to_owned(),
+                Outcome::Chose(_) | Outcome::Assigned(..) | Outcome::Error(_) | Outcome::NotReached => continue,
+            };
+            // A literal says nothing, and neither does what another part has said.
+            if value != text && !values.iter().any(|(known, _)| *known == text) {
+                values.push((text, value));
+            }
+        }
+        values
+    }
+
+    /// Which invariant is false in every state that the stuck configurations could go on to.
+    pub(super) fn violation(&mut self, stuck: &Explanation<TraceState>) -> Result<Option<Violation>, NoAnswer> {
+        let mut found: Vec<(Exclusion, State)> = Vec::new();
+        for stuck in &stuck.stuck {
+            for refusal in &stuck.refused {
+                let op = &self.history.op(refusal.op).call;
+                found.extend(self.violations(op, &stuck.state));
+            }
+        }
+        if stuck.stuck.is_empty() {
+            found = self.initial_violations()?;
+        }
+        let Some((exclusion, _)) = found.first().cloned() else { return Ok(None) };
+        let mut states: Vec<State> = Vec::new();
+        for (other, state) in found {
+            if other == exclusion && !states.contains(&state) {
+                states.push(state);
+            }
+        }
+        let explain =
+            |state: &State| self.spec.with_machine(|machine| machine.explain_predicate(exclusion.predicate, state));
+        let parts: Vec<Part> = states.iter().map(explain).collect();
+        let conjunct = self.conjunct(&parts.iter().collect::<Vec<_>>());
+        let site = self.predicate_site(&exclusion);
+        let sentence = format!("the operations have explanations, and each of them makes `{}` false", exclusion.name);
+        Ok(Some(Violation {
+            sentence,
+            invariant: exclusion.name,
+            span: self.teller.span(site),
+            blocked: stuck.goal.map(|goal| self.teller.op(goal)),
+            explained: stuck.explained,
+            states: states.iter().map(|state| self.teller.state(self.spec.program, state)).collect(),
+            conjuncts: vec![conjunct],
+        }))
+    }
+
+    /// The initial states that an invariant excludes.
+    fn initial_violations(&self) -> Result<Vec<(Exclusion, State)>, NoAnswer> {
+        let found = self.spec.with_machine(|machine| {
+            let (mut states, mut found) = (Vec::new(), Vec::new());
+            machine.initial_states(&mut states)?;
+            for state in states {
+                found.extend(self.spec.excluded(machine, None, &state)?.map(|exclusion| (exclusion, state)));
+            }
+            Ok(found)
+        });
+        found.map_err(|error| NoAnswer::Fault(Fault { op: None, state: None, error }))
+    }
+
+    /// The states that an operation leads to and that an invariant excludes.
+    fn violations(&self, op: &TraceOp, state: &TraceState) -> Vec<(Exclusion, State)> {
+        let action = &self.spec.binder.actions[op.step.action as usize];
+        self.spec.with_machine(|machine| {
+            let mut found = Vec::new();
+            for stage in &action.stages {
+                let mut next = Vec::new();
+                if machine.perform(&stage.operation, &stage.args(&op.step.args), &state.values, &mut next).is_err() {
+                    continue;
+                }
+                for next in next {
+                    if let Ok(Some(exclusion)) = self.spec.excluded(machine, Some(&state.values), &next)
+                        && self.spec.program.invariants.iter().any(|(name, _)| *name == exclusion.name)
+                    {
+                        found.push((exclusion, next));
+                    }
+                }
+            }
+            found
+        })
+    }
+
+    /// Whether an operation is allowed in a state: on its own, in as many steps as it takes.
+    pub(super) fn allows(&self, op: &TraceOp, state: &TraceState) -> bool {
+        let mut reached = vec![state.clone()];
+        let mut next = 0;
+        while next < reached.len() && reached.len() < MOST_PARTWAY {
+            let mut out = Successors::default();
+            if search::Spec::step(self.spec, &reached[next], op, &mut out).is_err() {
+                return false;
+            }
+            let (done, partway) = out.into_parts();
+            if !done.is_empty() {
+                return true;
+            }
+            for state in partway {
+                if !reached.contains(&state) {
+                    reached.push(state);
+                }
+            }
+            next += 1;
+        }
+        false
+    }
+
+    /// Whether an operation can take a step of its own in a state.
+    fn can_step(&self, op: &TraceOp, state: &TraceState) -> bool {
+        let stages = &self.spec.binder.actions[op.step.action as usize].stages;
+        self.spec.with_machine(|machine| {
+            let mut found = Vec::new();
+            stages.iter().any(|stage| {
+                let args = stage.args(&op.step.args);
+                machine.perform(&stage.operation, &args, &state.values, &mut found).is_ok() && !found.is_empty()
+            })
+        })
+    }
+}
+
+fn key(found: &Found) -> Key {
+    match found {
+        Found::Time(before) => Key::Time(*before),
+        Found::Dead => Key::Dead,
+        Found::Excluded(_) => Key::At(None),
+        Found::Error(_, site) => Key::At(*site),
+        Found::Guard(ways) => {
+            let is_failed = |part: &&Part| matches!(outcome(part), report::Outcome::False | report::Outcome::Error(_));
+            let failed = ways.furthest.conjuncts.iter().find(is_failed);
+            Key::At(failed.map(|part| part.site))
+        }
+    }
+}
+
+/// The innermost part that makes a part false, or decides a condition, if there is one and no other.
+fn culprit(part: &Part) -> &Part {
+    let truth = match part.outcome {
+        Outcome::Truth(false) | Outcome::Chose(false) => false,
+        Outcome::Chose(true) => true,
+        _ => return part,
+    };
+    let mut innermost = part;
+    loop {
+        let is_same = |part: &&Part| matches!(part.outcome, Outcome::Truth(other) if other == truth);
+        let mut inside = innermost.parts.iter().filter(is_same);
+        match (inside.next(), inside.next()) {
+            (Some(one), None) if !one.parts.is_empty() => innermost = one,
+            _ => return innermost,
+        }
+    }
+}
+
+fn outcome(part: &Part) -> report::Outcome {
+    match &part.outcome {
+        Outcome::Truth(false) => report::Outcome::False,
+        Outcome::Chose(truth) => report::Outcome::Chose(*truth),
+        Outcome::Error(error) => report::Outcome::Error(error.message.clone()),
+        Outcome::NotReached => report::Outcome::NotReached,
+        Outcome::Truth(true) | Outcome::Assigned(..) | Outcome::Value(_) | Outcome::Lazy(_) => report::Outcome::True,
+    }
+}

@@ -1,0 +1,113 @@
+//! From what the search and the machine speak of to what a report holds: names, texts and places.
+
+use std::hash::{Hash, Hasher};
+
+use history::{Call, Op, OpId};
+use report::{Field, OpRef, Source, Span};
+use rustc_hash::FxHasher;
+use tla::machine::State;
+use tla::program::Program;
+use tla::source::{Site, SourceId};
+use tla::value::Value;
+
+/// Collects the operations and texts that a report speaks of.
+#[derive(Default)]
+pub struct Teller {
+    /// Operations that are mentioned, in the order of mention.
+    mentioned: Vec<OpId>,
+    /// Texts that are pointed into.
+    sources: Vec<SourceId>,
+    /// How an operation is called in a sentence, as far as somebody looked it up.
+    named: Vec<(OpId, String)>,
+}
+
+impl Teller {
+    /// Mentions an operation.
+    pub fn op(&mut self, id: OpId) -> OpRef {
+        let known = self.mentioned.iter().position(|mentioned| *mentioned == id);
+        OpRef(known.unwrap_or_else(|| {
+            self.mentioned.push(id);
+            self.mentioned.len() - 1
+        }))
+    }
+
+    /// The operations that were mentioned: an [`OpRef`] is a place among them.
+    pub fn mentioned(&self) -> &[OpId] {
+        &self.mentioned
+    }
+
+    /// Says how an operation is called in sentences.
+    pub fn name(&mut self, id: OpId, words: String) {
+        self.named.push((id, words));
+    }
+
+    /// The operation in words.
+    pub(crate) fn words(&self, id: OpId) -> String {
+        let named = self.named.iter().find(|(named, _)| *named == id);
+        named.map_or_else(|| id.to_string(), |(_, words)| words.clone())
+    }
+
+    /// A place in a text.
+    pub fn span(&mut self, site: Site) -> Span {
+        let known = self.sources.iter().position(|source| *source == site.source);
+        let source = known.unwrap_or_else(|| {
+            self.sources.push(site.source);
+            self.sources.len() - 1
+        });
+        Span { source, start: site.span.start as usize, end: site.span.end as usize }
+    }
+
+    /// The texts that places point into.
+    pub fn sources(&self, program: &Program) -> Vec<Source> {
+        let source = |id: &SourceId| {
+            let source = program.module.sources.get(*id);
+            Source { path: source.name.clone(), text: source.text.clone() }
+        };
+        self.sources.iter().map(source).collect()
+    }
+
+    /// A state.
+    pub(crate) fn state(&self, program: &Program, state: &State) -> report::State {
+        let variables: Vec<Field> = program
+            .module
+            .variables
+            .iter()
+            .zip(state.iter())
+            .map(|(variable, value)| Field { name: variable.name.clone(), value: shown(program, value) })
+            .collect();
+        let mut hasher = FxHasher::default();
+        variables.iter().for_each(|field| (&field.name, &field.value).hash(&mut hasher));
+        report::State { id: format!("{:08x}", hasher.finish() >> 32), variables }
+    }
+}
+
+/// A value as it prints.
+pub(crate) fn shown(program: &Program, value: &Value) -> String {
+    value.display(&program.module.strings).to_string()
+}
+
+/// The words at a place, on one line.
+pub(crate) fn words(program: &Program, site: Site) -> String {
+    program.module.sources.words(site).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An operation of a recording as a report shows it.
+pub fn operation(name: String, op: &Op<Call>) -> report::Operation {
+    let fields = |names: &[std::sync::Arc<str>], values: &[history::Value]| {
+        let fields = names.iter().zip(values);
+        fields.map(|(name, value)| Field { name: name.to_string(), value: value.to_string() }).collect()
+    };
+    let schema = op.call.schema();
+    let meta = op.call.meta.iter();
+    report::Operation {
+        process: name.rsplit_once(':').map_or(&*name, |(process, _)| process).to_owned(),
+        name,
+        text: op.call.to_string(),
+        action: op.call.action().to_owned(),
+        args: fields(&schema.args, op.call.args()),
+        results: fields(&schema.results, op.call.results()),
+        start: op.interval.start(),
+        end: op.interval.end(),
+        meta: meta.map(|(name, value)| Field { name: name.to_string(), value: value.to_string() }).collect(),
+    }
+}

@@ -1,0 +1,73 @@
+//! What the verdict would be if. Every answer comes from a check.
+
+use history::{Op, OpId, Precedence, Stop, Verdict};
+use report::{Assumption, Consequence, WhatIf};
+use search::{Options, Stats, Strategy, Watch};
+
+use super::Explainer;
+use crate::bind::{Args, TraceOp};
+use crate::check::NoAnswer;
+use crate::cut::{Cut, Cuts};
+
+/// How many other results are tried.
+const MOST_RESULTS: usize = 3;
+/// Longer histories are not checked again without real time: nothing but the end forces an operation to be placed then.
+const MOST_OPERATIONS: usize = 20_000;
+/// How many steps of the specification one answer may cost.
+const MOST_STEPS: u64 = 2_000_000;
+
+impl Explainer<'_, '_> {
+    pub(super) fn what_ifs(
+        &mut self,
+        goal: OpId,
+        cuts: &Cuts,
+        expected: &[Args],
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<WhatIf>, NoAnswer> {
+        let history = self.history;
+        let cut = cuts.last_before(history, goal);
+        let mut answers = Vec::new();
+        for args in expected.iter().take(MOST_RESULTS) {
+            let other = self.spec.with_args(&history.op(goal).call, args.clone());
+            let ops = cut.ops(history).map(|op| op.with(if op.id == goal { &other } else { &op.call }));
+            let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch))?;
+            let results = self.named_results(Some(goal), args);
+            let outcome = self.consequence(report.verdict, Some(cut));
+            answers.push(WhatIf { assumption: Assumption::OtherResults { results }, outcome });
+        }
+        let ops = cut.ops(history).filter(|op| op.id != goal).map(|op: &Op<TraceOp>| op.with(&op.call));
+        let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch))?;
+        let outcome = self.consequence(report.verdict, Some(cut));
+        answers.push(WhatIf { assumption: Assumption::Dropped, outcome });
+        if history.ops().len() <= MOST_OPERATIONS {
+            let options = Options { strategy: Strategy::ByLevel(Precedence::Program), ..self.options.clone() };
+            let report = search::check_watched(self.spec, history, &options, &mut Bounded(watch))?;
+            let outcome = self.consequence(report.verdict, None);
+            answers.push(WhatIf { assumption: Assumption::ProgramOrder, outcome });
+        }
+        Ok(answers)
+    }
+
+    /// What a verdict on the operations from a cut on says about the whole.
+    fn consequence<W, S>(&mut self, verdict: Verdict<W, search::Explanation<S>>, cut: Option<&Cut>) -> Consequence {
+        match verdict {
+            Verdict::Accepted(_) => Consequence::Accepted,
+            Verdict::Inconclusive(stop) => Consequence::Inconclusive { stop: stop.to_string() },
+            Verdict::Rejected(explanation) => {
+                let end = explanation.goal.map_or(u64::MAX, |goal| self.history.op(goal).interval.deadline());
+                let before = cut.map_or(0, |cut| cut.returned_before(self.history, end));
+                let blocked = explanation.goal.map(|goal| self.teller.op(goal));
+                Consequence::Rejected { blocked, explained: before + explanation.explained }
+            }
+        }
+    }
+}
+
+/// Stops a check that costs more than its answer is worth.
+struct Bounded<'w>(&'w mut dyn Watch);
+
+impl Watch for Bounded<'_> {
+    fn look(&mut self, stats: &Stats) -> Option<Stop> {
+        if stats.steps > MOST_STEPS { Some(Stop::Time) } else { self.0.look(stats) }
+    }
+}

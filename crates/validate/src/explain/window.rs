@@ -1,0 +1,28 @@
+//! A small part of the history that fails by itself.
+
+use history::OpId;
+use report::Window;
+use search::Watch;
+
+use super::Explainer;
+use crate::check::NoAnswer;
+use crate::cut::Cuts;
+
+impl Explainer<'_, '_> {
+    /// The smallest part of the history that ends with the failure and fails from whatever states are possible before.
+    pub(super) fn window(
+        &mut self,
+        goal: OpId,
+        cuts: &Cuts,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Window>, NoAnswer> {
+        let Some(cut) = cuts.smallest(self.history, goal) else { return Ok(None) };
+        let report = cut.check(self.spec, cut.until(self.history, goal), self.options, watch)?;
+        if !report.verdict.is_rejected() {
+            return Ok(None);
+        }
+        let operations = cut.until(self.history, goal).map(|op| self.teller.op(op.id)).collect();
+        let start = cut.states.iter().map(|state| self.teller.state(self.spec.program, &state.values)).collect();
+        Ok(Some(Window { start, operations, before: cut.before() }))
+    }
+}

@@ -1,0 +1,31 @@
+//! Checks a history against a TLA+ specification, and says why not.
+//!
+//! ```text
+//!  Module, Config ── Harvest: constants from the history ──► link ──► Program
+//!  Op<Call> ── Binder ──► TraceOp ── search with TraceSpec ──► verdict ── explain ──► report::Report
+//! ```
+//!
+//! Every operation is a step of the next-state relation, found by name. What a recording and a specification do not agree
+//! on is a [`Problem`], found before anything is searched; what the specification cannot compute is a [`Fault`]; neither
+//! is ever a verdict.
+
+mod bind;
+mod check;
+mod constants;
+mod cut;
+mod explain;
+mod export;
+mod problem;
+mod record;
+mod settings;
+mod spec;
+mod values;
+
+pub use bind::{Binder, TraceOp, add_ends};
+pub use check::{Checked, Checkpoint, NoAnswer, Outcome, check};
+pub use constants::Harvest;
+pub use explain::{Teller, explain, explain_violation, operation};
+pub use export::{Export, Exported, INVARIANT, export};
+pub use problem::Problem;
+pub use settings::{BadSettings, Feed, Mapping, Settings};
+pub use spec::{Fault, TraceSpec, TraceState};

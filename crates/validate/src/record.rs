@@ -1,0 +1,42 @@
+//! An operation as a companion module sees it.
+
+use history::{Call, Op};
+use tla::strings::Strings;
+use tla::value::Value;
+
+use crate::values::{Untranslatable, Values};
+
+/// The record `[action, process, args, results, meta, finished, failed]` of an operation. `args`, `results` and `meta` are
+/// records again, or sequences where fields have no names.
+pub(crate) fn record(
+    op: &Op<Call>,
+    process: &str,
+    values: &Values,
+    strings: &Strings,
+) -> Result<Value, Untranslatable> {
+    let call = &op.call;
+    let schema = call.schema();
+    let fields = |names: &mut dyn Iterator<Item = &str>, recorded: &[history::Value]| {
+        let mut all = Vec::new();
+        for (name, value) in names.zip(recorded) {
+            all.push((name.to_owned(), values.translate(value, strings)?));
+        }
+        let is_positional = !all.is_empty() && all.iter().all(|(name, _)| name.is_empty());
+        Ok(if is_positional {
+            Value::seq(all.into_iter().map(|(_, value)| value).collect())
+        } else {
+            Value::record(all.into_iter().map(|(name, value)| (strings.str(&name), value)).collect())
+        })
+    };
+    let meta: Vec<history::Value> = call.meta.iter().map(|(_, value)| value.clone()).collect();
+    let parts = [
+        ("action", Value::Str(strings.str(call.action()))),
+        ("process", values.process(process, strings)),
+        ("args", fields(&mut schema.args.iter().map(|name| &**name), call.args())?),
+        ("results", fields(&mut schema.results.iter().map(|name| &**name), call.results())?),
+        ("meta", fields(&mut call.meta.iter().map(|(name, _)| &**name), &meta)?),
+        ("finished", Value::Bool(!op.interval.is_unfinished())),
+        ("failed", Value::Bool(call.failed)),
+    ];
+    Ok(Value::record(parts.into_iter().map(|(name, value)| (strings.str(name), value)).collect()))
+}

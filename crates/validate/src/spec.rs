@@ -1,0 +1,269 @@
+//! A TLA+ specification as a [`Spec`] of the search.
+//!
+//! A state of the search is a state of the specification; with a `VIEW`, states that look the same are one. States and
+//! steps that a constraint excludes are no successors, and while invariants are looked at, neither are states that make
+//! one false: an order that goes through such a state is no explanation.
+
+use std::cell::{OnceCell, RefCell};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use history::{History, OpId};
+use search::{Spec, Successors, Witness};
+use tla::error::EvalError;
+use tla::ir::ExprId;
+use tla::machine::{Machine, State};
+use tla::program::Program;
+use tla::value::Value;
+
+use crate::bind::{Args, Binder, TraceOp};
+
+/// A specification with operations bound to it.
+pub struct TraceSpec<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) binder: Binder<'p>,
+    pub(crate) machine: RefCell<Machine<'p>>,
+    /// Whether a state that makes an invariant false is a successor.
+    ignores_invariants: bool,
+    found: RefCell<Vec<State>>,
+    initial: OnceCell<Vec<TraceState>>,
+}
+
+/// A state of the specification. Two that have the same view are equal.
+#[derive(Debug, Clone)]
+pub struct TraceState {
+    /// One value for each variable.
+    pub values: State,
+    view: Option<Value>,
+}
+
+impl PartialEq for TraceState {
+    fn eq(&self, other: &TraceState) -> bool {
+        match (&self.view, &other.view) {
+            (Some(a), Some(b)) => a == b,
+            _ => self.values == other.values,
+        }
+    }
+}
+
+impl Eq for TraceState {}
+
+impl Hash for TraceState {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        match &self.view {
+            Some(view) => view.hash(hasher),
+            None => self.values.hash(hasher),
+        }
+    }
+}
+
+/// The specification could not be evaluated: neither allowed nor not.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{error}")]
+pub struct Fault {
+    /// The operation whose step was being computed.
+    pub op: Option<OpId>,
+    /// The state it was computed in.
+    pub state: Option<State>,
+    /// Why not.
+    pub error: Box<EvalError>,
+}
+
+/// Why a step or a state does not count, though the action allows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Exclusion {
+    pub(crate) name: String,
+    pub(crate) predicate: ExprId,
+}
+
+impl<'p> TraceSpec<'p> {
+    /// The specification with all that was bound.
+    pub fn new(binder: Binder<'p>, machine: Machine<'p>) -> TraceSpec<'p> {
+        let program = machine.program();
+        TraceSpec {
+            program,
+            binder,
+            machine: RefCell::new(machine),
+            ignores_invariants: false,
+            found: RefCell::default(),
+            initial: OnceCell::new(),
+        }
+    }
+
+    /// Whether states that make an invariant false count.
+    pub(crate) fn ignore_invariants(&mut self, ignore: bool) {
+        self.ignores_invariants = ignore;
+        self.initial.take();
+    }
+
+    /// The result of work with the machine.
+    pub(crate) fn with_machine<R>(&self, work: impl FnOnce(&mut Machine<'p>) -> R) -> R {
+        work(&mut self.machine.borrow_mut())
+    }
+
+    /// Binds another operation.
+    pub fn bind(
+        &mut self,
+        op: &history::Op<history::Call>,
+        processes: &[Arc<str>],
+    ) -> Result<Option<TraceOp>, Vec<crate::Problem>> {
+        self.binder.bind(op, processes, self.machine.get_mut())
+    }
+
+    /// The operation with other values for its parameters.
+    pub(crate) fn with_args(&self, op: &TraceOp, args: Args) -> TraceOp {
+        self.binder.with_args(op, args, &mut self.machine.borrow_mut())
+    }
+
+    fn seen(&self, machine: &mut Machine<'p>, values: State) -> Result<TraceState, Box<EvalError>> {
+        let view = self.program.view.map(|view| machine.value(view, Some(&values))).transpose()?;
+        Ok(TraceState { values, view })
+    }
+
+    /// What speaks against a state, and against the step that led to it.
+    pub(crate) fn excluded(
+        &self,
+        machine: &mut Machine<'p>,
+        from: Option<&State>,
+        to: &State,
+    ) -> Result<Option<Exclusion>, Box<EvalError>> {
+        let exclusion = |(name, predicate): &(String, ExprId)| Exclusion { name: name.clone(), predicate: *predicate };
+        if let Some(from) = from {
+            for constraint in &self.program.action_constraints {
+                if !machine.holds_step(constraint.1, from, to)? {
+                    return Ok(Some(exclusion(constraint)));
+                }
+            }
+        }
+        // What is true of a state stays true if it does not change.
+        if from.is_some_and(|from| Arc::ptr_eq(from, to)) {
+            return Ok(None);
+        }
+        for constraint in &self.program.constraints {
+            if !machine.holds(constraint.1, to)? {
+                return Ok(Some(exclusion(constraint)));
+            }
+        }
+        for invariant in self.program.invariants.iter().filter(|_| !self.ignores_invariants) {
+            if !machine.holds(invariant.1, to)? {
+                return Ok(Some(exclusion(invariant)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether all invariants are true of a state.
+    fn keeps_invariants(&self, state: &State) -> Result<bool, Box<EvalError>> {
+        let machine = &mut *self.machine.borrow_mut();
+        for (_, invariant) in &self.program.invariants {
+            if !machine.holds(*invariant, state)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether all invariants are true of every state that an order goes through.
+    pub(crate) fn is_invariant_along(&self, history: &History<TraceOp>, witness: &Witness) -> Result<bool, Fault> {
+        let mut states = Vec::new();
+        self.initial(&mut states)?;
+        let mut state = states.into_iter().nth(witness.initial() as usize);
+        let mut steps = witness.steps();
+        while let Some(at) = state {
+            let kept = self.keeps_invariants(&at.values);
+            if !kept.map_err(|error| Fault { op: None, state: Some(at.values.clone()), error })? {
+                return Ok(false);
+            }
+            // What only looks leads to the state that was just looked at.
+            let is_change = |placed: &search::Placed| !history.op(placed.op).call.step.is_observer;
+            let Some(placed) = steps.find(is_change) else { return Ok(true) };
+            let mut out = Successors::default();
+            self.step(&at, &history.op(placed.op).call, &mut out)?;
+            let (done, partway) = out.into_parts();
+            state = if placed.partway { partway } else { done }.into_iter().nth(placed.choice as usize);
+        }
+        Ok(false)
+    }
+
+    fn try_initial(&self, out: &mut Vec<TraceState>) -> Result<(), Box<EvalError>> {
+        let machine = &mut *self.machine.borrow_mut();
+        let mut found = Vec::new();
+        machine.initial_states(&mut found)?;
+        for state in found {
+            if self.excluded(machine, None, &state)?.is_none() {
+                out.push(self.seen(machine, state)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes what a step leads to, and whether the operation is over then.
+    fn compute(
+        &self,
+        state: &TraceState,
+        op: &TraceOp,
+        out: &mut dyn FnMut(TraceState, bool),
+    ) -> Result<(), Box<EvalError>> {
+        let machine = &mut *self.machine.borrow_mut();
+        let found = &mut *self.found.borrow_mut();
+        for stage in &self.binder.actions[op.step.action as usize].stages {
+            machine.perform(&stage.operation, &stage.args(&op.step.args), &state.values, found)?;
+            for next in found.drain(..) {
+                if self.excluded(machine, Some(&state.values), &next)?.is_none() {
+                    out(self.seen(machine, next)?, stage.is_last);
+                }
+            }
+        }
+        for operation in &self.binder.internal {
+            let anything = vec![None; operation.params.len()];
+            machine.perform(operation, &anything, &state.values, found)?;
+            for next in found.drain(..) {
+                if next != state.values && self.excluded(machine, Some(&state.values), &next)?.is_none() {
+                    out(self.seen(machine, next)?, false);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Spec for TraceSpec<'_> {
+    type Op = TraceOp;
+    type State = TraceState;
+    type Error = Fault;
+
+    fn initial(&self, out: &mut Vec<TraceState>) -> Result<(), Fault> {
+        if self.initial.get().is_none() {
+            let mut states = Vec::new();
+            self.try_initial(&mut states).map_err(|error| Fault { op: None, state: None, error })?;
+            let _ = self.initial.set(states);
+        }
+        out.extend(self.initial.get().into_iter().flatten().cloned());
+        Ok(())
+    }
+
+    fn step(&self, state: &TraceState, op: &TraceOp, out: &mut Successors<TraceState>) -> Result<(), Fault> {
+        let fault = |error| Fault { op: Some(op.id), state: Some(state.values.clone()), error };
+        self.found.borrow_mut().clear();
+        let mut add = |next, is_done| if is_done { out.done(next) } else { out.partway(next) };
+        self.compute(state, op, &mut add).map_err(fault)
+    }
+
+    fn is_observer(&self, op: &TraceOp) -> bool {
+        op.step.is_observer
+    }
+
+    fn commute(&self, a: &TraceOp, b: &TraceOp) -> bool {
+        // An invariant may be false between two steps and true between them the other way round.
+        let is_free = self.ignores_invariants || self.program.invariants.is_empty();
+        is_free && a.step.commutes_with(&b.step)
+    }
+
+    fn allows(&self, state: &TraceState, op: &TraceOp) -> Result<bool, Fault> {
+        let fault = |error| Fault { op: Some(op.id), state: Some(state.values.clone()), error };
+        let mut is_allowed = false;
+        self.found.borrow_mut().clear();
+        self.compute(state, op, &mut |_, is_done| is_allowed |= is_done).map_err(fault)?;
+        Ok(is_allowed)
+    }
+}

@@ -1,0 +1,152 @@
+//! Whatever is left out of a search makes no difference to the verdict, and no explanation claims what is not so.
+
+use history::{Call, History, Precedence};
+use report::Consequence;
+use search::{Options, Strategy, Unwatched};
+use testkit::recording::{Example, corrupt, record};
+use tla::config;
+use tla::machine::Machine;
+use tla::modules::World;
+use tla::program::link;
+use tla::resolve::{Loader, resolve};
+use tla::strings::Strings;
+use validate::{Binder, Harvest, Outcome, Settings, Teller, TraceOp, TraceSpec, check, explain};
+
+/// A world in which nothing happens.
+struct Silence;
+
+impl World for Silence {}
+
+/// Nothing but what comes with us.
+struct Nothing;
+
+impl Loader for Nothing {
+    fn load(&mut self, _: &str) -> Option<(String, String)> {
+        None
+    }
+}
+
+/// Binds a recording of an example to its specification, and looks at it.
+fn with_spec<R>(
+    example: Example,
+    history: &History<Call>,
+    look: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>) -> R,
+) -> R {
+    let directory = format!("{}/../../examples/{}", env!("CARGO_MANIFEST_DIR"), example.directory());
+    let read = |name: &str| std::fs::read_to_string(format!("{directory}/{name}")).expect("a file of the example");
+    let name = match example {
+        Example::Queue => "Queue",
+        Example::Map => "Map",
+        Example::ProducerQueue => "ProducerQueue",
+        Example::Snapshot => "Snapshot",
+    };
+    let mut strings = Strings::default();
+    let mut config = config::parse(&read(&format!("{name}.cfg")), &mut strings).expect("a configuration");
+    // What bounds exploring must not bound a recording.
+    config.constraints.clear();
+    let mut module = resolve(name, &read(&format!("{name}.tla")), &mut Nothing, strings).expect("a module");
+    let settings = Settings::parse(&read("omnilink.toml")).expect("settings");
+    let mut harvest = Harvest::new(&settings, &module);
+    for op in history.ops() {
+        harvest.add(op, &history.processes()[op.process.index()]);
+    }
+    harvest.give(&mut module, &mut config).expect("constants");
+    let program = link(module, &config, Default::default()).expect("a program");
+    let mut machine = Machine::new(&program, Box::new(Silence));
+    let binder = Binder::new(&program, &config, &settings, &mut machine).expect("a binder");
+    let mut spec = TraceSpec::new(binder, machine);
+    let bound = history.try_map(|op| spec.bind(op, history.processes())).expect("operations that can be bound");
+    look(&mut spec, &bound)
+}
+
+/// A recording of a correct program, or one that was tampered with.
+fn recording(example: Example, ops: usize, seed: u64) -> History<Call> {
+    let mut trace = record(example, ops, 2 + (seed % 4) as usize, seed);
+    if seed % 2 == 1 {
+        corrupt(&mut trace, seed);
+    }
+    History::new(trace).expect("a well-formed recording")
+}
+
+fn word(spec: &mut TraceSpec<'_>, history: &History<TraceOp>, strategy: Strategy, reduce: bool) -> &'static str {
+    let options = Options { strategy, reduce, max_width: None };
+    match check(spec, history, &options, &mut Unwatched).expect("an answer").outcome {
+        Outcome::Accepted(_) => "accepted",
+        Outcome::Rejected(_) => "rejected",
+        Outcome::Violated(_) => "violated",
+        Outcome::Inconclusive(_) => "inconclusive",
+    }
+}
+
+fn agree(example: Example, ops: usize, seeds: u64) {
+    let mut rejected = 0;
+    for seed in 0..seeds {
+        let history = recording(example, ops, seed);
+        with_spec(example, &history, |spec, history| {
+            let verdict = word(spec, history, Strategy::JustInTime, true);
+            let by_level = Strategy::ByLevel(Precedence::RealTime);
+            for (strategy, reduce) in [(Strategy::JustInTime, false), (by_level, true), (by_level, false)] {
+                let other = word(spec, history, strategy, reduce);
+                assert_eq!(verdict, other, "{example:?} with seed {seed}: {strategy:?}, reduce: {reduce}");
+            }
+            assert!(seed % 2 == 1 || verdict == "accepted", "{example:?} with seed {seed}");
+            rejected += u64::from(verdict == "rejected");
+        });
+    }
+    assert!(rejected > seeds / 8, "{example:?}: only {rejected} of {seeds} recordings are rejected");
+}
+
+#[test]
+fn every_way_to_search_gives_the_same_verdict() {
+    agree(Example::Queue, 40, 40);
+    agree(Example::Map, 60, 40);
+    agree(Example::ProducerQueue, 12, 16);
+    agree(Example::Snapshot, 40, 24);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn every_way_to_search_gives_the_same_verdict_on_more_and_longer_recordings() {
+    agree(Example::Queue, 60, 2_000);
+    agree(Example::Map, 200, 2_000);
+    agree(Example::ProducerQueue, 14, 400);
+    agree(Example::Snapshot, 80, 1_000);
+}
+
+/// What an explanation says would be accepted without the blocked operation is accepted without it, and so on.
+#[test]
+fn what_is_assumed_is_checked() {
+    let options = Options::default();
+    let mut checked = 0;
+    for seed in 0..60 {
+        let example = Example::ALL[seed as usize % 2];
+        let history = recording(example, 60, 2 * seed + 1);
+        with_spec(example, &history, |spec, bound| {
+            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            let Outcome::Rejected(stuck) = &found.outcome else { return };
+            let mut teller = Teller::default();
+            let rejection = explain(spec, bound, &options, stuck, &found.checkpoint, &mut Unwatched, &mut teller);
+            let rejection = rejection.expect("an explanation");
+            let goal = stuck.goal.expect("an operation that is blocked");
+            let dropped = bound.try_map(|op| Ok::<_, ()>((op.id != goal).then(|| op.call.clone()))).expect("a history");
+            let claimed = rejection.what_ifs.iter().find(|answer| answer.assumption == report::Assumption::Dropped);
+            let really = check(spec, &dropped, &options, &mut Unwatched).expect("an answer").outcome;
+            match (&claimed.expect("an answer").outcome, really) {
+                (Consequence::Accepted, Outcome::Accepted(_)) => {}
+                (Consequence::Rejected { blocked, explained }, Outcome::Rejected(really)) => {
+                    let blocked = blocked.map(|op| teller.mentioned()[op.0]);
+                    assert_eq!(blocked, really.goal, "seed {seed}");
+                    // Operations that end at the same instant may return in any order.
+                    let end = bound.op(blocked.expect("an operation that is blocked")).interval.deadline();
+                    let ties = bound.ops().iter().filter(|op| op.interval.deadline() == end).count() as u64 - 1;
+                    assert!(explained.abs_diff(really.explained) <= ties, "seed {seed}: {explained} explained");
+                }
+                (claimed, really) => panic!("seed {seed}: {claimed:?} is claimed, and it is {really:?}"),
+            }
+            let window = rejection.window.expect("a window");
+            assert!(window.operations.contains(&rejection.blocked.expect("a blocked operation")), "seed {seed}");
+            checked += 1;
+        });
+    }
+    assert!(checked > 20, "only {checked} explanations were looked at");
+}
