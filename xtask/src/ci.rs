@@ -13,6 +13,9 @@ use crate::{fuzz, oracle, smoke, tidy};
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
 const RANDOM: usize = 500;
 
+/// How many random histories TLC and our engine decide.
+const TRACES: usize = 8;
+
 /// A heading, and what is done under it.
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
 
@@ -25,9 +28,10 @@ const STEPS: &[Step] = &[
     ("doctests", |workspace| workspace.cargo("test --quiet --doc --workspace")),
     ("docs", |workspace| workspace.cargo_with("doc --no-deps --workspace", &[("RUSTDOCFLAGS", "-D warnings")])),
     ("fuzz for one second", |workspace| fuzz::run(workspace, 1, None)),
-    ("examples in README.md", smoke::run),
+    ("examples in documents", |workspace| smoke::run(workspace, false)),
     ("answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::quick())),
     ("random answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::random(RANDOM))),
+    ("random histories", |workspace| oracle::run(workspace, &oracle::Options::traces(TRACES))),
 ];
 
 /// What takes long, and runs when asked for.

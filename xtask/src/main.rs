@@ -1,8 +1,8 @@
-//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `fuzz`, `oracle` and `bench`.
+//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `fuzz`, `oracle` and `bench`.
 //!
-//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `fuzz` and `oracle`
-//! are steps of it that are also useful alone; `oracle` needs Java. `bench` takes minutes and means something only on a
-//! machine that does nothing else.
+//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `smoke`, `fuzz` and
+//! `oracle` are steps of it that are also useful alone; `oracle` needs Java. `bench` takes minutes and means something only
+//! on a machine that does nothing else.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
@@ -32,6 +32,12 @@ enum Command {
     },
     /// Check what compilers do not: layers, licences, layout, text
     Tidy,
+    /// Run the examples in documents and compare what they print
+    Smoke {
+        /// Write down what they print instead
+        #[arg(long)]
+        write: bool,
+    },
     /// Feed arbitrary bytes to the fuzz targets
     Fuzz {
         /// How long to run each target
@@ -65,6 +71,7 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Ci { full } => ci::run(&workspace, full),
         Command::Tidy => tidy::run(&workspace),
+        Command::Smoke { write } => smoke::run(&workspace, write),
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Command::Oracle(options) => oracle::run(&workspace, &options),
         Command::Bench { write } => bench::run(&workspace, write),

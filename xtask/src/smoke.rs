@@ -1,18 +1,22 @@
-//! Runs the examples of README.md as a reader would, so that it cannot say what is not so.
+//! Runs the examples of README.md, TLA.md and the book as a reader would, so that they cannot say what is not so.
 //!
 //! Every block marked `console` is run in the root of the repository, with the release build of the command in `PATH`.
 //! A line that starts with `$ ` is given to the shell, and the lines up to the next one are what it must print on
-//! standard output. A command must succeed, unless the next one is `echo $?`, which shows how it ended. Commands that
-//! cannot be run here, such as those that install the tool, belong in a block marked `sh`.
+//! standard output. How long something took, such as `in 1.2 ms`, is not compared. A command must succeed, unless the
+//! next one is `echo $?`, which shows how it ended. Commands that cannot be run here, such as those that install the
+//! tool, belong in a block marked `sh`.
 
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, bail, ensure};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+use regex::Regex;
 
 use crate::workspace::Workspace;
 
@@ -21,49 +25,89 @@ use crate::workspace::Workspace;
 struct Example {
     command: String,
     output: String,
+    /// Where the output stands in the document.
+    place: Range<usize>,
     /// How the command is said to end.
     status: i32,
+    /// Where that stands, if it is said.
+    status_place: Option<Range<usize>>,
 }
 
-/// Builds the command and runs the examples, once there are a command and a README.md.
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let readme = workspace.root().join("README.md");
-    let has_command = workspace.metadata.workspace_packages().iter().any(|package| package.name == "omnilink-cli");
-    if !has_command || !readme.exists() {
-        println!("skipped: there is no command yet, or no README.md");
-        return Ok(());
-    }
-    let examples = parse(&fs::read_to_string(readme)?)?;
-    ensure!(!examples.is_empty(), "README.md has no block marked `console`");
+/// What a command printed, and how it ended.
+struct Ran {
+    printed: String,
+    status: Option<i32>,
+}
+
+/// How long something took, as the command prints it.
+static TIME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\bin [0-9][0-9,.]* m?s\b").expect("the pattern is well formed"));
+
+/// Builds the command and runs the examples of every document. Compares what they print, or writes it down.
+pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
+    let root = workspace.root();
     workspace.cargo("build --quiet --release --package omnilink-cli")?;
-    check(&examples, workspace.root(), workspace.metadata.target_directory.join("release").as_std_path())?;
-    println!("{} examples print what README.md says", examples.len());
+    let binaries = workspace.metadata.target_directory.join("release");
+    let (mut count, mut wrong) = (0, Vec::new());
+    for path in documents(root)? {
+        let name = path.strip_prefix(root)?.display().to_string();
+        let text = fs::read_to_string(&path)?;
+        let examples = parse(&text).with_context(|| name.clone())?;
+        let ran = run_all(&examples, root, binaries.as_std_path())?;
+        count += examples.len();
+        if write {
+            fs::write(&path, rewrite(&text, &examples, &ran))?;
+        } else if let Err(error) = compare(&examples, &ran, &name) {
+            wrong.push(error.to_string());
+        }
+    }
+    ensure!(wrong.is_empty(), "{}\n`cargo xtask smoke --write` writes down what is printed", wrong.join("\n"));
+    println!("{count} examples print what the documents say");
     Ok(())
+}
+
+/// The documents with examples: two in the root, and all chapters of the book.
+fn documents(root: &Path) -> Result<Vec<PathBuf>> {
+    let chapters = fs::read_dir(root.join("book/src")).context("the book has chapters")?;
+    let mut documents = chapters.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
+    documents.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    documents.extend(["README.md", "TLA.md"].map(|name| root.join(name)));
+    documents.sort();
+    Ok(documents)
 }
 
 fn parse(markdown: &str) -> Result<Vec<Example>> {
     let mut examples: Vec<Example> = Vec::new();
     let mut is_console = false;
-    for event in Parser::new(markdown) {
+    for (event, place) in Parser::new(markdown).into_offset_iter() {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => is_console = info.as_ref() == "console",
             Event::End(TagEnd::CodeBlock) => is_console = false,
-            Event::Text(block) if is_console => examples.append(&mut parse_block(&block)?),
+            Event::Text(_) if is_console => examples.append(&mut parse_block(markdown, place)?),
             _ => {}
         }
     }
     Ok(examples)
 }
 
-fn parse_block(block: &str) -> Result<Vec<Example>> {
+fn parse_block(markdown: &str, block: Range<usize>) -> Result<Vec<Example>> {
     let mut examples: Vec<Example> = Vec::new();
-    for line in block.lines() {
+    let mut at = block.start;
+    for line in markdown[block].split_inclusive('\n') {
+        at += line.len();
         match line.strip_prefix("$ ") {
-            Some(command) => examples.push(Example { command: command.to_owned(), output: String::new(), status: 0 }),
+            Some(command) => examples.push(Example {
+                command: command.trim_end().to_owned(),
+                output: String::new(),
+                place: at..at,
+                status: 0,
+                status_place: None,
+            }),
             None => {
                 let example =
                     examples.last_mut().context("a `console` block starts with a line that starts with `$ `")?;
-                writeln!(example.output, "{line}")?;
+                example.output.push_str(line);
+                example.place.end = at;
             }
         }
     }
@@ -73,6 +117,7 @@ fn parse_block(block: &str) -> Result<Vec<Example>> {
         if example.command == "echo $?" {
             let before = merged.last_mut().context("`echo $?` follows no command")?;
             before.status = example.output.trim().parse().context("`echo $?` prints a number")?;
+            before.status_place = Some(example.place);
         } else {
             merged.push(example);
         }
@@ -80,21 +125,32 @@ fn parse_block(block: &str) -> Result<Vec<Example>> {
     Ok(merged)
 }
 
-fn check(examples: &[Example], directory: &Path, binaries: &Path) -> Result<()> {
+fn run_all(examples: &[Example], directory: &Path, binaries: &Path) -> Result<Vec<Ran>> {
     let path = env::join_paths(
         [binaries.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
     )?;
-    let mut report = String::new();
-    for Example { command, output, status } in examples {
+    let run = |example: &Example| {
         let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(directory).env("PATH", &path).stdin(Stdio::null());
+        shell.args(["-c", &example.command]).current_dir(directory).env("PATH", &path).stdin(Stdio::null());
         let ran = shell.output().context("cannot run sh")?;
-        let (printed, ended) = (String::from_utf8_lossy(&ran.stdout), ran.status.code());
-        if printed.trim_end() != output.trim_end() {
-            writeln!(report, "`{command}` prints\n{printed}but README.md shows\n{output}")?;
+        Ok(Ran { printed: String::from_utf8_lossy(&ran.stdout).into_owned(), status: ran.status.code() })
+    };
+    examples.iter().map(run).collect()
+}
+
+fn is_same(printed: &str, said: &str) -> bool {
+    let [printed, said] = [printed, said].map(|text| TIME.replace_all(text.trim_end(), "in TIME"));
+    printed == said
+}
+
+fn compare(examples: &[Example], ran: &[Ran], document: &str) -> Result<()> {
+    let mut report = String::new();
+    for (Example { command, output, status, .. }, ran) in examples.iter().zip(ran) {
+        if !is_same(&ran.printed, output) {
+            writeln!(report, "`{command}` prints\n{}but {document} shows\n{output}", ran.printed)?;
         }
-        if ended != Some(*status) {
-            writeln!(report, "`{command}` ends with {ended:?}, but README.md says {status}")?;
+        if ran.status != Some(*status) {
+            writeln!(report, "`{command}` ends with {:?}, but {document} says {status}", ran.status)?;
         }
     }
     if !report.is_empty() {
@@ -103,16 +159,55 @@ fn check(examples: &[Example], directory: &Path, binaries: &Path) -> Result<()> 
     Ok(())
 }
 
+/// The document with what the commands print. Where only times differ, it stays as it is.
+fn rewrite(markdown: &str, examples: &[Example], ran: &[Ran]) -> String {
+    let mut text = markdown.to_owned();
+    // From the end, so that places before stay where they are.
+    for (example, ran) in examples.iter().zip(ran).rev() {
+        if let (Some(place), Some(status)) = (&example.status_place, ran.status) {
+            text.replace_range(place.clone(), &format!("{status}\n"));
+        }
+        if !is_same(&ran.printed, &example.output) {
+            text.replace_range(example.place.clone(), &ran.printed);
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn report(markdown: &str) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        match parse(markdown).and_then(|examples| check(&examples, root, root).map(|()| examples.len())) {
-            Ok(count) => format!("{count} examples pass"),
-            Err(error) => error.to_string(),
-        }
+        let checked = parse(markdown).and_then(|examples| {
+            let ran = run_all(&examples, root, root)?;
+            compare(&examples, &ran, "a.md").map(|()| examples.len())
+        });
+        checked.map_or_else(|error| error.to_string(), |count| format!("{count} examples pass"))
+    }
+
+    #[test]
+    fn what_is_printed_is_written_down() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let markdown =
+            "# A\n\n```console\n$ echo a\nb\nc\n$ exit 3\n$ echo $?\n0\n$ echo in 2 ms\nin 1 ms\n```\n\nText.\n";
+        let examples = parse(markdown).unwrap();
+        insta::assert_snapshot!(rewrite(markdown, &examples, &run_all(&examples, root, root).unwrap()), @"
+        # A
+
+        ```console
+        $ echo a
+        a
+        $ exit 3
+        $ echo $?
+        3
+        $ echo in 2 ms
+        in 1 ms
+        ```
+
+        Text.
+        ");
     }
 
     #[test]
@@ -127,16 +222,27 @@ mod tests {
         insta::assert_snapshot!(report("```console\n$ echo accepted\nrejected\n```\n"), @"
         `echo accepted` prints
         accepted
-        but README.md shows
+        but a.md shows
         rejected
+        ");
+    }
+
+    #[test]
+    fn times_are_not_compared() {
+        insta::assert_snapshot!(report("```console\n$ echo 3 states in 1.2 ms\n3 states in 4,000 s\n```\n"), @"1 examples pass");
+        insta::assert_snapshot!(report("```console\n$ echo 3 states in 2 steps\n3 states in 4 steps\n```\n"), @"
+        `echo 3 states in 2 steps` prints
+        3 states in 2 steps
+        but a.md shows
+        3 states in 4 steps
         ");
     }
 
     #[test]
     fn the_exit_code_is_compared() {
         insta::assert_snapshot!(report("```console\n$ exit 1\n$ echo $?\n1\n```\n"), @"1 examples pass");
-        insta::assert_snapshot!(report("```console\n$ exit 1\n```\n"), @"`exit 1` ends with Some(1), but README.md says 0");
-        insta::assert_snapshot!(report("```console\n$ true\n$ echo $?\n1\n```\n"), @"`true` ends with Some(0), but README.md says 1");
+        insta::assert_snapshot!(report("```console\n$ exit 1\n```\n"), @"`exit 1` ends with Some(1), but a.md says 0");
+        insta::assert_snapshot!(report("```console\n$ true\n$ echo $?\n1\n```\n"), @"`true` ends with Some(0), but a.md says 1");
     }
 
     #[test]

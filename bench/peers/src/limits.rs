@@ -6,11 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use history::format::binary::{Manifest, SegmentWriter};
 use history::{History, Precedence, Record, Value, Verdict};
 use models::Model;
 use models::kv::Kv;
+use search::Spec;
 use testkit::workload::{Map, Queue};
+use tla::machine::Machine;
+use tla::modules::World;
+use tla::resolve::Loader;
+use tla::strings::Strings;
+use validate::{Binder, Problem, Settings, TraceSpec};
 
 use crate::measure::{self, Cost, Ended};
 use crate::table::{self, Table, memory, ratio, time};
@@ -28,6 +35,7 @@ struct Case {
 }
 
 const LONG: u64 = 10_000_000;
+const TLA: u64 = 450_000;
 const ANY_MEMORY: u64 = u64::MAX;
 
 fn cases() -> Vec<Case> {
@@ -41,8 +49,19 @@ fn cases() -> Vec<Case> {
         most_seconds,
         most_memory,
     };
+    let tla = |name, map: Map, exit, most_seconds| Case {
+        name,
+        spec: "examples/map/Map.tla",
+        records: Box::new(map.records()),
+        threads: map.threads,
+        args: &["--config", "bench/map.cfg", "--settings", "bench/map.toml"],
+        exit,
+        most_seconds,
+        most_memory: 150_000_000,
+    };
     let wide = |threads, reads| Map { threads, reads, ..Map::of(100_000) };
     let long = Map { violation: Some(LONG / 1000 * 995), ..Map::of(LONG) };
+    let bad = Map { violation: Some(TLA / 1000 * 995), ..Map::of(TLA) };
     let queue = Queue { spanning: true, ..Queue::of(100_000) };
     let (seconds, bytes) = (LONG as f64 / 3e6, 300_000_000);
     vec![
@@ -69,6 +88,8 @@ fn cases() -> Vec<Case> {
             most_seconds: 2.0,
             most_memory: ANY_MEMORY,
         },
+        tla("map in TLA+, 450,000 operations, accepted", Map::of(TLA), 0, 1.5),
+        tla("map in TLA+, 450,000 operations, rejected at 99.5 %", bad, 1, 3.0),
     ]
 }
 
@@ -86,15 +107,15 @@ pub fn run(omnilink: &Path, file: Option<&Path>, only: Option<&str>) -> Result<b
             is_good = false;
         }
         let verdict = ["accepted", "rejected", "an error", "inconclusive"].get(cost.exit as usize).unwrap_or(&"none");
-        let widest = cost.output.lines().find_map(|line| line.trim().strip_prefix("widest "));
-        let verdict = widest.map_or((*verdict).into(), |widest| format!("{verdict}; widest {widest}"));
         // A search that gave up has not seen them all.
         let rate = if cost.exit < 2 { format!("{:.2} million", operations as f64 / cost.cpu / 1e6) } else { "".into() };
-        table.row([name.into(), verdict, time(cost.wall), time(cost.cpu), rate, memory(cost.peak)]);
+        table.row([name.into(), (*verdict).into(), time(cost.wall), time(cost.cpu), rate, memory(cost.peak)]);
     }
-    let name = "map, 450,000 operations";
-    if is_chosen(name) {
-        let Ended::Well(output) = measure::run_self(&["replay", "450000"])? else {
+    for (name, kind) in [("map, 450,000 operations", "model"), ("map in TLA+, 450,000 operations", "tla")] {
+        if !is_chosen(name) {
+            continue;
+        }
+        let Ended::Well(output) = measure::run_self(&["replay", kind, "450000"])? else {
             anyhow::bail!("`{name}` was stopped")
         };
         let mut lines = output.lines();
@@ -152,22 +173,57 @@ impl Drop for Temporary {
     }
 }
 
+/// What is measured against its replay.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Kind {
+    Model,
+    Tla,
+}
+
 /// Prints the processor seconds of a search over calls that are bound already, those of the replay of its witness, and
 /// what the search counted.
-pub fn replay(operations: u64) -> Result<()> {
-    let kv = Kv::new(&Value::Nil);
+pub fn replay(kind: Kind, operations: u64) -> Result<()> {
     let history = History::new(Map::of(operations).trace())?;
-    let bound = history.try_map(|op| kv.bind(op))?;
+    match kind {
+        Kind::Model => {
+            let kv = Kv::new(&Value::Nil);
+            let bound = history.try_map(|op| kv.bind(op))?;
+            measured(&kv, &bound)
+        }
+        Kind::Tla => {
+            let mut strings = Strings::default();
+            let config = tla::config::parse(&fs::read_to_string("bench/map.cfg")?, &mut strings);
+            let mut config = config.map_err(|_| anyhow::anyhow!("bench/map.cfg has errors"))?;
+            // Replaying looks at no invariant, so searching must not.
+            config.invariants.clear();
+            let path = "examples/map/Map.tla";
+            let module = tla::resolve::resolve(path, &fs::read_to_string(path)?, &mut BuiltIn, strings);
+            let program = tla::program::link(module?, &config, tla::program::Options::default())?;
+            let settings = Settings::parse(&fs::read_to_string("bench/map.toml")?)?;
+            let mut machine = Machine::new(&program, Box::new(Silence));
+            let wrong = |problems: Vec<Problem>| anyhow::anyhow!("{}", problems[0]);
+            let binder = Binder::new(&program, &config, &settings, &mut machine).map_err(wrong)?;
+            let mut spec = TraceSpec::new(binder, machine);
+            let bound = history.try_map(|op| spec.bind(op, history.processes())).map_err(wrong)?;
+            measured(&spec, &bound)
+        }
+    }
+}
+
+fn measured<S: Spec>(spec: &S, history: &History<S::Op>) -> Result<()> {
     let measured = Duration::from_secs(2);
-    let (report, check) = measure::seconds(measured, || Ok(search::check(&kv, &bound, &search::Options::default())?))?;
+    let failed = |_| anyhow::anyhow!("the specification could not be evaluated");
+    let search = || search::check(spec, history, &search::Options::default()).map_err(failed);
+    let (report, check) = measure::seconds(measured, search)?;
     let Verdict::Accepted(witness) = report.verdict else { anyhow::bail!("not accepted") };
     let confirm = || {
-        let replayed = search::replay(&kv, &bound, Precedence::RealTime, &witness);
+        let replayed = search::replay(spec, history, Precedence::RealTime, &witness);
         replayed.map_err(|_| anyhow::anyhow!("a witness that is not confirmed"))
     };
     let ((), replay) = measure::seconds(measured, confirm)?;
     println!("{check} {replay}");
-    let (stats, count) = (report.stats, |count: u64| format!("{:.2}", count as f64 / operations as f64));
+    let operations = history.ops().len() as f64;
+    let (stats, count) = (report.stats, |count: u64| format!("{:.2}", count as f64 / operations));
     println!(
         "for each operation {} steps, {} configurations, of which {} distinct; at most {} at once",
         count(stats.steps),
@@ -177,3 +233,17 @@ pub fn replay(operations: u64) -> Result<()> {
     );
     Ok(())
 }
+
+/// No modules but those that come with us.
+struct BuiltIn;
+
+impl Loader for BuiltIn {
+    fn load(&mut self, _: &str) -> Option<(String, String)> {
+        None
+    }
+}
+
+/// A world in which nothing happens.
+struct Silence;
+
+impl World for Silence {}

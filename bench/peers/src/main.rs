@@ -51,7 +51,7 @@ enum Command {
     Other { program: String, args: Vec<String> },
     /// Measure a search and the replay of what it found
     #[command(hide = true)]
-    Replay { operations: u64 },
+    Replay { kind: limits::Kind, operations: u64 },
 }
 
 fn main() -> ExitCode {
@@ -72,6 +72,6 @@ fn run(command: Command) -> Result<bool> {
         Command::Limits { omnilink, write, only } => limits::run(&omnilink, write.as_deref(), only.as_deref()),
         Command::Child { checker, case } => cases::child(checker, &case).map(|()| true),
         Command::Other { program, args } => measure::other(&program, &args).map(|()| true),
-        Command::Replay { operations } => limits::replay(operations).map(|()| true),
+        Command::Replay { kind, operations } => limits::replay(kind, operations).map(|()| true),
     }
 }

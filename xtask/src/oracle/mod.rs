@@ -17,6 +17,7 @@ mod specs;
 mod speed;
 mod table;
 mod tlc;
+mod traces;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -46,6 +47,9 @@ pub(crate) struct Options {
     /// Compare our engine with TLC on this many random expressions, and on a hundredth as many random specs
     #[arg(long, value_name = "N", conflicts_with = "field")]
     random: Option<usize>,
+    /// Compare our engine with TLC on this many random histories; with `--speed`, measure both on long ones
+    #[arg(long, value_name = "N", conflicts_with_all = ["write", "random", "field", "engine"])]
+    traces: Option<usize>,
     /// Where the random choices start
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -88,6 +92,11 @@ impl Options {
         Options { random: Some(count), ..Options::default() }
     }
 
+    /// So many random histories, the same in every run.
+    pub(crate) fn traces(count: usize) -> Options {
+        Options { traces: Some(count), ..Options::default() }
+    }
+
     /// Whether a spec is to be asked about.
     fn wants(&self, name: &str) -> bool {
         name.contains(&self.only) && !(self.quick && name.starts_with(LARGE))
@@ -100,6 +109,7 @@ impl Default for Options {
             write: false,
             engine: false,
             random: None,
+            traces: None,
             seed: 1,
             field: None,
             timeout: field::SECONDS,
@@ -118,6 +128,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         return workspace.cargo("test --package omnilink-cli --test oracle -- --include-ignored");
     }
     let tlc = Tlc::find(workspace)?;
+    if let Some(count) = options.traces {
+        return traces::run(workspace, &tlc, count, options);
+    }
     if options.speed {
         return speed::run(workspace, &tlc, options.write);
     }

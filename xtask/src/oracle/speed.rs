@@ -103,7 +103,7 @@ fn explore(engine: &Engine, source: &Path, name: &str, workers: usize) -> Result
 }
 
 /// The processor time of all processes that this one has started and waited for.
-fn children_seconds() -> Result<f64> {
+pub(super) fn children_seconds() -> Result<f64> {
     /// Ticks in a second, which Linux has long fixed for what it tells programs.
     const TICKS: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").context("the times of the children, which Linux alone tells")?;

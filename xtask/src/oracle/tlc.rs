@@ -73,6 +73,11 @@ impl Tlc {
         Ok(Tlc { jar, scratch })
     }
 
+    /// Where the jar is.
+    pub(super) fn jar(&self) -> &Path {
+        &self.jar
+    }
+
     /// A directory of this name for files that can be thrown away, empty.
     pub(super) fn scratch(&self, name: &str) -> Result<PathBuf> {
         let directory = self.scratch.join(name);
