@@ -126,7 +126,6 @@ fn what_is_assumed_is_checked() {
             let Outcome::Rejected(stuck) = &found.outcome else { return };
             let mut teller = Teller::default();
             let rejection = explain(spec, bound, &options, stuck, &found.checkpoint, &mut Unwatched, &mut teller);
-            let rejection = rejection.expect("an explanation");
             let goal = stuck.goal.expect("an operation that is blocked");
             let dropped = bound.try_map(|op| Ok::<_, ()>((op.id != goal).then(|| op.call.clone()))).expect("a history");
             let claimed = rejection.what_ifs.iter().find(|answer| answer.assumption == report::Assumption::Dropped);

@@ -310,25 +310,20 @@ impl Run<'_> {
         watch: &mut dyn Watch,
         teller: &mut Teller,
     ) -> Result<Verdict, Failed> {
-        let explained = match &checked.outcome {
-            Outcome::Accepted(_) => Ok(Verdict::Accepted),
-            Outcome::Inconclusive(stop) => Ok(Verdict::Inconclusive { stop: stop.to_string() }),
-            Outcome::Rejected(stuck) => {
-                self.name(stuck.goal, teller)?;
-                let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller);
-                rejection.map(|rejection| Verdict::Rejected(Box::new(rejection)))
-            }
-            Outcome::Violated(stuck) => {
-                self.name(stuck.goal, teller)?;
-                match validate::explain_violation(spec, history, options, stuck, teller) {
-                    Ok(Some(violation)) => Ok(Verdict::Violated(Box::new(violation))),
-                    Ok(None) => validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller)
-                        .map(|rejection| Verdict::Rejected(Box::new(rejection))),
-                    Err(error) => Err(error),
-                }
-            }
+        let stuck = match &checked.outcome {
+            Outcome::Accepted(_) => return Ok(Verdict::Accepted),
+            Outcome::Inconclusive(stop) => return Ok(Verdict::Inconclusive { stop: stop.to_string() }),
+            Outcome::Rejected(stuck) | Outcome::Violated(stuck) => stuck,
         };
-        explained.map_err(|error| self.failed(error))
+        self.name(stuck.goal, teller)?;
+        if let Outcome::Violated(_) = &checked.outcome {
+            let violation = validate::explain_violation(spec, history, options, stuck, teller);
+            if let Some(violation) = violation.map_err(|error| self.failed(error))? {
+                return Ok(Verdict::Violated(Box::new(violation)));
+            }
+        }
+        let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller);
+        Ok(Verdict::Rejected(Box::new(rejection)))
     }
 
     /// What a verdict rests on that a reader may not expect.

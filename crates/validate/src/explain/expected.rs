@@ -12,13 +12,14 @@ use tla::value::Value;
 use super::Explainer;
 use super::tell::shown;
 use crate::bind::{Args, TraceOp};
-use crate::check::NoAnswer;
 use crate::cut::Cuts;
 
 /// How many values are tried for one result.
 const MOST_VALUES: usize = 1_000;
 /// How many combinations of results are tried.
 const MOST_TRIED: usize = 1_000;
+/// How many steps of the specification all of them together may cost.
+const MOST_STEPS: u64 = 1_000_000;
 /// How many that are allowed are reported.
 const MOST_ALLOWED: usize = 12;
 
@@ -32,20 +33,14 @@ pub(super) struct Expected {
 
 impl Explainer<'_, '_> {
     /// Other results with which the operations have an order up to its return.
-    pub(super) fn expected(
-        &mut self,
-        goal: OpId,
-        cuts: &Cuts,
-        states: &[State],
-        watch: &mut dyn Watch,
-    ) -> Result<Expected, NoAnswer> {
+    pub(super) fn expected(&mut self, goal: OpId, cuts: &Cuts, states: &[State], watch: &mut dyn Watch) -> Expected {
         let op = &self.history.op(goal).call;
         let (results, cut) = (self.spec.binder.results(op), cuts.last_before(self.history, goal));
         let mut expected = Expected::default();
-        let Some(state) = states.first().filter(|_| !results.is_empty()) else { return Ok(expected) };
+        let Some(state) = states.first().filter(|_| !results.is_empty()) else { return expected };
         let choices: Vec<Vec<Value>> =
             results.iter().map(|&place| self.choices(op, place, state, &mut expected)).collect();
-        let (mut tried, mut failed) = (0, None);
+        let (mut tried, mut steps) = (0, 0);
         for_each_combination(&choices, &mut |values| {
             tried += 1;
             let mut args = op.step.args.clone();
@@ -55,18 +50,19 @@ impl Explainer<'_, '_> {
             if args != op.step.args {
                 let other = self.spec.with_args(op, args.clone());
                 let ops = cut.until(self.history, goal).map(|op| if op.id == goal { op.with(&other) } else { op });
-                match cut.check(self.spec, ops, self.options, watch) {
-                    Ok(report) if report.verdict.is_accepted() && expected.allowed.len() < MOST_ALLOWED => {
-                        expected.allowed.push(args);
+                // What cannot be evaluated with another result says nothing about the one that was recorded.
+                if let Ok(report) = cut.check(self.spec, ops, self.options, watch) {
+                    steps += report.stats.steps;
+                    match report.verdict.is_accepted() && expected.allowed.len() < MOST_ALLOWED {
+                        true => expected.allowed.push(args),
+                        false => expected.is_cut_off |= report.verdict.is_accepted(),
                     }
-                    Ok(report) => expected.is_cut_off |= report.verdict.is_accepted(),
-                    Err(error) => failed = Some(error),
                 }
             }
-            tried < MOST_TRIED && failed.is_none()
+            tried < MOST_TRIED && steps < MOST_STEPS
         });
-        expected.is_cut_off |= tried >= MOST_TRIED;
-        failed.map_or(Ok(expected), Err)
+        expected.is_cut_off |= tried >= MOST_TRIED || steps >= MOST_STEPS;
+        expected
     }
 
     /// The values that a result may have.

@@ -41,7 +41,7 @@ pub fn explain(
     checkpoint: &Checkpoint,
     watch: &mut dyn Watch,
     teller: &mut Teller,
-) -> Result<Rejection, NoAnswer> {
+) -> Rejection {
     let mut explainer = Explainer { spec, history, options, teller };
     let goal = stuck.goal;
     let blocked = goal.map(|goal| explainer.teller.op(goal));
@@ -50,19 +50,21 @@ pub fn explain(
     let mut reasons = explainer.reasons(stuck, &states);
     reasons.sort_by_key(|reason| (Some(reason.op) != blocked, reason.op));
     let (mut expected, mut legal, mut what_ifs, mut window) = (Default::default(), Legal::Unknown, Vec::new(), None);
-    if let Some(goal) = goal.filter(|_| options.strategy == Strategy::JustInTime) {
-        let from = checkpoint.before(spec, history, goal)?;
-        let cuts = Cuts::before(&from, spec, history, goal, options, watch)?;
-        expected = explainer.expected(goal, &cuts, &states, watch)?;
-        legal = explainer.legal(goal, &cuts, watch)?;
-        what_ifs = explainer.what_ifs(goal, &cuts, &expected.allowed, watch)?;
-        window = explainer.window(goal, &cuts, watch)?;
+    // Whatever is assumed from here on may be what the specification cannot evaluate. The verdict stands all the same.
+    if let Some(goal) = goal.filter(|_| options.strategy == Strategy::JustInTime)
+        && let Ok(from) = checkpoint.before(spec, history, goal)
+        && let Ok(cuts) = Cuts::before(&from, spec, history, goal, options, watch)
+    {
+        expected = explainer.expected(goal, &cuts, &states, watch);
+        legal = explainer.legal(goal, &cuts, watch).unwrap_or(Legal::Unknown);
+        what_ifs = explainer.what_ifs(goal, &cuts, &expected.allowed, watch);
+        window = explainer.window(goal, &cuts, watch).unwrap_or_default();
     }
     let expected::Expected { allowed, is_cut_off } = expected;
     let named = allowed.iter().map(|args| explainer.named_results(goal, args)).collect();
     let sentence = explainer.sentence(goal, stuck.explained);
     let states = states.iter().map(|state| explainer.teller.state(spec.program, state)).collect();
-    Ok(Rejection {
+    Rejection {
         sentence,
         blocked,
         explained: stuck.explained,
@@ -74,7 +76,7 @@ pub fn explain(
         legal,
         what_ifs,
         window,
-    })
+    }
 }
 
 /// Explains which invariant every order that the actions allow makes false.

@@ -2,12 +2,13 @@
 
 use history::{Op, OpId, Precedence, Stop, Verdict};
 use report::{Assumption, Consequence, WhatIf};
-use search::{Options, Stats, Strategy, Watch};
+use search::{Options, Report, Stats, Strategy, Watch};
 
 use super::Explainer;
 use crate::bind::{Args, TraceOp};
 use crate::check::NoAnswer;
 use crate::cut::{Cut, Cuts};
+use crate::spec::TraceState;
 
 /// How many other results are tried.
 const MOST_RESULTS: usize = 3;
@@ -23,37 +24,41 @@ impl Explainer<'_, '_> {
         cuts: &Cuts,
         expected: &[Args],
         watch: &mut dyn Watch,
-    ) -> Result<Vec<WhatIf>, NoAnswer> {
+    ) -> Vec<WhatIf> {
         let history = self.history;
         let cut = cuts.last_before(history, goal);
         let mut answers = Vec::new();
         for args in expected.iter().take(MOST_RESULTS) {
             let other = self.spec.with_args(&history.op(goal).call, args.clone());
             let ops = cut.ops(history).map(|op| op.with(if op.id == goal { &other } else { &op.call }));
-            let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch))?;
+            let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch));
             let results = self.named_results(Some(goal), args);
-            let outcome = self.consequence(report.verdict, Some(cut));
+            let outcome = self.consequence(report, Some(cut));
             answers.push(WhatIf { assumption: Assumption::OtherResults { results }, outcome });
         }
         let ops = cut.ops(history).filter(|op| op.id != goal).map(|op: &Op<TraceOp>| op.with(&op.call));
-        let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch))?;
-        let outcome = self.consequence(report.verdict, Some(cut));
+        let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch));
+        let outcome = self.consequence(report, Some(cut));
         answers.push(WhatIf { assumption: Assumption::Dropped, outcome });
         if history.ops().len() <= MOST_OPERATIONS {
             let options = Options { strategy: Strategy::ByLevel(Precedence::Program), ..self.options.clone() };
-            let report = search::check_watched(self.spec, history, &options, &mut Bounded(watch))?;
-            let outcome = self.consequence(report.verdict, None);
+            let report = search::check_watched(self.spec, history, &options, &mut Bounded(watch));
+            let outcome = self.consequence(report.map_err(NoAnswer::from), None);
             answers.push(WhatIf { assumption: Assumption::ProgramOrder, outcome });
         }
-        Ok(answers)
+        answers
     }
 
     /// What a verdict on the operations from a cut on says about the whole.
-    fn consequence<W, S>(&mut self, verdict: Verdict<W, search::Explanation<S>>, cut: Option<&Cut>) -> Consequence {
-        match verdict {
-            Verdict::Accepted(_) => Consequence::Accepted,
-            Verdict::Inconclusive(stop) => Consequence::Inconclusive { stop: stop.to_string() },
-            Verdict::Rejected(explanation) => {
+    fn consequence(&mut self, report: Result<Report<TraceState>, NoAnswer>, cut: Option<&Cut>) -> Consequence {
+        match report.map(|report| report.verdict) {
+            Err(error) => Consequence::Inconclusive { stop: error.to_string() },
+            Ok(Verdict::Accepted(_)) => Consequence::Accepted,
+            Ok(Verdict::Inconclusive(Stop::Time)) => {
+                Consequence::Inconclusive { stop: "it takes too long to find out".to_owned() }
+            }
+            Ok(Verdict::Inconclusive(stop)) => Consequence::Inconclusive { stop: stop.to_string() },
+            Ok(Verdict::Rejected(explanation)) => {
                 let end = explanation.goal.map_or(u64::MAX, |goal| self.history.op(goal).interval.deadline());
                 let before = cut.map_or(0, |cut| cut.returned_before(self.history, end));
                 let blocked = explanation.goal.map(|goal| self.teller.op(goal));
