@@ -198,7 +198,7 @@ impl Bench<'_> {
         let output = self.omnilink(example, "check", trace, &flags)?;
         let errors = String::from_utf8_lossy(&output.stderr);
         let report: Value = serde_json::from_slice(&output.stdout).with_context(|| format!("omnilink: {errors}"))?;
-        let report = report.get(0).unwrap_or(&report);
+        let report = &report["reports"][0];
         let number = |name: &str| report["stats"][name].as_u64().context("omnilink printed no counts");
         let is_accepted = match output.status.code() {
             Some(0) => Some(true),
