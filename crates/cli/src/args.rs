@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use history::Precedence;
 
 use crate::check::output::Extra;
 use crate::spec::args::SpecCommand;
@@ -55,18 +56,9 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct CheckArgs {
-    /// A TLA+ module, unless `--spec` is given, and then what to check: files, trace directories, directories of either,
-    /// or `-` for standard input.
-    #[arg(required = true, value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
-
-    /// The specification: the name of a built-in one and its options, such as `queue:capacity=4`, or a TLA+ module.
-    /// `omnilink specs` lists those that are built in.
-    #[arg(long, value_name = "SPEC")]
-    pub(crate) spec: Option<String>,
-
+/// What a history is, what belongs to its specification, and how long to look.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct About {
     /// The configuration of a TLA+ module. The file beside it that has the same name and ends in `.cfg` if not given.
     #[arg(long, value_name = "CFG")]
     pub(crate) config: Option<PathBuf>,
@@ -88,6 +80,26 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "ORDER", default_value = "real-time")]
     pub(crate) order: Order,
 
+    /// Give up on a history after this time, such as `90s` or `10m`: inconclusive.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// A TLA+ module, unless `--spec` is given, and then what to check: files, trace directories, directories of either,
+    /// or `-` for standard input.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The specification: the name of a built-in one and its options, such as `queue:capacity=4`, or a TLA+ module.
+    /// `omnilink specs` lists those that are built in.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) spec: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) about: About,
+
     /// How to print the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: CheckOutput,
@@ -103,10 +115,6 @@ pub(crate) struct CheckArgs {
     /// Write the order that was found for an accepted history to this file, one operation a line.
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,
-
-    /// Give up on a history after this time, such as `90s` or `10m`: inconclusive.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub(crate) timeout: Option<Duration>,
 
     /// Give up on a history when the process uses this much memory, such as `64M` or `2G`: inconclusive.
     #[arg(long, value_name = "SIZE", default_value = "16G")]
@@ -160,6 +168,15 @@ pub(crate) struct ConvertArgs {
 pub(crate) enum Order {
     RealTime,
     Program,
+}
+
+impl Order {
+    pub(crate) fn precedence(self) -> Precedence {
+        match self {
+            Order::RealTime => Precedence::RealTime,
+            Order::Program => Precedence::Program,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

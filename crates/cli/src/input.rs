@@ -109,7 +109,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
     Ok(bytes)
 }
 
-fn segments(path: &Path) -> Result<Merge<File>, InputError> {
+/// The segments of a binary trace, from the beginning.
+pub(crate) fn segments(path: &Path) -> Result<Merge<File>, InputError> {
     Ok(Merge::new(readers(path)?)?)
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Settings {
 
 impl From<&CheckArgs> for Settings {
     fn from(args: &CheckArgs) -> Settings {
-        Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress }
+        Settings { timeout: args.about.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress }
     }
 }
 

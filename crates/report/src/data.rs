@@ -424,6 +424,14 @@ pub struct Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct OpRef(pub usize);
 
+impl Operation {
+    /// When it ran: `[5 9]`, or `[5 ...]` if it never ended.
+    pub fn interval(&self) -> String {
+        let end = self.end.map_or("...".to_owned(), |end| end.to_string());
+        format!("[{} {end}]", self.start)
+    }
+}
+
 impl Report {
     /// The operation that is meant.
     pub fn op(&self, op: OpRef) -> &Operation {

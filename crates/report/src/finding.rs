@@ -178,8 +178,7 @@ pub(crate) fn op_text(report: &Report, op: OpRef) -> String {
 
 /// An operation with the time in which it ran: `T3:12 Dequeue(4) [5 9]`.
 fn timed(report: &Report, op: OpRef) -> String {
-    let end = report.op(op).end.map_or("...".to_owned(), |end| end.to_string());
-    format!("{} [{} {end}]", op_text(report, op), report.op(op).start)
+    format!("{} {}", op_text(report, op), report.op(op).interval())
 }
 
 /// Names and values: `elem: 4, ok: TRUE`.

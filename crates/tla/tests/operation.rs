@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use common::{machine, program};
 use tla::config;
 use tla::machine::{Machine, State};
-use tla::modules::World;
 use tla::program::{Operation, Options, Program, link};
 use tla::resolve::{Loader, resolve};
 use tla::strings::Strings;
@@ -370,10 +369,6 @@ impl Loader for Beside {
     }
 }
 
-struct Silence;
-
-impl World for Silence {}
-
 fn specification(path: &Path) -> Option<Program> {
     let text = std::fs::read_to_string(path).ok()?;
     let config = std::fs::read_to_string(path.with_extension("cfg")).ok()?;
@@ -393,7 +388,7 @@ fn distinct(mut states: Vec<State>) -> Vec<State> {
 /// In the states that are found first: what `Next` does under a name is what the operation of that name does, whether its
 /// arguments are known or not; no operation does more than `Next`; and one that never changes anything does not.
 fn compare_with_next(program: &Program) -> Option<usize> {
-    let mut machine = Machine::new(program, Box::new(Silence));
+    let mut machine = machine(program);
     let operations: Vec<Operation> =
         program.operation_names().iter().map(|name| program.operation(name).expect("it was named")).collect();
     let (mut todo, mut steps) = (Vec::new(), 0);

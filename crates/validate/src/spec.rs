@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use history::{History, OpId};
-use search::{Spec, Successors, Witness};
+use search::{Placed, Spec, Successors, Witness};
 use tla::error::EvalError;
 use tla::ir::ExprId;
 use tla::machine::{Machine, State};
@@ -175,14 +175,19 @@ impl<'p> TraceSpec<'p> {
                 return Ok(false);
             }
             // What only looks leads to the state that was just looked at.
-            let is_change = |placed: &search::Placed| !history.op(placed.op).call.step.is_observer;
+            let is_change = |placed: &Placed| !history.op(placed.op).call.step.is_observer;
             let Some(placed) = steps.find(is_change) else { return Ok(true) };
-            let mut out = Successors::default();
-            self.step(&at, &history.op(placed.op).call, &mut out)?;
-            let (done, partway) = out.into_parts();
-            state = if placed.partway { partway } else { done }.into_iter().nth(placed.choice as usize);
+            state = self.follow(&at, &history.op(placed.op).call, placed)?;
         }
         Ok(false)
+    }
+
+    /// Where one step of an order leads.
+    pub(crate) fn follow(&self, state: &TraceState, op: &TraceOp, placed: Placed) -> Result<Option<TraceState>, Fault> {
+        let mut out = Successors::default();
+        self.step(state, op, &mut out)?;
+        let (done, partway) = out.into_parts();
+        Ok(if placed.partway { partway } else { done }.into_iter().nth(placed.choice as usize))
     }
 
     fn try_initial(&self, out: &mut Vec<TraceState>) -> Result<(), Box<EvalError>> {

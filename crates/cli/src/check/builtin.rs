@@ -1,17 +1,16 @@
 //! Checking histories against a specification that is built in.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::mem::{replace, take};
 use std::path::Path;
 use std::sync::Arc;
 
-use history::format::binary::Merge;
-use history::{Call, Cut, History, OpId, Precedence, Stop, Trace, Verdict};
+use history::{Cut, History, OpId, Stop, Trace, Verdict};
 use models::check::{Checked, Failure, Method, Options};
 use models::{Model, Visitor, with_model};
 use report::{Field, Legal, Reason, Rejection, Report, Window};
-use search::{Explanation, Stats, Strategy, Why, Witness};
+use search::{Explanation, Stats, Why};
 use validate::Teller;
 
 use super::Failed;
@@ -43,7 +42,7 @@ impl Builtin {
             path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > args.max_memory.as_u64());
         let recording = match is_too_large {
             true => Recording::Trace(Trace::default()),
-            false => input::open(path, args.from)?,
+            false => input::open(path, args.about.from)?,
         };
         let check = Check { args, spec: &self.0, path, label, recording, limits: &limits, witness_file };
         let mut report = if is_too_large {
@@ -95,13 +94,13 @@ const LOOKED_AT: usize = 1 << 16;
 impl Check<'_> {
     /// True if there is nothing to gain from having the whole history at hand.
     fn is_stream<M: Model>(&self, model: &M, processes: &[Arc<str>]) -> Result<bool, InputError> {
-        if self.args.order == Order::Program || self.args.exhaustive || self.witness_file.is_some() {
+        if self.args.about.order == Order::Program || self.args.exhaustive || self.witness_file.is_some() {
             return Ok(false);
         }
         if self.args.no_shortcuts || model.has_procedure() {
             return Ok(self.args.no_shortcuts);
         }
-        for op in self.segments()?.take(LOOKED_AT) {
+        for op in input::segments(self.path)?.take(LOOKED_AT) {
             let op = op?;
             let bad =
                 |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
@@ -113,7 +112,7 @@ impl Check<'_> {
     }
 
     fn check_stream<M: Model>(&self, model: &M) -> Result<Report, InputError> {
-        let mut merge = self.segments()?;
+        let mut merge = input::segments(self.path)?;
         let processes: Vec<Arc<str>> = merge.processes().to_vec();
         let mut operations = 0;
         let counted = merge.by_ref().map(|op| op.map_err(InputError::from)).inspect(|_| operations += 1);
@@ -135,25 +134,14 @@ impl Check<'_> {
         let watcher = |stats: &Stats| self.limits.look(stats);
         let checked = models::check::check(model, &history, &self.options(), &watcher)?;
         if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness_file, &checked.verdict) {
-            write_witness(file, self.label, witness, &history).map_err(InputError::new)?;
+            Calls::Whole(&history).write_witness(file, self.label, witness)?;
         }
         let operations = history.ops().len() as u64;
         self.report(&checked, Some(operations), history.processes().len(), &cuts, &Calls::Whole(&history))
     }
 
-    fn segments(&self) -> Result<Merge<File>, InputError> {
-        match input::open(self.path, Some(input::Kind::Binary))? {
-            Recording::Segments(merge) => Ok(merge),
-            Recording::Trace(_) => unreachable!("binary traces are opened as segments"),
-        }
-    }
-
     fn options(&self) -> Options {
-        let strategy = match self.args.order {
-            Order::RealTime if self.args.exhaustive => Strategy::ByLevel(Precedence::RealTime),
-            Order::RealTime => Strategy::JustInTime,
-            Order::Program => Strategy::ByLevel(Precedence::Program),
-        };
+        let strategy = super::strategy(self.args);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
             search: search::Options { strategy, reduce: !self.args.exhaustive, max_width: self.args.max_width },
@@ -182,8 +170,7 @@ impl Check<'_> {
                 let blocked = explanation.goal.map(|goal| calls.describe(&[goal])).transpose()?;
                 let sentence = match blocked.as_deref() {
                     Some([op]) => {
-                        let end = op.end.map_or("...".to_owned(), |end| end.to_string());
-                        format!("no order of the operations{part} allows {} {} [{} {end}]", op.name, op.text, op.start)
+                        format!("no order of the operations{part} allows {} {} {}", op.name, op.text, op.interval())
                     }
                     _ => format!(
                         "no order of the operations{part} is allowed: at most {} can be placed",
@@ -279,19 +266,4 @@ fn stuck(sentence: String, explanation: &Explanation<String>, teller: &mut Telle
         what_ifs: Vec::new(),
         window: None,
     }
-}
-
-/// Writes the order that explains a history: one operation a line, as the verdict names it.
-fn write_witness(
-    file: &mut BufWriter<File>,
-    label: &str,
-    witness: &Witness,
-    history: &History<Call>,
-) -> std::io::Result<()> {
-    writeln!(file, "# {label}")?;
-    for step in witness.steps() {
-        let op = history.op(step.op);
-        writeln!(file, "{} {} {}", history.name(step.op), op.interval, op.call)?;
-    }
-    Ok(())
 }

@@ -1,12 +1,15 @@
 //! The operations that a verdict speaks of, read again where they are not at hand.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use history::{Call, History, Op, OpId};
+use search::Witness;
 
-use crate::input::{self, InputError, Recording};
+use crate::input::{self, InputError};
 
 /// Where recorded calls can be looked up.
 pub(super) enum Calls<'a> {
@@ -26,9 +29,7 @@ impl Calls<'_> {
                 let mut wanted = ids.to_vec();
                 wanted.sort();
                 wanted.dedup();
-                let Recording::Segments(mut merge) = input::open(path, Some(input::Kind::Binary))? else {
-                    return Err(InputError::new("the recording has changed"));
-                };
+                let mut merge = input::segments(path)?;
                 while found.len() < wanted.len()
                     && let Some(op) = merge.next().transpose()?
                 {
@@ -41,6 +42,29 @@ impl Calls<'_> {
             }
         }
     }
+
+    /// Writes the order that explains a history: one operation a line, as the verdict names it. An operation that takes
+    /// several steps stands there once for each, and all but the last end in `...`.
+    pub(super) fn write_witness(
+        &self,
+        file: &mut BufWriter<File>,
+        label: &str,
+        witness: &Witness,
+    ) -> Result<(), InputError> {
+        let ids: Vec<OpId> = witness.steps().map(|step| step.op).collect();
+        let cannot = |error: std::io::Error| InputError::new(error);
+        writeln!(file, "# {label}").map_err(cannot)?;
+        for (op, step) in self.describe(&ids)?.iter().zip(witness.steps()) {
+            let partway = if step.partway { " ..." } else { "" };
+            writeln!(file, "{}{partway}", witness_line(op)).map_err(cannot)?;
+        }
+        Ok(())
+    }
+}
+
+/// An operation as a line of a witness.
+pub(crate) fn witness_line(op: &report::Operation) -> String {
+    format!("{} {} {}", op.name, op.interval(), op.text)
 }
 
 fn shown(op: &Op<Call>, processes: &[Arc<str>]) -> report::Operation {

@@ -1,7 +1,7 @@
 //! `omnilink check`: histories in, verdicts out.
 
 mod builtin;
-mod mentions;
+pub(crate) mod mentions;
 pub(crate) mod output;
 pub(crate) mod tla;
 
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use history::{Cut, OpId, Stop};
 use report::{Detail, Report, Verdict};
-use search::Stats;
+use search::{Stats, Strategy};
 
 use crate::args::{CheckArgs, Order};
 use crate::complain;
@@ -131,7 +131,6 @@ fn reports(args: &CheckArgs, detail: Detail) -> Result<(Vec<Report>, Exit), Exit
 
 /// What to check against, and the histories. A path that ends in `.tla` before all others is a specification.
 fn against(args: &CheckArgs) -> Result<(Against, &[PathBuf]), Exit> {
-    let is_tla = |path: &Path| path.extension().is_some_and(|extension| extension == "tla");
     let (spec, histories) = match (&args.spec, &*args.paths) {
         (Some(name), histories) => (name.clone(), histories),
         (None, [first, histories @ ..]) if is_tla(first) => (first.display().to_string(), histories),
@@ -142,7 +141,7 @@ fn against(args: &CheckArgs) -> Result<(Against, &[PathBuf]), Exit> {
         }
     };
     let against = if is_tla(Path::new(&spec)) {
-        let tla = Tla::load(Path::new(&spec), args).map_err(|complaints| {
+        let tla = Tla::load(Path::new(&spec), &args.about).map_err(|complaints| {
             complaint::print(&complaints);
             Exit::Wrong
         })?;
@@ -167,8 +166,21 @@ pub(crate) fn label(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
+/// How a path says that it is a TLA+ module.
+pub(crate) fn is_tla(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "tla")
+}
+
+/// How to search.
+fn strategy(args: &CheckArgs) -> Strategy {
+    match args.about.order {
+        Order::RealTime if !args.exhaustive => Strategy::JustInTime,
+        order => Strategy::ByLevel(order.precedence()),
+    }
+}
+
 fn order(args: &CheckArgs) -> report::Order {
-    match args.order {
+    match args.about.order {
         Order::RealTime => report::Order::RealTime,
         Order::Program => report::Order::Program,
     }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace};
+use history::{Call, Cut, History, Op, OpId, Stop, Trace};
 use report::{Field, Report, Verdict};
-use search::{Stats, Strategy, Watch, Witness};
+use search::{Stats, Watch};
 use tla::error::ErrorKind;
 use tla::machine::Machine;
 use tla::program::{Options, Program};
@@ -18,7 +18,7 @@ use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Settings, T
 
 use super::Failed;
 use super::mentions::Calls;
-use crate::args::{CheckArgs, Order};
+use crate::args::{About, CheckArgs, Order};
 use crate::input::{self, InputError, Recording};
 use crate::limits::Limits;
 use crate::spec::args::Around;
@@ -42,10 +42,10 @@ const MOST_PROBLEMS: usize = 10;
 
 impl Tla {
     /// Reads a specification and what stands beside it.
-    pub(crate) fn load(path: &Path, args: &CheckArgs) -> Result<Tla, Vec<Complaint>> {
+    pub(crate) fn load(path: &Path, about: &About) -> Result<Tla, Vec<Complaint>> {
         let directory = path.parent().unwrap_or(Path::new(""));
         let beside = directory.join(SETTINGS);
-        let file = args.settings.as_ref().or_else(|| beside.is_file().then_some(&beside));
+        let file = about.settings.as_ref().or_else(|| beside.is_file().then_some(&beside));
         let settings = match file {
             Some(file) => read_settings(file).map_err(|complaint| vec![complaint])?,
             None => Settings::default(),
@@ -57,8 +57,8 @@ impl Tla {
             return Err(vec![Complaint::new(message)]);
         }
         let config = path.with_extension("cfg");
-        let config = args.config.clone().or_else(|| config.is_file().then_some(config));
-        let around = Around { config, includes: args.includes.clone() };
+        let config = about.config.clone().or_else(|| config.is_file().then_some(config));
+        let around = Around { config, includes: about.includes.clone() };
         let mut parts = Parts::read(&root, &around)?;
         if around.config.is_none() {
             assume_behavior(&mut parts);
@@ -120,14 +120,8 @@ impl Tla {
         let Prepared { source, config, loaded, .. } = self.prepare(args, path)?;
         let program = &loaded.program;
         let run = Run { args, label, limits: &limits, source: &source, program, witness_file: &mut None };
-        let stop = Arc::new(Stopper::default());
-        let mut machine = Machine::new(program, Box::new(Outside::until(true, stop.clone())));
-        let binder =
-            Binder::new(program, &config, &self.settings, &mut machine).map_err(|problems| run.wrong(&problems))?;
-        let mut spec = TraceSpec::new(binder, machine);
-        guarded(&limits, &stop, || {
-            let (history, _) = run.bind(&mut spec)?;
-            work(&Bound { run: &run, spec: &spec, history: &history, config: &config })
+        run.with_spec(&self.settings, &config, |spec, history, _| {
+            work(&Bound { run: &run, spec, history, config: &config })
         })
     }
 
@@ -137,12 +131,12 @@ impl Tla {
             return Vec::new();
         }
         let mut what = format!("{} {}", self.path.display(), path.display());
-        let files = [("--config", &args.config), ("--settings", &args.settings)];
+        let files = [("--config", &args.about.config), ("--settings", &args.about.settings)];
         let files = files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
-        for (option, file) in files.chain(args.includes.iter().map(|include| ("--include", include))) {
+        for (option, file) in files.chain(args.about.includes.iter().map(|include| ("--include", include))) {
             let _ = write!(what, " {option} {}", file.display());
         }
-        if args.order == Order::Program {
+        if args.about.order == Order::Program {
             what.push_str(" --order program");
         }
         let command = |what: &str, line: String| report::Command { what: what.into(), line };
@@ -192,7 +186,7 @@ enum Source {
 
 impl Source {
     fn open(path: &Path, args: &CheckArgs, has_companion: bool) -> Result<Source, InputError> {
-        let mut trace: Trace = match input::open(path, args.from)? {
+        let mut trace: Trace = match input::open(path, args.about.from)? {
             Recording::Segments(merge) if !has_companion => {
                 return Ok(Source::Segments(path.to_owned(), merge.processes().to_vec()));
             }
@@ -220,9 +214,7 @@ impl Source {
                 Ok(cuts.clone())
             }
             Source::Segments(path, _) => {
-                let Recording::Segments(mut merge) = input::open(path, Some(input::Kind::Binary))? else {
-                    return Err(InputError::new("the recording has changed").into());
-                };
+                let mut merge = input::segments(path)?;
                 for op in merge.by_ref() {
                     show(op.map_err(InputError::from)?)?;
                 }
@@ -251,24 +243,16 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn check(&mut self, settings: &Settings, config: &tla::config::Config) -> Result<Report, Failed> {
-        let stop = Arc::new(Stopper::default());
-        let mut machine = Machine::new(self.program, Box::new(Outside::until(true, stop.clone())));
-        let binder =
-            Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
-        let mut spec = TraceSpec::new(binder, machine);
         let (limits, options) = (self.limits, self.options());
         let mut teller = Teller::default();
-        let found: Result<_, Failed> = guarded(limits, &stop, || {
-            let (history, cuts) = self.bind(&mut spec)?;
+        let (operations, cuts, checked, verdict) = self.with_spec(settings, config, |spec, history, cuts| {
             let mut watch = |stats: &Stats| limits.look(stats);
-            let checked =
-                validate::check(&mut spec, &history, &options, &mut watch).map_err(|error| self.failed(error))?;
-            let verdict = self.verdict(&spec, &history, &options, &checked, &mut watch, &mut teller)?;
+            let checked = validate::check(spec, history, &options, &mut watch).map_err(|error| self.failed(error))?;
+            let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
             Ok((history.ops().len(), cuts, checked, verdict))
-        });
-        let (operations, cuts, checked, verdict) = found?;
+        })?;
         if let (Some(file), Outcome::Accepted(witness)) = (&mut *self.witness_file, &checked.outcome) {
-            write_witness(file, self.label, witness, self.source)?;
+            self.source.calls().write_witness(file, self.label, witness)?;
         }
         let stats = super::stats(&checked.stats, "searched whole", &mut |id| teller.op(id));
         Ok(Report {
@@ -290,12 +274,26 @@ impl Run<'_> {
         })
     }
 
+    /// Binds the recording to the specification, and works with both while somebody looks at the limits.
+    fn with_spec<R>(
+        &self,
+        settings: &Settings,
+        config: &tla::config::Config,
+        work: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>, Vec<Cut>) -> Result<R, Failed>,
+    ) -> Result<R, Failed> {
+        let stop = Arc::new(Stopper::default());
+        let mut machine = Machine::new(self.program, Box::new(Outside::until(true, stop.clone())));
+        let binder =
+            Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
+        let mut spec = TraceSpec::new(binder, machine);
+        guarded(self.limits, &stop, || {
+            let (history, cuts) = self.bind(&mut spec)?;
+            work(&mut spec, &history, cuts)
+        })
+    }
+
     fn options(&self) -> search::Options {
-        let strategy = match self.args.order {
-            Order::RealTime if self.args.exhaustive => Strategy::ByLevel(Precedence::RealTime),
-            Order::RealTime => Strategy::JustInTime,
-            Order::Program => Strategy::ByLevel(Precedence::Program),
-        };
+        let strategy = super::strategy(self.args);
         let reduce = !self.args.no_shortcuts && !self.args.exhaustive;
         search::Options { strategy, reduce, max_width: self.args.max_width }
     }
@@ -342,8 +340,7 @@ impl Run<'_> {
         let Some(goal) = goal else { return Ok(()) };
         let described = self.source.calls().describe(&[goal])?;
         let op = &described[0];
-        let end = op.end.map_or("...".to_owned(), |end| end.to_string());
-        teller.name(goal, format!("{} {} [{} {end}]", op.name, op.text, op.start));
+        teller.name(goal, format!("{} {} {}", op.name, op.text, op.interval()));
         Ok(())
     }
 
@@ -391,30 +388,6 @@ impl Run<'_> {
         }
         Ok((History::from_ops(processes.into(), bound), cuts?))
     }
-}
-
-/// An operation as a line of a witness.
-pub(crate) fn witness_line(op: &report::Operation) -> String {
-    let end = op.end.map_or("...".to_owned(), |end| end.to_string());
-    format!("{} [{} {end}] {}", op.name, op.start, op.text)
-}
-
-/// Writes the order that explains a history: one operation a line, as the verdict names it. An operation that takes
-/// several steps stands there once for each, and all but the last end in `...`.
-fn write_witness(
-    file: &mut BufWriter<File>,
-    label: &str,
-    witness: &Witness,
-    source: &Source,
-) -> Result<(), InputError> {
-    let ids: Vec<OpId> = witness.steps().map(|step| step.op).collect();
-    let cannot = |error: std::io::Error| InputError::new(error);
-    writeln!(file, "# {label}").map_err(cannot)?;
-    for (op, step) in source.calls().describe(&ids)?.iter().zip(witness.steps()) {
-        let partway = if step.partway { " ..." } else { "" };
-        writeln!(file, "{}{partway}", witness_line(op)).map_err(cannot)?;
-    }
-    Ok(())
 }
 
 /// Without a configuration, a specification is what it is mostly called.

@@ -1,12 +1,11 @@
 //! The command lines of `omnilink export`, `confirm` and `witness`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::{Args, Subcommand};
 
-use crate::args::{CheckArgs, CheckOutput, Order, Progress};
+use crate::args::{About, CheckArgs, CheckOutput, Progress};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportCommand {
@@ -22,35 +21,6 @@ pub(crate) enum WitnessCommand {
                             is wrong."
     )]
     Verify(WitnessArgs),
-}
-
-/// A history and what it is checked against.
-#[derive(Debug, Args)]
-pub(crate) struct About {
-    /// The configuration of the module. The file beside it that has the same name and ends in `.cfg` if not given.
-    #[arg(long, value_name = "CFG")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
-    #[arg(long = "include", value_name = "DIR")]
-    pub(crate) includes: Vec<PathBuf>,
-
-    /// How operations and the module belong together. The file `omnilink.toml` beside the module if not given.
-    #[arg(long, value_name = "TOML")]
-    pub(crate) settings: Option<PathBuf>,
-
-    /// The format of the history. Found out by looking at it if not given.
-    #[arg(long, value_name = "FORMAT", value_parser = crate::input::parse_format)]
-    pub(crate) from: Option<crate::input::Kind>,
-
-    /// What orders operations of different processes: `real-time` for linearizability, `program` for sequential
-    /// consistency.
-    #[arg(long, value_name = "ORDER", default_value = "real-time")]
-    pub(crate) order: Order,
-
-    /// Give up after this time, such as `90s` or `10m`: inconclusive.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub(crate) timeout: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -109,16 +79,11 @@ impl About {
         CheckArgs {
             paths: Vec::new(),
             spec: None,
-            config: self.config.clone(),
-            includes: self.includes.clone(),
-            settings: self.settings.clone(),
-            from: self.from,
-            order: self.order,
+            about: self.clone(),
             format: CheckOutput::Human,
             reports: Vec::new(),
             stats: false,
             witness: None,
-            timeout: self.timeout,
             max_memory: ByteSize::gib(16),
             max_width: None,
             no_shortcuts: false,

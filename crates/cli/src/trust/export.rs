@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use history::{OpId, Precedence};
+use history::OpId;
 use validate::{Export, Exported};
 
-use super::args::{About, ExportCommand};
-use crate::args::Order;
-use crate::check::tla::{Bound, Tla, witness_line};
+use super::args::ExportCommand;
+use crate::args::{About, Order};
+use crate::check::mentions::witness_line;
+use crate::check::tla::{Bound, Tla};
 use crate::check::{Failed, label};
 use crate::exit::Exit;
 use crate::input::InputError;
@@ -33,7 +34,7 @@ pub(crate) fn run(command: &ExportCommand) -> Exit {
 
 /// Reads a specification.
 pub(super) fn load(spec: &Path, about: &About) -> Result<Tla, Failed> {
-    Tla::load(spec, &about.check_args()).map_err(Failed::Spec)
+    Tla::load(spec, about).map_err(Failed::Spec)
 }
 
 /// Makes the module.
@@ -51,11 +52,8 @@ fn exported(bound: &Bound<'_, '_>, order: Order) -> Result<Export, Failed> {
         let place = ids.binary_search(&id).expect("the operations of a history are numbered in order");
         witness_line(&described[place])
     };
-    let precedence = match order {
-        Order::RealTime => Precedence::RealTime,
-        Order::Program => Precedence::Program,
-    };
-    let exported = Exported { history: bound.history, precedence, config: bound.config, describe: &describe };
+    let exported =
+        Exported { history: bound.history, precedence: order.precedence(), config: bound.config, describe: &describe };
     validate::export(bound.spec, &exported).map_err(|problems| bound.wrong(&problems))
 }
 

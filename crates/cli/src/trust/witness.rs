@@ -6,12 +6,12 @@ use history::{Call, History, Op, Precedence};
 use models::{Model, Visitor, with_model};
 use validate::NoAnswer;
 
-use super::args::{About, WitnessArgs, WitnessCommand};
+use super::args::{WitnessArgs, WitnessCommand};
 use super::export;
 use super::verify::{Stopped, Verified, verify};
-use crate::args::Order;
-use crate::check::tla::{Bound, witness_line};
-use crate::check::{Failed, label};
+use crate::check::mentions::witness_line;
+use crate::check::tla::Bound;
+use crate::check::{Failed, is_tla, label};
 use crate::exit::Exit;
 use crate::input::{self, InputError};
 use crate::{complain, limits};
@@ -22,7 +22,6 @@ type Outcome = Result<Verified, (Option<usize>, String)>;
 pub(crate) fn run(command: &WitnessCommand) -> Exit {
     let WitnessCommand::Verify(args) = command;
     limits::catch_interrupts();
-    let is_tla = |path: &Path| path.extension().is_some_and(|extension| extension == "tla");
     let (spec, trace, file) = match (&args.spec, &*args.paths) {
         (Some(spec), [trace, file]) => (spec.clone(), trace, file),
         (None, [spec, trace, file]) if is_tla(spec) => (spec.display().to_string(), trace, file),
@@ -69,20 +68,13 @@ fn read(file: &Path) -> Result<String, InputError> {
     }
 }
 
-fn precedence(about: &About) -> Precedence {
-    match about.order {
-        Order::RealTime => Precedence::RealTime,
-        Order::Program => Precedence::Program,
-    }
-}
-
 fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
     let tla = export::load(Path::new(spec), &args.about)?;
     tla.with_bound(&args.about.check_args(), trace, &label(trace), |bound: &Bound<'_, '_>| {
         let ids: Vec<_> = bound.history.ops().iter().map(|op| op.id).collect();
         let described = bound.describe(&ids)?;
         let lines: Vec<(String, String)> = described.iter().map(|op| (op.name.clone(), witness_line(op))).collect();
-        match verify(bound.spec, bound.history, precedence(&args.about), &lines, order) {
+        match verify(bound.spec, bound.history, args.about.order.precedence(), &lines, order) {
             Ok(verified) => Ok(Ok(verified)),
             Err(Stopped::Wrong { line, why }) => Ok(Err((line, why))),
             Err(Stopped::Spec(fault)) => Err(bound.failed(NoAnswer::Fault(fault))),
@@ -93,7 +85,7 @@ fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result
 fn builtin(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
     let recording = input::open(trace, args.about.from)?.read(trace)?;
     let history = History::new(recording)?;
-    let verifying = Verify { history: &history, precedence: precedence(&args.about), order };
+    let verifying = Verify { history: &history, precedence: args.about.order.precedence(), order };
     Ok(with_model(spec, verifying).map_err(InputError::new)??)
 }
 
@@ -113,9 +105,8 @@ impl Visitor for Verify<'_> {
         };
         let bound = self.history.try_map(|op| model.bind(op).map_err(|error| bad(op, error)))?;
         let line = |op: &Op<M::Op>| {
-            let (name, call) = (self.history.name(op.id), &self.history.op(op.id).call);
-            let line = format!("{name} {} {call}", op.interval);
-            (name, line)
+            let shown = validate::operation(self.history.name(op.id), self.history.op(op.id));
+            (shown.name.clone(), witness_line(&shown))
         };
         let lines: Vec<(String, String)> = bound.ops().iter().map(line).collect();
         match verify(&model, &bound, self.precedence, &lines, self.order) {

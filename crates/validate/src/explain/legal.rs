@@ -5,7 +5,7 @@
 
 use history::{Op, OpId, Verdict};
 use report::Legal;
-use search::{Successors, Watch, Witness};
+use search::{Watch, Witness};
 
 use super::Explainer;
 use crate::bind::TraceOp;
@@ -77,11 +77,7 @@ impl Explainer<'_, '_> {
         let Some(mut state) = cut.states.get(witness.initial() as usize).cloned() else { return Ok(path) };
         for placed in witness.steps() {
             let Some(op) = ops.iter().find(|op| op.id == placed.op) else { break };
-            let mut out = Successors::default();
-            search::Spec::step(self.spec, &state, op.call, &mut out).map_err(NoAnswer::Fault)?;
-            let (done, partway) = out.into_parts();
-            let successors = if placed.partway { partway } else { done };
-            let Some(next) = successors.into_iter().nth(placed.choice as usize) else { break };
+            let Some(next) = self.spec.follow(&state, op.call, placed).map_err(NoAnswer::Fault)? else { break };
             path.push((placed.op, next.clone()));
             state = next;
         }
