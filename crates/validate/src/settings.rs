@@ -1,15 +1,18 @@
 //! `omnilink.toml`: what a specification cannot say about the recordings that are checked against it.
 //!
 //! Everything in it has a default, so that a specification and a recording that call things by the same names need none.
+//! Who also has a harness says there how to build and to run it, and how much.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 /// How recordings and a specification belong together.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
+    /// What recordings are checked against: a module beside this file, or the name of a built-in specification.
+    pub spec: Option<String>,
     /// A module beside the specification that extends it and says what operations mean where the default is not right.
     pub companion: Option<String>,
     /// The parameter of actions that is the process of the operation.
@@ -22,6 +25,78 @@ pub struct Settings {
     pub constants: BTreeMap<String, Vec<Feed>>,
     /// Operations that are not called like their actions, or have other fields.
     pub operations: BTreeMap<String, Mapping>,
+    /// The program that drives the system and records what it does.
+    pub harness: Harness,
+    /// How much to run it, by the name of the profile.
+    pub profile: BTreeMap<String, Profile>,
+}
+
+/// The program that drives the system and records what it does.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Harness {
+    /// The language that it is generated in.
+    pub language: Option<Language>,
+    /// The command that builds it, run beside this file.
+    pub build: Vec<String>,
+    /// The command that runs it once, beside this file.
+    pub run: Vec<String>,
+    /// Actions of the specification that it leaves out.
+    pub unsupported: Vec<String>,
+    /// How often each call is drawn, compared with the others: once if it does not say.
+    pub weights: BTreeMap<String, u32>,
+    /// Where arguments come from, by `Call.argument`.
+    pub values: BTreeMap<String, Values>,
+    /// What one call of the system is, where reading the actions does not tell.
+    pub calls: BTreeMap<String, Outcomes>,
+}
+
+/// The languages that harnesses are generated in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Language {
+    /// Rust.
+    Rust,
+    /// C++.
+    Cpp,
+}
+
+/// Where the values of an argument come from.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Values {
+    /// `fresh`, never the same twice in a run, or a range such as `0..7`, both included.
+    Rule(String),
+    /// One of these.
+    List(Vec<toml::Value>),
+}
+
+/// What one call of the system can turn out to be.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outcomes {
+    /// Parameters of the actions that the system says, not the harness.
+    pub results: Vec<String>,
+    /// The actions.
+    pub outcomes: Vec<String>,
+}
+
+/// How much to run a harness. What it does not say is up to whoever runs it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Profile {
+    /// How many runs, at most.
+    pub runs: Option<u64>,
+    /// How long in all, such as `30s`.
+    pub time: Option<String>,
+    /// How many threads: one number, or a range such as `2..4`, both included.
+    pub threads: Option<String>,
+    /// How many operations each: one number, or a range, both included.
+    pub operations: Option<String>,
+    /// What disturbs threads: any of `none`, `yield`, `nap`, `pin` and `crowd`.
+    pub perturb: Option<Vec<String>>,
+    /// How long one run may take, such as `10s`.
+    pub timeout: Option<String>,
 }
 
 /// What brings values for a constant.
@@ -92,6 +167,7 @@ mod tests {
     #[test]
     fn everything_can_be_said() {
         let text = r#"
+            spec = "Queue.tla"
             companion = "QueueTrace.tla"
             process = "p"
             internal = ["Compact"]
@@ -104,6 +180,20 @@ mod tests {
             fields = { value = "elem" }
             ignore = ["took"]
             any = ["slot"]
+            [harness]
+            language = "rust"
+            build = ["cargo", "build"]
+            run = ["target/debug/harness"]
+            unsupported = ["Compact"]
+            weights = { Enqueue = 3 }
+            values = { "Enqueue.elem" = "fresh", "Enqueue.kind" = ["a", "b"] }
+            [harness.calls.Dequeue]
+            results = ["elem"]
+            outcomes = ["Dequeue", "DequeueEmpty"]
+            [profile.ci]
+            runs = 200
+            threads = "2..4"
+            perturb = ["none", "nap"]
         "#;
         let settings = Settings::parse(text).unwrap();
         assert_eq!(settings.constants["Processes"], [Feed::Process]);
@@ -111,6 +201,10 @@ mod tests {
         assert_eq!(settings.constants["Elems"][1], any);
         assert_eq!(settings.mapping("enq").fields["value"], "elem");
         assert_eq!(settings.mapping("deq"), Mapping::default());
+        assert_eq!(settings.harness.language, Some(Language::Rust));
+        assert_eq!(settings.harness.values["Enqueue.elem"], Values::Rule("fresh".into()));
+        assert_eq!(settings.harness.calls["Dequeue"].outcomes, ["Dequeue", "DequeueEmpty"]);
+        assert_eq!(settings.profile["ci"].threads.as_deref(), Some("2..4"));
         assert_eq!(Settings::parse("").unwrap(), Settings::default());
     }
 
@@ -121,7 +215,7 @@ mod tests {
           |
         1 | proces = "p"
           | ^^^^^^
-        unknown field `proces`, expected one of `companion`, `process`, `internal`, `nil`, `constants`, `operations`
+        unknown field `proces`, expected one of `spec`, `companion`, `process`, `internal`, `nil`, `constants`, `operations`, `harness`, `profile`
         "#);
         insta::assert_snapshot!(Settings::parse("[constants]\nElems = [\"elem\"]").unwrap_err(), @r#"
         TOML parse error at line 2, column 9
