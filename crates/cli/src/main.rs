@@ -4,7 +4,6 @@ mod args;
 mod check;
 mod convert;
 mod exit;
-mod input;
 mod limits;
 mod spec;
 mod specs;
@@ -13,6 +12,7 @@ mod trust;
 use std::process::ExitCode;
 
 use clap::Parser;
+use judge::Complaint;
 use report::Detail;
 
 use crate::args::{Cli, Color, Command};
@@ -43,8 +43,15 @@ fn main() -> ExitCode {
     exit.into()
 }
 
+/// Says what is wrong with a specification.
+fn print_complaints(complaints: &[Complaint]) {
+    for complaint in complaints {
+        anstream::eprintln!("{}", complaint.render());
+    }
+}
+
 /// Reports what is wrong with the input or the command line.
-fn complain(about: &str, error: &input::InputError) -> Exit {
+fn complain(about: &str, error: &judge::InputError) -> Exit {
     let (red, bold) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Style::new().bold());
     anstream::eprintln!("{red}error{red:#}{bold}:{bold:#} {about}: {}", error.message);
     if let Some(help) = &error.help {

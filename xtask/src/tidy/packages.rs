@@ -25,7 +25,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
     ("omnilink", &["history", "search", "models"]),
     ("testkit", &["history", "search", "models"]),
-    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "omnilink"]),
+    ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "judge", "omnilink"]),
     ("xtask", &["history", "testkit"]),
 ];
 

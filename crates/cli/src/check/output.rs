@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use judge::InputError;
 use report::{Detail, ReadError, Report, Verdict};
 use serde_json::json;
 
 use crate::args::{CheckArgs, CheckOutput};
-use crate::input::InputError;
 
 /// A file to write, and what into.
 #[derive(Debug, Clone, PartialEq, Eq)]
