@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use history::Precedence;
 
 use crate::check::output::Extra;
+use crate::fuzz::args::{FuzzArgs, RunsCommand};
 use crate::limits::Settings;
 use crate::spec::args::SpecCommand;
 use crate::trust::args::{ConfirmArgs, ExportCommand, WitnessCommand};
@@ -45,6 +46,16 @@ pub(crate) enum Command {
     /// Work with the orders that `check --witness` writes.
     #[command(subcommand)]
     Witness(WitnessCommand),
+    /// Run a harness many times, check every recording, and keep what fails.
+    #[command(
+        after_help = "Exit codes: 0 every run is accepted, 1 one is rejected, 2 the command line, the settings, the \
+                            specification or the build is wrong, 3 one is inconclusive, 4 nothing was recorded, 5 the \
+                            harness crashed or did not end. 2 wins over 1, 1 over 5, and 5 over 3."
+    )]
+    Fuzz(FuzzArgs),
+    /// Look at the runs that were kept.
+    #[command(subcommand)]
+    Runs(RunsCommand),
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
     /// Check, list or evaluate a TLA+ specification on its own.

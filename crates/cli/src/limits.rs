@@ -34,6 +34,11 @@ pub(crate) fn catch_interrupts() {
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 }
 
+/// True if somebody has asked the command to stop.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// Watches one check.
 pub(crate) struct Limits {
     deadline: Option<Instant>,

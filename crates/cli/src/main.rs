@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod convert;
 mod exit;
+mod fuzz;
 mod limits;
 mod spec;
 mod specs;
@@ -36,6 +37,8 @@ fn main() -> ExitCode {
         Command::Export(command) => trust::export::run(&command),
         Command::Confirm(args) => trust::confirm::run(&args),
         Command::Witness(command) => trust::witness::run(&command),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Runs(command) => fuzz::runs::run(&command),
         Command::Convert(args) => convert::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),

@@ -160,6 +160,17 @@ impl Judge {
         }
     }
 
+    /// The operations that recordings may have, as they are recorded, as far as that is known. A recording is needed because
+    /// it may give constants their values.
+    pub fn operations(&self, recording: &Path) -> Result<Vec<String>, Failed> {
+        self.tla().map_or(Ok(Vec::new()), |tla| tla.operations(&self.options, recording))
+    }
+
+    /// The files that the specification was read from, each with the name that it needs to have beside the others.
+    pub fn files(&self) -> Vec<(PathBuf, String)> {
+        self.tla().map_or_else(Vec::new, Tla::files)
+    }
+
     /// The specification, if it is in TLA+.
     pub fn tla(&self) -> Option<&Tla> {
         match &self.against {

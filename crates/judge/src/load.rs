@@ -97,6 +97,11 @@ impl Parts {
         Ok(Parts { module, config: parsed, text: config })
     }
 
+    /// Where the configuration is, or would be.
+    pub(crate) fn config_path(&self) -> Option<PathBuf> {
+        (!self.text.path.is_empty()).then(|| PathBuf::from(&self.text.path))
+    }
+
     /// Makes a program of it, with an expression if there is one.
     pub fn link(self, options: Options, expression: Option<&str>) -> Result<Loaded, Vec<Complaint>> {
         let Parts { mut module, config, text } = self;

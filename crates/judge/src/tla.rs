@@ -29,6 +29,7 @@ pub struct Tla {
     path: PathBuf,
     parts: Parts,
     settings: Settings,
+    settings_file: Option<PathBuf>,
 }
 
 /// The settings beside a specification.
@@ -60,7 +61,7 @@ impl Tla {
         if around.config.is_none() {
             assume_behavior(&mut parts);
         }
-        Ok(Tla { path: path.to_owned(), parts, settings })
+        Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file.cloned() })
     }
 
     /// Checks one recording.
@@ -96,6 +97,48 @@ impl Tla {
         let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
         let loaded = parts.link(options, None).map_err(Failed::Spec)?;
         Ok(Prepared { source, given, config, loaded })
+    }
+
+    /// The files that it was read from, each with the name that it needs to have beside the others.
+    pub fn files(&self) -> Vec<(PathBuf, String)> {
+        let named = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (path, name)
+        };
+        let modules = self.parts.module.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
+        let mut files: Vec<(PathBuf, String)> = modules.filter(|path| path.is_file()).map(named).collect();
+        files.extend(
+            [self.path.clone()]
+                .into_iter()
+                .filter(|path| !files.iter().any(|(known, _)| known == path))
+                .map(named)
+                .collect::<Vec<_>>(),
+        );
+        let config = self.parts.config_path().filter(|path| path.is_file());
+        files.extend(config.map(|path| (path, named(self.path.with_extension("cfg")).1)));
+        files.extend(self.settings_file.clone().map(|path| (path, SETTINGS.to_owned())));
+        files
+    }
+
+    /// The operations that recordings may have, by the names that they are recorded under.
+    pub(crate) fn operations(&self, asked: &Options, recording: &Path) -> Result<Vec<String>, Failed> {
+        let prepared = self.prepare(asked, recording)?;
+        let recorded_as = |action: &str| {
+            let mut mapped = self.settings.operations.iter();
+            mapped.find(|(_, mapping)| mapping.action.as_deref() == Some(action)).map(|(name, _)| name.clone())
+        };
+        let mut operations: Vec<String> = Vec::new();
+        for action in &prepared.loaded.program.actions {
+            let name = &action.name;
+            // Several steps are one operation.
+            let action = name.strip_suffix("_Step").or_else(|| name.strip_suffix("_Done")).unwrap_or(name);
+            let operation = recorded_as(action).unwrap_or_else(|| action.to_owned());
+            let is_internal = self.settings.internal.contains(name);
+            if !is_internal && !operations.contains(&operation) {
+                operations.push(operation);
+            }
+        }
+        Ok(operations)
     }
 
     /// Does something else with a recording that is bound to the specification than to search for an order.

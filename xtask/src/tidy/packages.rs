@@ -26,7 +26,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("omnilink", &["history", "search", "models"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
-    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "judge", "omnilink"]),
+    ("explore", &["history", "report", "validate"]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "judge", "explore"]),
     ("xtask", &["history", "testkit"]),
 ];
 

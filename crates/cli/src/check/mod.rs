@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CheckArgs, detail: Detail) -> Exit {
     if exit == Exit::Nothing && reports.is_empty() {
         anstream::eprintln!("nothing to check: there are no histories there");
     }
-    match output::write(args, &reports) {
+    match output::write(args.format, &args.reports, &reports) {
         Ok(()) => exit,
         Err((path, error)) => complain(&path, &error),
     }
@@ -130,7 +130,8 @@ pub(crate) fn tell_about_spec(failed: &Failed) -> Exit {
     }
 }
 
-fn exit_of(report: &Report) -> Exit {
+/// How a verdict ends.
+pub(crate) fn exit_of(report: &Report) -> Exit {
     match report.verdict {
         _ if report.history.operations == Some(0) => Exit::Nothing,
         Verdict::Accepted => Exit::Accepted,
