@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use history::Precedence;
 
 use crate::check::output::Extra;
+use crate::doctor::DoctorArgs;
 use crate::fuzz::args::{FuzzArgs, RunsCommand};
 use crate::limits::Settings;
 use crate::spec::args::SpecCommand;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     /// Look at the runs that were kept.
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Say what can be done on this machine: clocks, `rr`, compilers, Java.
+    Doctor(DoctorArgs),
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
     /// Check, list or evaluate a TLA+ specification on its own.

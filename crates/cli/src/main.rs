@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod convert;
+mod doctor;
 mod exit;
 mod fuzz;
 mod limits;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Witness(command) => trust::witness::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Runs(command) => fuzz::runs::run(&command),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),

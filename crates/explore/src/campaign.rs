@@ -185,7 +185,9 @@ impl Plan {
             [] | ["none"] => "undisturbed".to_owned(),
             some => format!("disturbed by {}", some.join(", ")),
         };
-        format!("seed {}, {} threads, {} operations each, {disturbed}", self.seed, self.threads, self.operations)
+        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let (threads, operations) = (counted(self.threads, "thread"), counted(self.operations, "operation"));
+        format!("seed {}, {threads}, {operations} each, {disturbed}", self.seed)
     }
 }
 

@@ -108,6 +108,9 @@ impl Coverage {
         let width = self.actions.keys().map(String::len).max().unwrap_or_default().max("operation".len());
         let count_width = "operations".len();
         let mut text = String::new();
+        if self.actions.is_empty() {
+            return text;
+        }
         let _ = writeln!(text, "  {:width$}  operations  overlapped", "operation");
         for (action, happened) in &self.actions {
             let share = percent(happened.overlapped, happened.operations);

@@ -32,7 +32,8 @@ fn attempt(rr: &str, arguments: &[&str]) -> Result<(), String> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let telling = lines().find(|line| line.contains("FATAL") || line.contains("failed")).or_else(|| lines().last());
+    let telling =
+        lines().find(|line| line.contains("FATAL") || line.contains("failed")).or_else(|| lines().next_back());
     Err(telling.map_or_else(|| format!("it ended with {}", output.status), str::to_owned))
 }
 

@@ -106,6 +106,11 @@ impl Store {
         Store { directory: directory.into() }
     }
 
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Where a run is, or would be.
     pub fn path(&self, id: &str) -> PathBuf {
         self.directory.join(id)

@@ -56,6 +56,12 @@ struct Recorded {
     trace: PathBuf,
 }
 
+impl Recorded {
+    fn label(&self) -> String {
+        format!("run {} ({})", self.number + 1, self.plan.describe())
+    }
+}
+
 /// What came of a run.
 struct Checked {
     report: Result<Report, Failed>,
@@ -64,6 +70,8 @@ struct Checked {
 
 fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
     let file = args.settings.clone().unwrap_or_else(|| args.directory.join(SETTINGS));
+    // A path from here is shown as short as it is.
+    let file = file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
     let wrong = |about: &Path, message: String, help: Option<String>| {
         complain(&about.display().to_string(), &InputError { message, help })
     };
@@ -94,8 +102,8 @@ fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
     let path = if judge::is_tla(Path::new(&spec)) { directory.join(&spec).display().to_string() } else { spec.clone() };
     let options = judge::Options { settings: Some(file), jobs: Some(1), ..judge::Options::default() };
     let judge = Judge::new(&path, options).map_err(|failed| tell_about_spec(&failed))?;
-    let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let store = Store::at(directory.join("target/omnilink"));
+    let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let program = Program { directory, build: settings.harness.build.clone(), run };
     Ok(Fuzz { args, settings, spec, judge, campaign, program, store, environment: environment() })
 }
@@ -104,7 +112,9 @@ impl Fuzz<'_> {
     fn run(&self) -> Result<Exit, Exit> {
         self.clear()?;
         self.build()?;
-        self.probe_rr()?;
+        let probed = self.probe_rr();
+        self.clear()?;
+        probed?;
         self.announce();
         let started = Instant::now();
         let is_over = AtomicBool::new(false);
@@ -157,8 +167,9 @@ impl Fuzz<'_> {
         let time = time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
         let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
         self.say(&format!(
-            "fuzzing against {}: up to {runs} runs{time}, {} threads, {} operations each, disturbances: {}, seeds from {seed}",
+            "fuzzing against {}: up to {}{time}, {} threads, {} operations each, disturbances: {}, seeds from {seed}",
             self.spec,
+            counted(*runs, "run"),
             number(threads),
             number(operations),
             perturb.join(", "),
@@ -215,6 +226,11 @@ impl Fuzz<'_> {
 
     /// Checks one run. True if it failed.
     fn check_one(&self, run: &Recorded, tally: &mut Tally, started: Instant, bar: &ProgressBar) -> Result<bool, Exit> {
+        if run.ran.ended == Ended::Finished && !run.trace.exists() {
+            let help = "a recorder writes to where the variable OMNILINK_TRACE says";
+            let message = "it ended well, and recorded nothing".to_owned();
+            return Err(bar.suspend(|| complain("the harness", &InputError { message, help: Some(help.into()) })));
+        }
         let Checked { report, coverage } = self.judge(run);
         tally.operations += coverage.actions.values().map(|happened| happened.operations).sum::<u64>();
         tally.coverage.merge(coverage);
@@ -249,7 +265,7 @@ impl Fuzz<'_> {
     }
 
     fn judge(&self, run: &Recorded) -> Checked {
-        let label = format!("run {} (seed {})", run.number + 1, run.plan.seed);
+        let label = run.label();
         let settings = limits::Settings {
             timeout: Some(self.args.check_timeout),
             max_memory: judge::Options::default().max_memory,
@@ -289,25 +305,19 @@ impl Fuzz<'_> {
         if self.args.format == Output::Json {
             return;
         }
-        let word = seen.kind.word();
-        anstream::println!(
-            "\nrun {} is {word}, {:.2} s after the start: {}",
-            run.number + 1,
-            after.as_secs_f64(),
-            run.plan.describe()
-        );
+        anstream::println!();
         match (&run.ran.ended, report) {
-            (Ended::Crashed { how, said }, _) => {
-                anstream::println!("{how}");
-                said.lines().for_each(|line| anstream::println!("  {line}"));
-            }
-            (Ended::TimedOut, _) => anstream::println!("{}", seen.cause),
             (Ended::Finished, Some(report)) => {
                 anstream::print!("{}", report::text(report, report::Detail::Brief, true));
             }
-            (Ended::Finished, None) => anstream::println!("{}", seen.cause),
+            (Ended::Crashed { how, said }, _) => {
+                anstream::println!("{}: {}, {how}", run.label(), seen.kind.word());
+                said.lines().for_each(|line| anstream::println!("  {line}"));
+            }
+            _ => anstream::println!("{}: {}, {}", run.label(), seen.kind.word(), seen.cause),
         }
-        anstream::println!("kept as {id}: {}", self.store.path(id).display());
+        let path = self.store.path(id);
+        anstream::println!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
     }
 
     fn conclude(&self, tally: &Tally, took: Duration) -> Result<Exit, Exit> {
@@ -330,9 +340,8 @@ impl Fuzz<'_> {
 
     /// Commands that lead further.
     fn next(&self, tally: &Tally) -> String {
-        let Some((id, store)) = tally.first_kept().map(|id| (id, self.store.path(""))) else { return String::new() };
-        let default = Path::new("target/omnilink");
-        let store = store.components().filter(|part| *part != std::path::Component::CurDir).collect::<PathBuf>();
+        let Some(id) = tally.first_kept() else { return String::new() };
+        let (store, default) = (self.store.directory(), Path::new("target/omnilink"));
         let store = if store == default { String::new() } else { format!(" --store {}", store.display()) };
         format!("\n  all of it    omnilink runs show {id}{store}\n  to send it   omnilink runs pack {id}{store}\n")
     }
@@ -366,6 +375,11 @@ impl Fuzz<'_> {
         let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a template that parses");
         ProgressBar::new_spinner().with_style(style)
     }
+}
+
+/// So many of something, in words.
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// What a recording shows. Whatever is wrong with it, the check has said.

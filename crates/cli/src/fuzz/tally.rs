@@ -7,6 +7,7 @@ use explore::{Coverage, Ended};
 use report::{Report, Verdict};
 use serde_json::json;
 
+use super::counted;
 use crate::exit::Exit;
 
 /// What many runs came to.
@@ -49,7 +50,7 @@ impl Kind {
         match self {
             Kind::Rejected => "rejected",
             Kind::Inconclusive => "inconclusive",
-            Kind::Crashed => "a crash",
+            Kind::Crashed => "crashed",
             Kind::Stuck => "stuck",
         }
     }
@@ -127,15 +128,14 @@ impl Tally {
     }
 
     pub(super) fn progress(&self) -> String {
-        format!("{} runs, {} operations, {}", self.runs, self.operations, self.counts())
+        format!("{}, {}, {}", counted(self.runs, "run"), counted(self.operations, "operation"), self.counts())
     }
 
     pub(super) fn summary(&self, took: Duration) -> String {
-        let runs = if self.runs == 1 { "run" } else { "runs" };
         let mut text = format!(
-            "{} {runs}, {} operations, {:.1} s: {}\n",
-            self.runs,
-            self.operations,
+            "{}, {}, {:.1} s: {}\n",
+            counted(self.runs, "run"),
+            counted(self.operations, "operation"),
             took.as_secs_f64(),
             self.counts()
         );
