@@ -1,0 +1,472 @@
+//! A segment: one file, mapped into memory, to which records are published.
+//!
+//! A large range of addresses is mapped once, far beyond the end of the file, and the file grows under it. So addresses
+//! never move, and writing a record is storing bytes: no lock, no allocation and, until the file has to grow, no system
+//! call. The pages belong to the kernel. Whatever way the process ends, what was published is in the file.
+//!
+//! A record under construction stands behind the published ones, from its second byte on. It is published by storing
+//! the first byte of its length, with release order, after everything else; a reader that finds zero there stops. This
+//! also holds if the process is stopped between any two instructions, because it sees its own stores in program order.
+//!
+//! What stays true: `start` is behind the last published record, and the byte there is zero; and at least [`MARGIN`] bytes
+//! of the file follow `limit`, so who has checked that a place is not beyond `limit` may store that many there.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::os::unix::io::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The first bytes of every segment, and the version of the format.
+const MAGIC: &[u8; 9] = b"\x89OMNISEG\x01";
+
+/// The longest body of a record.
+const MAX_BODY: usize = 1 << 24;
+
+/// The first byte of a length that is followed by the length proper, in four bytes.
+const LONG: u8 = 0xFF;
+
+/// How many bytes may be stored after one comparison. An integer takes 11; the end of a record takes one for the zero
+/// behind it, and four more if it turns out to be long.
+const MARGIN: usize = 64;
+
+/// How far the file is extended: first by this, then by twice as much each time, up to the last.
+const FIRST_STEP: usize = 64 << 10;
+const LAST_STEP: usize = 4 << 20;
+
+/// The addresses that are asked for. Less is taken if that is refused.
+#[cfg(target_pointer_width = "64")]
+const RANGE: usize = 64 << 30;
+#[cfg(not(target_pointer_width = "64"))]
+const RANGE: usize = 256 << 20;
+const LEAST_RANGE: usize = 1 << 20;
+
+/// A file that records are published to.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    limit: *mut u8, // Up to here, and `MARGIN` beyond, the file is there.
+    start: *mut u8, // Where the next record begins.
+    base: *mut u8,
+    range: usize,  // How much is mapped.
+    length: usize, // How long the file is.
+    step: usize,
+    file: File,
+    path: PathBuf,
+    owner: u32, // The process that may write, and not its children.
+}
+
+// SAFETY: the mapping belongs to the segment alone, and nothing in it is bound to a thread.
+unsafe impl Send for Segment {}
+
+impl Segment {
+    /// Creates the file and publishes the header. The name of the process has at most 255 bytes.
+    pub(crate) fn create(path: PathBuf, process: &str) -> io::Result<Segment> {
+        let length = u8::try_from(process.len()).map_err(|_| {
+            io::Error::new(io::ErrorKind::InvalidInput, "the name of a process has more than 255 bytes")
+        })?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        let (base, range) = map(&file)?;
+        let owner = std::process::id();
+        let (limit, start) = (base, base);
+        let mut segment = Segment { limit, start, base, range, length: 0, step: FIRST_STEP, file, path, owner };
+        segment.extend(FIRST_STEP)?;
+        let mut header = segment.begin();
+        header.bytes(&MAGIC[1..]);
+        header.byte(length);
+        header.bytes(process.as_bytes());
+        header.publish_header(MAGIC[0]);
+        Ok(segment)
+    }
+
+    /// Begins a record. One that is dropped before it is published was never there.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) -> Body<'_> {
+        // SAFETY: `MARGIN` bytes of the mapping follow every place that has been published.
+        let next = unsafe { self.start.add(1) };
+        let mut cursor = Cursor { next, limit: self.limit, segment: self };
+        cursor.reserve();
+        Body { cursor, segment: PhantomData }
+    }
+
+    /// How many bytes were published.
+    pub(crate) fn published(&self) -> usize {
+        self.start as usize - self.base as usize
+    }
+
+    /// The name of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// False in a forked child, which must leave the file alone.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.owner == std::process::id()
+    }
+
+    /// Extends the file so that this many bytes fit behind `next`, and `MARGIN` more. Returns the new limit.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, next: *mut u8, bytes: usize) -> *mut u8 {
+        let needed = (next as usize - self.base as usize + bytes + MARGIN).saturating_sub(self.length);
+        let step = self.step.max(needed.saturating_add(self.step - 1) / self.step * self.step);
+        if let Err(error) = self.extend(step) {
+            // What was published stays; what was begun is not there for any reader.
+            panic!(
+                "`{}` cannot grow by {step} bytes: {error}; {} bytes were recorded and can be read",
+                self.path.display(),
+                self.published()
+            );
+        }
+        self.step = (self.step * 2).min(LAST_STEP);
+        self.limit
+    }
+
+    fn extend(&mut self, step: usize) -> io::Result<()> {
+        let length = self.length.checked_add(step).filter(|length| *length <= self.range);
+        let length = length.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::Other, format!("only {} bytes of addresses were to be had", self.range))
+        })?;
+        allocate(&self.file, self.length, length)?;
+        // SAFETY: the addresses are mapped and, since now, backed by the file.
+        unsafe { populate(self.base.add(self.length), step) };
+        self.length = length;
+        // SAFETY: `length` is at least `FIRST_STEP`, which is more than `MARGIN`, and at most what is mapped.
+        self.limit = unsafe { self.base.add(length - MARGIN) };
+        Ok(())
+    }
+}
+
+impl Drop for Segment {
+    /// Gives the zeros behind the last record back, and the addresses. A forked child leaves the file alone.
+    fn drop(&mut self) {
+        let published = self.published() as u64;
+        // SAFETY: nothing points into the mapping but this segment, which ends here.
+        unsafe { libc::munmap(self.base.cast(), self.range) };
+        if self.is_ours() {
+            // A file that keeps its zeros is as good a segment.
+            let _ = self.file.set_len(published);
+        }
+    }
+}
+
+/// A record under construction.
+pub(crate) struct Body<'a> {
+    cursor: Cursor,
+    segment: PhantomData<&'a mut Segment>, // Which the cursor points to.
+}
+
+/// Where a record under construction goes on.
+///
+/// Apart from the segment, so that a compiler can keep it in registers: any byte stored to the file might be part of the
+/// segment, for all that it knows. It exists only inside a [`Body`], which borrows the segment.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    next: *mut u8,
+    limit: *mut u8, // Up to here, and `MARGIN` beyond, the file is there.
+    segment: *mut Segment,
+}
+
+impl Deref for Body<'_> {
+    type Target = Cursor;
+
+    #[inline(always)]
+    fn deref(&self) -> &Cursor {
+        &self.cursor
+    }
+}
+
+impl DerefMut for Body<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+}
+
+impl Body<'_> {
+    /// Publishes the record.
+    #[inline(always)]
+    pub(crate) fn publish(mut self) {
+        self.cursor.reserve();
+        let body = self.cursor.next as usize - self.cursor.start() as usize - 1;
+        if body >= usize::from(LONG) {
+            self.cursor.lengthen(body);
+        } else {
+            // SAFETY: `reserve` was called, and `begin` put `next` behind the start.
+            unsafe { self.cursor.publish(body as u8) }
+        }
+    }
+
+    /// Publishes the header, which is no record: it has no length, but a first byte.
+    fn publish_header(mut self, first: u8) {
+        self.cursor.reserve();
+        // SAFETY: `reserve` was called, and `begin` put `next` behind the start.
+        unsafe { self.cursor.publish(first) }
+    }
+}
+
+impl Cursor {
+    /// Adds a byte.
+    #[inline(always)]
+    pub(crate) fn byte(&mut self, byte: u8) {
+        self.reserve();
+        // SAFETY: `reserve` made sure that `MARGIN` bytes from `next` on are in the file.
+        unsafe {
+            *self.next = byte;
+            self.next = self.next.add(1);
+        }
+    }
+
+    /// Adds a byte and a varint.
+    #[inline(always)]
+    pub(crate) fn tagged(&mut self, tag: u8, number: u64) {
+        self.reserve();
+        // SAFETY: `reserve` made sure that `MARGIN` bytes from `next` on are in the file, and this takes at most 11.
+        unsafe {
+            *self.next = tag;
+            self.next = put_varint(self.next.add(1), number);
+        }
+    }
+
+    /// Adds a varint.
+    #[inline(always)]
+    pub(crate) fn varint(&mut self, number: u64) {
+        self.reserve();
+        // SAFETY: `reserve` made sure that `MARGIN` bytes from `next` on are in the file, and this takes at most 10.
+        unsafe { self.next = put_varint(self.next, number) };
+    }
+
+    /// Adds bytes as they are.
+    #[inline]
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.room(bytes.len());
+        // SAFETY: there is room; what is borrowed cannot be the memory that only this segment writes to.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.next, bytes.len());
+            self.next = self.next.add(bytes.len());
+        }
+    }
+
+    /// How many bytes the segment holds up to here.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> usize {
+        self.next as usize - self.base() as usize
+    }
+
+    /// Adds bytes that were published before, from one position to another.
+    pub(crate) fn repeat(&mut self, from: usize, to: usize) {
+        assert!(from <= to && to <= self.published(), "only what was published is repeated");
+        self.room(to - from);
+        // SAFETY: both ranges are in the mapping; the first is published and the second is not, so they do not overlap.
+        unsafe {
+            ptr::copy_nonoverlapping(self.base().add(from), self.next, to - from);
+            self.next = self.next.add(to - from);
+        }
+    }
+
+    /// True if what was added since `position` is what was published from `from` to `to`.
+    pub(crate) fn since_is_same(&self, position: usize, from: usize, to: usize) -> bool {
+        let here = self.position();
+        assert!(from <= to && to <= self.published() && position <= here, "both ranges have been written");
+        // SAFETY: both ranges are in the mapping, have been written, and nobody writes to them while they are borrowed.
+        let [old, new] = unsafe {
+            [
+                std::slice::from_raw_parts(self.base().add(from), to - from),
+                std::slice::from_raw_parts(self.base().add(position), here - position),
+            ]
+        };
+        old == new
+    }
+
+    #[inline(always)]
+    fn start(&self) -> *mut u8 {
+        // SAFETY: the body that this cursor belongs to borrows the segment, and nobody else uses it meanwhile.
+        unsafe { (*self.segment).start }
+    }
+
+    #[inline(always)]
+    fn base(&self) -> *mut u8 {
+        // SAFETY: as in `start`.
+        unsafe { (*self.segment).base }
+    }
+
+    fn published(&self) -> usize {
+        self.start() as usize - self.base() as usize
+    }
+
+    #[inline(always)]
+    fn reserve(&mut self) {
+        if self.next > self.limit {
+            // SAFETY: as in `start`.
+            self.limit = unsafe { (*self.segment).grow(self.next, 0) };
+        }
+    }
+
+    /// Makes sure that this many bytes fit before `limit`.
+    #[inline(always)]
+    fn room(&mut self, bytes: usize) {
+        if bytes > (self.limit as usize).saturating_sub(self.next as usize) {
+            // SAFETY: as in `start`.
+            self.limit = unsafe { (*self.segment).grow(self.next, bytes) };
+        }
+    }
+
+    /// Makes room for a long length, and publishes.
+    #[cold]
+    fn lengthen(&mut self, body: usize) {
+        assert!(body <= MAX_BODY, "a record of {body} bytes cannot be written; at most {MAX_BODY} are allowed");
+        // SAFETY: the four bytes by which the body moves have been reserved; it stays inside the mapping.
+        unsafe {
+            let from = self.start().add(1);
+            ptr::copy(from, from.add(4), body);
+            ptr::copy_nonoverlapping((body as u32).to_le_bytes().as_ptr(), from, 4);
+            self.next = self.next.add(4);
+            self.publish(LONG);
+        }
+    }
+
+    /// Stores what makes the record one, and goes on behind it.
+    ///
+    /// # Safety
+    ///
+    /// `next` is behind the start of the record, and at least one byte of the file follows.
+    #[inline(always)]
+    unsafe fn publish(&mut self, first: u8) {
+        let start = self.start() as *const AtomicU8;
+        // SAFETY: the caller says that both bytes are in the mapping. A byte is always aligned, and nobody in this process
+        // reads it; readers in others see it atomically. The segment is ours, as in `start`.
+        unsafe {
+            *self.next = 0;
+            (*start).store(first, Ordering::Release);
+            (*self.segment).start = self.next;
+        }
+    }
+}
+
+/// Maps as many addresses as there are to be had.
+fn map(file: &File) -> io::Result<(*mut u8, usize)> {
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE);
+    let mut range = RANGE;
+    loop {
+        // SAFETY: no address is asked for, so no mapping that exists is replaced.
+        let address = unsafe { libc::mmap(ptr::null_mut(), range, access, flags, file.as_raw_fd(), 0) };
+        if address != libc::MAP_FAILED {
+            return Ok((address.cast(), range));
+        }
+        if range == LEAST_RANGE {
+            return Err(io::Error::last_os_error());
+        }
+        range /= 2;
+    }
+}
+
+/// Extends a file with zeros that have a place on the disk, or at least a length.
+fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    loop {
+        // SAFETY: the descriptor is open, and no memory is involved.
+        if unsafe { libc::fallocate(file.as_raw_fd(), 0, from as libc::off_t, (to - from) as libc::off_t) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EOPNOTSUPP | libc::ENOSYS) => break,
+            _ => return Err(error),
+        }
+    }
+    let _ = from;
+    file.set_len(to as u64)
+}
+
+/// Has pages ready before they are written to. Without it, each costs a fault at its first byte, and nothing else.
+///
+/// # Safety
+///
+/// These addresses are mapped and backed by a file.
+unsafe fn populate(address: *mut u8, length: usize) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: the caller says that the addresses are mapped; their contents do not change.
+    unsafe {
+        libc::madvise(address.cast(), length, libc::MADV_POPULATE_WRITE);
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = (address, length);
+}
+
+/// Writes a varint and says where it ends.
+///
+/// The length of most numbers can be predicted from that of the numbers before, and then a branch on it costs nothing,
+/// while computing it would make everything behind wait.
+///
+/// # Safety
+///
+/// Ten bytes can be written to.
+#[inline(always)]
+unsafe fn put_varint(at: *mut u8, number: u64) -> *mut u8 {
+    // SAFETY: the caller says that ten bytes can be written to.
+    unsafe {
+        if number < 1 << 7 {
+            *at = number as u8;
+            return at.add(1);
+        }
+        *at = number as u8 | 0x80;
+        if number < 1 << 14 {
+            *at.add(1) = (number >> 7) as u8;
+            return at.add(2);
+        }
+        *at.add(1) = (number >> 7) as u8 | 0x80;
+        if number < 1 << 21 {
+            *at.add(2) = (number >> 14) as u8;
+            return at.add(3);
+        }
+        put_long_varint(at, number)
+    }
+}
+
+/// The same for numbers of many bytes.
+///
+/// # Safety
+///
+/// Ten bytes can be written to.
+unsafe fn put_long_varint(mut at: *mut u8, mut number: u64) -> *mut u8 {
+    // SAFETY: 64 bits are nine groups of seven and a last one, so this stores ten bytes at most.
+    unsafe {
+        while number >= 0x80 {
+            *at = number as u8 | 0x80;
+            at = at.add(1);
+            number >>= 7;
+        }
+        *at = number as u8;
+        at.add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(number: u64) {
+        let mut expected = Vec::new();
+        let mut rest = number;
+        while rest >= 0x80 {
+            expected.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        expected.push(rest as u8);
+        let mut bytes = [0xAA; 10];
+        // SAFETY: there are ten bytes.
+        let end = unsafe { put_varint(bytes.as_mut_ptr(), number) };
+        assert_eq!(&bytes[..end as usize - bytes.as_ptr() as usize], expected, "{number:#x}");
+    }
+
+    #[test]
+    fn varints_of_every_length() {
+        (0..64)
+            .flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1_u64 << bit) + 1])
+            .chain([u64::MAX, 0x5A5A_1234])
+            .for_each(check);
+    }
+}
