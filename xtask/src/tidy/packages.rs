@@ -25,7 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tla", &["tla-syntax"]),
     ("report", &[]),
     ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
-    ("omnilink", &["history", "search", "models"]),
+    ("omnilink", &["history", "search", "models", "record", "macros", "report", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "report", "validate"]),
