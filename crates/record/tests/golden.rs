@@ -2,6 +2,8 @@
 //!
 //! With `UPDATE_GOLDEN=1` the files are written anew.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 mod common;
 
 use std::fs::{self, File};
