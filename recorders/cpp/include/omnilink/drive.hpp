@@ -3,11 +3,11 @@
 //   int main() {
 //     const auto plan = omnilink::Plan::from_env();
 //     Queue queue;
-//     omnilink::run(plan, queue, [](Queue& queue, std::size_t) { return Consumer(queue); },
-//                   [](Queue& queue, Consumer& consumer, omnilink::Client& client) {
+//     omnilink::run(plan, queue, [](Queue& shared, std::size_t) { return ProducerToken(shared); },
+//                   [](Queue& shared, ProducerToken& token, omnilink::Client& client) {
 //                     const auto elem = client.draw().fresh();
 //                     auto call = client.call(ENQUEUE, elem);
-//                     queue.enqueue(elem);
+//                     shared.enqueue(token, elem);
 //                     call.done();
 //                   });
 //   }
