@@ -24,14 +24,18 @@ namespace omnilink::detail {
 #endif
 }
 
-// The system refused, and `errno` says why.
-[[noreturn]] inline void fail_with_errno(const std::string& what) {
-  const std::error_code code(errno, std::generic_category());
+// The system refused, for this reason.
+[[noreturn]] inline void fail_because(const std::error_code& code, const std::string& what) {
 #ifdef __cpp_exceptions
   throw std::system_error(code, "omnilink: " + what);
 #else
   fail(what + ": " + code.message());
 #endif
+}
+
+// The system refused, and `errno` says why.
+[[noreturn]] inline void fail_with_errno(const std::string& what) {
+  fail_because(std::error_code(errno, std::generic_category()), what);
 }
 
 }  // namespace omnilink::detail

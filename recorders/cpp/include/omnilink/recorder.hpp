@@ -24,20 +24,21 @@
 
 #pragma once
 
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -95,28 +96,39 @@ namespace detail {
 enum class Kind : std::uint8_t { action = 1, call = 3, back = 4, fail = 5, metadata = 6, end = 7, outcome = 8 };
 
 // The directory that all processes of a recorder write into.
-struct Directory {
-  Directory(std::string where, Clock times) : path(std::move(where)), clock(times) {}
+class Directory {
+ public:
+  Directory(std::string path, Clock clock) : path_(std::move(path)), clock_(clock) {}
 
-  std::string path;
-  Clock clock;
-  std::atomic<unsigned> segments{0};
+  const Clock& clock() const { return clock_; }
 
-  std::string next_segment() {
+  // The next segment, or nothing if there is one of this process.
+  std::unique_ptr<Segment> next_segment(const std::string& process) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (std::find(processes_.begin(), processes_.end(), process) != processes_.end()) return nullptr;
     char name[32];
-    std::snprintf(name, sizeof name, "/%03u.seg", segments.fetch_add(1, std::memory_order_relaxed));
-    return path + name;
+    std::snprintf(name, sizeof name, "/%03zu.seg", processes_.size());
+    auto segment = std::make_unique<Segment>(path_ + name, process);
+    processes_.push_back(process);
+    return segment;
   }
+
+ private:
+  std::string path_;
+  Clock clock_;
+  std::mutex mutex_;
+  std::vector<std::string> processes_;  // One for each segment.
 };
 
 // What a process has recorded, and what is known about the call that is open.
 class Log {
  public:
   Log(std::shared_ptr<Directory> directory, std::string_view process)
-      : directory_(std::move(directory)),
-        clock_(directory_->clock),
-        process_(process),
-        segment_(std::make_unique<Segment>(directory_->next_segment(), process)) {}
+      : directory_(std::move(directory)), clock_(directory_->clock()), process_(process) {
+    if (process.size() > longest_name) fail("the name of a process has at most 240 bytes");
+    segment_ = directory_->next_segment(process_);
+    if (!segment_) fail("there is a process `" + process_ + "` already");
+  }
 
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -198,8 +210,9 @@ class Log {
   }
 
   void refine_start() {
-    start_ = std::max(clock_.start(), start_);
+    start_ = std::max(clock_.start(), latest_);
     is_start_refined_ = true;
+    has_end_ = false;
   }
 
   void refine_end() {
@@ -212,6 +225,7 @@ class Log {
  private:
   enum class State : unsigned char { idle, running, abandoned };
 
+  static constexpr std::size_t longest_name = 240;  // Of 255 bytes, so that some are left for `+1` and so on.
   static constexpr std::size_t number_and_times = 1 + 3 * longest_varint;
 
   static void expect(const Names& names, std::size_t count, const Action& action, const char* what) {
@@ -221,7 +235,7 @@ class Log {
     }
   }
 
-  // Reads the clock first: whatever is done before belongs to the operation.
+  // The end, which is not before a start that was raised.
   std::uint64_t finish() {
     const std::uint64_t end = has_end_ ? end_ : clock_.end();
     return latest_ = std::max(end, start_);
@@ -283,24 +297,26 @@ class Log {
   // operations of one process would overlap. So the thread goes on as another process, with a segment of its own.
   [[gnu::noinline]] void continue_elsewhere() {
     if (state_ == State::running) fail("a process runs one operation at a time, and one is not finished");
+    std::unique_ptr<Segment> next;
+    while (!next) {  // Somebody may have chosen that name.
+      next = directory_->next_segment(process_ + "+" + std::to_string(++continuations_));
+    }
     close();
-    ++continuations_;
-    segment_ = std::make_unique<Segment>(directory_->next_segment(), process_ + "+" + std::to_string(continuations_));
+    segment_ = std::move(next);
     actions_.clear();
     operations_ = 0;
     written_ = 0;
-    latest_ = start_;
     state_ = State::idle;
   }
 
   void close() {
-    if (!segment_) return;
+    // The child of a fork has the mapping, too, and would end what its parent still writes.
+    if (!segment_ || ::getpid() != owner_) return;
     segment_->append(1 + longest_varint, [&](std::uint8_t* to) {
       *to++ = static_cast<std::uint8_t>(Kind::end);
       return write_varint(to, operations_);
     });
     segment_->cut();
-    segment_.reset();
   }
 
   std::shared_ptr<Directory> directory_;
@@ -312,6 +328,7 @@ class Log {
   std::uint64_t written_ = 0;  // The last time in the segment, from which the next one counts.
   std::uint64_t latest_ = 0;   // No operation starts earlier.
   unsigned continuations_ = 0;
+  pid_t owner_ = ::getpid();
 
   // The open call.
   State state_ = State::idle;
@@ -345,7 +362,7 @@ class [[nodiscard]] Pending {
     log_ = nullptr;
   }
 
-  // It turned out to be `action`, with these arguments and results: two tuples, or two `Values`.
+  // It turned out to be `action`, with these arguments and results: each a tuple, or `Values`.
   template <class Arguments, class Results>
   void done_as(const Action& action, const Arguments& arguments, const Results& results) {
     log().done_as(action, detail::unpack(arguments), detail::unpack(results));
@@ -406,12 +423,22 @@ class Process {
 // A trace that is being recorded. Threads may share it.
 class Recorder {
  public:
-  // Makes the directory, if it is not there, and writes its manifest. `meta` is a JSON object, for people to read.
-  static Recorder create(std::string directory, Clock clock = Clock::best(), std::string_view meta = "{}") {
-    make_directories(directory);
+  // Makes the directory, which must not hold a trace, and writes its manifest. `meta` is a JSON object of notes for
+  // people to read, or empty.
+  static Recorder create(std::string directory, Clock clock = Clock::best(), std::string_view meta = {}) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    const std::filesystem::directory_iterator entries(directory, error);
+    if (error) detail::fail_because(error, "cannot create " + directory);
+    for (const auto& entry : entries) {
+      if (entry.path().extension() == ".seg") {
+        detail::fail("`" + directory + "` holds a trace already; remove it, or record elsewhere");
+      }
+    }
     const std::string path = directory + "/manifest.json";
-    const std::string text =
-        "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\", \"meta\": " + std::string(meta) + "}\n";
+    std::string text = "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"";
+    if (!meta.empty()) text.append(", \"meta\": ").append(meta);
+    text += "}\n";
     std::FILE* const file = std::fopen(path.c_str(), "w");
     if (file == nullptr) detail::fail_with_errno("cannot create " + path);
     const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -424,14 +451,6 @@ class Recorder {
 
  private:
   explicit Recorder(std::shared_ptr<detail::Directory> directory) : directory_(std::move(directory)) {}
-
-  static void make_directories(const std::string& directory) {
-    for (std::size_t end = directory.find('/', 1);; end = directory.find('/', end + 1)) {
-      const std::string part = directory.substr(0, end);
-      if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) detail::fail_with_errno("cannot create " + part);
-      if (end == std::string::npos) return;
-    }
-  }
 
   std::shared_ptr<detail::Directory> directory_;
 };

@@ -86,7 +86,8 @@ class Segment {
  private:
   static constexpr std::size_t long_form = 0xFF;
   static constexpr std::size_t longest_body = std::size_t{1} << 24U;
-  static constexpr std::size_t most_around = 6;  // The long form of a length, and a zero behind the body.
+  // The long form of a length, a zero behind the body, and what a store of several bytes may reach beyond it.
+  static constexpr std::size_t most_around = 5 + 1 + room_beyond;
   static constexpr std::size_t first_step = std::size_t{64} << 10U;
   static constexpr std::size_t largest_step = std::size_t{4} << 20U;
   static constexpr std::size_t most_addresses = std::size_t{64} << 30U;

@@ -1,7 +1,7 @@
 // Values as FORMAT.md writes them: in one byte where it can be.
 //
 // `Encoding<T>` says how a `T` is written, in two steps: `bound` says how many bytes it takes at most, so that room is
-// made once per record, and `write` then writes without looking at what room there is. A type of your own is recorded
+// made once per record, or refuses it; `write` then writes without looking at what room there is. A type of your own is recorded
 // by specializing `Encoding` for it, usually in terms of a type that has one.
 //
 // Arguments of the same type are written inline, without a copy and without an allocation. `Value` is for those who
@@ -39,10 +39,31 @@ struct Encoding;
 
 namespace detail {
 
+inline void store_little_endian(std::uint8_t* to, std::uint64_t number) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  number = __builtin_bswap64(number);
+#endif
+  std::memcpy(to, &number, sizeof number);
+}
+
 // A varint has seven bits per byte, lowest first; all bytes but the last have the top bit set.
 constexpr std::size_t longest_varint = 10;
 
+// `write` may store so many zeros behind what it writes, because eight bytes are stored at a time.
+constexpr std::size_t room_beyond = 8;
+
+// Numbers of up to 56 bits take no branch on their length, which no processor could predict.
 inline std::uint8_t* write_varint(std::uint8_t* to, std::uint64_t number) {
+  if (number < std::uint64_t{1} << 56U) {
+    // Groups of seven bits move apart: first two halves of four groups, then quarters of two, then single groups.
+    std::uint64_t groups = (number & 0x0FFFFFFF) | ((number & 0x00FFFFFFF0000000) << 4U);
+    groups = (groups & 0x00003FFF00003FFF) | ((groups & 0x0FFFC0000FFFC000) << 2U);
+    groups = (groups & 0x007F007F007F007F) | ((groups & 0x3F803F803F803F80) << 1U);
+    const auto last = (63U - static_cast<unsigned>(__builtin_clzll(groups | 1U))) / 8U;
+    const std::uint64_t more = 0x8080808080808080 & ((std::uint64_t{1} << (8U * last)) - 1);
+    store_little_endian(to, groups | more);
+    return to + last + 1;
+  }
   while (number >= 0x80) {
     *to++ = static_cast<std::uint8_t>(number | 0x80U);
     number >>= 7U;
@@ -199,15 +220,17 @@ constexpr bool is_character = std::is_same_v<T, char> || std::is_same_v<T, wchar
 
 }  // namespace detail
 
-// Integers. The format has 64 bits with a sign; what does not fit them is recorded as a string of digits.
+// Integers. The format has 64 bits with a sign.
 template <class T>
 struct Encoding<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !detail::is_character<T>>> {
   static_assert(sizeof(T) <= 8, "integers of more than 64 bits have no encoding");
-  static std::size_t bound(T /*number*/) { return 21; }
-  static std::uint8_t* write(std::uint8_t* to, T number) {
+  static std::size_t bound(T number) {
     if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
-      if (number > static_cast<T>(INT64_MAX)) return detail::write_string(to, std::to_string(number));
+      if (number > static_cast<T>(INT64_MAX)) detail::fail("integers have at most 64 bits with their sign");
     }
+    return 1 + detail::longest_varint;
+  }
+  static std::uint8_t* write(std::uint8_t* to, T number) {
     return detail::write_integer(to, static_cast<std::int64_t>(number));
   }
 };
@@ -221,19 +244,20 @@ struct Encoding<bool> {
   }
 };
 
-// The format has finite numbers only; the others are recorded by their names.
+// The format has finite numbers only.
 template <class T>
 struct Encoding<T, std::enable_if_t<std::is_same_v<T, double> || std::is_same_v<T, float>>> {
-  static std::size_t bound(T /*number*/) { return 16; }
+  static std::size_t bound(T number) {
+    if (!std::isfinite(number)) detail::fail("only finite numbers can be recorded");
+    return 1 + sizeof(double);
+  }
   static std::uint8_t* write(std::uint8_t* to, T number) {
-    if (std::isnan(number)) return detail::write_string(to, "NaN");
-    if (std::isinf(number)) return detail::write_string(to, number < 0 ? "-Infinity" : "Infinity");
     const double wide = static_cast<double>(number);
     std::uint64_t bits = 0;
     std::memcpy(&bits, &wide, sizeof bits);
     *to++ = 0x04;
-    for (unsigned shift = 0; shift < 64; shift += 8) *to++ = static_cast<std::uint8_t>(bits >> shift);
-    return to;
+    detail::store_little_endian(to, bits);
+    return to + sizeof bits;
   }
 };
 
@@ -375,14 +399,14 @@ struct Encoding<Value> {
   }
 };
 
-// Arguments or results whose number is known only at run time.
-struct Values {
-  const Value* first = nullptr;
+// Arguments or results whose number is known only at run time. Refers to values that stand one behind the other.
+template <class T>
+struct Sequence {
+  const T* first = nullptr;
   std::size_t count = 0;
-
-  Values() = default;
-  Values(const std::vector<Value>& values) : first(values.data()), count(values.size()) {}
 };
+
+using Values = Sequence<Value>;
 
 namespace detail {
 
@@ -401,9 +425,9 @@ struct Row {
   }
 };
 
-template <>
-struct Row<Values> {
-  Values values;
+template <class T>
+struct Row<Sequence<T>> {
+  Sequence<T> values;
 
   std::size_t size() const { return values.count; }
   std::size_t bound() const {
@@ -421,14 +445,20 @@ template <class... T>
 Row<T...> row(const T&... values) {
   return {std::tuple<const T&...>(values...)};
 }
-inline Row<Values> row(const Values& values) { return {values}; }
+template <class T>
+Row<Sequence<T>> row(const Sequence<T>& values) {
+  return {values};
+}
 
-// The row of what stands in a tuple, or in `Values`.
+// The row of what stands in a tuple, or one behind the other.
 template <class... T>
 Row<Plain<T>...> unpack(const std::tuple<T...>& values) {
   return std::apply([](const Plain<T>&... value) { return Row<Plain<T>...>{{value...}}; }, values);
 }
-inline Row<Values> unpack(const Values& values) { return {values}; }
+template <class T>
+Row<Sequence<T>> unpack(const Sequence<T>& values) {
+  return {values};
+}
 
 }  // namespace detail
 }  // namespace omnilink
