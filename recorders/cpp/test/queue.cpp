@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
   const std::int64_t operations = count > 1 ? std::stoll(arguments[1]) : 1'000'000;
   measure::Report report;
   for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
-    report.add("queue", threads, measure::best([&] {
+    report.add("put and take", threads, measure::best([&] {
       Queue queue;
       return measure::once(threads, operations / 2, [](std::size_t) { return 0; },
                            [&](int&, std::int64_t i) {
@@ -28,7 +28,7 @@ int main(int count, char** arguments) {
                              measure::keep(queue.try_dequeue(elem));
                            });
     }));
-    report.add("queue, recorded", threads, measure::best_recorded([&](const omnilink::Recorder& recorder) {
+    report.add("put and take, recorded", threads, measure::best_recorded([&](const omnilink::Recorder& recorder) {
       Queue queue;
       return measure::once(threads, operations / 2,
                            [&](std::size_t thread) { return recorder.process(std::to_string(thread)); },
