@@ -3,8 +3,9 @@
 mod args;
 mod check;
 mod convert;
+mod doctor;
 mod exit;
-mod input;
+mod fuzz;
 mod limits;
 mod spec;
 mod specs;
@@ -13,6 +14,7 @@ mod trust;
 use std::process::ExitCode;
 
 use clap::Parser;
+use judge::Complaint;
 use report::Detail;
 
 use crate::args::{Cli, Color, Command};
@@ -36,6 +38,9 @@ fn main() -> ExitCode {
         Command::Export(command) => trust::export::run(&command),
         Command::Confirm(args) => trust::confirm::run(&args),
         Command::Witness(command) => trust::witness::run(&command),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Runs(command) => fuzz::runs::run(&command),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),
@@ -43,8 +48,15 @@ fn main() -> ExitCode {
     exit.into()
 }
 
+/// Says what is wrong with a specification.
+fn print_complaints(complaints: &[Complaint]) {
+    for complaint in complaints {
+        anstream::eprintln!("{}", complaint.render());
+    }
+}
+
 /// Reports what is wrong with the input or the command line.
-fn complain(about: &str, error: &input::InputError) -> Exit {
+fn complain(about: &str, error: &judge::InputError) -> Exit {
     let (red, bold) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Style::new().bold());
     anstream::eprintln!("{red}error{red:#}{bold}:{bold:#} {about}: {}", error.message);
     if let Some(help) = &error.help {

@@ -27,7 +27,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
     ("omnilink", &["history", "search", "models"]),
     ("testkit", &["history", "search", "models"]),
-    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "omnilink"]),
+    ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
+    ("explore", &["history", "report", "validate"]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "judge", "explore"]),
     ("xtask", &["history", "testkit"]),
 ];
 
