@@ -169,7 +169,7 @@ impl Script<'_> {
                 let power = 1_i64 << self.rng.u32(0..63);
                 [power, power - 1, -power, i64::MIN, i64::MAX][self.rng.usize(0..5)].to_string()
             }
-            3 => ["1.5", "-0.0", "0.1", "1e300", "4.0"][self.rng.usize(0..5)].to_owned(),
+            3 => ["1.5", "-0.0", "0.1", "123456789.125", "4.0"][self.rng.usize(0..5)].to_owned(),
             4 => "\"\\\"quoted\\\" \\\\ \u{e9}\u{1f600}\"".to_owned(),
             5 => {
                 let length = [0, 1, 31, 32, 127, 128, 236, 246, 255, 5000][self.rng.usize(0..10)];
