@@ -95,7 +95,10 @@ fn check(directory: &Path, is_complete: bool, found: &mut Found) -> Result<()> {
         let open = records.iter().filter(|record| record.end.is_none()).count();
         let closed = records.len() - open;
         ensure!(open <= 1, "{open} calls of thread {thread} are open");
-        ensure!(open == 0 || records.last().is_some_and(|last| last.end.is_none()), "the open call is not the last one");
+        ensure!(
+            open == 0 || records.last().is_some_and(|last| last.end.is_none()),
+            "the open call is not the last one"
+        );
         // One more may have been published than could be noted.
         let is_whole = |count: usize, noted: u64| (noted..=noted + 1).contains(&(count as u64));
         ensure!(is_whole(records.len(), begun), "{begun} calls were published, and {} are there", records.len());

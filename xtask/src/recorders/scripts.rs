@@ -178,7 +178,8 @@ impl Script<'_> {
             6 => format!("[{}]", self.values(depth)),
             7 => format!("{{{}}}", self.values(depth)),
             _ => {
-                let pairs: Vec<_> = (0..self.rng.usize(0..3)).map(|key| format!("{key} {}", self.value(depth - 1))).collect();
+                let pairs: Vec<_> =
+                    (0..self.rng.usize(0..3)).map(|key| format!("{key} {}", self.value(depth - 1))).collect();
                 format!("({})", pairs.join(" "))
             }
         }
