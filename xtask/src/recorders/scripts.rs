@@ -82,9 +82,9 @@ fn same(expected: &BTreeMap<String, Vec<u8>>, found: &BTreeMap<String, Vec<u8>>)
         if let Some(at) = (0..expected.len().max(found.len())).find(|at| expected.get(*at) != found.get(*at)) {
             let around = |bytes: &[u8]| {
                 let near = bytes.get(at.saturating_sub(8)..bytes.len().min(at + 8)).unwrap_or_default();
-                near.iter().map(|byte| format!("{byte:02X} ")).collect::<String>()
+                near.iter().map(|byte| format!(" {byte:02X}")).collect::<String>()
             };
-            bail!("{name} differs at byte {at}\n  found    {}\n  expected {}", around(found), around(expected));
+            bail!("{name} differs at byte {at}\n  found   {}\n  expected{}", around(found), around(expected));
         }
     }
     Ok(())
@@ -201,8 +201,8 @@ mod tests {
         let error = same(&segments(&[1, 2, 3]), &segments(&[1, 2])).expect_err("they differ");
         insta::assert_snapshot!(error, @"
         000.seg differs at byte 2
-          found    01 02 
-          expected 01 02 03 
+          found    01 02
+          expected 01 02 03
         ");
     }
 }
