@@ -25,7 +25,7 @@ const STEPS: &[Step] = &[
     ("clippy", |workspace| workspace.cargo("clippy --workspace --all-targets -- -D warnings")),
     ("tidy", tidy::run),
     ("tests", |workspace| nextest(workspace, "--workspace")),
-    ("doctests", |workspace| workspace.cargo("test --quiet --doc --workspace")),
+    ("doctests", |workspace| workspace.cargo("test --quiet --doc --workspace --features omnilink-record/derive")),
     ("docs", |workspace| workspace.cargo_with("doc --no-deps --workspace", &[("RUSTDOCFLAGS", "-D warnings")])),
     ("fuzz for one second", |workspace| fuzz::run(workspace, 1, None)),
     ("examples in documents", |workspace| smoke::run(workspace, false)),

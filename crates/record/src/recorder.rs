@@ -375,12 +375,15 @@ impl Pending<'_> {
         process.finish(time);
     }
 
+    /// The end. If the start was raised and the thread runs on the processor that lags, the reading may be before it; an
+    /// end that is too late is harmless.
     #[inline(always)]
     fn end(&self) -> u64 {
-        match self.end {
+        let end = match self.end {
             Some(end) => end,
             None => self.process.clock.end(),
-        }
+        };
+        end.max(self.start)
     }
 
     #[inline(always)]

@@ -154,7 +154,7 @@ class Log {
     // The clocks of two processors may disagree by a little, and a thread may move between them. Its operations come
     // one after the other all the same, so a start before the previous end is a reading that is too early. Raising it
     // to that end only says what is known.
-    start_ = std::max(clock_.start(), latest_);
+    start_ = std::max(clock_.early(), latest_);
     has_end_ = false;
     is_start_refined_ = false;
     segment_->append(number_and_times + arguments.bound(), [&](std::uint8_t* to) {
@@ -169,6 +169,7 @@ class Log {
     written_ = start_;
     state_ = State::running;
     ++operations_;
+    clock_.settle();
   }
 
   template <class Results>
@@ -238,8 +239,9 @@ class Log {
          std::to_string(count) + " are given");
   }
 
-  // The end, as it was read: a clock that steps back is for the reader of the trace to judge.
-  std::uint64_t finish() { return latest_ = has_end_ ? end_ : clock_.end(); }
+  // The end. If the start was raised and the thread runs on the processor that lags, the reading may be before it; an
+  // end that is too late is harmless.
+  std::uint64_t finish() { return latest_ = std::max(has_end_ ? end_ : clock_.end(), start_); }
 
   // A time is written as its difference to the time before it in the segment.
   static std::uint8_t* write_difference(std::uint8_t* to, std::uint64_t time, std::uint64_t before) {
