@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use history::Precedence;
 
 use crate::check::output::Extra;
+use crate::harness::args::{GenArgs, InitArgs};
 use crate::spec::args::SpecCommand;
 use crate::trust::args::{ConfirmArgs, ExportCommand, WitnessCommand};
 
@@ -46,6 +47,12 @@ pub(crate) enum Command {
     Witness(WitnessCommand),
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
+    /// Write a harness from a specification: a function to fill in for each call, and code that draws and records calls.
+    #[command(after_help = "Exit codes: 0 written, or up to date with --check, 1 the harness and the specification have \
+                            drifted apart, 2 the command line, the specification or the settings are wrong.")]
+    Gen(GenArgs),
+    /// Set up a project: a specification, a harness with a small system in it that works, and settings.
+    Init(InitArgs),
     /// Check, list or evaluate a TLA+ specification on its own.
     #[command(subcommand)]
     Spec(SpecCommand),

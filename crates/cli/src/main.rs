@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod convert;
 mod exit;
+mod harness;
 mod input;
 mod limits;
 mod spec;
@@ -37,6 +38,8 @@ fn main() -> ExitCode {
         Command::Confirm(args) => trust::confirm::run(&args),
         Command::Witness(command) => trust::witness::run(&command),
         Command::Convert(args) => convert::run(&args),
+        Command::Gen(args) => harness::generate::run(&args),
+        Command::Init(args) => harness::init::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),
     };

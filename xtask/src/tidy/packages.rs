@@ -23,9 +23,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tla", &["tla-syntax"]),
     ("report", &[]),
     ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
+    ("harness", &["tla-syntax", "tla", "validate"]),
     ("omnilink", &["history", "search", "models"]),
     ("testkit", &["history", "search", "models"]),
-    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "omnilink"]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "harness", "omnilink"]),
     ("xtask", &["history", "testkit"]),
 ];
 
