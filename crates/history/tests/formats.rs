@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use history::format::binary::{self, Merge, SegmentReader};
+use history::format::binary::{self, Merge, SegmentReader, SegmentWriter};
 use history::format::{FormatError, jsonl, text};
 use history::{Call, History, ProcessId, Record, Schema, Trace, Value};
 use proptest::collection::vec;
@@ -114,6 +114,21 @@ proptest! {
         let mut expected = trace;
         expected.records.sort_by_key(|record| record.process); // Stable, so each process keeps its order.
         prop_assert_eq!(binary::read_all(readers(&segments)).unwrap(), expected);
+    }
+
+    /// However an operation is written down, in one record or in two, it is the same operation.
+    #[test]
+    fn outcomes_say_all_about_an_operation(records in vec((calls(), calls(), any::<[u64; 3]>()), 1..6)) {
+        let mut writer = SegmentWriter::new(Vec::new(), "0").unwrap();
+        let mut expected = Vec::new();
+        for (first, mut call, [before, start, end]) in records {
+            (call.failed, call.meta) = (false, Vec::new());
+            writer.call(before, &first).unwrap();
+            writer.outcome(start, end, &call).unwrap();
+            expected.push(Record { process: ProcessId(0), start, end: Some(end), call });
+        }
+        let bytes = writer.close().unwrap();
+        prop_assert_eq!(binary::read_all(readers(&[bytes])).unwrap().records, expected);
     }
 
     /// What the merge delivers is what a history of the whole trace holds.

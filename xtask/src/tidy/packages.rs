@@ -19,6 +19,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("history", &[]),
     ("search", &["history"]),
     ("models", &["history", "search"]),
+    ("macros", &[]),
+    ("record", &["macros"]),
     ("tla-syntax", &[]),
     ("tla", &["tla-syntax"]),
     ("report", &[]),
@@ -30,6 +32,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("xtask", &["history", "testkit"]),
 ];
 
+/// The crates that may contain unsafe code. Lints cannot be inherited in part, so each has a list of its own, in which
+/// these lints have these levels.
+const UNSAFE: &[&str] = &["record"];
+const UNSAFE_LINTS: &[(&str, &str, &str)] = &[
+    ("rust", "missing_docs", "warn"),
+    ("rust", "unsafe_op_in_unsafe_fn", "deny"),
+    ("clippy", "incompatible_msrv", "deny"),
+    ("clippy", "undocumented_unsafe_blocks", "deny"),
+    ("clippy", "unwrap_used", "warn"),
+];
+
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Checks every package that Cargo knows of.
@@ -39,7 +52,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     for package in &ours {
         let path = package.manifest_path.strip_prefix(&metadata.workspace_root)?.as_str();
         findings.extend(check_layer(path, directory(package), &dependencies(package, &ours)));
-        findings.extend(check_manifest(path, &fs::read_to_string(&package.manifest_path)?)?);
+        findings.extend(check_manifest(path, directory(package), &fs::read_to_string(&package.manifest_path)?)?);
     }
     let allowed = allowed_licences(&fs::read_to_string(workspace.root().join("deny.toml"))?)?;
     for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
@@ -69,7 +82,7 @@ fn check_layer(path: &str, name: &str, dependencies: &[&str]) -> Vec<Finding> {
     forbidden.map(|dependency| Finding::new(path, 1, format!("`{name}` may not depend on `{dependency}`"))).collect()
 }
 
-fn check_manifest(path: &str, manifest: &str) -> Result<Vec<Finding>> {
+fn check_manifest(path: &str, name: &str, manifest: &str) -> Result<Vec<Finding>> {
     let manifest: Table = manifest.parse().with_context(|| format!("{path} is not TOML"))?;
     let value = |table: &str, key: &str| manifest.get(table).and_then(|table| table.get(key));
     let is_inherited = |table: &str, key: &str| {
@@ -79,11 +92,18 @@ fn check_manifest(path: &str, manifest: &str) -> Result<Vec<Finding>> {
     };
     let has_description =
         value("package", "description").is_some_and(|text| text.as_str().is_some_and(|text| !text.is_empty()));
-    let has_lints = value("lints", "workspace").is_some_and(|inherited| inherited.as_bool() == Some(true));
+    let lint = |tool: &str, lint: &str| value("lints", tool).and_then(|lints| lints.get(lint)?.as_str());
+    let (has_lints, wanted_lints) = if UNSAFE.contains(&name) {
+        let has_lints = UNSAFE_LINTS.iter().all(|(tool, name, level)| lint(tool, name) == Some(level));
+        (has_lints, "the package lacks the lints that crates with unsafe code must have")
+    } else {
+        let has_lints = value("lints", "workspace").is_some_and(|inherited| inherited.as_bool() == Some(true));
+        (has_lints, "the package lacks `[lints]` with `workspace = true`")
+    };
     let rules = [
         (has_description, "the package has no `description`"),
         (is_inherited("package", "license"), "the package lacks `license.workspace = true`"),
-        (has_lints, "the package lacks `[lints]` with `workspace = true`"),
+        (has_lints, wanted_lints),
     ];
     Ok(rules.iter().filter(|(holds, _)| !holds).map(|(_, message)| Finding::new(path, 1, *message)).collect())
 }
@@ -126,12 +146,13 @@ mod tests {
     #[test]
     fn manifests_inherit() {
         let good = "[package]\ndescription = \"One.\"\nlicense.workspace = true\n[lints]\nworkspace = true\n";
-        assert_eq!(check_manifest("m", good).unwrap(), []);
-        insta::assert_snapshot!(listing(check_manifest("m", "[package]\nlicense = \"MIT\"\n").unwrap()), @"
+        assert_eq!(check_manifest("m", "cli", good).unwrap(), []);
+        insta::assert_snapshot!(listing(check_manifest("m", "cli", "[package]\nlicense = \"MIT\"\n").unwrap()), @"
         m:1: the package has no `description`
         m:1: the package lacks `license.workspace = true`
         m:1: the package lacks `[lints]` with `workspace = true`
         ");
+        insta::assert_snapshot!(listing(check_manifest("m", "record", good).unwrap()), @"m:1: the package lacks the lints that crates with unsafe code must have");
     }
 
     #[test]

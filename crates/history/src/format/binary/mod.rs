@@ -61,6 +61,7 @@ mod kind {
     pub(super) const FAIL: u8 = 5;
     pub(super) const META: u8 = 6;
     pub(super) const END: u8 = 7;
+    pub(super) const OUTCOME: u8 = 8;
 }
 
 /// The first byte of a length that is followed by the length proper, in four bytes.

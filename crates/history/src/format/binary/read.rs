@@ -5,6 +5,7 @@
 //! return or metadata may follow; so the reader looks at the kind of the next record, and holds no operation itself.
 
 use std::io::{ErrorKind, Read};
+use std::mem;
 use std::str;
 use std::sync::Arc;
 
@@ -174,23 +175,20 @@ impl State {
         match body.byte()? {
             kind::OPERATION => {
                 let record = self.begin(process, last, body)?;
-                record.end = Some(self.timestamp(body)?);
-                let (args, results) = (record.call.schema().args.len(), record.call.schema().results.len());
-                body.values(args, record.call.values_mut())?;
-                if !body.is_empty() {
-                    body.values(results, record.call.values_mut())?;
-                }
-                body.end()
+                self.count += 1;
+                self.complete(record, body)
             }
             kind::CALL => {
                 let record = self.begin(process, last, body)?;
                 let args = record.call.schema().args.len();
                 body.values(args, record.call.values_mut())?;
                 self.is_open = true;
+                self.count += 1;
                 body.end()
             }
             kind::RETURN => self.finish(last, body, false),
             kind::FAIL => self.finish(last, body, true),
+            kind::OUTCOME => self.replace(process, last, body),
             kind::META => {
                 let record = last.as_mut().ok_or_else(|| body.wrong("metadata before the first operation"))?;
                 while !body.is_empty() {
@@ -227,8 +225,30 @@ impl State {
         let call = Call::without_values(schema.ok_or_else(|| unknown_action(body, number))?.clone());
         let start = self.timestamp(body)?;
         self.is_open = false;
-        self.count += 1;
         Ok(last.insert(Record { process, start, end: None, call }))
+    }
+
+    /// Decodes what follows the start of an operation that returned.
+    #[inline(always)]
+    fn complete(&mut self, record: &mut Record, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        record.end = Some(self.timestamp(body)?);
+        let (args, results) = (record.call.schema().args.len(), record.call.schema().results.len());
+        body.values(args, record.call.values_mut())?;
+        if !body.is_empty() {
+            body.values(results, record.call.values_mut())?;
+        }
+        body.end()
+    }
+
+    /// Decodes an outcome, which says anew all that the open call said, and closes it. Its notes stay.
+    #[inline(never)]
+    fn replace(&mut self, process: ProcessId, last: &mut Option<Record>, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        let record = last.as_mut().filter(|_| self.is_open);
+        let record = record.ok_or_else(|| body.wrong("an outcome while no call is open"))?;
+        let meta = mem::take(&mut record.call.meta);
+        let record = self.begin(process, last, body)?;
+        record.call.meta = meta;
+        self.complete(record, body)
     }
 
     /// Decodes a return or a failure, which close the call that is open.

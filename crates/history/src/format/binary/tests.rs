@@ -93,7 +93,8 @@ fn wrong_bytes_are_errors() {
     insta::assert_snapshot!(
         check_bodies(&[
             b"\x00\x00",
-            b"\x08",
+            b"\x09",
+            b"\x08\x00\x02\x02\x50",
             READ,
             b"\x03\x01\x00",
             b"\x04\x02\x50",
@@ -104,7 +105,8 @@ fn wrong_bytes_are_errors() {
         ]),
         @"
         c1.seg, byte 24: unknown record kind 0
-        c1.seg, byte 24: unknown record kind 8
+        c1.seg, byte 24: unknown record kind 9
+        c1.seg, byte 24: an outcome while no call is open
         c1.seg, byte 25: action number 0 is defined twice
         c1.seg, byte 25: action number 1 is not defined
         c1.seg, byte 24: a return or failure while no call is open
@@ -135,6 +137,36 @@ fn wrong_bytes_are_errors() {
         c1.seg, byte 92: a value that is nested deeper than 32
         "
     );
+}
+
+#[test]
+fn an_outcome_says_anew_what_the_call_said() {
+    const POP: &[u8] = b"\x01\x01\x03pop\x01\x00\x01\x00"; // Action 1: `pop`, one argument, one result.
+    const CALL: &[u8] = b"\x03\x00\x0a";
+    const NOTE: &[u8] = b"\x06\x01n\x51";
+    let check_bodies = |bodies: &[&[u8]]| check(&segment(bodies));
+    insta::assert_snapshot!(
+        check_bodies(&[READ, CALL, NOTE, POP, b"\x08\x01\x04\x06\x51\x52", NOTE, CALL, b"\x07\x02"]),
+        @"
+        [7 10] pop(1) = 2 | n: 1 | n: 1
+        [15 ...] read()
+        "
+    );
+    insta::assert_snapshot!(check_bodies(&[READ, CALL, b"\x08\x00\x01\x02", b"\x07\x01"]), @"[4 5] read()");
+    let wrong: [&[&[u8]]; 5] = [
+        &[READ, CALL, b"\x08\x01\x02\x02"],
+        &[READ, CALL, b"\x08\x00\x02"],
+        &[READ, CALL, b"\x08\x00\x02\x02\x50\x50"],
+        &[READ, CALL, b"\x08\x00\x02\x02", b"\x08\x00\x02\x02"],
+        &[READ, CALL, b"\x08\x00\x02\x02", b"\x07\x02"],
+    ];
+    insta::assert_snapshot!(wrong.map(check_bodies).join("\n"), @"
+    c1.seg, byte 29: action number 1 is not defined
+    c1.seg, byte 30: the record ends inside a number
+    c1.seg, byte 32: the record has 1 bytes too many
+    c1.seg, byte 33: an outcome while no call is open
+    c1.seg, byte 34: the segment was closed after 2 operations, but holds 1
+    ");
 }
 
 #[test]
@@ -195,10 +227,10 @@ fn segments_merge_by_start() {
     part breaks off after 0 bytes: the file ends inside the header
     part breaks off after 36 bytes: the file ends inside a record, after 2 of 3 bytes
     ");
-    let broken = segment(&[READ, b"\x02\x00\x02\x02\x50", b"\x02\x00\x02\x02\x50", b"\x08"]);
+    let broken = segment(&[READ, b"\x02\x00\x02\x02\x50", b"\x02\x00\x02\x02\x50", b"\x09"]);
     insta::assert_snapshot!(merge(&[broken]), @"
     p:0[1 2]
-    part, byte 36: unknown record kind 8
+    part, byte 36: unknown record kind 9
     ");
     insta::assert_snapshot!(merge(&[a.clone(), a]), @"part, byte 0: a second segment of process `0`");
     insta::assert_snapshot!(merge(&[write("0", &[(1, 5), (3, 6), (7, 8)])]), @"

@@ -35,7 +35,10 @@ impl<W: Write> SegmentWriter<W> {
     pub fn record(&mut self, record: &Record) -> Result<(), WriteError> {
         let Record { start, end, ref call, .. } = *record;
         match end {
-            Some(end) if !call.failed => self.operation(start, end, call)?,
+            Some(end) if !call.failed => {
+                self.complete(kind::OPERATION, start, end, call)?;
+                self.count += 1;
+            }
             _ => {
                 self.call(start, call)?;
                 if call.failed {
@@ -53,7 +56,9 @@ impl<W: Write> SegmentWriter<W> {
         self.begin(kind::CALL, call)?;
         self.timestamp(start);
         self.values(call, call.args())?;
-        self.publish(call)
+        self.publish(call)?;
+        self.count += 1;
+        Ok(())
     }
 
     /// Writes that the open call returned with the results of `call`.
@@ -62,6 +67,11 @@ impl<W: Write> SegmentWriter<W> {
         self.timestamp(end);
         self.values(call, call.results())?;
         self.publish(call)
+    }
+
+    /// Writes that the open call returned, and turned out to be `call`, begun at `start`.
+    pub fn outcome(&mut self, start: u64, end: u64, call: &Call) -> Result<(), WriteError> {
+        self.complete(kind::OUTCOME, start, end, call)
     }
 
     /// Writes that the open call had no effect.
@@ -87,8 +97,9 @@ impl<W: Write> SegmentWriter<W> {
         Ok(self.out)
     }
 
-    fn operation(&mut self, start: u64, end: u64, call: &Call) -> Result<(), WriteError> {
-        self.begin(kind::OPERATION, call)?;
+    /// Writes a record that says all about a call that returned.
+    fn complete(&mut self, kind: u8, start: u64, end: u64, call: &Call) -> Result<(), WriteError> {
+        self.begin(kind, call)?;
         self.timestamp(start);
         self.timestamp(end);
         self.values(call, call.args())?;
@@ -123,7 +134,6 @@ impl<W: Write> SegmentWriter<W> {
             }
             self.publish(call)?;
         }
-        self.count += 1;
         self.body.push(kind);
         varint(&mut self.body, number);
         Ok(())

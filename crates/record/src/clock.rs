@@ -1,0 +1,257 @@
+//! The only place that reads time.
+//!
+//! An interval that is too long is harmless, one that is too short makes a correct system look broken. So the time of a
+//! start is read before anything that follows is done, and the time of an end after everything before it is done *and
+//! seen by the others*. On x86-64 the start is `rdtsc; lfence`: the fence lets no later instruction begin before the time
+//! has been read. The end is `mfence; lfence; rdtsc`: a store waits in a buffer of its own core until `mfence` has let
+//! the others see it, and `lfence` keeps the time from being read before.
+//!
+//! Ticks become nanoseconds by one multiplication, with a rate that is measured once in the life of a process. The mapping
+//! is monotone, so it cannot invent an order between two operations of the same process; that the rate is a little wrong
+//! changes what a nanosecond is, not who came first. It is anchored to `CLOCK_MONOTONIC`, so that traces of several
+//! processes lie on one scale, but there the error of the rate shows: some microseconds after a second. Where intervals
+//! of different operating system processes are compared, set `OMNILINK_CLOCK=monotonic`.
+
+use std::env;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// A source of time that all processes of a recording share.
+#[derive(Clone, Debug)]
+pub struct Clock(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    #[cfg(target_arch = "x86_64")]
+    Tsc(tsc::Scale),
+    Monotonic,
+    Manual(Arc<AtomicU64>),
+}
+
+/// A clock that stands still until it is set. For tests that need the same bytes each time.
+#[derive(Clone, Debug, Default)]
+pub struct ManualClock(Arc<AtomicU64>);
+
+impl ManualClock {
+    /// A clock that stands at zero.
+    pub fn new() -> ManualClock {
+        ManualClock::default()
+    }
+
+    /// Sets the clock, also back.
+    pub fn set(&self, time: u64) {
+        self.0.store(time, Ordering::SeqCst);
+    }
+}
+
+impl From<ManualClock> for Clock {
+    fn from(clock: ManualClock) -> Clock {
+        Clock(Source::Manual(clock.0))
+    }
+}
+
+impl Clock {
+    /// The best clock of this machine: the time stamp counter if processor and kernel vouch for it, `CLOCK_MONOTONIC`
+    /// elsewhere. `OMNILINK_CLOCK` chooses one: `tsc` or `monotonic`.
+    ///
+    /// The first call in a process takes some milliseconds, to measure how fast the counter runs.
+    ///
+    /// # Errors
+    ///
+    /// If `OMNILINK_CLOCK` is neither, or asks for a counter that cannot be trusted.
+    pub fn system() -> io::Result<Clock> {
+        let wrong = |message: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, message.to_owned()));
+        match env::var("OMNILINK_CLOCK").as_deref() {
+            Err(env::VarError::NotPresent) => Ok(Clock::tsc().unwrap_or(Clock(Source::Monotonic))),
+            Ok("monotonic") => Ok(Clock(Source::Monotonic)),
+            Ok("tsc") => match Clock::tsc() {
+                Some(clock) => Ok(clock),
+                None => wrong("`OMNILINK_CLOCK` is `tsc`, which this machine cannot be trusted with"),
+            },
+            Ok(other) => wrong(&format!("`OMNILINK_CLOCK` is `{other}`, neither `tsc` nor `monotonic`")),
+            Err(env::VarError::NotUnicode(_)) => wrong("`OMNILINK_CLOCK` is neither `tsc` nor `monotonic`"),
+        }
+    }
+
+    /// Which clock this is: `tsc`, `monotonic` or `manual`.
+    pub fn name(&self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Source::Tsc(_) => "tsc",
+            Source::Monotonic => "monotonic",
+            Source::Manual(_) => "manual",
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn tsc() -> Option<Clock> {
+        tsc::Scale::measured().map(|scale| Clock(Source::Tsc(scale)))
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn tsc() -> Option<Clock> {
+        None
+    }
+
+    /// A time before everything that follows.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> u64 {
+        match &self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Source::Tsc(scale) => scale.nanoseconds(tsc::start()),
+            other => slow_start(other),
+        }
+    }
+
+    /// A time after everything before.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> u64 {
+        match &self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Source::Tsc(scale) => scale.nanoseconds(tsc::end()),
+            other => slow_end(other),
+        }
+    }
+}
+
+#[inline(never)]
+fn slow_start(source: &Source) -> u64 {
+    let now = now(source);
+    fence();
+    now
+}
+
+#[inline(never)]
+fn slow_end(source: &Source) -> u64 {
+    fence();
+    now(source)
+}
+
+fn now(source: &Source) -> u64 {
+    match source {
+        Source::Manual(time) => time.load(Ordering::SeqCst),
+        _ => monotonic(),
+    }
+}
+
+/// Nothing after begins before everything before is done and seen.
+fn fence() {
+    std::sync::atomic::fence(Ordering::SeqCst);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has this instruction, and it changes nothing.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+}
+
+fn monotonic() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a place for one time. The call cannot fail: every Unix we build for has this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The time stamp counter of x86-64.
+#[cfg(target_arch = "x86_64")]
+mod tsc {
+    use std::arch::asm;
+    use std::fs;
+    use std::sync::{Mutex, PoisonError};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::monotonic;
+
+    /// How counts become nanoseconds.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) struct Scale {
+        count: u64, // At this count,
+        time: u64,  // this was the time;
+        rate: u64,  // and a count takes so many nanoseconds, times 2 to the power of 32.
+    }
+
+    /// The scale of this process, once it has been measured. `Some(None)` if the counter cannot be trusted.
+    static MEASURED: Mutex<Option<Option<Scale>>> = Mutex::new(None);
+
+    impl Scale {
+        /// Measured once, so that all recorders of a process agree.
+        pub(super) fn measured() -> Option<Scale> {
+            let mut measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner);
+            *measured.get_or_insert_with(|| if is_trusted() { Scale::measure() } else { None })
+        }
+
+        fn measure() -> Option<Scale> {
+            let (count, time) = pair();
+            thread::sleep(Duration::from_millis(10));
+            let (later_count, later_time) = pair();
+            let counts = later_count.checked_sub(count).filter(|counts| *counts > 0)?;
+            let rate = (u128::from(later_time - time) << 32) / u128::from(counts);
+            Some(Scale { count, time, rate: rate as u64 })
+        }
+
+        #[inline(always)]
+        pub(super) fn nanoseconds(&self, count: u64) -> u64 {
+            let counts = count.saturating_sub(self.count);
+            self.time + ((u128::from(counts) * u128::from(self.rate)) >> 32) as u64
+        }
+    }
+
+    /// A count and the time at that count: of several readings, the one that was disturbed least.
+    fn pair() -> (u64, u64) {
+        let readings = (0..50).map(|_| {
+            let (before, time, after) = (start(), monotonic(), end());
+            (after.saturating_sub(before), before + after.saturating_sub(before) / 2, time)
+        });
+        let (_, count, time) = readings.min().expect("there are fifty readings");
+        (count, time)
+    }
+
+    /// True if the counter runs at one rate on all cores. The kernel compares it with other clocks, and takes it from the
+    /// list when they disagree.
+    fn is_trusted() -> bool {
+        let sources = fs::read_to_string("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+        sources.map_or(false, |sources| sources.split_whitespace().any(|source| source == "tsc"))
+    }
+
+    #[inline(always)]
+    pub(super) fn start() -> u64 {
+        let (low, high): (u64, u64);
+        // SAFETY: both instructions exist on every x86-64 processor. That no memory is named as untouched keeps the compiler
+        // from moving accesses across.
+        unsafe { asm!("rdtsc", "lfence", out("rax") low, out("rdx") high, options(nostack, preserves_flags)) };
+        high << 32 | low
+    }
+
+    #[inline(always)]
+    pub(super) fn end() -> u64 {
+        let (low, high): (u64, u64);
+        // SAFETY: as in `start`.
+        unsafe {
+            asm!("mfence", "lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags))
+        };
+        high << 32 | low
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn the_scale_is_monotone_and_anchored() {
+            let scale = Scale { count: 1000, time: 5_000, rate: 1 << 31 };
+            assert_eq!(
+                [0, 1000, 1001, 1002, 3000].map(|count| scale.nanoseconds(count)),
+                [5000, 5000, 5000, 5001, 6000]
+            );
+            if let Some(scale) = Scale::measured() {
+                assert_eq!(Scale::measured(), Some(scale));
+                let (before, now, after) = (monotonic(), scale.nanoseconds(end()), monotonic());
+                assert!(
+                    before.abs_diff(now) < 1_000_000 && after.abs_diff(now) < 1_000_000_000,
+                    "{before} {now} {after}"
+                );
+            }
+        }
+    }
+}

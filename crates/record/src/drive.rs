@@ -1,0 +1,450 @@
+//! Runs a system on several threads, with inputs from a seed, and records what they do.
+//!
+//! All threads wait for one another once and then run freely: a barrier around each operation would leave little for
+//! them to disagree about. Each draws its inputs from a generator of its own, so the inputs depend on the seed and the
+//! number of the thread, and on nothing else. What disturbs the threads draws from another one, so that the same seed
+//! gives the same inputs, disturbed or not.
+//!
+//! Generators are SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators). Thread `t` begins with
+//! the state `mix(seed) ^ mix(t + 1)`, where `mix(x)` is the first number drawn from the state `x`; the generator that
+//! disturbs begins with the complement of that state.
+
+use std::env;
+use std::fmt;
+use std::io;
+use std::mem;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::encode::Values;
+use crate::operation::{Begun, Call};
+use crate::recorder::{json_string, Action, Pending, Process, Recorder};
+
+/// What to run, and where to record it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The directory that is recorded into.
+    pub trace: PathBuf,
+    /// Where all inputs come from.
+    pub seed: u64,
+    /// How many threads run.
+    pub threads: usize,
+    /// How many operations each of them runs.
+    pub operations: usize,
+    /// What disturbs them.
+    pub perturbation: Perturbation,
+}
+
+/// How threads are disturbed, so that they meet in more ways than they would by themselves. Zero is never.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Perturbation {
+    /// One in so many operations lets others run first.
+    pub yields: u64,
+    /// One in so many operations sleeps for up to 100 microseconds first.
+    pub naps: u64,
+    /// Thread `i` stays on processor `i`, modulo their number.
+    pub pin: bool,
+    /// So many threads more only burn time.
+    pub crowd: usize,
+}
+
+/// What is wrong with the environment that a plan is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadPlan {
+    /// The variable.
+    pub variable: &'static str,
+    /// What it is set to.
+    pub value: String,
+    /// What it should be.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for BadPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is `{}`, not {}", self.variable, self.value, self.expected)
+    }
+}
+
+impl std::error::Error for BadPlan {}
+
+impl Plan {
+    /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS` and `OMNILINK_PERTURB`. What is not
+    /// set is `trace`, 0, 2, 100 and undisturbed.
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be understood.
+    pub fn from_env() -> Result<Plan, BadPlan> {
+        Ok(Plan {
+            trace: env::var_os("OMNILINK_TRACE").map_or_else(|| "trace".into(), PathBuf::from),
+            seed: variable("OMNILINK_SEED", 0, "a number below 2 to the power of 64")?,
+            threads: variable("OMNILINK_THREADS", 2, "a number of threads")?,
+            operations: variable("OMNILINK_OPS", 100, "a number of operations")?,
+            perturbation: variable(
+                "OMNILINK_PERTURB",
+                Perturbation::default(),
+                "a list such as `yield=4,nap=50,pin,crowd=2`",
+            )?,
+        })
+    }
+}
+
+fn variable<T: FromStr>(variable: &'static str, default: T, expected: &'static str) -> Result<T, BadPlan> {
+    match env::var_os(variable) {
+        None => Ok(default),
+        Some(value) => {
+            let value = value.to_string_lossy();
+            value.parse().map_err(|_| BadPlan { variable, value: value.into_owned(), expected })
+        }
+    }
+}
+
+/// A word in a list of perturbations that is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPerturbation(pub String);
+
+impl fmt::Display for UnknownPerturbation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`", self.0)
+    }
+}
+
+impl std::error::Error for UnknownPerturbation {}
+
+impl FromStr for Perturbation {
+    type Err = UnknownPerturbation;
+
+    fn from_str(list: &str) -> Result<Perturbation, UnknownPerturbation> {
+        let mut perturbation = Perturbation::default();
+        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            let unknown = || UnknownPerturbation(word.to_owned());
+            let (name, number) = word.split_once('=').unwrap_or((word, ""));
+            match name {
+                "yield" => perturbation.yields = number.parse().map_err(|_| unknown())?,
+                "nap" => perturbation.naps = number.parse().map_err(|_| unknown())?,
+                "crowd" => perturbation.crowd = number.parse().map_err(|_| unknown())?,
+                "pin" if number.is_empty() => perturbation.pin = true,
+                _ => return Err(unknown()),
+            }
+        }
+        Ok(perturbation)
+    }
+}
+
+/// As it is read, with what is never left out.
+impl fmt::Display for Perturbation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |name, number: u64| (number > 0).then(|| format!("{name}={number}"));
+        let words = [
+            number("yield", self.yields),
+            number("nap", self.naps),
+            self.pin.then(|| "pin".to_owned()),
+            number("crowd", self.crowd as u64),
+        ];
+        f.write_str(&words.into_iter().flatten().collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Runs `step` as often as the plan says on each of its threads, after all of them have made what they keep for
+/// themselves with `session`. The threads are the processes `0`, `1`, and so on of the trace.
+///
+/// # Errors
+///
+/// If the trace cannot be created.
+///
+/// # Panics
+///
+/// If `session` or `step` panics.
+pub fn run<S: Sync, L>(
+    plan: &Plan,
+    system: &S,
+    session: impl Fn(&S, usize) -> L + Sync,
+    step: impl Fn(&S, &mut L, &mut Client) + Sync,
+) -> io::Result<()> {
+    let meta = [
+        ("seed", plan.seed.to_string()),
+        ("threads", plan.threads.to_string()),
+        ("operations", plan.operations.to_string()),
+        ("perturb", json_string(&plan.perturbation.to_string())),
+    ];
+    let recorder = Recorder::with_manifest(&plan.trace, Clock::system()?, &meta)?;
+    let clients = (0..plan.threads).map(|thread| Client::new(plan, thread, recorder.process(&thread.to_string())?));
+    let clients = clients.collect::<io::Result<Vec<Client>>>()?;
+    let (gate, is_over) = (Gate::new(plan.threads), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let _over = Over(&is_over); // Also when a thread cannot be started: the crowd must not wait forever.
+        for _ in 0..plan.perturbation.crowd {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let threads: Vec<_> = clients
+            .into_iter()
+            .map(|mut client| {
+                let (gate, session, step) = (&gate, &session, &step);
+                scope.spawn(move || {
+                    if plan.perturbation.pin {
+                        pin(client.thread);
+                    }
+                    let entry = gate.entry(); // Dropped by a panic, so that the others do not wait forever.
+                    let mut local = session(system, client.thread);
+                    entry.wait();
+                    for _ in 0..plan.operations {
+                        step(system, &mut local, &mut client);
+                    }
+                })
+            })
+            .collect();
+        let panics: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().err()).collect();
+        is_over.store(true, Ordering::Relaxed);
+        if let Some(panic) = panics.into_iter().next() {
+            std::panic::resume_unwind(panic);
+        }
+    });
+    Ok(())
+}
+
+/// Ends the crowd.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Lets all threads begin at once.
+struct Gate {
+    waiting: AtomicUsize,
+}
+
+/// One thread's place at the gate.
+struct Entry<'a>(&'a Gate);
+
+impl Gate {
+    fn new(threads: usize) -> Gate {
+        Gate { waiting: AtomicUsize::new(threads) }
+    }
+
+    fn entry(&self) -> Entry<'_> {
+        Entry(self)
+    }
+}
+
+impl Entry<'_> {
+    fn wait(self) {
+        let gate = self.0;
+        drop(self);
+        while gate.waiting.load(Ordering::Acquire) > 0 {
+            thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// One thread of a run: what it records to, and where its inputs come from.
+#[derive(Debug)]
+pub struct Client {
+    process: Process,
+    draw: Draw,
+    disturb: Draw,
+    perturbation: Perturbation,
+    thread: usize,
+}
+
+impl Client {
+    fn new(plan: &Plan, thread: usize, process: Process) -> io::Result<Client> {
+        let draw = Draw::new(plan.seed, thread, plan.threads);
+        let disturb = Draw { state: !draw.state, ..draw.clone() };
+        Ok(Client { process, draw, disturb, perturbation: plan.perturbation.clone(), thread })
+    }
+
+    /// Publishes that a call begins, after the thread has perhaps been disturbed.
+    ///
+    /// # Panics
+    ///
+    /// As [`Process::call`].
+    #[inline]
+    pub fn call<A: Values>(&mut self, action: &'static Action, args: A) -> Pending<'_> {
+        self.border();
+        self.process.call(action, args)
+    }
+
+    /// The same for a [`Call`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Process::call`].
+    #[inline]
+    pub fn begin<C: Call>(&mut self, call: &C) -> Begun<'_, C::Operation> {
+        self.border();
+        self.process.begin(call)
+    }
+
+    /// Where inputs come from.
+    pub fn draw(&mut self) -> &mut Draw {
+        &mut self.draw
+    }
+
+    /// The number of this thread, from zero.
+    pub fn thread(&self) -> usize {
+        self.thread
+    }
+
+    /// The border between two operations, at which a thread may be disturbed.
+    #[inline]
+    fn border(&mut self) {
+        let Perturbation { yields, naps, .. } = self.perturbation;
+        if yields > 0 && self.disturb.below(yields) == 0 {
+            thread::yield_now();
+        }
+        if naps > 0 && self.disturb.below(naps) == 0 {
+            thread::sleep(Duration::from_nanos(self.disturb.below(100_000)));
+        }
+    }
+}
+
+/// A generator of inputs. The same seed and thread draw the same, on any machine.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    state: u64,
+    next_fresh: i64,
+    threads: i64,
+}
+
+impl Draw {
+    /// The generator of one thread.
+    pub fn new(seed: u64, thread: usize, threads: usize) -> Draw {
+        let first = |state| Draw { state, next_fresh: 0, threads: 0 }.next();
+        let state = first(seed) ^ first(thread as u64 + 1);
+        Draw { state, next_fresh: thread as i64, threads: threads as i64 }
+    }
+
+    /// A number from 0 to `n - 1`.
+    ///
+    /// # Panics
+    ///
+    /// If `n` is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        assert!(n > 0, "there is no number below 0");
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// A number from `low` to `high`, both included.
+    ///
+    /// # Panics
+    ///
+    /// If `low` is larger than `high`.
+    pub fn range(&mut self, low: i64, high: i64) -> i64 {
+        assert!(low <= high, "there is no number from {low} to {high}");
+        let offset = match (high.wrapping_sub(low) as u64).checked_add(1) {
+            Some(count) => self.below(count),
+            None => self.next(),
+        };
+        low.wrapping_add(offset as i64)
+    }
+
+    /// One of these.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn one_of<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len() as u64) as usize]
+    }
+
+    /// A place in a list, more often one with a larger weight.
+    ///
+    /// # Panics
+    ///
+    /// If all weights are 0.
+    pub fn weighted(&mut self, weights: &[u32]) -> usize {
+        let mut left = self.below(weights.iter().map(|weight| u64::from(*weight)).sum());
+        let chosen = weights.iter().position(|weight| {
+            let is_here = left < u64::from(*weight);
+            left = left.saturating_sub(u64::from(*weight));
+            is_here
+        });
+        chosen.expect("the number is below the sum of all weights")
+    }
+
+    /// A number that no thread of the run has drawn this way before.
+    pub fn fresh(&mut self) -> i64 {
+        let fresh = self.next_fresh;
+        self.next_fresh += self.threads;
+        fresh
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+/// Keeps this thread on one of the processors that it may run on. Where that fails, it runs where it may.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn pin(thread: usize) {
+    // SAFETY: a set of processors is an array of bits, for which zeros are the empty set.
+    let mut allowed: libc::cpu_set_t = unsafe { mem::zeroed() };
+    let size = mem::size_of::<libc::cpu_set_t>();
+    // SAFETY: `allowed` has the size that is given, and 0 is the calling thread.
+    if unsafe { libc::sched_getaffinity(0, size, &mut allowed) } != 0 {
+        return;
+    }
+    // SAFETY: every number is below the number of bits in the set.
+    let processors = (0..libc::CPU_SETSIZE as usize).filter(|number| unsafe { libc::CPU_ISSET(*number, &allowed) });
+    let processors: Vec<usize> = processors.collect();
+    if processors.is_empty() {
+        return;
+    }
+    let chosen = processors[thread % processors.len()];
+    // SAFETY: as above; the number comes from the set.
+    unsafe {
+        let mut one: libc::cpu_set_t = mem::zeroed();
+        libc::CPU_SET(chosen, &mut one);
+        libc::sched_setaffinity(0, size, &one);
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn pin(_: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn perturbations_are_read_as_they_are_written() {
+        let check = |list: &str| list.parse::<Perturbation>().map_or_else(|error| error.to_string(), |p| p.to_string());
+        insta::assert_snapshot!(check(""), @"");
+        insta::assert_snapshot!(check("pin, crowd=2,nap=50,yield=4"), @"yield=4,nap=50,pin,crowd=2");
+        insta::assert_snapshot!(check("nap"), @"`nap` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`");
+        insta::assert_snapshot!(check("pin=1"), @"`pin=1` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`");
+    }
+
+    /// The C++ recorder draws the same.
+    #[test]
+    fn a_seed_draws_the_same_everywhere() {
+        let mut draw = Draw::new(42, 1, 3);
+        let drawn: Vec<u64> = (0..4).map(|_| draw.below(1000)).collect();
+        let ranges = [draw.range(-5, 5), draw.range(i64::MIN, i64::MAX), draw.range(7, 7)];
+        let others = (*draw.one_of(&["a", "b", "c"]), draw.weighted(&[1, 0, 5]), draw.fresh(), draw.fresh());
+        insta::assert_snapshot!(
+            format!("{drawn:?} {ranges:?} {others:?}"),
+            @r#"[69, 656, 463, 94] [0, -1897475051198286469, 7] ("c", 2, 1, 4)"#
+        );
+    }
+}

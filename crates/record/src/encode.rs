@@ -1,0 +1,350 @@
+//! What can be recorded: values as the trace format has them.
+//!
+//! A value is written straight into the segment, in the shortest form that the format has. [`Encode`] hands an
+//! [`Encoder`] around by value and wants a proof, [`Encoded`], back; so whoever implements it writes exactly one value,
+//! and cannot damage the record.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::segment::Segment;
+
+/// How deep a value may nest.
+const MAX_DEPTH: usize = 32;
+
+/// A value that can stand in a trace.
+///
+/// ```
+/// use omnilink_record::{Encode, Encoded, Encoder};
+///
+/// struct Key(u32);
+///
+/// impl Encode for Key {
+///     fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+///         encoder.int(i64::from(self.0))
+///     }
+/// }
+/// ```
+pub trait Encode {
+    /// Writes the value.
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded;
+}
+
+/// The arguments or the results of a call: a tuple of values, or a slice of values of one type.
+pub trait Values {
+    /// Writes each of them.
+    #[doc(hidden)]
+    fn write(&self, list: &mut List<'_>);
+}
+
+/// Writes one value.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    segment: &'a mut Segment,
+    depth: usize,
+}
+
+/// The proof that a value was written.
+#[derive(Debug)]
+pub struct Encoded(());
+
+/// Where the values of a list go.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct List<'a> {
+    segment: &'a mut Segment,
+    depth: usize,
+    written: usize,
+}
+
+impl<'a> Encoder<'a> {
+    #[inline(always)]
+    pub(crate) fn new(segment: &'a mut Segment) -> Encoder<'a> {
+        Encoder { segment, depth: 0 }
+    }
+
+    /// No value.
+    pub fn nil(self) -> Encoded {
+        self.tag(0)
+    }
+
+    /// A truth value.
+    #[inline(always)]
+    pub fn bool(self, value: bool) -> Encoded {
+        self.tag(1 + u8::from(value))
+    }
+
+    /// An integer.
+    #[inline(always)]
+    pub fn int(self, value: i64) -> Encoded {
+        if (-16..=175).contains(&value) {
+            self.tag((0x50 + value) as u8)
+        } else {
+            self.segment.tagged(3, zigzag(value));
+            Encoded(())
+        }
+    }
+
+    /// A number.
+    ///
+    /// # Panics
+    ///
+    /// If it is not finite: traces have no such numbers.
+    pub fn float(self, value: f64) -> Encoded {
+        assert!(value.is_finite(), "`{value}` cannot be recorded: only finite numbers can");
+        self.segment.byte(4);
+        self.segment.bytes(&value.to_le_bytes());
+        Encoded(())
+    }
+
+    /// A string.
+    #[inline]
+    pub fn str(self, value: &str) -> Encoded {
+        if value.len() < 32 {
+            self.segment.byte(0x20 + value.len() as u8);
+        } else {
+            self.segment.tagged(5, value.len() as u64);
+        }
+        self.segment.bytes(value.as_bytes());
+        Encoded(())
+    }
+
+    /// A tuple or sequence.
+    pub fn tuple<T: Encode>(self, elements: impl ExactSizeIterator<Item = T>) -> Encoded {
+        self.list(6, elements, |list, element| list.add(&element))
+    }
+
+    /// A set. Its elements may come in any order.
+    pub fn set<T: Encode>(self, elements: impl ExactSizeIterator<Item = T>) -> Encoded {
+        self.list(7, elements, |list, element| list.add(&element))
+    }
+
+    /// A function, by pairs of argument and result. No argument may occur twice. With strings as arguments it is a record.
+    pub fn function<K: Encode, V: Encode>(self, pairs: impl ExactSizeIterator<Item = (K, V)>) -> Encoded {
+        self.list(8, pairs, |list, (argument, result)| {
+            list.add(&argument);
+            list.add(&result);
+        })
+    }
+
+    #[inline(always)]
+    fn tag(self, tag: u8) -> Encoded {
+        self.segment.byte(tag);
+        Encoded(())
+    }
+
+    /// A tag, a count, and whatever `add` makes of each element.
+    fn list<T>(
+        self,
+        tag: u8,
+        elements: impl ExactSizeIterator<Item = T>,
+        mut add: impl FnMut(&mut List<'_>, T),
+    ) -> Encoded {
+        assert!(self.depth < MAX_DEPTH, "a value that nests deeper than {MAX_DEPTH} cannot be recorded");
+        let (count, mut seen) = (elements.len(), 0);
+        self.segment.tagged(tag, count as u64);
+        let mut list = List { segment: self.segment, depth: self.depth + 1, written: 0 };
+        for element in elements {
+            add(&mut list, element);
+            seen += 1;
+        }
+        assert_eq!(seen, count, "an iterator has as many elements as it says");
+        Encoded(())
+    }
+}
+
+impl<'a> List<'a> {
+    #[inline(always)]
+    fn add<T: Encode + ?Sized>(&mut self, value: &T) {
+        value.encode(Encoder { segment: self.segment, depth: self.depth });
+        self.written += 1;
+    }
+
+    /// Writes values that stand in a record without a count, because their action says how many there are. Says how
+    /// many there were.
+    #[inline(always)]
+    pub(crate) fn of<V: Values + ?Sized>(segment: &'a mut Segment, values: &V) -> usize {
+        let mut list = List { segment, depth: 0, written: 0 };
+        values.write(&mut list);
+        list.written
+    }
+}
+
+/// Integers of either sign as integers without, small ones first.
+#[inline(always)]
+pub(crate) fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        impl Encode for $type {
+            #[inline(always)]
+            fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+                encoder.int(i64::from(*self))
+            }
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 u8 u16 u32);
+
+macro_rules! large_integers {
+    ($($type:ty)*) => {$(
+        /// # Panics
+        ///
+        /// If the number is larger than an `i64` can be: traces have no such integers.
+        impl Encode for $type {
+            #[inline(always)]
+            fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+                match i64::try_from(*self) {
+                    Ok(value) => encoder.int(value),
+                    Err(_) => too_large(*self as u64),
+                }
+            }
+        }
+    )*};
+}
+
+large_integers!(u64 usize isize);
+
+#[cold]
+fn too_large(value: u64) -> ! {
+    panic!("`{value}` cannot be recorded: integers have at most 64 bits with their sign")
+}
+
+macro_rules! simple {
+    ($($type:ty: $value:ident, $encoder:ident => $body:expr;)*) => {$(
+        impl Encode for $type {
+            #[inline]
+            fn encode(&self, $encoder: Encoder<'_>) -> Encoded {
+                let $value = self;
+                $body
+            }
+        }
+    )*};
+}
+
+simple! {
+    bool: value, encoder => encoder.bool(*value);
+    f32: value, encoder => encoder.float(f64::from(*value));
+    f64: value, encoder => encoder.float(*value);
+    char: value, encoder => encoder.str(value.encode_utf8(&mut [0; 4]));
+    str: value, encoder => encoder.str(value);
+    String: value, encoder => encoder.str(value);
+    Cow<'_, str>: value, encoder => encoder.str(value);
+}
+
+/// `None` is nil.
+impl<T: Encode> Encode for Option<T> {
+    #[inline]
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        match self {
+            Some(value) => value.encode(encoder),
+            None => encoder.nil(),
+        }
+    }
+}
+
+macro_rules! pointers {
+    ($($type:ty)*) => {$(
+        impl<T: Encode + ?Sized> Encode for $type {
+            #[inline(always)]
+            fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+                (**self).encode(encoder)
+            }
+        }
+    )*};
+}
+
+pointers!(&T &mut T Box<T> Rc<T> Arc<T>);
+
+impl<T: Encode> Encode for [T] {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.tuple(self.iter())
+    }
+}
+
+impl<T: Encode, const N: usize> Encode for [T; N] {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.tuple(self.iter())
+    }
+}
+
+impl<T: Encode> Encode for Vec<T> {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.tuple(self.iter())
+    }
+}
+
+impl<T: Encode> Encode for VecDeque<T> {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.tuple(self.iter())
+    }
+}
+
+impl<T: Encode> Encode for BTreeSet<T> {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.set(self.iter())
+    }
+}
+
+impl<T: Encode, S> Encode for HashSet<T, S> {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.set(self.iter())
+    }
+}
+
+impl<K: Encode, V: Encode> Encode for BTreeMap<K, V> {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.function(self.iter())
+    }
+}
+
+impl<K: Encode, V: Encode, S> Encode for HashMap<K, V, S> {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.function(self.iter())
+    }
+}
+
+impl Values for () {
+    #[inline(always)]
+    fn write(&self, _: &mut List<'_>) {}
+}
+
+macro_rules! tuples {
+    ($($count:literal: $($name:ident $place:tt)*;)*) => {$(
+        impl<$($name: Encode),*> Encode for ($($name,)*) {
+            fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+                let values: [&dyn Encode; $count] = [$(&self.$place),*];
+                encoder.tuple(values.iter())
+            }
+        }
+
+        impl<$($name: Encode),*> Values for ($($name,)*) {
+            #[inline(always)]
+            fn write(&self, list: &mut List<'_>) {
+                $(list.add(&self.$place);)*
+            }
+        }
+    )*};
+}
+
+tuples! {
+    1: A 0;
+    2: A 0 B 1;
+    3: A 0 B 1 C 2;
+    4: A 0 B 1 C 2 D 3;
+    5: A 0 B 1 C 2 D 3 E 4;
+    6: A 0 B 1 C 2 D 3 E 4 F 5;
+    7: A 0 B 1 C 2 D 3 E 4 F 5 G 6;
+    8: A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
+}
+
+impl<T: Encode> Values for &[T] {
+    fn write(&self, list: &mut List<'_>) {
+        self.iter().for_each(|value| list.add(value));
+    }
+}

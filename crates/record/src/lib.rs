@@ -1,0 +1,70 @@
+//! Writes traces from inside a running Rust program.
+//!
+//! A [`Recorder`] is a directory; a [`Process`] is one file in it, to which one thread at a time records what it does. A
+//! call is written down when it begins and again when it returns, so one that panics, hangs or is killed is in the trace
+//! as an operation that never finished. Nothing has to be flushed: records are stored into a mapped file, and the kernel
+//! keeps what a process wrote however it ends, be it by a panic, `exit`, `abort`, a fault or `SIGKILL`.
+//!
+//! ```
+//! use std::collections::VecDeque;
+//! use std::sync::Mutex;
+//!
+//! use omnilink_record::{Action, Recorder};
+//!
+//! static ENQUEUE: Action = Action::new("Enqueue", &["elem"], &[]);
+//! static DEQUEUE: Action = Action::new("Dequeue", &[], &["elem"]);
+//! static DEQUEUE_EMPTY: Action = Action::new("DequeueEmpty", &[], &[]);
+//!
+//! # fn main() -> std::io::Result<()> {
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path().join("trace");
+//! let recorder = Recorder::create(&directory)?;
+//! let queue = Mutex::new(VecDeque::new());
+//! std::thread::scope(|scope| {
+//!     for thread in 0..2 {
+//!         let mut process = recorder.process(&thread.to_string()).expect("a segment can be created");
+//!         let queue = &queue;
+//!         scope.spawn(move || {
+//!             let call = process.call(&ENQUEUE, (thread,));
+//!             queue.lock().unwrap().push_back(thread);
+//!             call.done(());
+//!
+//!             let call = process.call(&DEQUEUE, ());
+//!             let elem = queue.lock().unwrap().pop_front();
+//!             match elem {
+//!                 Some(elem) => call.done((elem,)),
+//!                 None => call.done_as(&DEQUEUE_EMPTY, (), ()),
+//!             }
+//!         });
+//!     }
+//! });
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An operation costs some tens of nanoseconds, most of them for reading the clock twice with the fences that keep the
+//! readings where they belong; there is no lock, no allocation and no system call, except when a file grows.
+//!
+//! [`drive`] runs a system on several threads with inputs from a seed. With the feature `derive`, an enum says what a call
+//! can turn out to be; see [`Operation`].
+//!
+//! # Limits
+//!
+//! Unix only: files are mapped. A process that forks must not record in the child what it began to record in the parent:
+//! both would write to the same file. Create a recorder after the fork, in a directory of its own.
+
+#![cfg(unix)]
+
+mod clock;
+pub mod drive;
+mod encode;
+mod operation;
+mod recorder;
+mod segment;
+
+pub use crate::clock::{Clock, ManualClock};
+pub use crate::encode::{Encode, Encoded, Encoder, Values};
+pub use crate::operation::{Begun, Call, Operation, Outcome};
+pub use crate::recorder::{Action, Pending, Process, Recorder};
+#[cfg(feature = "derive")]
+pub use omnilink_macros::Operation;

@@ -1,0 +1,489 @@
+//! Recorders, the processes that they hand out, and calls that have not returned yet.
+//!
+//! A call is published before it is made. What becomes of it is published when it returns; a [`Pending`] that is dropped
+//! says nothing more, and the call never finished. Nothing may follow such a call in the same process of a trace, so the
+//! next one goes to a new segment, whose process has the same name with `+1`, `+2`, and so on.
+//!
+//! What stays true: times of one process never decrease from the end of one call to the start of the next, and every
+//! number of an action has been defined in the segment before it is used there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::clock::Clock;
+use crate::encode::{zigzag, Encode, Encoder, List, Values};
+use crate::segment::Segment;
+
+/// Kinds of records.
+mod kind {
+    pub(super) const ACTION: u8 = 1;
+    pub(super) const CALL: u8 = 3;
+    pub(super) const RETURN: u8 = 4;
+    pub(super) const FAIL: u8 = 5;
+    pub(super) const META: u8 = 6;
+    pub(super) const END: u8 = 7;
+    pub(super) const OUTCOME: u8 = 8;
+}
+
+/// The longest name of a process. Names have 255 bytes at most, and some are left for `+1` and so on.
+const MAX_NAME: usize = 240;
+
+/// The largest number of an action.
+const MAX_ACTION: usize = 0xFFFF;
+
+/// What can be called: a name, and the names of its arguments and results. A name may be empty if the place says enough.
+///
+/// Actions are told apart by their addresses, so each is a `static`.
+#[derive(Debug)]
+pub struct Action {
+    name: &'static str,
+    args: &'static [&'static str],
+    results: &'static [&'static str],
+}
+
+impl Action {
+    /// An action with these arguments and results.
+    pub const fn new(name: &'static str, args: &'static [&'static str], results: &'static [&'static str]) -> Action {
+        Action { name, args, results }
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// A directory that a trace is recorded into.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    shared: Arc<Shared>,
+}
+
+/// What all processes of a recorder need when they begin a segment.
+#[derive(Debug)]
+struct Shared {
+    directory: PathBuf,
+    clock: Clock,
+    names: Mutex<Vec<String>>, // One for each segment.
+}
+
+impl Recorder {
+    /// Creates the directory and its manifest.
+    ///
+    /// # Errors
+    ///
+    /// If that fails, if a trace is there already, or if `OMNILINK_CLOCK` asks for a clock that is not to be had.
+    pub fn create(directory: impl AsRef<Path>) -> io::Result<Recorder> {
+        Recorder::with_clock(directory, Clock::system()?)
+    }
+
+    /// The same with a clock of one's own.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be created, or a trace is there already.
+    pub fn with_clock(directory: impl AsRef<Path>, clock: impl Into<Clock>) -> io::Result<Recorder> {
+        Recorder::with_meta(directory, clock, &[])
+    }
+
+    /// The same, with notes about the whole recording, which are written into the manifest.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be created, or a trace is there already.
+    pub fn with_meta(
+        directory: impl AsRef<Path>,
+        clock: impl Into<Clock>,
+        meta: &[(&str, &str)],
+    ) -> io::Result<Recorder> {
+        let meta: Vec<(&str, String)> = meta.iter().map(|(key, text)| (*key, json_string(text))).collect();
+        Recorder::with_manifest(directory.as_ref(), clock.into(), &meta)
+    }
+
+    /// The same, with notes that are JSON.
+    pub(crate) fn with_manifest(directory: &Path, clock: Clock, meta: &[(&str, String)]) -> io::Result<Recorder> {
+        fs::create_dir_all(directory)?;
+        let holds_segments = fs::read_dir(directory)?
+            .filter_map(Result::ok)
+            .any(|entry| entry.path().extension().map_or(false, |extension| extension == "seg"));
+        if holds_segments {
+            let message = format!("`{}` holds a trace already; remove it, or record elsewhere", directory.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        fs::write(directory.join("manifest.json"), manifest(meta))?;
+        let names = Mutex::new(Vec::new());
+        Ok(Recorder { shared: Arc::new(Shared { directory: directory.to_owned(), clock, names }) })
+    }
+
+    /// A process of this name, with a segment of its own: `000.seg`, `001.seg`, and so on.
+    ///
+    /// # Errors
+    ///
+    /// If the segment cannot be created, or the name is taken or has more than 240 bytes.
+    pub fn process(&self, name: &str) -> io::Result<Process> {
+        if name.len() > MAX_NAME {
+            let message = format!("the name of a process has {} bytes; at most {MAX_NAME} are allowed", name.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let segment = self.shared.segment(name)?.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::AlreadyExists, format!("there is a process `{name}` already"))
+        })?;
+        Ok(Process {
+            segment,
+            clock: self.shared.clock.clone(),
+            actions: Vec::with_capacity(16),
+            time: 0,
+            floor: 0,
+            count: 0,
+            is_open: false,
+            name: name.to_owned(),
+            continued: 0,
+            shared: self.shared.clone(),
+        })
+    }
+}
+
+impl Shared {
+    /// The next segment, or `None` if there is one of this process.
+    fn segment(&self, process: &str) -> io::Result<Option<Segment>> {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if names.iter().any(|name| name == process) {
+            return Ok(None);
+        }
+        let segment = Segment::create(self.directory.join(format!("{:03}.seg", names.len())), process)?;
+        names.push(process.to_owned());
+        Ok(Some(segment))
+    }
+}
+
+/// A client, a thread, a session: whatever makes one call after the other. Belongs to one thread at a time.
+///
+/// Dropping it closes the segment.
+#[derive(Debug)]
+pub struct Process {
+    segment: Segment,
+    clock: Clock,
+    actions: Vec<&'static Action>, // By number.
+    time: u64,                     // The last one in the segment.
+    floor: u64,                    // The end of the last call.
+    count: u64,                    // Of calls in the segment.
+    is_open: bool,
+    name: String,
+    continued: u32, // How many segments there were before.
+    shared: Arc<Shared>,
+}
+
+impl Process {
+    /// Publishes that a call begins now, with these arguments.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many arguments as the action has, if a value cannot be recorded, or if the file cannot grow.
+    #[inline]
+    pub fn call<A: Values>(&mut self, action: &'static Action, args: A) -> Pending<'_> {
+        if self.is_open {
+            self.roll_over();
+        }
+        let number = self.number(action);
+        self.segment.begin(); // If the file has to grow, it does so before the clock is read.
+        let start = self.now();
+        self.segment.tagged(kind::CALL, number);
+        self.timestamp(start);
+        let from = self.segment.position();
+        let written = List::of(&mut self.segment, &args);
+        if written != action.args.len() {
+            wrong_count(action, "arguments", written, action.args.len());
+        }
+        let to = self.segment.position();
+        self.segment.publish();
+        self.is_open = true;
+        self.count += 1;
+        Pending { process: self, action, start, args: (from, to), is_refined: false, end: None }
+    }
+
+    /// How many bytes of the current segment have been published.
+    pub fn published(&self) -> usize {
+        self.segment.published()
+    }
+
+    /// The file of the current segment.
+    pub fn path(&self) -> &Path {
+        self.segment.path()
+    }
+
+    /// The time before what follows.
+    ///
+    /// A counter may be read earlier than the instructions before it, and so give a start that is before the end of the
+    /// last call. What follows begins after both were read, so it is sound to take the later one.
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.clock.start().max(self.floor)
+    }
+
+    #[inline(always)]
+    fn timestamp(&mut self, time: u64) {
+        self.segment.varint(zigzag(time.wrapping_sub(self.time) as i64));
+        self.time = time;
+    }
+
+    /// The number of an action in this segment, which is defined there if it is new. Nothing may be under construction.
+    #[inline(always)]
+    fn number(&mut self, action: &'static Action) -> u64 {
+        match self.actions.iter().position(|known| ptr::eq(*known, action)) {
+            Some(number) => number as u64,
+            None => self.define(action),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn define(&mut self, action: &'static Action) -> u64 {
+        let number = self.actions.len();
+        assert!(number <= MAX_ACTION, "a process can call at most {} different actions", MAX_ACTION + 1);
+        let segment = &mut self.segment;
+        segment.begin();
+        segment.tagged(kind::ACTION, number as u64);
+        string(segment, action.name);
+        for names in [action.args, action.results] {
+            segment.varint(names.len() as u64);
+            names.iter().for_each(|name| string(segment, name));
+        }
+        segment.publish();
+        self.actions.push(action);
+        number as u64
+    }
+
+    /// Goes on as a new process, because the last call never finished.
+    #[cold]
+    #[inline(never)]
+    fn roll_over(&mut self) {
+        let segment = loop {
+            self.continued += 1;
+            let name = format!("{}+{}", self.name, self.continued);
+            match self.shared.segment(&name) {
+                Ok(Some(segment)) => break segment,
+                Ok(None) => {} // Somebody chose that name.
+                Err(error) => panic!("process `{name}` cannot begin a segment: {error}"),
+            }
+        };
+        self.close();
+        self.segment = segment;
+        self.actions.clear();
+        (self.time, self.count, self.is_open) = (0, 0, false);
+    }
+
+    fn close(&mut self) {
+        if self.segment.is_ours() {
+            self.segment.begin();
+            self.segment.tagged(kind::END, self.count);
+            self.segment.publish();
+        }
+    }
+}
+
+impl Drop for Process {
+    /// Publishes that nothing follows.
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// A call that has begun. Dropping it leaves the call open: it never finished.
+#[derive(Debug)]
+#[must_use = "a call that is dropped never finished"]
+pub struct Pending<'a> {
+    process: &'a mut Process,
+    action: &'static Action,
+    start: u64,
+    args: (usize, usize), // Where the published arguments stand in the segment.
+    is_refined: bool,     // True if `start` is not what was published.
+    end: Option<u64>,
+}
+
+impl Pending<'_> {
+    /// Says that nothing has happened up to now, so the call counts as begun now. Forgets an earlier `refine_end`.
+    pub fn refine_start(&mut self) {
+        self.start = self.process.now();
+        self.is_refined = true;
+        self.end = None;
+    }
+
+    /// Says that everything has happened by now, so the call counts as ended now, whenever it returns. The last one holds.
+    pub fn refine_end(&mut self) {
+        self.end = Some(self.process.clock.end());
+    }
+
+    /// Publishes a note about this call.
+    pub fn meta(&mut self, key: &str, value: impl Encode) {
+        let segment = &mut self.process.segment;
+        segment.begin();
+        segment.byte(kind::META);
+        string(segment, key);
+        value.encode(Encoder::new(segment));
+        segment.publish();
+    }
+
+    /// Publishes that the call returned with these results.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many results as the action has, if a value cannot be recorded, or if the file cannot grow.
+    #[inline]
+    pub fn done<R: Values>(self, results: R) {
+        let end = self.end();
+        if self.is_refined {
+            let number = self.process.number(self.action);
+            self.outcome(number, end, results);
+        } else {
+            self.returned(end, results);
+        }
+    }
+
+    /// Publishes that the call returned, and turned out to be this action with these arguments and results.
+    ///
+    /// # Panics
+    ///
+    /// As [`Pending::done`].
+    pub fn done_as<A: Values, R: Values>(self, action: &'static Action, args: A, results: R) {
+        let end = self.end();
+        let number = self.process.number(action);
+        self.replace(number, action, end, &args, &results);
+    }
+
+    /// The same, in fewer bytes if only the results are new.
+    pub(crate) fn done_as_or_same<A: Values, R: Values>(self, action: &'static Action, args: A, results: R) {
+        let end = self.end();
+        let number = self.process.number(action);
+        if !self.is_refined && ptr::eq(action, self.action) {
+            let segment = &mut self.process.segment;
+            segment.begin();
+            let position = segment.position();
+            let written = List::of(segment, &args);
+            let (from, to) = self.args;
+            if written == action.args.len() && segment.since_is_same(position, from, to) {
+                return self.returned(end, results);
+            }
+        }
+        self.replace(number, action, end, &args, &results);
+    }
+
+    /// Publishes that the call returned and had no effect.
+    pub fn failed(self) {
+        let end = self.end();
+        let process = self.process;
+        process.segment.begin();
+        process.segment.byte(kind::FAIL);
+        process.timestamp(end);
+        process.finish(end);
+    }
+
+    #[inline(always)]
+    fn end(&self) -> u64 {
+        match self.end {
+            Some(end) => end,
+            None => self.process.clock.end(),
+        }
+    }
+
+    #[inline(always)]
+    fn returned<R: Values>(self, end: u64, results: R) {
+        let Pending { process, action, .. } = self;
+        process.segment.begin();
+        process.segment.byte(kind::RETURN);
+        process.timestamp(end);
+        process.results(action, &results);
+        process.finish(end);
+    }
+
+    /// Publishes an outcome with the arguments that the call had.
+    #[cold]
+    fn outcome<R: Values>(self, number: u64, end: u64, results: R) {
+        let Pending { process, action, start, args: (from, to), .. } = self;
+        process.segment.begin();
+        process.segment.tagged(kind::OUTCOME, number);
+        process.timestamp(start);
+        process.timestamp(end);
+        process.segment.repeat(from, to);
+        process.results(action, &results);
+        process.finish(end);
+    }
+
+    /// Publishes an outcome with arguments of its own.
+    #[inline]
+    fn replace<A: Values, R: Values>(self, number: u64, action: &'static Action, end: u64, args: &A, results: &R) {
+        let Pending { process, start, .. } = self;
+        process.segment.begin();
+        process.segment.tagged(kind::OUTCOME, number);
+        process.timestamp(start);
+        process.timestamp(end);
+        let written = List::of(&mut process.segment, args);
+        if written != action.args.len() {
+            wrong_count(action, "arguments", written, action.args.len());
+        }
+        process.results(action, results);
+        process.finish(end);
+    }
+}
+
+impl Process {
+    #[inline(always)]
+    fn results<R: Values>(&mut self, action: &'static Action, results: &R) {
+        let written = List::of(&mut self.segment, results);
+        if written != action.results.len() {
+            wrong_count(action, "results", written, action.results.len());
+        }
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, end: u64) {
+        self.segment.publish();
+        self.is_open = false;
+        self.floor = end;
+    }
+}
+
+#[cold]
+fn wrong_count(action: &Action, what: &str, given: usize, wanted: usize) -> ! {
+    panic!("action `{}` has {wanted} {what}, but {given} were given", action.name)
+}
+
+fn string(segment: &mut Segment, text: &str) {
+    segment.varint(text.len() as u64);
+    segment.bytes(text.as_bytes());
+}
+
+fn manifest(meta: &[(&str, String)]) -> String {
+    let notes: Vec<String> = meta.iter().map(|(key, value)| format!("{}: {value}", json_string(key))).collect();
+    let notes = if notes.is_empty() { String::new() } else { format!(", \"meta\": {{{}}}", notes.join(", ")) };
+    format!("{{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"{notes}}}\n")
+}
+
+pub(crate) fn json_string(text: &str) -> String {
+    let mut json = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => json.push_str("\\\""),
+            '\\' => json.push_str("\\\\"),
+            control if control < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(control))),
+            other => json.push(other),
+        }
+    }
+    json.push('"');
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifests_are_json() {
+        assert_eq!(manifest(&[]), "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"}\n");
+        let meta = [("seed", "7".to_owned()), ("a\"b", json_string("\\ \n é"))];
+        let expected = r#", "meta": {"seed": 7, "a\"b": "\\ \u000a é"}}"#;
+        assert!(manifest(&meta).ends_with(&format!("{expected}\n")), "{}", manifest(&meta));
+    }
+}
