@@ -48,8 +48,10 @@ pub(crate) enum Command {
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
     /// Write a harness from a specification: a function to fill in for each call, and code that draws and records calls.
-    #[command(after_help = "Exit codes: 0 written, or up to date with --check, 1 the harness and the specification have \
-                            drifted apart, 2 the command line, the specification or the settings are wrong.")]
+    #[command(
+        after_help = "Exit codes: 0 written, or up to date with --check, 1 the harness and the specification have \
+                            drifted apart, 2 the command line, the specification or the settings are wrong."
+    )]
     Gen(GenArgs),
     /// Set up a project: a specification, a harness with a small system in it that works, and settings.
     Init(InitArgs),

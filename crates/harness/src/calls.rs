@@ -223,12 +223,15 @@ impl Planner<'_> {
             };
             Problem { message, place: Some(place), help: Some(help) }
         };
-        let say = format!("say where its values come from: `\"{name}\" = \"0..7\"` under `[harness.values]` in omnilink.toml");
+        let say = format!(
+            "say where its values come from: `\"{name}\" = \"0..7\"` under `[harness.values]` in omnilink.toml"
+        );
         if let Some(values) = self.settings.harness.values.get(&name) {
             match values::given(values) {
                 Ok((_, given)) if param.kind.as_ref().is_some_and(|kind| !fits(&given, kind)) => {
                     let kind = param.kind.as_ref().expect("a kind was compared");
-                    let message = format!("the settings give `{name}` values of type {given}, and it is of type {kind}");
+                    let message =
+                        format!("the settings give `{name}` values of type {given}, and it is of type {kind}");
                     self.problems.push(problem(message, "make both of them the same".into()));
                 }
                 Ok((source, given)) => {
@@ -297,7 +300,8 @@ impl Planner<'_> {
         match values::look(&mut self.machine, set, self.nil.as_ref()) {
             Ok(known) => known,
             Err(what) => {
-                let message = format!("`{}` of `{action}` is one of {what}, which a harness cannot draw", parameter.name);
+                let message =
+                    format!("`{}` of `{action}` is one of {what}, which a harness cannot draw", parameter.name);
                 let place = parameter.set.as_ref().map(|(_, site)| (*site, "taken from this set".to_owned()));
                 let help = format!(
                     "list `{action}` under `unsupported` of `[harness]` in omnilink.toml, or under `internal` if no call \

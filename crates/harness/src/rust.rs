@@ -14,9 +14,10 @@ use crate::{Files, header};
 /// Words that cannot be names. Raw identifiers would do for most, but they read badly in messages.
 const KEYWORDS: &[&str] = &[
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
-    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match",
-    "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait",
-    "true", "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super",
+    "trait", "true", "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while",
+    "yield",
 ];
 
 /// Types that a generated file uses.
@@ -100,7 +101,9 @@ fn operations(plan: &Plan, names: &Names) -> String {
     for line in header(plan, &format!("omnilink gen rust {}", plan.spec)) {
         let _ = writeln!(text, "{}", format!("//! {line}").trim_end());
     }
-    text.push_str("\nuse std::io;\n\nuse omnilink_record::drive::{self, Client, Plan};\n\nuse omnilink_record::Action;\n\n");
+    text.push_str(
+        "\nuse std::io;\n\nuse omnilink_record::drive::{self, Client, Plan};\n\nuse omnilink_record::Action;\n\n",
+    );
     for (call, names) in plan.calls.iter().zip(&names.calls) {
         for (outcome, names) in call.outcomes.iter().zip(&names.outcomes) {
             let arguments = list(outcome.arguments.iter().map(|(_, name)| string(name)));
@@ -141,7 +144,8 @@ pub fn todo(function: &str) -> ! {
 
 fn unsupported(plan: &Plan) -> String {
     let mut text =
-        "\n/// Actions of the specification that this harness leaves out. No run says anything about them.\n".to_owned();
+        "\n/// Actions of the specification that this harness leaves out. No run says anything about them.\n"
+            .to_owned();
     for left_out in &plan.unsupported {
         let _ = writeln!(text, "///\n/// - `{}`, {}", left_out.action, left_out.place);
     }
@@ -151,7 +155,8 @@ fn unsupported(plan: &Plan) -> String {
 }
 
 fn call_enum(plan: &Plan, names: &Names) -> String {
-    let mut text = "\n/// The calls of the system.\n#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub enum Call {\n".to_owned();
+    let mut text =
+        "\n/// The calls of the system.\n#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub enum Call {\n".to_owned();
     for (call, names) in plan.calls.iter().zip(&names.calls) {
         let _ = writeln!(text, "    /// [`System::{}`]: {}.\n    {},", names.method, often(call.weight), names.variant);
     }
@@ -268,15 +273,19 @@ fn step(plan: &Plan, names: &Names) -> String {
 /// Every call and its weight.
 "
     .to_owned();
-    let weights: Vec<String> =
-        plan.calls.iter().zip(&names.calls).map(|(call, names)| format!("(Call::{}, {})", names.variant, call.weight)).collect();
+    let weights: Vec<String> = plan
+        .calls
+        .iter()
+        .zip(&names.calls)
+        .map(|(call, names)| format!("(Call::{}, {})", names.variant, call.weight))
+        .collect();
     let before = format!("const CALLS: [(Call, u32); {}] = ", plan.calls.len());
     text.push_str(&array(&before, &weights, ";"));
     text.push_str(
         "
 /// Draws a call, makes it, and records it. Nothing is recorded if there is none that makes sense.
 pub fn step<S: System>(system: &S, session: &mut S::Session, client: &mut Client) {
-    let weights = CALLS.map(|(call, weight)| if system.allows(session, call) { weight } else { 0 });
+    let weights = CALLS.map(|(call, weight)| weight * u32::from(system.allows(session, call)));
     if weights.iter().all(|weight| *weight == 0) {
         return;
     }
@@ -337,7 +346,8 @@ fn arm(call: &Call, names: &CallNames) -> String {
                         match body.lines().count() {
                             1 => drop(write!(text, "{indent}    {pattern} => {{\n{body}{indent}    }}\n")),
                             _ => {
-                                let body = broken(&format!("{indent}    "), &format!("{pattern} => {method}"), &items, ",");
+                                let body =
+                                    broken(&format!("{indent}    "), &format!("{pattern} => {method}"), &items, ",");
                                 text.push_str(&body);
                             }
                         }
@@ -364,7 +374,9 @@ fn draw(indent: &str, name: &str, kind: &Type, source: &Source) -> String {
         Source::OneOf(of) => {
             let items: Vec<String> = of.iter().map(|literal| self::literal(literal, kind)).collect();
             let before = format!("{indent}let {name} = *client.draw().one_of::<{}>(&", argument_type(kind));
-            array(&before, &items, ");").replace("\n    ", &format!("\n    {indent}")).replace("\n]", &format!("\n{indent}]"))
+            array(&before, &items, ");")
+                .replace("\n    ", &format!("\n    {indent}"))
+                .replace("\n]", &format!("\n{indent}]"))
         }
     }
 }
@@ -486,7 +498,8 @@ use omnilink_record::drive::Plan;
 ",
         plan.spec
     );
-    let own = plan.calls.iter().zip(&names.calls).filter(|(call, names)| returned(call, names).as_ref() == Some(&names.kind));
+    let own =
+        plan.calls.iter().zip(&names.calls).filter(|(call, names)| returned(call, names).as_ref() == Some(&names.kind));
     let mut imports: Vec<&str> = own.map(|(_, names)| names.kind.as_str()).chain(["System"]).collect();
     imports.sort_unstable();
     text.push_str(&imported(&imports));
@@ -502,7 +515,12 @@ impl System for Subject {
 ",
     );
     for (call, names) in plan.calls.iter().zip(&names.calls) {
-        let _ = write!(text, "\n{}        operations::todo({})\n    }}\n", signature(call, names, "_", " {"), string(&names.method));
+        let _ = write!(
+            text,
+            "\n{}        operations::todo({})\n    }}\n",
+            signature(call, names, "_", " {"),
+            string(&names.method)
+        );
     }
     text + "}
 

@@ -47,6 +47,12 @@ fn write(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
     Ok(Exit::Accepted)
 }
 
+/// Writes the generated file alone.
+pub(super) fn store_operations(args: &GenArgs) -> Result<(), Vec<Complaint>> {
+    let (_, files) = generate(args)?;
+    store(&args.output.join(files.operations_name), &files.operations)
+}
+
 /// Compares the generated file with what would be written.
 fn check(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
     let (plan, files) = generate(args)?;
@@ -120,7 +126,8 @@ fn complete(parts: &mut Parts, settings: &Settings) {
     }
 }
 
-fn store(path: &Path, text: &str) -> Result<(), Vec<Complaint>> {
+/// Writes a file, and the directories around it if they are not there.
+pub(super) fn store(path: &Path, text: &str) -> Result<(), Vec<Complaint>> {
     let parent = path.parent().unwrap_or(Path::new(""));
     let written = fs::create_dir_all(parent).and_then(|()| fs::write(path, text));
     written.map_err(|error| vec![Complaint::new(format!("{}: {error}", path.display()))])

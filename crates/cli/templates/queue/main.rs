@@ -8,7 +8,7 @@
 mod operations;
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use omnilink_record::drive::Plan;
 use operations::{Dequeue, System};
@@ -19,6 +19,12 @@ struct Subject {
     queue: Mutex<VecDeque<i64>>,
 }
 
+impl Subject {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<i64>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl System for Subject {
     type Session = ();
 
@@ -26,12 +32,12 @@ impl System for Subject {
 
     /// 2. Puts an element in.
     fn enqueue(&self, _session: &mut Self::Session, elem: i64) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back(elem);
+        self.queue().push_back(elem);
     }
 
     /// 3. Takes an element out, if there is one.
     fn dequeue(&self, _session: &mut Self::Session) -> Dequeue {
-        match self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() {
+        match self.queue().pop_front() {
             Some(elem) => Dequeue::Done { elem },
             None => Dequeue::Empty,
         }

@@ -61,15 +61,26 @@ impl System for Subject {
     /// 3. Begins a transaction.
     fn begin(&self, session: &mut Self::Session) {
         let store = self.store();
-        let sees = store.values.iter().map(|(key, (value, _))| (*key, *value)).collect();
-        let transaction = Transaction { commits_before: store.commits, sees, written: Vec::new() };
+        let sees = store
+            .values
+            .iter()
+            .map(|(key, (value, _))| (*key, *value))
+            .collect();
+        let transaction = Transaction {
+            commits_before: store.commits,
+            sees,
+            written: Vec::new(),
+        };
         session.transaction = Some(transaction);
     }
 
     /// 4. Reads a value: 0 if there is none.
     fn read(&self, session: &mut Self::Session, key: &'static str) -> i64 {
         let transaction = session.transaction.as_ref();
-        transaction.and_then(|transaction| transaction.sees.get(key)).copied().unwrap_or(0)
+        transaction
+            .and_then(|transaction| transaction.sees.get(key))
+            .copied()
+            .unwrap_or(0)
     }
 
     /// 5. Writes a value.
@@ -85,7 +96,11 @@ impl System for Subject {
         let transaction = session.transaction.take().unwrap_or_default();
         let mut store = self.store();
         let commit_of = |key| store.values.get(key).map_or(0, |(_, commit)| *commit);
-        if transaction.written.iter().any(|key| commit_of(key) > transaction.commits_before) {
+        if transaction
+            .written
+            .iter()
+            .any(|key| commit_of(key) > transaction.commits_before)
+        {
             return Commit::Conflict;
         }
         store.commits += 1;
