@@ -5,6 +5,7 @@
 //! records who it is. Every problem is found in one go.
 
 use tla::datum::Datum;
+use tla::ir::{DefId, ExprId, Level, Node};
 use tla::machine::Machine;
 use tla::modules::World;
 use tla::program::{Operation, Program};
@@ -22,6 +23,9 @@ const PROCESS: [&str; 3] = ["process", "self", "pid"];
 /// Definitions that stand for no value unless the settings name another.
 const NIL: [&str; 4] = ["Nil", "NULL", "None", "Null"];
 
+/// So many arguments or results of one call can be recorded.
+const MOST: usize = 8;
+
 /// A world in which nothing happens.
 struct Nowhere;
 
@@ -33,6 +37,9 @@ struct Action {
     operations: Vec<Operation>,
     site: Site,
 }
+
+/// The definition that an action is, and where it stands.
+type Leaf = (Option<DefId>, Site);
 
 /// A parameter of an action.
 struct Param {
@@ -96,22 +103,26 @@ impl Planner<'_> {
 
     /// Everything that the next-state relation is made of and that a call can be, in order.
     fn actions(&mut self) -> Vec<Action> {
+        let mut leaves = Vec::new();
+        if let Some(next) = self.program.next {
+            self.split(next, None, &mut Vec::new(), &mut leaves);
+        }
         let mut actions: Vec<Action> = Vec::new();
-        let is_internal = |name: &str| self.settings.internal.iter().any(|internal| internal == name);
-        for action in &self.program.actions {
-            if is_internal(&action.name) {
+        for (leaf, site) in leaves {
+            let name = leaf.map(|def| self.program.definition(def).name.clone()).unwrap_or_default();
+            if self.settings.internal.contains(&name) {
                 continue;
             }
-            let Some(operation) = self.program.operation(&action.name) else {
+            let Some(operation) = self.program.operation(&name) else {
                 let message = "an action of the next-state relation has no name of its own".to_owned();
                 let help = "give it a name by making it a definition, so that it can be recorded".to_owned();
-                let place = Some((action.site, "this action".to_owned()));
+                let place = Some((site, "this action".to_owned()));
                 self.problems.push(Problem { message, place, help: Some(help) });
                 continue;
             };
-            let stem = ["_Step", "_Done"].iter().find_map(|suffix| action.name.strip_suffix(suffix));
+            let stem = ["_Step", "_Done"].iter().find_map(|suffix| name.strip_suffix(suffix));
             let stem = stem.filter(|stem| self.program.operation(&format!("{stem}_Done")).is_some());
-            let name = stem.unwrap_or(&action.name);
+            let name = stem.unwrap_or(&name);
             match actions.iter_mut().find(|known| known.name == name) {
                 Some(known) if known.operations.iter().all(|other| other.def != operation.def) => {
                     known.operations.push(operation);
@@ -126,6 +137,27 @@ impl Planner<'_> {
         actions
     }
 
+    /// Splits the next-state relation at `\/`, `\E` and calls into the definitions that are actions. A definition that is
+    /// nothing but another one is an action by its own name: `Tick == UnchangedAll` is a `Tick`.
+    fn split(&self, expr: ExprId, within: Option<DefId>, calls: &mut Vec<DefId>, leaves: &mut Vec<Leaf>) {
+        let exprs = &self.program.module.exprs;
+        let is_whole = within.is_some_and(|def| calls.len() > 1 && self.program.body(def) == Some(expr));
+        match exprs.node(expr) {
+            Node::Or(parts) => parts.iter().for_each(|part| self.split(*part, within, calls, leaves)),
+            Node::Let { body, .. } | Node::Exists { body, .. } => self.split(*body, within, calls, leaves),
+            Node::Call { def, .. } | Node::Inlined { def, .. }
+                if !is_whole && !calls.contains(def) && self.program.definition(*def).level == Level::Action =>
+            {
+                let Some(body) = self.program.body(*def) else { return };
+                calls.push(*def);
+                self.split(body, Some(*def), calls, leaves);
+                calls.pop();
+            }
+            // What stands in the relation itself has no name.
+            _ => leaves.push((within.filter(|_| calls.len() > 1), exprs.site(expr))),
+        }
+    }
+
     /// Which actions each call can turn out to be, the first one first.
     fn group<'a>(&mut self, actions: &'a [Action]) -> Vec<(String, Vec<&'a Action>)> {
         let said = &self.settings.harness.calls;
@@ -137,6 +169,7 @@ impl Planner<'_> {
                 self.unknown(&outcome, &format!("`[harness.calls.{name}]`"));
             }
         }
+        let reached = self.program.operation_names();
         let call_of = |action: &Action| {
             if let Some((call, _)) = said.iter().find(|(_, call)| call.outcomes.contains(&action.name)) {
                 return call.clone();
@@ -144,8 +177,12 @@ impl Planner<'_> {
             if said.contains_key(&action.name) {
                 return action.name.clone();
             }
-            let shorter = actions.iter().map(|other| &other.name);
-            let is_own = |name: &String| said.get(name).is_some_and(|call| !call.outcomes.is_empty());
+            // Also a definition that is made of actions, such as `Insert == InsertNew \/ InsertOld`.
+            let shorter = actions.iter().map(|other| &other.name).chain(&reached);
+            let is_own = |name: &String| {
+                said.get(name).is_some_and(|call| !call.outcomes.is_empty())
+                    || said.values().any(|call| call.outcomes.contains(name))
+            };
             let shorter = shorter.filter(|name| extends(&action.name, name) && !is_own(name));
             shorter.min_by_key(|name| name.len()).unwrap_or(&action.name).clone()
         };
@@ -206,6 +243,12 @@ impl Planner<'_> {
                     }
                 };
                 outcome.arguments.push((index, field(param)));
+            }
+            if outcome.arguments.len().max(outcome.results.len()) > MOST {
+                let message = format!("`{}` has more than {MOST} arguments or results", action.name);
+                let place = Some((action.site, "this action".to_owned()));
+                let help = Some("the recorders write no more; list it under `unsupported` of `[harness]`".to_owned());
+                self.problems.push(Problem { message, place, help });
             }
             outcomes.push(outcome);
         }
@@ -362,8 +405,7 @@ impl Planner<'_> {
 
     fn unknown(&mut self, name: &str, who: &str) {
         let message = format!("{who} names `{name}`, which is no action of the next-state relation");
-        let names: Vec<String> = self.program.actions.iter().map(|action| format!("`{}`", action.name)).collect();
-        let help = Some(format!("its actions are {}", names.join(", ")));
+        let help = Some("`omnilink spec actions` lists them".to_owned());
         self.problems.push(Problem { message, place: None, help });
     }
 

@@ -242,6 +242,7 @@ const INCLUDES: &str = "
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -266,7 +267,10 @@ void run(const omnilink::Plan& plan, System& system) {
 
 // Stands where a function is to be filled in, and ends the harness when it gets there.
 [[noreturn]] inline void todo(const char* function) {
-  std::fprintf(stderr, \"error: `%s` is not filled in yet: make it call your system, in main.cpp\\n\", function);
+  static std::once_flag said;
+  std::call_once(said, [&] {
+    std::fprintf(stderr, \"error: fill in `%s` in main.cpp: make it call your system\\n\", function);
+  });
   std::_Exit(2);
 }
 

@@ -5,14 +5,14 @@
 //! that looks at the state. An equation the other way round, such as `value = old`, asks about an argument more often than
 //! it says what one is. Where this guess is wrong the settings say what is right.
 
-use tla::ir::{ExprId, Level, Node};
+use tla::ir::{ExprId, Level, Node, SlotId};
 use tla::program::{Operation, Program};
 
 /// The parameters of an operation that the system says, by place.
 pub(crate) fn results(program: &Program, operation: &Operation) -> Vec<usize> {
     let Some(body) = program.body(operation.def) else { return Vec::new() };
     let captures = program.definition(operation.def).captures;
-    let mut reader = Reader { program, captures, params: operation.params.len(), found: Vec::new() };
+    let mut reader = Reader { program, captures, params: operation.params.len(), state: Vec::new(), found: Vec::new() };
     reader.formula(body, false);
     reader.found.sort_unstable();
     reader.found.dedup();
@@ -23,6 +23,8 @@ struct Reader<'p> {
     program: &'p Program,
     captures: usize,
     params: usize,
+    /// Names that stand for something of the state.
+    state: Vec<SlotId>,
     found: Vec<usize>,
 }
 
@@ -46,9 +48,19 @@ impl Reader<'_> {
                 let branches = arms.iter().map(|(_, branch)| *branch).chain(*other);
                 branches.for_each(|branch| self.formula(branch, is_decided));
             }
-            Node::Let { body, .. } | Node::Exists { body, .. } | Node::Inlined { body, .. } => {
+            Node::Let { slot, value, body } => {
+                if self.looks(*value) {
+                    self.state.push(*slot);
+                }
                 self.formula(*body, is_decided);
             }
+            Node::Exists { bounds, body } => {
+                for bound in bounds.iter().filter(|bound| self.looks(bound.set)).collect::<Vec<_>>() {
+                    self.state.extend(bound.pattern.slots());
+                }
+                self.formula(*body, is_decided);
+            }
+            Node::Inlined { body, .. } => self.formula(*body, is_decided),
             Node::Idiom(_, written) => self.formula(*written, is_decided),
             Node::Equal(left, right) | Node::Equivalent(left, right) if is_decided || self.looks(*right) => {
                 self.found.extend(self.param(*left));
@@ -90,6 +102,7 @@ impl Reader<'_> {
         let node = self.program.module.exprs.node(expr);
         let mut level = match node {
             Node::Variable(_) => Level::State,
+            Node::Local(slot) | Node::Argument(slot) if self.state.contains(slot) => Level::State,
             Node::Prime(_) | Node::Unchanged(_) => Level::Action,
             _ => Level::Constant,
         };

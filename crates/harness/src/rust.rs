@@ -21,8 +21,10 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Types that a generated file uses.
-const TYPES: &[&str] =
-    &["Action", "Call", "Client", "None", "Ok", "Option", "Plan", "Self", "Session", "Some", "String", "System", "Vec"];
+const TYPES: &[&str] = &[
+    "Action", "Call", "Client", "None", "Ok", "Once", "Option", "Plan", "Self", "Session", "Some", "String", "System",
+    "Vec",
+];
 
 /// Constants that a generated file has besides those of actions.
 const CONSTANTS: &[&str] = &["CALLS", "UNSUPPORTED"];
@@ -102,7 +104,7 @@ fn operations(plan: &Plan, names: &Names) -> String {
         let _ = writeln!(text, "{}", format!("//! {line}").trim_end());
     }
     text.push_str(
-        "\nuse std::io;\n\nuse omnilink_record::drive::{self, Client, Plan};\n\nuse omnilink_record::Action;\n\n",
+        "\nuse std::io;\nuse std::sync::Once;\n\nuse omnilink_record::drive::{self, Client, Plan};\n\nuse omnilink_record::Action;\n\n",
     );
     for (call, names) in plan.calls.iter().zip(&names.calls) {
         for (outcome, names) in call.outcomes.iter().zip(&names.outcomes) {
@@ -137,7 +139,8 @@ const TODO: &str = "
 /// Stands where a function is to be filled in, and ends the harness when it gets there.
 #[allow(dead_code)] // Nobody needs it any more once all of them are.
 pub fn todo(function: &str) -> ! {
-    eprintln!(\"error: `{function}` is not filled in yet: make it call your system, in src/main.rs\");
+    static SAID: Once = Once::new();
+    SAID.call_once(|| eprintln!(\"error: fill in `{function}` in src/main.rs: make it call your system\"));
     std::process::exit(2)
 }
 ";
@@ -185,7 +188,11 @@ fn outcome_type(call: &Call, names: &CallNames) -> String {
         Some(_) => {}
         None => {
             let _ = writeln!(text, "\n/// What [`System::{}`] can turn out to be.", names.method);
-            let _ = writeln!(text, "#[derive(Debug, Clone, PartialEq)]\npub enum {} {{", names.kind);
+            let _ = writeln!(
+                text,
+                "#[allow(dead_code)] // A system may never say one of them.\n#[derive(Debug, Clone, PartialEq)]\npub enum {} {{",
+                names.kind
+            );
             for (outcome, names) in call.outcomes.iter().zip(&names.outcomes) {
                 let _ = writeln!(text, "    /// `{}`, {}.", outcome.action, outcome.place);
                 let fields = outcome.results.iter().zip(&names.results);
@@ -533,7 +540,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn imported(names: &[&str]) -> String {
-    let line = format!("use operations::{{{}}};\n", names.join(", "));
+    let line = match names {
+        [only] => format!("use operations::{only};\n"),
+        names => format!("use operations::{{{}}};\n", names.join(", ")),
+    };
     if line.len() <= WIDTH + 1 {
         return line;
     }
