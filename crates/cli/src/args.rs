@@ -8,7 +8,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use history::Precedence;
 
 use crate::check::output::Extra;
+use crate::doctor::DoctorArgs;
+use crate::fuzz::args::{FuzzArgs, RunsCommand};
 use crate::harness::args::{GenArgs, InitArgs};
+use crate::limits::Settings;
 use crate::spec::args::SpecCommand;
 use crate::trust::args::{ConfirmArgs, ExportCommand, WitnessCommand};
 
@@ -45,6 +48,18 @@ pub(crate) enum Command {
     /// Work with the orders that `check --witness` writes.
     #[command(subcommand)]
     Witness(WitnessCommand),
+    /// Run a harness many times, check every recording, and keep what fails.
+    #[command(
+        after_help = "Exit codes: 0 every run is accepted, 1 one is rejected, 2 the command line, the settings, the \
+                            specification or the build is wrong, 3 one is inconclusive, 4 nothing was recorded, 5 the \
+                            harness crashed or did not end. 2 wins over 1, 1 over 5, and 5 over 3."
+    )]
+    Fuzz(FuzzArgs),
+    /// Look at the runs that were kept.
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Say what can be done on this machine: clocks, `rr`, compilers, Java.
+    Doctor(DoctorArgs),
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
     /// Write a harness from a specification: a function to fill in for each call, and code that draws and records calls.
@@ -81,8 +96,8 @@ pub(crate) struct About {
     pub(crate) settings: Option<PathBuf>,
 
     /// The format of the histories. Found out by looking at them if not given.
-    #[arg(long, value_name = "FORMAT", value_parser = crate::input::parse_format)]
-    pub(crate) from: Option<crate::input::Kind>,
+    #[arg(long, value_name = "FORMAT", value_parser = judge::input::parse_format)]
+    pub(crate) from: Option<judge::input::Kind>,
 
     /// What orders operations of different processes: `real-time` for linearizability, `program` for sequential
     /// consistency.
@@ -92,6 +107,44 @@ pub(crate) struct About {
     /// Give up on a history after this time, such as `90s` or `10m`: inconclusive.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) timeout: Option<Duration>,
+}
+
+/// What a check may use, where nobody says.
+const MEMORY: ByteSize = ByteSize::gib(16);
+
+impl About {
+    /// What it says about how to check.
+    pub(crate) fn options(&self) -> judge::Options {
+        judge::Options {
+            config: self.config.clone(),
+            includes: self.includes.clone(),
+            settings: self.settings.clone(),
+            from: self.from,
+            order: self.order.precedence(),
+            max_memory: MEMORY.as_u64(),
+            print: |line| anstream::eprintln!("{line}"),
+            ..judge::Options::default()
+        }
+    }
+}
+
+impl From<&About> for Settings {
+    fn from(about: &About) -> Settings {
+        Settings { timeout: about.timeout, max_memory: MEMORY.as_u64(), progress: Progress::None }
+    }
+}
+
+impl From<&CheckArgs> for judge::Options {
+    fn from(args: &CheckArgs) -> judge::Options {
+        judge::Options {
+            max_memory: args.max_memory.as_u64(),
+            max_width: args.max_width,
+            shortcuts: !args.no_shortcuts,
+            exhaustive: args.exhaustive,
+            jobs: args.jobs,
+            ..args.about.options()
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -126,7 +179,7 @@ pub(crate) struct CheckArgs {
     pub(crate) witness: Option<PathBuf>,
 
     /// Give up on a history when the process uses this much memory, such as `64M` or `2G`: inconclusive.
-    #[arg(long, value_name = "SIZE", default_value = "16G")]
+    #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
     pub(crate) max_memory: ByteSize,
 
     /// Give up on a history when more configurations than this are possible at once: inconclusive.
@@ -165,8 +218,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// The format to read. Found out by looking if not given.
-    #[arg(long, value_name = "FORMAT", value_parser = crate::input::parse_format)]
-    pub(crate) from: Option<crate::input::Kind>,
+    #[arg(long, value_name = "FORMAT", value_parser = judge::input::parse_format)]
+    pub(crate) from: Option<judge::input::Kind>,
 
     /// The format to write.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]

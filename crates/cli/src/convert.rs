@@ -7,11 +7,11 @@ use std::path::Path;
 use history::Trace;
 use history::format::binary::{self, Manifest};
 use history::format::{WriteError, jsonl, text};
+use judge::input::{self, InputError};
 
 use crate::args::{ConvertArgs, Writable};
 use crate::complain;
 use crate::exit::Exit;
-use crate::input::{self, InputError};
 
 pub(crate) fn run(args: &ConvertArgs) -> Exit {
     let label = args.input.display().to_string();

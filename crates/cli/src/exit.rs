@@ -8,6 +8,8 @@ pub(crate) enum Exit {
     Nothing,
     Accepted,
     Inconclusive,
+    /// What drives the system ended in another way than it should.
+    Crashed,
     Rejected,
     Wrong,
 }
@@ -20,6 +22,7 @@ impl From<Exit> for ExitCode {
             Exit::Wrong => 2,
             Exit::Inconclusive => 3,
             Exit::Nothing => 4,
+            Exit::Crashed => 5,
         })
     }
 }

@@ -34,6 +34,11 @@ pub(crate) fn catch_interrupts() {
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 }
 
+/// True if somebody has asked the command to stop.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// Watches one check.
 pub(crate) struct Limits {
     deadline: Option<Instant>,
@@ -80,18 +85,6 @@ impl Limits {
         }
     }
 
-    /// Why to stop a search now, if there is a reason.
-    pub(crate) fn look(&self, stats: &Stats) -> Option<Stop> {
-        self.stop(|seconds| {
-            let rate = HumanCount((stats.operations as f64 / seconds) as u64);
-            format!(
-                "{} operations, {rate} per second, {} configurations at once",
-                HumanCount(stats.operations),
-                HumanCount(stats.width as u64)
-            )
-        })
-    }
-
     /// Why to stop now, if there is a reason. What to show is computed from the seconds that have passed, if it is time to.
     pub(crate) fn stop(&self, progress: impl FnOnce(f64) -> String) -> Option<Stop> {
         let now = Instant::now();
@@ -116,8 +109,24 @@ impl Limits {
         None
     }
 
-    /// Why to stop now, if there is a reason, asked by somebody who has nothing to show.
-    pub(crate) fn exceeded(&self) -> Option<Stop> {
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+impl judge::Limits for Limits {
+    fn look(&self, stats: &Stats) -> Option<Stop> {
+        self.stop(|seconds| {
+            let rate = HumanCount((stats.operations as f64 / seconds) as u64);
+            format!(
+                "{} operations, {rate} per second, {} configurations at once",
+                HumanCount(stats.operations),
+                HumanCount(stats.width as u64)
+            )
+        })
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
         if INTERRUPTED.load(Ordering::Relaxed) {
             return Some(Stop::Interrupted);
         }
@@ -125,10 +134,6 @@ impl Limits {
             return Some(Stop::Time);
         }
         is_memory_above(self.max_memory).then_some(Stop::Memory)
-    }
-
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
     }
 }
 

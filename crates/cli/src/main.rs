@@ -3,9 +3,10 @@
 mod args;
 mod check;
 mod convert;
+mod doctor;
 mod exit;
+mod fuzz;
 mod harness;
-mod input;
 mod limits;
 mod spec;
 mod specs;
@@ -14,6 +15,7 @@ mod trust;
 use std::process::ExitCode;
 
 use clap::Parser;
+use judge::Complaint;
 use report::Detail;
 
 use crate::args::{Cli, Color, Command};
@@ -37,6 +39,9 @@ fn main() -> ExitCode {
         Command::Export(command) => trust::export::run(&command),
         Command::Confirm(args) => trust::confirm::run(&args),
         Command::Witness(command) => trust::witness::run(&command),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Runs(command) => fuzz::runs::run(&command),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Gen(args) => harness::generate::run(&args),
         Command::Init(args) => harness::init::run(&args),
@@ -46,8 +51,15 @@ fn main() -> ExitCode {
     exit.into()
 }
 
+/// Says what is wrong with a specification.
+fn print_complaints(complaints: &[Complaint]) {
+    for complaint in complaints {
+        anstream::eprintln!("{}", complaint.render());
+    }
+}
+
 /// Reports what is wrong with the input or the command line.
-fn complain(about: &str, error: &input::InputError) -> Exit {
+fn complain(about: &str, error: &judge::InputError) -> Exit {
     let (red, bold) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Style::new().bold());
     anstream::eprintln!("{red}error{red:#}{bold}:{bold:#} {about}: {}", error.message);
     if let Some(help) = &error.help {

@@ -1,11 +1,11 @@
 //! `omnilink specs`: the built-in specifications.
 
 use anstyle::Style;
+use judge::InputError;
 use models::{About, names};
 
 use crate::complain;
 use crate::exit::Exit;
-use crate::input::InputError;
 
 pub(crate) fn run(name: Option<&str>) -> Exit {
     let Some(name) = name else {

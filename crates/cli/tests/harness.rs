@@ -141,7 +141,35 @@ fn a_harness_is_written_once_and_checked() {
     run("gen cpp Queue.tla -o h --check");
     fs::write(directory.join("omnilink.toml"), "[harness.values]\n\"Dequeue.elem\" = \"fresh\"\n").expect("settings");
     run("gen cpp Queue.tla -o h --check");
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @"
+    $ omnilink gen cpp Queue.tla -o h --check
+    error: h/operations.hpp: No such file or directory (os error 2)
+     |
+    help: `omnilink gen cpp Queue.tla -o h` writes it
+    exit 2
+    $ omnilink gen cpp Queue.tla -o h
+    wrote h/operations.hpp: 2 calls with 3 outcomes
+    wrote h/main.cpp: fill in the functions that say `todo`
+    exit 0
+    $ omnilink gen cpp Queue.tla -o h
+    wrote h/operations.hpp: 2 calls with 3 outcomes
+    kept h/main.cpp
+    exit 0
+    $ omnilink gen cpp Queue.tla -o h --check
+    h/operations.hpp: up to date with Queue.tla, 2 calls with 3 outcomes
+    exit 0
+    $ omnilink gen cpp Queue.tla -o h --check
+    h/operations.hpp: drifted from Queue.tla
+      added: call Peek: Peek() = elem: integer
+      removed: call Dequeue: DequeueEmpty()
+    help: `omnilink gen cpp Queue.tla -o h` writes it again
+    exit 1
+    $ omnilink gen cpp Queue.tla -o h --check
+    error: `[harness.values]` speaks of `Dequeue.elem`, which is no argument of a call
+     |
+    help: the calls are `Peek`, `Enqueue`, `Dequeue`
+    exit 2
+    ");
 }
 
 #[test]
@@ -149,10 +177,31 @@ fn a_project_overwrites_nothing() {
     let directory = tool::directory("init-twice");
     fs::write(directory.join("Queue.tla"), "mine").expect("a file for a test");
     let ran = tool::run(&directory, &["init", "--lang", "cpp", "--template", "queue", "--ci", "gitlab"]);
-    insta::assert_snapshot!(ran.shown(), @"");
+    insta::assert_snapshot!(ran.shown(), @"
+    error: . has files that would be overwritten: Queue.tla
+     |
+    help: name a directory that has none of them: `omnilink init DIR`
+    exit 2
+    ");
     assert_eq!(fs::read_dir(&directory).expect("a directory").count(), 1);
     fs::remove_file(directory.join("Queue.tla")).expect("a file for a test");
     let ran = tool::run(&directory, &["init", "--lang", "cpp", "--template", "queue", "--ci", "gitlab"]);
-    insta::assert_snapshot!(ran.shown(), @"");
-    insta::assert_snapshot!(fs::read_to_string(directory.join(".gitlab-ci.yml")).expect("a file for CI"), @"");
+    insta::assert_snapshot!(ran.shown(), @"
+    1. `omnilink fuzz` runs the small system in main.cpp and checks what it does.
+    2. Put your own system into main.cpp: replace what is marked 1, 2, 3.
+    3. `omnilink gen cpp Queue.tla` writes the harness again when Queue.tla changes.
+    exit 0
+    ");
+    insta::assert_snapshot!(fs::read_to_string(directory.join(".gitlab-ci.yml")).expect("a file for CI"), @"
+    # Checks that the harness fits the specification, and that what the system does is allowed by it.
+    omnilink:
+      # The image has `omnilink` in it, in the version that wrote the harness, and a compiler.
+      script:
+        - omnilink gen cpp Queue.tla --check
+        - omnilink fuzz --profile ci --report junit=omnilink.xml
+      artifacts:
+        when: always
+        reports:
+          junit: omnilink.xml
+    ");
 }

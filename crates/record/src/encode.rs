@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::segment::Segment;
+use crate::segment::Cursor;
 
 /// How deep a value may nest.
 const MAX_DEPTH: usize = 32;
@@ -42,7 +42,7 @@ pub trait Values {
 /// Writes one value.
 #[derive(Debug)]
 pub struct Encoder<'a> {
-    segment: &'a mut Segment,
+    cursor: &'a mut Cursor,
     depth: usize,
 }
 
@@ -54,15 +54,15 @@ pub struct Encoded(());
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct List<'a> {
-    segment: &'a mut Segment,
+    cursor: &'a mut Cursor,
     depth: usize,
     written: usize,
 }
 
 impl<'a> Encoder<'a> {
     #[inline(always)]
-    pub(crate) fn new(segment: &'a mut Segment) -> Encoder<'a> {
-        Encoder { segment, depth: 0 }
+    pub(crate) fn new(cursor: &'a mut Cursor) -> Encoder<'a> {
+        Encoder { cursor, depth: 0 }
     }
 
     /// No value.
@@ -82,7 +82,7 @@ impl<'a> Encoder<'a> {
         if (-16..=175).contains(&value) {
             self.tag((0x50 + value) as u8)
         } else {
-            self.segment.tagged(3, zigzag(value));
+            self.cursor.tagged(3, zigzag(value));
             Encoded(())
         }
     }
@@ -94,8 +94,8 @@ impl<'a> Encoder<'a> {
     /// If it is not finite: traces have no such numbers.
     pub fn float(self, value: f64) -> Encoded {
         assert!(value.is_finite(), "`{value}` cannot be recorded: only finite numbers can");
-        self.segment.byte(4);
-        self.segment.bytes(&value.to_le_bytes());
+        self.cursor.byte(4);
+        self.cursor.bytes(&value.to_le_bytes());
         Encoded(())
     }
 
@@ -103,11 +103,11 @@ impl<'a> Encoder<'a> {
     #[inline]
     pub fn str(self, value: &str) -> Encoded {
         if value.len() < 32 {
-            self.segment.byte(0x20 + value.len() as u8);
+            self.cursor.byte(0x20 + value.len() as u8);
         } else {
-            self.segment.tagged(5, value.len() as u64);
+            self.cursor.tagged(5, value.len() as u64);
         }
-        self.segment.bytes(value.as_bytes());
+        self.cursor.bytes(value.as_bytes());
         Encoded(())
     }
 
@@ -131,7 +131,7 @@ impl<'a> Encoder<'a> {
 
     #[inline(always)]
     fn tag(self, tag: u8) -> Encoded {
-        self.segment.byte(tag);
+        self.cursor.byte(tag);
         Encoded(())
     }
 
@@ -144,8 +144,8 @@ impl<'a> Encoder<'a> {
     ) -> Encoded {
         assert!(self.depth < MAX_DEPTH, "a value that nests deeper than {MAX_DEPTH} cannot be recorded");
         let (count, mut seen) = (elements.len(), 0);
-        self.segment.tagged(tag, count as u64);
-        let mut list = List { segment: self.segment, depth: self.depth + 1, written: 0 };
+        self.cursor.tagged(tag, count as u64);
+        let mut list = List { cursor: self.cursor, depth: self.depth + 1, written: 0 };
         for element in elements {
             add(&mut list, element);
             seen += 1;
@@ -158,15 +158,15 @@ impl<'a> Encoder<'a> {
 impl<'a> List<'a> {
     #[inline(always)]
     fn add<T: Encode + ?Sized>(&mut self, value: &T) {
-        value.encode(Encoder { segment: self.segment, depth: self.depth });
+        value.encode(Encoder { cursor: self.cursor, depth: self.depth });
         self.written += 1;
     }
 
     /// Writes values that stand in a record without a count, because their action says how many there are. Says how
     /// many there were.
     #[inline(always)]
-    pub(crate) fn of<V: Values + ?Sized>(segment: &'a mut Segment, values: &V) -> usize {
-        let mut list = List { segment, depth: 0, written: 0 };
+    pub(crate) fn of<V: Values + ?Sized>(cursor: &'a mut Cursor, values: &V) -> usize {
+        let mut list = List { cursor, depth: 0, written: 0 };
         values.write(&mut list);
         list.written
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
 use crate::encode::{zigzag, Encode, Encoder, List, Values};
-use crate::segment::Segment;
+use crate::segment::{Cursor, Segment};
 
 /// Kinds of records.
 mod kind {
@@ -135,7 +135,7 @@ impl Recorder {
             segment,
             clock: self.shared.clock.clone(),
             actions: Vec::with_capacity(16),
-            time: 0,
+            time: Time(0),
             floor: 0,
             count: 0,
             is_open: false,
@@ -167,7 +167,7 @@ pub struct Process {
     segment: Segment,
     clock: Clock,
     actions: Vec<&'static Action>, // By number.
-    time: u64,                     // The last one in the segment.
+    time: Time,                    // The last one in the segment.
     floor: u64,                    // The end of the last call.
     count: u64,                    // Of calls in the segment.
     is_open: bool,
@@ -188,19 +188,20 @@ impl Process {
             self.roll_over();
         }
         let number = self.number(action);
-        self.segment.begin(); // If the file has to grow, it does so before the clock is read.
-        let start = self.now();
-        self.segment.tagged(kind::CALL, number);
-        self.timestamp(start);
-        let from = self.segment.position();
-        let written = List::of(&mut self.segment, &args);
+        let mut body = self.segment.begin(); // If the file has to grow, it does so before the clock is read.
+        let (start, mut time) = (self.clock.early().max(self.floor), self.time);
+        body.tagged(kind::CALL, number);
+        time.write(&mut body, start);
+        let from = body.position();
+        let written = List::of(&mut body, &args);
         if written != action.args.len() {
             wrong_count(action, "arguments", written, action.args.len());
         }
-        let to = self.segment.position();
-        self.segment.publish();
-        self.is_open = true;
+        let to = body.position();
+        body.publish();
+        (self.time, self.is_open) = (time, true);
         self.count += 1;
+        self.clock.settle();
         Pending { process: self, action, start, args: (from, to), is_refined: false, end: None }
     }
 
@@ -223,12 +224,6 @@ impl Process {
         self.clock.start().max(self.floor)
     }
 
-    #[inline(always)]
-    fn timestamp(&mut self, time: u64) {
-        self.segment.varint(zigzag(time.wrapping_sub(self.time) as i64));
-        self.time = time;
-    }
-
     /// The number of an action in this segment, which is defined there if it is new. Nothing may be under construction.
     #[inline(always)]
     fn number(&mut self, action: &'static Action) -> u64 {
@@ -243,15 +238,14 @@ impl Process {
     fn define(&mut self, action: &'static Action) -> u64 {
         let number = self.actions.len();
         assert!(number <= MAX_ACTION, "a process can call at most {} different actions", MAX_ACTION + 1);
-        let segment = &mut self.segment;
-        segment.begin();
-        segment.tagged(kind::ACTION, number as u64);
-        string(segment, action.name);
+        let mut body = self.segment.begin();
+        body.tagged(kind::ACTION, number as u64);
+        string(&mut body, action.name);
         for names in [action.args, action.results] {
-            segment.varint(names.len() as u64);
-            names.iter().for_each(|name| string(segment, name));
+            body.varint(names.len() as u64);
+            names.iter().for_each(|name| string(&mut body, name));
         }
-        segment.publish();
+        body.publish();
         self.actions.push(action);
         number as u64
     }
@@ -272,14 +266,14 @@ impl Process {
         self.close();
         self.segment = segment;
         self.actions.clear();
-        (self.time, self.count, self.is_open) = (0, 0, false);
+        (self.time, self.count, self.is_open) = (Time(0), 0, false);
     }
 
     fn close(&mut self) {
         if self.segment.is_ours() {
-            self.segment.begin();
-            self.segment.tagged(kind::END, self.count);
-            self.segment.publish();
+            let mut body = self.segment.begin();
+            body.tagged(kind::END, self.count);
+            body.publish();
         }
     }
 }
@@ -318,12 +312,11 @@ impl Pending<'_> {
 
     /// Publishes a note about this call.
     pub fn meta(&mut self, key: &str, value: impl Encode) {
-        let segment = &mut self.process.segment;
-        segment.begin();
-        segment.byte(kind::META);
-        string(segment, key);
-        value.encode(Encoder::new(segment));
-        segment.publish();
+        let mut body = self.process.segment.begin();
+        body.byte(kind::META);
+        string(&mut body, key);
+        value.encode(Encoder::new(&mut body));
+        body.publish();
     }
 
     /// Publishes that the call returned with these results.
@@ -358,12 +351,11 @@ impl Pending<'_> {
         let end = self.end();
         let number = self.process.number(action);
         if !self.is_refined && ptr::eq(action, self.action) {
-            let segment = &mut self.process.segment;
-            segment.begin();
-            let position = segment.position();
-            let written = List::of(segment, &args);
+            let mut body = self.process.segment.begin(); // Never published: only to compare.
+            let position = body.position();
+            let written = List::of(&mut body, &args);
             let (from, to) = self.args;
-            if written == action.args.len() && segment.since_is_same(position, from, to) {
+            if written == action.args.len() && body.since_is_same(position, from, to) {
                 return self.returned(end, results);
             }
         }
@@ -374,10 +366,12 @@ impl Pending<'_> {
     pub fn failed(self) {
         let end = self.end();
         let process = self.process;
-        process.segment.begin();
-        process.segment.byte(kind::FAIL);
-        process.timestamp(end);
-        process.finish(end);
+        let mut body = process.segment.begin();
+        body.byte(kind::FAIL);
+        let mut time = process.time;
+        time.write(&mut body, end);
+        body.publish();
+        process.finish(time);
     }
 
     #[inline(always)]
@@ -391,57 +385,77 @@ impl Pending<'_> {
     #[inline(always)]
     fn returned<R: Values>(self, end: u64, results: R) {
         let Pending { process, action, .. } = self;
-        process.segment.begin();
-        process.segment.byte(kind::RETURN);
-        process.timestamp(end);
-        process.results(action, &results);
-        process.finish(end);
+        let mut body = process.segment.begin();
+        body.byte(kind::RETURN);
+        let mut time = process.time;
+        time.write(&mut body, end);
+        put_results(&mut body, action, &results);
+        body.publish();
+        process.finish(time);
     }
 
     /// Publishes an outcome with the arguments that the call had.
     #[cold]
     fn outcome<R: Values>(self, number: u64, end: u64, results: R) {
         let Pending { process, action, start, args: (from, to), .. } = self;
-        process.segment.begin();
-        process.segment.tagged(kind::OUTCOME, number);
-        process.timestamp(start);
-        process.timestamp(end);
-        process.segment.repeat(from, to);
-        process.results(action, &results);
-        process.finish(end);
+        let mut body = process.segment.begin();
+        body.tagged(kind::OUTCOME, number);
+        let mut time = process.time;
+        time.write(&mut body, start);
+        time.write(&mut body, end);
+        body.repeat(from, to);
+        put_results(&mut body, action, &results);
+        body.publish();
+        process.finish(time);
     }
 
     /// Publishes an outcome with arguments of its own.
     #[inline]
     fn replace<A: Values, R: Values>(self, number: u64, action: &'static Action, end: u64, args: &A, results: &R) {
         let Pending { process, start, .. } = self;
-        process.segment.begin();
-        process.segment.tagged(kind::OUTCOME, number);
-        process.timestamp(start);
-        process.timestamp(end);
-        let written = List::of(&mut process.segment, args);
+        let mut body = process.segment.begin();
+        body.tagged(kind::OUTCOME, number);
+        let mut time = process.time;
+        time.write(&mut body, start);
+        time.write(&mut body, end);
+        let written = List::of(&mut body, args);
         if written != action.args.len() {
             wrong_count(action, "arguments", written, action.args.len());
         }
-        process.results(action, results);
-        process.finish(end);
+        put_results(&mut body, action, results);
+        body.publish();
+        process.finish(time);
     }
 }
 
 impl Process {
+    /// Goes on after a call that ended at this time. Not before the record has been published, so that one that cannot be
+    /// written changes nothing.
     #[inline(always)]
-    fn results<R: Values>(&mut self, action: &'static Action, results: &R) {
-        let written = List::of(&mut self.segment, results);
-        if written != action.results.len() {
-            wrong_count(action, "results", written, action.results.len());
-        }
-    }
-
-    #[inline(always)]
-    fn finish(&mut self, end: u64) {
-        self.segment.publish();
+    fn finish(&mut self, end: Time) {
         self.is_open = false;
-        self.floor = end;
+        self.time = end;
+        self.floor = end.0;
+    }
+}
+
+/// The last time that was written, to which the next one is a difference.
+#[derive(Clone, Copy, Debug)]
+struct Time(u64);
+
+impl Time {
+    #[inline(always)]
+    fn write(&mut self, cursor: &mut Cursor, time: u64) {
+        cursor.varint(zigzag(time.wrapping_sub(self.0) as i64));
+        self.0 = time;
+    }
+}
+
+#[inline(always)]
+fn put_results<R: Values>(cursor: &mut Cursor, action: &'static Action, results: &R) {
+    let written = List::of(cursor, results);
+    if written != action.results.len() {
+        wrong_count(action, "results", written, action.results.len());
     }
 }
 
@@ -450,9 +464,9 @@ fn wrong_count(action: &Action, what: &str, given: usize, wanted: usize) -> ! {
     panic!("action `{}` has {wanted} {what}, but {given} were given", action.name)
 }
 
-fn string(segment: &mut Segment, text: &str) {
-    segment.varint(text.len() as u64);
-    segment.bytes(text.as_bytes());
+fn string(cursor: &mut Cursor, text: &str) {
+    cursor.varint(text.len() as u64);
+    cursor.bytes(text.as_bytes());
 }
 
 fn manifest(meta: &[(&str, String)]) -> String {

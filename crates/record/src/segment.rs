@@ -8,11 +8,13 @@
 //! the first byte of its length, with release order, after everything else; a reader that finds zero there stops. This
 //! also holds if the process is stopped between any two instructions, because it sees its own stores in program order.
 //!
-//! What stays true: `start` is behind the last published record, and the byte there is zero; `start < next`, and at
-//! least [`MARGIN`] bytes of the file follow `limit`, so what checks that `next` is not beyond `limit` may store that many.
+//! What stays true: `start` is behind the last published record, and the byte there is zero; and at least [`MARGIN`] bytes
+//! of the file follow `limit`, so who has checked that a place is not beyond `limit` may store that many there.
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::os::unix::io::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -27,8 +29,8 @@ const MAX_BODY: usize = 1 << 24;
 /// The first byte of a length that is followed by the length proper, in four bytes.
 const LONG: u8 = 0xFF;
 
-/// How many bytes may be stored after one comparison. An integer takes 11, and the store that writes it up to 13; the end
-/// of a record takes one for the zero behind it, and four more if it turns out to be long.
+/// How many bytes may be stored after one comparison. An integer takes 11; the end of a record takes one for the zero
+/// behind it, and four more if it turns out to be long.
 const MARGIN: usize = 64;
 
 /// How far the file is extended: first by this, then by twice as much each time, up to the last.
@@ -45,9 +47,8 @@ const LEAST_RANGE: usize = 1 << 20;
 /// A file that records are published to.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    next: *mut u8,  // Where the record under construction goes on.
     limit: *mut u8, // Up to here, and `MARGIN` beyond, the file is there.
-    start: *mut u8, // Where the record under construction begins.
+    start: *mut u8, // Where the next record begins.
     base: *mut u8,
     range: usize,  // How much is mapped.
     length: usize, // How long the file is.
@@ -69,26 +70,144 @@ impl Segment {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         let (base, range) = map(&file)?;
         let owner = std::process::id();
-        let (next, limit, start) = (base, base, base);
-        let mut segment = Segment { next, limit, start, base, range, length: 0, step: FIRST_STEP, file, path, owner };
+        let (limit, start) = (base, base);
+        let mut segment = Segment { limit, start, base, range, length: 0, step: FIRST_STEP, file, path, owner };
         segment.extend(FIRST_STEP)?;
-        segment.begin();
-        segment.bytes(&MAGIC[1..]);
-        segment.byte(length);
-        segment.bytes(process.as_bytes());
-        // SAFETY: `next` is not beyond `limit`, and `start` is before it.
-        unsafe { segment.publish_byte(MAGIC[0]) };
+        let mut header = segment.begin();
+        header.bytes(&MAGIC[1..]);
+        header.byte(length);
+        header.bytes(process.as_bytes());
+        header.publish_header(MAGIC[0]);
         Ok(segment)
     }
 
-    /// Begins a record. What was begun and not published is forgotten.
+    /// Begins a record. One that is dropped before it is published was never there.
     #[inline(always)]
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) -> Body<'_> {
         // SAFETY: `MARGIN` bytes of the mapping follow every place that has been published.
-        self.next = unsafe { self.start.add(1) };
-        self.reserve();
+        let next = unsafe { self.start.add(1) };
+        let mut cursor = Cursor { next, limit: self.limit, segment: self };
+        cursor.reserve();
+        Body { cursor, segment: PhantomData }
     }
 
+    /// How many bytes were published.
+    pub(crate) fn published(&self) -> usize {
+        self.start as usize - self.base as usize
+    }
+
+    /// The name of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// False in a forked child, which must leave the file alone.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.owner == std::process::id()
+    }
+
+    /// Extends the file so that this many bytes fit behind `next`, and `MARGIN` more. Returns the new limit.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, next: *mut u8, bytes: usize) -> *mut u8 {
+        let needed = (next as usize - self.base as usize + bytes + MARGIN).saturating_sub(self.length);
+        let step = self.step.max(needed.saturating_add(self.step - 1) / self.step * self.step);
+        if let Err(error) = self.extend(step) {
+            // What was published stays; what was begun is not there for any reader.
+            panic!(
+                "`{}` cannot grow by {step} bytes: {error}; {} bytes were recorded and can be read",
+                self.path.display(),
+                self.published()
+            );
+        }
+        self.step = (self.step * 2).min(LAST_STEP);
+        self.limit
+    }
+
+    fn extend(&mut self, step: usize) -> io::Result<()> {
+        let length = self.length.checked_add(step).filter(|length| *length <= self.range);
+        let length = length.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::Other, format!("only {} bytes of addresses were to be had", self.range))
+        })?;
+        allocate(&self.file, self.length, length)?;
+        // SAFETY: the addresses are mapped and, since now, backed by the file.
+        unsafe { populate(self.base.add(self.length), step) };
+        self.length = length;
+        // SAFETY: `length` is at least `FIRST_STEP`, which is more than `MARGIN`, and at most what is mapped.
+        self.limit = unsafe { self.base.add(length - MARGIN) };
+        Ok(())
+    }
+}
+
+impl Drop for Segment {
+    /// Gives the zeros behind the last record back, and the addresses. A forked child leaves the file alone.
+    fn drop(&mut self) {
+        let published = self.published() as u64;
+        // SAFETY: nothing points into the mapping but this segment, which ends here.
+        unsafe { libc::munmap(self.base.cast(), self.range) };
+        if self.is_ours() {
+            // A file that keeps its zeros is as good a segment.
+            let _ = self.file.set_len(published);
+        }
+    }
+}
+
+/// A record under construction.
+pub(crate) struct Body<'a> {
+    cursor: Cursor,
+    segment: PhantomData<&'a mut Segment>, // Which the cursor points to.
+}
+
+/// Where a record under construction goes on.
+///
+/// Apart from the segment, so that a compiler can keep it in registers: any byte stored to the file might be part of the
+/// segment, for all that it knows. It exists only inside a [`Body`], which borrows the segment.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    next: *mut u8,
+    limit: *mut u8, // Up to here, and `MARGIN` beyond, the file is there.
+    segment: *mut Segment,
+}
+
+impl Deref for Body<'_> {
+    type Target = Cursor;
+
+    #[inline(always)]
+    fn deref(&self) -> &Cursor {
+        &self.cursor
+    }
+}
+
+impl DerefMut for Body<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+}
+
+impl Body<'_> {
+    /// Publishes the record.
+    #[inline(always)]
+    pub(crate) fn publish(mut self) {
+        self.cursor.reserve();
+        let body = self.cursor.next as usize - self.cursor.start() as usize - 1;
+        if body >= usize::from(LONG) {
+            self.cursor.lengthen(body);
+        } else {
+            // SAFETY: `reserve` was called, and `begin` put `next` behind the start.
+            unsafe { self.cursor.publish(body as u8) }
+        }
+    }
+
+    /// Publishes the header, which is no record: it has no length, but a first byte.
+    fn publish_header(mut self, first: u8) {
+        self.cursor.reserve();
+        // SAFETY: `reserve` was called, and `begin` put `next` behind the start.
+        unsafe { self.cursor.publish(first) }
+    }
+}
+
+impl Cursor {
     /// Adds a byte.
     #[inline(always)]
     pub(crate) fn byte(&mut self, byte: u8) {
@@ -122,31 +241,27 @@ impl Segment {
     /// Adds bytes as they are.
     #[inline]
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        if bytes.len() > self.room() {
-            self.grow(bytes.len());
-        }
-        // SAFETY: there is room up to `limit`; what is borrowed cannot be the memory that only this segment writes to.
+        self.room(bytes.len());
+        // SAFETY: there is room; what is borrowed cannot be the memory that only this segment writes to.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.next, bytes.len());
             self.next = self.next.add(bytes.len());
         }
     }
 
-    /// How many bytes the segment holds up to here. For [`Segment::repeat`] and [`Segment::since_is_same`].
+    /// How many bytes the segment holds up to here.
     #[inline(always)]
     pub(crate) fn position(&self) -> usize {
-        self.next as usize - self.base as usize
+        self.next as usize - self.base() as usize
     }
 
-    /// Adds bytes that were published before.
+    /// Adds bytes that were published before, from one position to another.
     pub(crate) fn repeat(&mut self, from: usize, to: usize) {
         assert!(from <= to && to <= self.published(), "only what was published is repeated");
-        if to - from > self.room() {
-            self.grow(to - from);
-        }
+        self.room(to - from);
         // SAFETY: both ranges are in the mapping; the first is published and the second is not, so they do not overlap.
         unsafe {
-            ptr::copy_nonoverlapping(self.base.add(from), self.next, to - from);
+            ptr::copy_nonoverlapping(self.base().add(from), self.next, to - from);
             self.next = self.next.add(to - from);
         }
     }
@@ -158,52 +273,57 @@ impl Segment {
         // SAFETY: both ranges are in the mapping, have been written, and nobody writes to them while they are borrowed.
         let [old, new] = unsafe {
             [
-                std::slice::from_raw_parts(self.base.add(from), to - from),
-                std::slice::from_raw_parts(self.base.add(position), here - position),
+                std::slice::from_raw_parts(self.base().add(from), to - from),
+                std::slice::from_raw_parts(self.base().add(position), here - position),
             ]
         };
         old == new
     }
 
-    /// Publishes the record.
     #[inline(always)]
-    pub(crate) fn publish(&mut self) {
-        self.reserve();
-        let body = self.next as usize - self.start as usize - 1;
-        if body >= usize::from(LONG) {
-            self.lengthen(body);
-        } else {
-            // SAFETY: `reserve` was called, and `begin` put `start` before `next`.
-            unsafe { self.publish_byte(body as u8) }
+    fn start(&self) -> *mut u8 {
+        // SAFETY: the body that this cursor belongs to borrows the segment, and nobody else uses it meanwhile.
+        unsafe { (*self.segment).start }
+    }
+
+    #[inline(always)]
+    fn base(&self) -> *mut u8 {
+        // SAFETY: as in `start`.
+        unsafe { (*self.segment).base }
+    }
+
+    fn published(&self) -> usize {
+        self.start() as usize - self.base() as usize
+    }
+
+    #[inline(always)]
+    fn reserve(&mut self) {
+        if self.next > self.limit {
+            // SAFETY: as in `start`.
+            self.limit = unsafe { (*self.segment).grow(self.next, 0) };
         }
     }
 
-    /// How many bytes were published.
-    pub(crate) fn published(&self) -> usize {
-        self.start as usize - self.base as usize
-    }
-
-    /// The name of the file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// False in a forked child, which must leave the file alone.
-    pub(crate) fn is_ours(&self) -> bool {
-        self.owner == std::process::id()
+    /// Makes sure that this many bytes fit before `limit`.
+    #[inline(always)]
+    fn room(&mut self, bytes: usize) {
+        if bytes > (self.limit as usize).saturating_sub(self.next as usize) {
+            // SAFETY: as in `start`.
+            self.limit = unsafe { (*self.segment).grow(self.next, bytes) };
+        }
     }
 
     /// Makes room for a long length, and publishes.
     #[cold]
     fn lengthen(&mut self, body: usize) {
         assert!(body <= MAX_BODY, "a record of {body} bytes cannot be written; at most {MAX_BODY} are allowed");
-        // SAFETY: `publish` reserved the four bytes by which the body moves; it stays inside the mapping.
+        // SAFETY: the four bytes by which the body moves have been reserved; it stays inside the mapping.
         unsafe {
-            let from = self.start.add(1);
+            let from = self.start().add(1);
             ptr::copy(from, from.add(4), body);
             ptr::copy_nonoverlapping((body as u32).to_le_bytes().as_ptr(), from, 4);
             self.next = self.next.add(4);
-            self.publish_byte(LONG);
+            self.publish(LONG);
         }
     }
 
@@ -211,72 +331,16 @@ impl Segment {
     ///
     /// # Safety
     ///
-    /// `start` is before `next`, and at least one byte of the file follows `next`.
+    /// `next` is behind the start of the record, and at least one byte of the file follows.
     #[inline(always)]
-    unsafe fn publish_byte(&mut self, first: u8) {
+    unsafe fn publish(&mut self, first: u8) {
+        let start = self.start() as *const AtomicU8;
         // SAFETY: the caller says that both bytes are in the mapping. A byte is always aligned, and nobody in this process
-        // reads it; readers in others see it atomically.
+        // reads it; readers in others see it atomically. The segment is ours, as in `start`.
         unsafe {
             *self.next = 0;
-            (*(self.start as *const AtomicU8)).store(first, Ordering::Release);
-        }
-        self.start = self.next;
-    }
-
-    #[inline(always)]
-    fn reserve(&mut self) {
-        if self.next > self.limit {
-            self.grow(0);
-        }
-    }
-
-    /// How many bytes fit before `limit`.
-    #[inline(always)]
-    fn room(&self) -> usize {
-        (self.limit as usize).saturating_sub(self.next as usize)
-    }
-
-    /// Extends the file so that this many bytes fit and `MARGIN` more.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, bytes: usize) {
-        let needed = (self.position() + bytes + MARGIN).saturating_sub(self.length);
-        let step = self.step.max(needed.saturating_add(self.step - 1) / self.step * self.step);
-        if let Err(error) = self.extend(step) {
-            // What was published stays; what was begun is not there for any reader.
-            panic!(
-                "`{}` cannot grow by {step} bytes: {error}; {} bytes were recorded and can be read",
-                self.path.display(),
-                self.published()
-            );
-        }
-        self.step = (self.step * 2).min(LAST_STEP);
-    }
-
-    fn extend(&mut self, step: usize) -> io::Result<()> {
-        let length = self.length.checked_add(step).filter(|length| *length <= self.range);
-        let length = length.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::Other, format!("only {} bytes of addresses were to be had", self.range))
-        })?;
-        allocate(&self.file, self.length, length)?;
-        // SAFETY: the addresses are mapped and, since now, backed by the file.
-        unsafe { populate(self.base.add(self.length), step) };
-        self.length = length;
-        // SAFETY: `length` is at least `FIRST_STEP`, which is more than `MARGIN`, and at most what is mapped.
-        self.limit = unsafe { self.base.add(length - MARGIN) };
-        Ok(())
-    }
-}
-
-impl Drop for Segment {
-    /// Gives the zeros behind the last record back, and the addresses. A forked child leaves the file alone.
-    fn drop(&mut self) {
-        let published = self.published() as u64;
-        // SAFETY: nothing points into the mapping but this segment, which ends here.
-        unsafe { libc::munmap(self.base.cast(), self.range) };
-        if self.is_ours() {
-            // A file that keeps its zeros is as good a segment.
-            let _ = self.file.set_len(published);
+            (*start).store(first, Ordering::Release);
+            (*self.segment).start = self.next;
         }
     }
 }
@@ -332,27 +396,42 @@ unsafe fn populate(address: *mut u8, length: usize) {
     let _ = (address, length);
 }
 
-/// Writes a varint and says where it ends. Takes no branch on the length of a number of up to 56 bits.
+/// Writes a varint and says where it ends.
+///
+/// The length of most numbers can be predicted from that of the numbers before, and then a branch on it costs nothing,
+/// while computing it would make everything behind wait.
 ///
 /// # Safety
 ///
-/// Ten bytes can be written to. Those that the number does not need may be set to zero.
+/// Ten bytes can be written to.
 #[inline(always)]
-unsafe fn put_varint(mut at: *mut u8, mut number: u64) -> *mut u8 {
-    if number < 1 << 56 {
-        // Seven bits for each byte: first halves of 28 bits, then quarters of 14.
-        let bits = 64 - (number | 1).leading_zeros();
-        let length = (bits * 9 + 64) / 64; // Is bits / 7, rounded up.
-        let halves = (number & 0x0FFF_FFFF) | ((number & 0x00FF_FFFF_F000_0000) << 4);
-        let quarters = (halves & 0x0000_3FFF_0000_3FFF) | ((halves & 0x0FFF_C000_0FFF_C000) << 2);
-        let bytes = (quarters & 0x007F_007F_007F_007F) | ((quarters & 0x3F80_3F80_3F80_3F80) << 1);
-        let more = 0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1);
-        // SAFETY: the caller says that ten bytes can be written to.
-        return unsafe {
-            at.cast::<u64>().write_unaligned((bytes | more).to_le());
-            at.add(length as usize)
-        };
+unsafe fn put_varint(at: *mut u8, number: u64) -> *mut u8 {
+    // SAFETY: the caller says that ten bytes can be written to.
+    unsafe {
+        if number < 1 << 7 {
+            *at = number as u8;
+            return at.add(1);
+        }
+        *at = number as u8 | 0x80;
+        if number < 1 << 14 {
+            *at.add(1) = (number >> 7) as u8;
+            return at.add(2);
+        }
+        *at.add(1) = (number >> 7) as u8 | 0x80;
+        if number < 1 << 21 {
+            *at.add(2) = (number >> 14) as u8;
+            return at.add(3);
+        }
+        put_long_varint(at, number)
     }
+}
+
+/// The same for numbers of many bytes.
+///
+/// # Safety
+///
+/// Ten bytes can be written to.
+unsafe fn put_long_varint(mut at: *mut u8, mut number: u64) -> *mut u8 {
     // SAFETY: 64 bits are nine groups of seven and a last one, so this stores ten bytes at most.
     unsafe {
         while number >= 0x80 {

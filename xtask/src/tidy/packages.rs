@@ -28,7 +28,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("harness", &["tla-syntax", "tla", "validate"]),
     ("omnilink", &["history", "search", "models"]),
     ("testkit", &["history", "search", "models"]),
-    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "harness", "omnilink"]),
+    ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
+    ("explore", &["history", "report", "validate"]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "harness", "judge", "explore"]),
     ("xtask", &["history", "testkit"]),
 ];
 

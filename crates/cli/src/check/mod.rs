@@ -1,61 +1,32 @@
 //! `omnilink check`: histories in, verdicts out.
 
-mod builtin;
-pub(crate) mod mentions;
 pub(crate) mod output;
-pub(crate) mod tla;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use history::{Cut, OpId, Stop};
+use judge::input::{self, InputError};
+use judge::{Case, Failed, Judge, is_tla};
 use report::{Detail, Report, Verdict};
-use search::{Stats, Strategy};
 
-use crate::args::{CheckArgs, Order};
-use crate::complain;
+use crate::args::CheckArgs;
 use crate::exit::Exit;
-use crate::input::{self, InputError};
-use crate::limits;
-use crate::spec::complaint::{self, Complaint};
-use builtin::Builtin;
-use tla::Tla;
+use crate::limits::{self, Limits};
+use crate::{complain, print_complaints};
 
-/// What histories are checked against.
-enum Against {
-    Builtin(Builtin),
-    Tla(Box<Tla>),
-}
-
-/// Why a history could not be checked.
-pub(crate) enum Failed {
-    Input(InputError),
-    Spec(Vec<Complaint>),
-    /// A limit was reached in the middle of an evaluation.
-    Stopped(Stop),
-}
-
-impl<E: Into<InputError>> From<E> for Failed {
-    fn from(error: E) -> Failed {
-        Failed::Input(error.into())
-    }
-}
-
-impl Failed {
-    /// Says what is wrong with a history, and how that ends.
-    pub(crate) fn tell(&self, label: &str) -> Exit {
-        match self {
-            Failed::Input(error) => complain(label, error),
-            Failed::Stopped(stop) => {
-                anstream::eprintln!("{label}: inconclusive: {stop}");
-                Exit::Inconclusive
-            }
-            Failed::Spec(complaints) => {
-                anstream::eprintln!("{label}:");
-                complaint::print(complaints);
-                Exit::Wrong
-            }
+/// Says why a history could not be checked, and how that ends.
+pub(crate) fn tell(failed: &Failed, label: &str) -> Exit {
+    match failed {
+        Failed::Input(error) => complain(label, error),
+        Failed::Stopped(stop) => {
+            anstream::eprintln!("{label}: inconclusive: {stop}");
+            Exit::Inconclusive
+        }
+        Failed::Spec(complaints) => {
+            anstream::eprintln!("{label}:");
+            print_complaints(complaints);
+            Exit::Wrong
         }
     }
 }
@@ -75,7 +46,7 @@ pub(crate) fn run(args: &CheckArgs, detail: Detail) -> Exit {
     if exit == Exit::Nothing && reports.is_empty() {
         anstream::eprintln!("nothing to check: there are no histories there");
     }
-    match output::write(args, &reports) {
+    match output::write(args.format, &args.reports, &reports) {
         Ok(()) => exit,
         Err((path, error)) => complain(&path, &error),
     }
@@ -93,7 +64,7 @@ fn shown_again(path: &Path, args: &CheckArgs) -> Result<(Vec<Report>, Exit), Exi
 
 /// A report on each history that can be checked, and how it all ends. People see each as it comes.
 fn reports(args: &CheckArgs, detail: Detail) -> Result<(Vec<Report>, Exit), Exit> {
-    let (against, histories) = against(args)?;
+    let (judge, histories) = judge(args)?;
     let (mut exit, mut reports) = (Exit::Nothing, Vec::new());
     let mut witness_file = match args.witness.as_ref().map(File::create).transpose() {
         Ok(file) => file.map(BufWriter::new),
@@ -109,17 +80,21 @@ fn reports(args: &CheckArgs, detail: Detail) -> Result<(Vec<Report>, Exit), Exit
         };
         for recording in recordings {
             let label = label(&recording);
-            let checked = match &against {
-                Against::Builtin(builtin) => builtin.check(args, &recording, &label, &mut witness_file),
-                Against::Tla(tla) => tla.check(args, &recording, &label, &mut witness_file),
-            };
+            let limits = Limits::new(&args.into(), &label);
+            let witness = witness_file.as_mut().map(|file| file as &mut dyn Write);
+            let checked = judge.report(&mut Case { path: &recording, label: &label, witness, limits: &limits });
             match checked {
-                Ok(report) => {
+                Ok(mut report) => {
+                    report.stats.seconds = limits.elapsed().as_secs_f64();
+                    drop(limits);
                     exit = exit.max(exit_of(&report));
                     output::show(args, detail, &report);
                     reports.push(report);
                 }
-                Err(failed) => exit = exit.max(failed.tell(&label)),
+                Err(failed) => {
+                    drop(limits);
+                    exit = exit.max(tell(&failed, &label));
+                }
             }
         }
     }
@@ -130,7 +105,7 @@ fn reports(args: &CheckArgs, detail: Detail) -> Result<(Vec<Report>, Exit), Exit
 }
 
 /// What to check against, and the histories. A path that ends in `.tla` before all others is a specification.
-fn against(args: &CheckArgs) -> Result<(Against, &[PathBuf]), Exit> {
+fn judge(args: &CheckArgs) -> Result<(Judge, &[PathBuf]), Exit> {
     let (spec, histories) = match (&args.spec, &*args.paths) {
         (Some(name), histories) => (name.clone(), histories),
         (None, [first, histories @ ..]) if is_tla(first) => (first.display().to_string(), histories),
@@ -140,19 +115,23 @@ fn against(args: &CheckArgs) -> Result<(Against, &[PathBuf]), Exit> {
             return Err(complain("what to check against", &InputError { message, help: Some(help.into()) }));
         }
     };
-    let against = if is_tla(Path::new(&spec)) {
-        let tla = Tla::load(Path::new(&spec), &args.about).map_err(|complaints| {
-            complaint::print(&complaints);
-            Exit::Wrong
-        })?;
-        Against::Tla(Box::new(tla))
-    } else {
-        Against::Builtin(Builtin::find(&spec).map_err(|error| complain("--spec", &error))?)
-    };
-    Ok((against, histories))
+    let judge = Judge::new(&spec, args.into()).map_err(|failed| tell_about_spec(&failed))?;
+    Ok((judge, histories))
 }
 
-fn exit_of(report: &Report) -> Exit {
+/// Says why a specification cannot be used.
+pub(crate) fn tell_about_spec(failed: &Failed) -> Exit {
+    match failed {
+        Failed::Spec(complaints) => {
+            print_complaints(complaints);
+            Exit::Wrong
+        }
+        other => tell(other, "--spec"),
+    }
+}
+
+/// How a verdict ends.
+pub(crate) fn exit_of(report: &Report) -> Exit {
     match report.verdict {
         _ if report.history.operations == Some(0) => Exit::Nothing,
         Verdict::Accepted => Exit::Accepted,
@@ -164,54 +143,4 @@ fn exit_of(report: &Report) -> Exit {
 /// How people call a recording.
 pub(crate) fn label(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
-}
-
-/// How a path says that it is a TLA+ module.
-pub(crate) fn is_tla(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "tla")
-}
-
-/// How to search.
-fn strategy(args: &CheckArgs) -> Strategy {
-    match args.about.order {
-        Order::RealTime if !args.exhaustive => Strategy::JustInTime,
-        order => Strategy::ByLevel(order.precedence()),
-    }
-}
-
-fn order(args: &CheckArgs) -> report::Order {
-    match args.about.order {
-        Order::RealTime => report::Order::RealTime,
-        Order::Program => report::Order::Program,
-    }
-}
-
-/// Where a recording breaks off, each for a sentence that begins by saying that it does.
-fn cuts(cuts: &[Cut]) -> Vec<String> {
-    let sentence = |cut: &Cut| {
-        let part = if cut.part.is_empty() { String::new() } else { format!(" of {}", cut.part) };
-        format!("after {} bytes{part} {}", cut.at_byte, cut.found)
-    };
-    cuts.iter().map(sentence).collect()
-}
-
-/// So many of the operations in flight at the widest place are named: those that ran longest.
-const MOST_IN_FLIGHT: usize = 8;
-
-/// What a check took.
-fn stats(stats: &Stats, method: &str, mention: &mut dyn FnMut(OpId) -> report::OpRef) -> report::Stats {
-    let widest = stats.widest.as_ref().map(|widest| report::Widest {
-        width: widest.width,
-        at: widest.goal.map(&mut *mention),
-        in_flight: widest.in_flight.iter().take(MOST_IN_FLIGHT).map(|&op| mention(op)).collect(),
-    });
-    report::Stats {
-        method: method.into(),
-        returned: stats.operations,
-        evaluations: stats.steps,
-        generated: stats.generated,
-        distinct: stats.distinct,
-        widest,
-        seconds: 0.0,
-    }
 }

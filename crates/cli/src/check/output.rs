@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use judge::InputError;
 use report::{Detail, ReadError, Report, Verdict};
 use serde_json::json;
 
 use crate::args::{CheckArgs, CheckOutput};
-use crate::input::InputError;
 
 /// A file to write, and what into.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,20 +58,25 @@ pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
 }
 
 /// Writes what is written once all histories have been checked.
-pub(super) fn write(args: &CheckArgs, reports: &[Report]) -> Result<(), (String, InputError)> {
-    match args.format {
+pub(crate) fn write(format: CheckOutput, extras: &[Extra], reports: &[Report]) -> Result<(), (String, InputError)> {
+    match format {
         CheckOutput::Human => anstream::print!("{}", report::summary(reports)),
         CheckOutput::Json => anstream::print!("{}", document(reports)),
         CheckOutput::Md => anstream::print!("{}", report::markdown(reports)),
     }
     let is_action = std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
-    if is_action && args.format == CheckOutput::Human {
+    if is_action && format == CheckOutput::Human {
         anstream::print!("{}", report::github(reports));
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
             append(&PathBuf::from(path), &report::markdown(reports))?;
         }
     }
-    for Extra { kind, path } in &args.reports {
+    write_extras(extras, reports)
+}
+
+/// Writes reports to files.
+pub(crate) fn write_extras(extras: &[Extra], reports: &[Report]) -> Result<(), (String, InputError)> {
+    for Extra { kind, path } in extras {
         let text = match kind {
             Kind::Json => document(reports),
             Kind::JUnit => report::junit(reports),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::spec::args::Around;
+use crate::spec::args::AroundArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct GenArgs {
@@ -28,7 +28,7 @@ pub(crate) struct GenArgs {
     pub(crate) settings: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) around: Around,
+    pub(crate) around: AroundArgs,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use harness::{Drift, Files, Plan, cpp, drift, rust};
+use judge::load::{Around, Parts, read};
+use judge::{Complaint, SETTINGS};
 use tla::config::{Assignment, Literal, LiteralKind, Meaning};
 use tla::program::Options;
 use tla::value::Value;
@@ -14,12 +16,7 @@ use validate::Settings;
 
 use super::args::{GenArgs, Language};
 use crate::exit::Exit;
-use crate::spec::args::Around;
-use crate::spec::complaint::{self, Complaint};
-use crate::spec::load::{Parts, read};
-
-/// The settings beside a specification.
-const SETTINGS: &str = "omnilink.toml";
+use crate::print_complaints;
 
 pub(crate) fn run(args: &GenArgs) -> Exit {
     let outcome = match args.check {
@@ -27,7 +24,7 @@ pub(crate) fn run(args: &GenArgs) -> Exit {
         false => write(args),
     };
     outcome.unwrap_or_else(|complaints| {
-        complaint::print(&complaints);
+        print_complaints(&complaints);
         Exit::Wrong
     })
 }
@@ -77,7 +74,7 @@ fn check(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
 }
 
 fn generate(args: &GenArgs) -> Result<(Plan, Files), Vec<Complaint>> {
-    let plan = plan(&args.spec, &args.around, args.settings.as_deref())?;
+    let plan = plan(&args.spec, &args.around.around(), args.settings.as_deref())?;
     let files = match args.language {
         Language::Rust => rust::files(&plan),
         Language::Cpp => cpp::files(&plan),

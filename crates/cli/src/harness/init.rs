@@ -4,18 +4,20 @@
 
 use std::path::Path;
 
+use judge::Complaint;
+
 use super::args::{GenArgs, InitArgs, Language};
 use super::generate;
 use super::template::Project;
 use crate::exit::Exit;
-use crate::spec::args::Around;
-use crate::spec::complaint::{self, Complaint};
+use crate::print_complaints;
+use crate::spec::args::AroundArgs;
 
 pub(crate) fn run(args: &InitArgs) -> Exit {
     match set_up(args) {
         Ok(()) => Exit::Accepted,
         Err(complaints) => {
-            complaint::print(&complaints);
+            print_complaints(&complaints);
             Exit::Wrong
         }
     }
@@ -48,7 +50,7 @@ fn set_up(args: &InitArgs) -> Result<(), Vec<Complaint>> {
         output: args.directory.clone(),
         check: false,
         settings: None,
-        around: Around { config: None, includes: Vec::new() },
+        around: AroundArgs { config: None, includes: Vec::new() },
     };
     generate::store_operations(&generated)?;
     say_what_next(&args.directory, project);
@@ -63,5 +65,6 @@ fn say_what_next(directory: &Path, project: Project) {
     let enter = if directory == Path::new(".") { String::new() } else { format!("cd {} && ", directory.display()) };
     anstream::println!("1. `{enter}omnilink fuzz` runs the small system in {main} and checks what it does.");
     anstream::println!("2. Put your own system into {main}: replace what is marked 1, 2, 3.");
-    anstream::println!("3. `omnilink gen` writes the harness again when {}.tla changes.", project.module());
+    let (language, module) = (project.language_name(), project.module());
+    anstream::println!("3. `omnilink gen {language} {module}.tla` writes the harness again when {module}.tla changes.");
 }

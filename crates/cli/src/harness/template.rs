@@ -85,12 +85,16 @@ impl Project {
         text(file)
     }
 
-    fn fill(self, text: &str) -> String {
-        let language = match self.language {
+    /// The language, as it is written on the command line.
+    pub(super) fn language_name(self) -> &'static str {
+        match self.language {
             Language::Rust => "rust",
             Language::Cpp => "cpp",
-        };
-        text.replace("{language}", language).replace("{module}", self.module())
+        }
+    }
+
+    fn fill(self, text: &str) -> String {
+        text.replace("{language}", self.language_name()).replace("{module}", self.module())
     }
 }
 

@@ -1,28 +1,29 @@
 //! `omnilink spec actions`: what a next-state relation is made of.
 
 use anstyle::Style;
+use judge::load::load;
 use serde_json::json;
 use tla::program::{Action, Options, Program};
 
 use super::args::ActionsArgs;
-use super::load::load;
-use super::{complaint, refuse};
+use super::refuse;
 use crate::args::Output;
 use crate::exit::Exit;
+use crate::print_complaints;
 
 const SCHEMA: &str = "omnilink.spec-actions/1";
 
 pub(crate) fn run(args: &ActionsArgs) -> Exit {
-    let around = &args.located.around;
+    let around = args.located.around.around();
     let options = Options { skip_properties: true, ..Options::default() };
-    let loaded = match load(&args.located.file, around, options, None) {
+    let loaded = match load(&args.located.file, &around, options, None) {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(SCHEMA, &complaints, args.located.format),
     };
     let actions = &loaded.program.actions;
     match args.located.format {
         Output::Human => {
-            complaint::print(&loaded.warnings);
+            print_complaints(&loaded.warnings);
             for action in actions {
                 human(&loaded.program, action);
             }

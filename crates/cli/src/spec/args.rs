@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::{Args, Subcommand};
+use judge::load::Around;
 
 use crate::args::{Output, Progress};
 
@@ -30,7 +31,7 @@ pub(crate) struct Located {
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
-    pub(crate) around: Around,
+    pub(crate) around: AroundArgs,
 
     /// How to print the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
@@ -38,7 +39,7 @@ pub(crate) struct Located {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Around {
+pub(crate) struct AroundArgs {
     /// The configuration. The file beside the module that has the same name and ends in `.cfg` if not given.
     #[arg(long, value_name = "CFG")]
     pub(crate) config: Option<PathBuf>,
@@ -46,6 +47,12 @@ pub(crate) struct Around {
     /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
     #[arg(long = "include", value_name = "DIR")]
     pub(crate) includes: Vec<PathBuf>,
+}
+
+impl AroundArgs {
+    pub(crate) fn around(&self) -> Around {
+        Around { config: self.config.clone(), includes: self.includes.clone() }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -117,7 +124,7 @@ pub(crate) struct EvalArgs {
     pub(crate) extends: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) around: Around,
+    pub(crate) around: AroundArgs,
 
     /// How to print the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "human")]

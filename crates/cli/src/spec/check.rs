@@ -4,21 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::HumanCount;
+use judge::load::{Loaded, load};
+use judge::{Complaint, Outside, Stopper, guarded, limit};
 use tla::machine::Machine;
 use tla::modules::World;
 use tla::program::{Options, Program};
 use tla::reach::{Checked, Limit, Stats, Verdict, check};
 
 use super::args::SpecCheckArgs;
-use super::complaint::Complaint;
 use super::explain::{self, Explanation};
-use super::guard::{guarded, limit};
-use super::load::{Loaded, load};
-use super::world::{Outside, Stopper};
-use super::{complaint, refuse, show};
+use super::{printer, refuse, show};
 use crate::args::Output;
 use crate::exit::Exit;
 use crate::limits::{self, Limits, Settings};
+use crate::print_complaints;
 
 /// All that there is to show.
 pub(super) struct Outcome<'a> {
@@ -33,9 +32,9 @@ pub(super) struct Outcome<'a> {
 
 pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     limits::catch_interrupts();
-    let around = &args.located.around;
+    let around = args.located.around.around();
     let options = Options { skip_properties: args.skip_properties, ..Options::default() };
-    let mut loaded = match load(&args.located.file, around, options, None) {
+    let mut loaded = match load(&args.located.file, &around, options, None) {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(show::SCHEMA, &complaints, args.located.format),
     };
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     }
     let Loaded { program, warnings, .. } = loaded;
     if args.located.format == Output::Human {
-        complaint::print(&warnings);
+        print_complaints(&warnings);
     }
     let label = args.located.file.display().to_string();
     let settings = Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress };
@@ -53,12 +52,12 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.workers.unwrap_or_else(cores).max(1);
     let stop = Arc::new(Stopper::default());
-    let worlds =
-        (0..workers).map(|_| Box::new(Outside::until(is_quiet, stop.clone()).among(workers)) as Box<dyn World + Send>);
+    let worlds = (0..workers)
+        .map(|_| Box::new(Outside::until(printer(is_quiet), stop.clone()).among(workers)) as Box<dyn World + Send>);
     let checked =
         guarded(&limits, &stop, || check(&program, worlds.collect(), &mut |stats| watch(args, &limits, stats)));
     let elapsed = limits.elapsed();
-    let mut machine = Machine::new(&program, Box::new(Outside::until(is_quiet, stop.clone())));
+    let mut machine = Machine::new(&program, Box::new(Outside::until(printer(is_quiet), stop.clone())));
     let explanation = guarded(&limits, &stop, || explain::explain(&mut machine, &checked.verdict));
     let outcome = Outcome { label, program: &program, checked, explanation, warnings, elapsed };
     drop(limits);

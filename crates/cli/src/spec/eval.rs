@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use judge::load::{Parts, load, load_expression, read};
+use judge::{Complaint, Outside};
 use serde_json::json;
 use tla::datum::{display, print};
 use tla::error::{ErrorKind, EvalError};
@@ -11,12 +13,10 @@ use tla::program::Options;
 use tla::resolve::intern_expressions;
 
 use super::args::EvalArgs;
-use super::complaint::Complaint;
-use super::load::{Parts, load, load_expression, read};
-use super::world::Outside;
-use super::{complaint, refuse};
+use super::{printer, refuse};
 use crate::args::Output;
 use crate::exit::Exit;
+use crate::print_complaints;
 
 const SCHEMA: &str = "omnilink.spec-eval/1";
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
         };
     }
     let loaded = match (&args.file, &args.alone) {
-        (Some(file), _) => load(file, &args.around, OPTIONS, args.expression.as_deref()),
+        (Some(file), _) => load(file, &args.around.around(), OPTIONS, args.expression.as_deref()),
         (None, alone) => load_expression(alone.as_deref().unwrap_or_default(), &args.extends),
     };
     let loaded = match loaded {
@@ -41,12 +41,12 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
     let Some(expression) = loaded.expression else {
         return refuse(SCHEMA, &[Complaint::new("there is no expression to evaluate")], format);
     };
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json)));
+    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(printer(format == Output::Json))));
     match evaluate(&mut machine, expression) {
         Ok(value) => {
             match format {
                 Output::Human => {
-                    complaint::print(&loaded.warnings);
+                    print_complaints(&loaded.warnings);
                     anstream::println!("{value}");
                 }
                 Output::Json => {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
 /// Evaluates each line of a file in the context of a module. The order of strings is that of a module in which the lines
 /// stand together; apart from that, no line knows of another.
 fn evaluate_lines(file: &Path, lines: &Path, args: &EvalArgs) -> Result<(), Vec<Complaint>> {
-    let mut parts = Parts::read(file, &args.around)?;
+    let mut parts = Parts::read(file, &args.around.around())?;
     let text = read(lines).map_err(|complaint| vec![complaint])?;
     let lines: Vec<&str> = text.lines().collect();
     intern_expressions(&mut parts.module, &lines);
@@ -92,7 +92,7 @@ fn evaluate_line(parts: Parts, line: &str, format: Output) -> Result<String, (St
     };
     let loaded = parts.link(OPTIONS, Some(line)).map_err(wrong)?;
     let expression = loaded.expression.expect("an expression was given and resolved");
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(format == Output::Json)));
+    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(printer(format == Output::Json))));
     evaluate(&mut machine, expression).map_err(|error| (format!("{:?}", error.kind), error.message.clone()))
 }
 

@@ -3,20 +3,17 @@
 mod actions;
 pub(crate) mod args;
 mod check;
-pub(crate) mod complaint;
 mod eval;
 mod explain;
-pub(crate) mod guard;
-pub(crate) mod load;
 mod show;
-pub(crate) mod world;
 
 use args::SpecCommand;
-use complaint::Complaint;
+use judge::Complaint;
 use serde_json::json;
 
 use crate::args::Output;
 use crate::exit::Exit;
+use crate::print_complaints;
 
 pub(crate) fn run(command: &SpecCommand) -> Exit {
     match command {
@@ -29,7 +26,7 @@ pub(crate) fn run(command: &SpecCommand) -> Exit {
 /// Reports that there is nothing that could be run.
 fn refuse(schema: &str, complaints: &[Complaint], format: Output) -> Exit {
     match format {
-        Output::Human => complaint::print(complaints),
+        Output::Human => print_complaints(complaints),
         Output::Json => {
             let errors: Vec<_> = complaints.iter().map(Complaint::json).collect();
             let document = json!({ "schema": schema, "verdict": "wrong", "errors": errors });
@@ -37,4 +34,9 @@ fn refuse(schema: &str, complaints: &[Complaint], format: Output) -> Exit {
         }
     }
     Exit::Wrong
+}
+
+/// Where what a specification prints goes: to standard error if standard output is for a document.
+fn printer(is_quiet: bool) -> fn(&str) {
+    if is_quiet { |line| anstream::eprintln!("{line}") } else { |line| anstream::println!("{line}") }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
+use judge::Complaint;
 use serde_json::json;
 use tla::machine::{Label, Machine, State};
 use tla::program::Program;
@@ -11,7 +12,6 @@ use tla::reach::{During, Limit, Step, Verdict, shown};
 use tla::value::Value;
 
 use super::check::Outcome;
-use super::complaint::Complaint;
 
 pub(super) const SCHEMA: &str = "omnilink.spec-check/1";
 

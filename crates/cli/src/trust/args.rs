@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use bytesize::ByteSize;
 use clap::{Args, Subcommand};
 
-use crate::args::{About, CheckArgs, CheckOutput, Progress};
+use crate::args::About;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportCommand {
@@ -71,26 +70,4 @@ pub(crate) struct WitnessArgs {
 
     #[command(flatten)]
     pub(crate) about: About,
-}
-
-impl About {
-    /// What `omnilink check` would be asked with the same words.
-    pub(crate) fn check_args(&self) -> CheckArgs {
-        CheckArgs {
-            paths: Vec::new(),
-            spec: None,
-            about: self.clone(),
-            format: CheckOutput::Human,
-            reports: Vec::new(),
-            stats: false,
-            witness: None,
-            max_memory: ByteSize::gib(16),
-            max_width: None,
-            no_shortcuts: false,
-            exhaustive: false,
-            jobs: None,
-            progress: Progress::None,
-            quiet: false,
-        }
-    }
 }

@@ -6,16 +6,15 @@
 use std::path::Path;
 use std::process::Command;
 
+use judge::{Case, Failed, InputError, Tla};
 use report::Verdict;
 use validate::Export;
 
 use super::args::ConfirmArgs;
 use super::export;
-use crate::check::tla::Tla;
-use crate::check::{Failed, label};
+use crate::check::{label, tell};
 use crate::exit::Exit;
-use crate::input::InputError;
-use crate::limits;
+use crate::limits::{self, Limits};
 
 /// Messages of TLC: an invariant is violated, by an initial state or by another one.
 const VIOLATED: [&str; 2] = ["2107", "2110"];
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &ConfirmArgs) -> Exit {
     limits::catch_interrupts();
     match confirm(args) {
         Ok(exit) => exit,
-        Err(failed) => failed.tell(&label(&args.trace)),
+        Err(failed) => tell(&failed, &label(&args.trace)),
     }
 }
 
@@ -60,7 +59,10 @@ fn word(is_accepted: bool) -> &'static str {
 
 /// Whether we accept the history, or why we do not know.
 fn ours(tla: &Tla, args: &ConfirmArgs) -> Result<Result<bool, String>, Failed> {
-    let report = tla.check(&args.about.check_args(), &args.trace, &label(&args.trace), &mut None)?;
+    let label = label(&args.trace);
+    let limits = Limits::new(&(&args.about).into(), &label);
+    let case = &mut Case { path: &args.trace, label: &label, witness: None, limits: &limits };
+    let report = tla.check(&args.about.options(), case)?;
     Ok(match report.verdict {
         Verdict::Accepted => Ok(true),
         Verdict::Rejected(_) | Verdict::Violated(_) => Ok(false),

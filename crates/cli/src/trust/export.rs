@@ -4,16 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use history::OpId;
+use judge::{Bound, Case, Failed, InputError, Tla, witness_line};
 use validate::{Export, Exported};
 
 use super::args::ExportCommand;
 use crate::args::{About, Order};
-use crate::check::mentions::witness_line;
-use crate::check::tla::{Bound, Tla};
-use crate::check::{Failed, label};
+use crate::check::{label, tell};
 use crate::exit::Exit;
-use crate::input::InputError;
-use crate::limits;
+use crate::limits::{self, Limits};
 
 pub(crate) fn run(command: &ExportCommand) -> Exit {
     let ExportCommand::Tlc(args) = command;
@@ -28,18 +26,30 @@ pub(crate) fn run(command: &ExportCommand) -> Exit {
             anstream::println!("  cd {} && java -cp tla2tools.jar tlc2.TLC -deadlock {name}", args.output.display());
             Exit::Accepted
         }
-        Err(failed) => failed.tell(&label),
+        Err(failed) => tell(&failed, &label),
     }
 }
 
 /// Reads a specification.
 pub(super) fn load(spec: &Path, about: &About) -> Result<Tla, Failed> {
-    Tla::load(spec, about).map_err(Failed::Spec)
+    Tla::load(spec, &about.options()).map_err(Failed::Spec)
 }
 
 /// Makes the module.
 pub(super) fn export(tla: &Tla, trace: &Path, about: &About) -> Result<Export, Failed> {
-    tla.with_bound(&about.check_args(), trace, &label(trace), |bound| exported(bound, about.order))
+    with_bound(tla, trace, about, |bound| exported(bound, about.order))
+}
+
+/// Does something with a recording that is bound to a specification.
+pub(super) fn with_bound<R>(
+    tla: &Tla,
+    trace: &Path,
+    about: &About,
+    work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
+) -> Result<R, Failed> {
+    let label = label(trace);
+    let limits = Limits::new(&about.into(), &label);
+    tla.with_bound(&about.options(), &Case { path: trace, label: &label, witness: None, limits: &limits }, work)
 }
 
 fn exported(bound: &Bound<'_, '_>, order: Order) -> Result<Export, Failed> {

@@ -3,17 +3,16 @@
 use std::path::Path;
 
 use history::{Call, History, Op, Precedence};
+use judge::input::{self, InputError};
+use judge::{Bound, Failed, is_tla, witness_line};
 use models::{Model, Visitor, with_model};
 use validate::NoAnswer;
 
 use super::args::{WitnessArgs, WitnessCommand};
 use super::export;
 use super::verify::{Stopped, Verified, verify};
-use crate::check::mentions::witness_line;
-use crate::check::tla::Bound;
-use crate::check::{Failed, is_tla, label};
+use crate::check::{label, tell};
 use crate::exit::Exit;
-use crate::input::{self, InputError};
 use crate::{complain, limits};
 
 /// What came of an order: it was gone through, or a line of it is wrong.
@@ -53,7 +52,7 @@ pub(crate) fn run(command: &WitnessCommand) -> Exit {
             anstream::println!("{}, {place}: {why}", file.display());
             Exit::Rejected
         }
-        Err(failed) => failed.tell(&label(trace)),
+        Err(failed) => tell(&failed, &label(trace)),
     }
 }
 
@@ -70,7 +69,7 @@ fn read(file: &Path) -> Result<String, InputError> {
 
 fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
     let tla = export::load(Path::new(spec), &args.about)?;
-    tla.with_bound(&args.about.check_args(), trace, &label(trace), |bound: &Bound<'_, '_>| {
+    export::with_bound(&tla, trace, &args.about, |bound: &Bound<'_, '_>| {
         let ids: Vec<_> = bound.history.ops().iter().map(|op| op.id).collect();
         let described = bound.describe(&ids)?;
         let lines: Vec<(String, String)> = described.iter().map(|op| (op.name.clone(), witness_line(op))).collect();

@@ -1,5 +1,7 @@
 //! Runs the command for tests that want to see what people see.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

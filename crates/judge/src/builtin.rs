@@ -1,59 +1,50 @@
 //! Checking histories against a specification that is built in.
 
-use std::fs::File;
-use std::io::BufWriter;
+use std::io::Write;
 use std::mem::{replace, take};
 use std::path::Path;
 use std::sync::Arc;
 
-use history::{Cut, History, OpId, Stop, Trace, Verdict};
+use history::{Cut, History, OpId, Precedence, Stop, Trace, Verdict};
 use models::check::{Checked, Failure, Method, Options};
 use models::{Model, Visitor, with_model};
 use report::{Field, Legal, Reason, Rejection, Report, Window};
 use search::{Explanation, Stats, Why};
 use validate::Teller;
 
-use super::Failed;
-use super::mentions::Calls;
-use crate::args::{CheckArgs, Order};
 use crate::input::{self, InputError, Recording};
-use crate::limits::Limits;
+use crate::mentions::Calls;
+use crate::{Case, Failed, Limits};
 
 /// A built-in specification, by its name and options.
-pub(super) struct Builtin(String);
+#[derive(Debug)]
+pub(crate) struct Builtin(String);
 
 impl Builtin {
-    pub(super) fn find(name: &str) -> Result<Builtin, InputError> {
+    pub(crate) fn find(name: &str) -> Result<Builtin, InputError> {
         let help = Some("`omnilink specs` lists the specifications and their options".into());
         with_model(name, Nothing).map_err(|error| InputError { message: error.to_string(), help })?;
         Ok(Builtin(name.to_owned()))
     }
 
     /// Checks one recording.
-    pub(super) fn check(
-        &self,
-        args: &CheckArgs,
-        path: &Path,
-        label: &str,
-        witness_file: &mut Option<BufWriter<File>>,
-    ) -> Result<Report, Failed> {
-        let limits = Limits::new(&args.into(), label);
+    pub(crate) fn check(&self, asked: &crate::Options, case: &mut Case<'_>) -> Result<Report, Failed> {
+        let Case { path, label, limits, .. } = *case;
         let is_too_large =
-            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > args.max_memory.as_u64());
+            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > asked.max_memory);
         let recording = match is_too_large {
             true => Recording::Trace(Trace::default()),
-            false => input::open(path, args.about.from)?,
+            false => input::open(path, asked.from)?,
         };
-        let check = Check { args, spec: &self.0, path, label, recording, limits: &limits, witness_file };
-        let mut report = if is_too_large {
+        let witness = &mut case.witness;
+        let check = Check { asked, spec: &self.0, path, label, recording, limits, witness };
+        if is_too_large {
             let verdict = Verdict::Inconclusive(Stop::Memory);
             let checked = Checked { verdict, method: Method::Search, stats: Stats::default() };
-            check.report(&checked, None, 0, &[], &Calls::Segments(path, &[]))?
+            Ok(check.report(&checked, None, 0, &[], &Calls::Segments(path, &[]))?)
         } else {
-            with_model(&self.0, check).map_err(InputError::new)??
-        };
-        report.stats.seconds = limits.elapsed().as_secs_f64();
-        Ok(report)
+            Ok(with_model(&self.0, check).map_err(InputError::new)??)
+        }
     }
 }
 
@@ -67,17 +58,17 @@ impl Visitor for Nothing {
 }
 
 /// Checks one recording against whichever model was chosen.
-struct Check<'a> {
-    args: &'a CheckArgs,
+struct Check<'a, 'w> {
+    asked: &'a crate::Options,
     spec: &'a str,
     path: &'a Path,
     label: &'a str,
     recording: Recording,
-    limits: &'a Limits,
-    witness_file: &'a mut Option<BufWriter<File>>,
+    limits: &'a dyn Limits,
+    witness: &'a mut Option<&'w mut dyn Write>,
 }
 
-impl Visitor for Check<'_> {
+impl Visitor for Check<'_, '_> {
     type Output = Result<Report, InputError>;
 
     fn visit<M: Model>(mut self, model: M) -> Self::Output {
@@ -91,14 +82,14 @@ impl Visitor for Check<'_> {
 /// How many operations are looked at to find out whether a history splits into parts.
 const LOOKED_AT: usize = 1 << 16;
 
-impl Check<'_> {
+impl Check<'_, '_> {
     /// True if there is nothing to gain from having the whole history at hand.
     fn is_stream<M: Model>(&self, model: &M, processes: &[Arc<str>]) -> Result<bool, InputError> {
-        if self.args.about.order == Order::Program || self.args.exhaustive || self.witness_file.is_some() {
+        if self.asked.order == Precedence::Program || self.asked.exhaustive || self.witness.is_some() {
             return Ok(false);
         }
-        if self.args.no_shortcuts || model.has_procedure() {
-            return Ok(self.args.no_shortcuts);
+        if !self.asked.shortcuts || model.has_procedure() {
+            return Ok(!self.asked.shortcuts);
         }
         for op in input::segments(self.path)?.take(LOOKED_AT) {
             let op = op?;
@@ -133,7 +124,7 @@ impl Check<'_> {
         let history = History::new(trace)?;
         let watcher = |stats: &Stats| self.limits.look(stats);
         let checked = models::check::check(model, &history, &self.options(), &watcher)?;
-        if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness_file, &checked.verdict) {
+        if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness, &checked.verdict) {
             Calls::Whole(&history).write_witness(file, self.label, witness)?;
         }
         let operations = history.ops().len() as u64;
@@ -141,12 +132,12 @@ impl Check<'_> {
     }
 
     fn options(&self) -> Options {
-        let strategy = super::strategy(self.args);
+        let strategy = crate::strategy(self.asked);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
-            search: search::Options { strategy, reduce: !self.args.exhaustive, max_width: self.args.max_width },
-            shortcuts: !self.args.no_shortcuts && !self.args.exhaustive,
-            threads: self.args.jobs.unwrap_or_else(cores),
+            search: search::Options { strategy, reduce: !self.asked.exhaustive, max_width: self.asked.max_width },
+            shortcuts: self.asked.shortcuts && !self.asked.exhaustive,
+            threads: self.asked.jobs.unwrap_or_else(cores),
         }
     }
 
@@ -185,12 +176,12 @@ impl Check<'_> {
             Method::Parts(parts) => format!("searched in {parts} independent parts"),
             Method::Search => "searched whole".to_owned(),
         };
-        let stats = super::stats(&checked.stats, &method, &mut |id| teller.op(id));
+        let stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
         Ok(Report {
             schema: report::SCHEMA.into(),
-            history: report::History { name: self.label.into(), operations, processes, cuts: super::cuts(cuts) },
+            history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
-            order: super::order(self.args),
+            order: crate::order(self.asked),
             verdict,
             operations: calls.describe(teller.mentioned())?,
             sources: Vec::new(),

@@ -1,51 +1,49 @@
 //! Checking histories against a TLA+ specification.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::BufWriter;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use history::{Call, Cut, History, Op, OpId, Stop, Trace};
+use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace};
 use report::{Field, Report, Verdict};
 use search::{Stats, Watch};
 use tla::error::ErrorKind;
 use tla::machine::Machine;
-use tla::program::{Options, Program};
+use tla::program::Program;
 use tla_syntax::Span;
 use tla_syntax::ast::Name;
 use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Settings, Teller, TraceOp, TraceSpec};
 
-use super::Failed;
-use super::mentions::Calls;
-use crate::args::{About, CheckArgs, Order};
+use crate::complaint::Complaint;
+use crate::guard::guarded;
 use crate::input::{self, InputError, Recording};
-use crate::limits::Limits;
-use crate::spec::args::Around;
-use crate::spec::complaint::Complaint;
-use crate::spec::guard::guarded;
-use crate::spec::load::{Loaded, Parts};
-use crate::spec::world::{Outside, Stopper};
+use crate::load::{Around, Loaded, Parts};
+use crate::mentions::Calls;
+use crate::world::{Outside, Stopper};
+use crate::{Case, Failed, Limits, Options};
 
 /// A specification with its configuration and its settings.
-pub(crate) struct Tla {
+#[derive(Debug)]
+pub struct Tla {
     path: PathBuf,
     parts: Parts,
     settings: Settings,
+    settings_file: Option<PathBuf>,
 }
 
 /// The settings beside a specification.
-const SETTINGS: &str = "omnilink.toml";
+pub const SETTINGS: &str = "omnilink.toml";
 
 /// So many problems are shown at once.
 const MOST_PROBLEMS: usize = 10;
 
 impl Tla {
     /// Reads a specification and what stands beside it.
-    pub(crate) fn load(path: &Path, about: &About) -> Result<Tla, Vec<Complaint>> {
+    pub fn load(path: &Path, asked: &Options) -> Result<Tla, Vec<Complaint>> {
         let directory = path.parent().unwrap_or(Path::new(""));
         let beside = directory.join(SETTINGS);
-        let file = about.settings.as_ref().or_else(|| beside.is_file().then_some(&beside));
+        let file = asked.settings.as_ref().or_else(|| beside.is_file().then_some(&beside));
         let settings = match file {
             Some(file) => read_settings(file).map_err(|complaint| vec![complaint])?,
             None => Settings::default(),
@@ -57,39 +55,32 @@ impl Tla {
             return Err(vec![Complaint::new(message)]);
         }
         let config = path.with_extension("cfg");
-        let config = about.config.clone().or_else(|| config.is_file().then_some(config));
-        let around = Around { config, includes: about.includes.clone() };
+        let config = asked.config.clone().or_else(|| config.is_file().then_some(config));
+        let around = Around { config, includes: asked.includes.clone() };
         let mut parts = Parts::read(&root, &around)?;
         if around.config.is_none() {
             assume_behavior(&mut parts);
         }
-        Ok(Tla { path: path.to_owned(), parts, settings })
+        Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file.cloned() })
     }
 
     /// Checks one recording.
-    pub(crate) fn check(
-        &self,
-        args: &CheckArgs,
-        path: &Path,
-        label: &str,
-        witness_file: &mut Option<BufWriter<File>>,
-    ) -> Result<Report, Failed> {
-        let limits = Limits::new(&args.into(), label);
-        let Prepared { source, given, config, loaded } = self.prepare(args, path)?;
-        let mut run = Run { args, label, limits: &limits, source: &source, program: &loaded.program, witness_file };
-        let mut report = run.check(&self.settings, &config)?;
+    pub fn check(&self, asked: &Options, case: &mut Case<'_>) -> Result<Report, Failed> {
+        let Prepared { source, given, config, loaded } = self.prepare(asked, case.path)?;
+        let Case { path, label, limits, .. } = *case;
+        let run = Run { asked, label, limits, source: &source, program: &loaded.program };
+        let mut report = run.check(&self.settings, &config, &mut case.witness)?;
         report.spec.name = self.path.display().to_string();
         let shown = |value: &tla::value::Value| value.display(&loaded.program.module.strings).to_string();
         let constants = given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
         report.spec.constants = constants.collect();
-        report.stats.seconds = limits.elapsed().as_secs_f64();
-        report.next = self.next(args, path, &report);
+        report.next = self.next(asked, path, &report);
         Ok(report)
     }
 
     /// Reads a recording, gives the constants that it feeds their values, and links.
-    fn prepare(&self, args: &CheckArgs, path: &Path) -> Result<Prepared, Failed> {
-        let source = Source::open(path, args, self.settings.companion.is_some())?;
+    fn prepare(&self, asked: &Options, path: &Path) -> Result<Prepared, Failed> {
+        let source = Source::open(path, asked, self.settings.companion.is_some())?;
         let mut parts = self.parts.clone();
         let mut harvest = Harvest::new(&self.settings, &parts.module);
         if !harvest.is_idle() {
@@ -103,40 +94,80 @@ impl Tla {
         let complaint = |problem: &Problem| Complaint::of_problem(&parts.module.sources, problem);
         let given = given.map_err(|problems| Failed::Spec(problems.iter().map(complaint).collect()))?;
         let config = parts.config.clone();
-        let options = Options { skip_properties: true, ..Options::default() };
+        let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
         let loaded = parts.link(options, None).map_err(Failed::Spec)?;
         Ok(Prepared { source, given, config, loaded })
     }
 
+    /// The files that it was read from, each with the name that it needs to have beside the others.
+    pub fn files(&self) -> Vec<(PathBuf, String)> {
+        let named = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (path, name)
+        };
+        let modules = self.parts.module.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
+        let mut files: Vec<(PathBuf, String)> = modules.filter(|path| path.is_file()).map(named).collect();
+        files.extend(
+            [self.path.clone()]
+                .into_iter()
+                .filter(|path| !files.iter().any(|(known, _)| known == path))
+                .map(named)
+                .collect::<Vec<_>>(),
+        );
+        let config = self.parts.config_path().filter(|path| path.is_file());
+        files.extend(config.map(|path| (path, named(self.path.with_extension("cfg")).1)));
+        files.extend(self.settings_file.clone().map(|path| (path, SETTINGS.to_owned())));
+        files
+    }
+
+    /// The operations that recordings may have, by the names that they are recorded under.
+    pub(crate) fn operations(&self, asked: &Options, recording: &Path) -> Result<Vec<String>, Failed> {
+        let prepared = self.prepare(asked, recording)?;
+        let recorded_as = |action: &str| {
+            let mut mapped = self.settings.operations.iter();
+            mapped.find(|(_, mapping)| mapping.action.as_deref() == Some(action)).map(|(name, _)| name.clone())
+        };
+        let mut operations: Vec<String> = Vec::new();
+        for action in &prepared.loaded.program.actions {
+            let name = &action.name;
+            // Several steps are one operation.
+            let action = name.strip_suffix("_Step").or_else(|| name.strip_suffix("_Done")).unwrap_or(name);
+            let operation = recorded_as(action).unwrap_or_else(|| action.to_owned());
+            let is_internal = self.settings.internal.contains(name);
+            if !is_internal && !operations.contains(&operation) {
+                operations.push(operation);
+            }
+        }
+        Ok(operations)
+    }
+
     /// Does something else with a recording that is bound to the specification than to search for an order.
-    pub(crate) fn with_bound<R>(
+    pub fn with_bound<R>(
         &self,
-        args: &CheckArgs,
-        path: &Path,
-        label: &str,
+        asked: &Options,
+        case: &Case<'_>,
         work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
-        let limits = Limits::new(&args.into(), label);
-        let Prepared { source, config, loaded, .. } = self.prepare(args, path)?;
-        let program = &loaded.program;
-        let run = Run { args, label, limits: &limits, source: &source, program, witness_file: &mut None };
+        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path)?;
+        let (label, limits) = (case.label, case.limits);
+        let run = Run { asked, label, limits, source: &source, program: &loaded.program };
         run.with_spec(&self.settings, &config, |spec, history, _| {
             work(&Bound { run: &run, spec, history, config: &config })
         })
     }
 
     /// Commands that lead further.
-    fn next(&self, args: &CheckArgs, path: &Path, report: &Report) -> Vec<report::Command> {
+    fn next(&self, asked: &Options, path: &Path, report: &Report) -> Vec<report::Command> {
         if !matches!(report.verdict, Verdict::Rejected(_) | Verdict::Violated(_)) || path == Path::new("-") {
             return Vec::new();
         }
         let mut what = format!("{} {}", self.path.display(), path.display());
-        let files = [("--config", &args.about.config), ("--settings", &args.about.settings)];
+        let files = [("--config", &asked.config), ("--settings", &asked.settings)];
         let files = files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
-        for (option, file) in files.chain(args.about.includes.iter().map(|include| ("--include", include))) {
+        for (option, file) in files.chain(asked.includes.iter().map(|include| ("--include", include))) {
             let _ = write!(what, " {option} {}", file.display());
         }
-        if args.about.order == Order::Program {
+        if asked.order == Precedence::Program {
             what.push_str(" --order program");
         }
         let command = |what: &str, line: String| report::Command { what: what.into(), line };
@@ -156,24 +187,29 @@ struct Prepared {
 }
 
 /// A recording that is bound to a specification.
-pub(crate) struct Bound<'a, 'p> {
+pub struct Bound<'a, 'p> {
     run: &'a Run<'a>,
-    pub(crate) spec: &'a TraceSpec<'p>,
-    pub(crate) history: &'a History<TraceOp>,
-    pub(crate) config: &'a tla::config::Config,
+    /// The specification.
+    pub spec: &'a TraceSpec<'p>,
+    /// The operations, bound.
+    pub history: &'a History<TraceOp>,
+    /// The configuration, with the constants that the recording gave.
+    pub config: &'a tla::config::Config,
 }
 
 impl Bound<'_, '_> {
     /// These operations as they were recorded, in the same order.
-    pub(crate) fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, Failed> {
+    pub fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, Failed> {
         Ok(self.run.source.calls().describe(ids)?)
     }
 
-    pub(crate) fn wrong(&self, problems: &[Problem]) -> Failed {
+    /// What is wrong with the recording.
+    pub fn wrong(&self, problems: &[Problem]) -> Failed {
         self.run.wrong(problems)
     }
 
-    pub(crate) fn failed(&self, error: NoAnswer) -> Failed {
+    /// What could not be evaluated.
+    pub fn failed(&self, error: NoAnswer) -> Failed {
         self.run.failed(error)
     }
 }
@@ -185,8 +221,8 @@ enum Source {
 }
 
 impl Source {
-    fn open(path: &Path, args: &CheckArgs, has_companion: bool) -> Result<Source, InputError> {
-        let mut trace: Trace = match input::open(path, args.about.from)? {
+    fn open(path: &Path, asked: &Options, has_companion: bool) -> Result<Source, InputError> {
+        let mut trace: Trace = match input::open(path, asked.from)? {
             Recording::Segments(merge) if !has_companion => {
                 return Ok(Source::Segments(path.to_owned(), merge.processes().to_vec()));
             }
@@ -233,16 +269,20 @@ impl Source {
 
 /// One recording, one program.
 struct Run<'a> {
-    args: &'a CheckArgs,
+    asked: &'a Options,
     label: &'a str,
-    limits: &'a Limits,
+    limits: &'a dyn Limits,
     source: &'a Source,
     program: &'a Program,
-    witness_file: &'a mut Option<BufWriter<File>>,
 }
 
 impl Run<'_> {
-    fn check(&mut self, settings: &Settings, config: &tla::config::Config) -> Result<Report, Failed> {
+    fn check(
+        &self,
+        settings: &Settings,
+        config: &tla::config::Config,
+        witness_file: &mut Option<&mut dyn Write>,
+    ) -> Result<Report, Failed> {
         let (limits, options) = (self.limits, self.options());
         let mut teller = Teller::default();
         let (operations, cuts, checked, verdict) = self.with_spec(settings, config, |spec, history, cuts| {
@@ -251,20 +291,20 @@ impl Run<'_> {
             let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
             Ok((history.ops().len(), cuts, checked, verdict))
         })?;
-        if let (Some(file), Outcome::Accepted(witness)) = (&mut *self.witness_file, &checked.outcome) {
+        if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
             self.source.calls().write_witness(file, self.label, witness)?;
         }
-        let stats = super::stats(&checked.stats, "searched whole", &mut |id| teller.op(id));
+        let stats = crate::stats(&checked.stats, "searched whole", &mut |id| teller.op(id));
         Ok(Report {
             schema: report::SCHEMA.into(),
             history: report::History {
                 name: self.label.into(),
                 operations: Some(operations as u64),
                 processes: self.source.processes().len(),
-                cuts: super::cuts(&cuts),
+                cuts: crate::cuts(&cuts),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
-            order: super::order(self.args),
+            order: crate::order(self.asked),
             verdict,
             operations: self.source.calls().describe(teller.mentioned())?,
             sources: teller.sources(self.program),
@@ -282,7 +322,7 @@ impl Run<'_> {
         work: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>, Vec<Cut>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
         let stop = Arc::new(Stopper::default());
-        let mut machine = Machine::new(self.program, Box::new(Outside::until(true, stop.clone())));
+        let mut machine = Machine::new(self.program, Box::new(Outside::until(self.asked.print, stop.clone())));
         let binder =
             Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
         let mut spec = TraceSpec::new(binder, machine);
@@ -293,9 +333,9 @@ impl Run<'_> {
     }
 
     fn options(&self) -> search::Options {
-        let strategy = super::strategy(self.args);
-        let reduce = !self.args.no_shortcuts && !self.args.exhaustive;
-        search::Options { strategy, reduce, max_width: self.args.max_width }
+        let strategy = crate::strategy(self.asked);
+        let reduce = self.asked.shortcuts && !self.asked.exhaustive;
+        search::Options { strategy, reduce, max_width: self.asked.max_width }
     }
 
     /// The verdict, with all that there is to say about it.

@@ -12,14 +12,17 @@ use history::format::{Format, FormatError, msgpack};
 
 /// The formats that can be read, those of one file and those of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// One file.
     File(Format),
+    /// A directory of segments.
     Binary,
+    /// A directory of logs of OmniLink's first version.
     MessagePack,
 }
 
 /// A recording, opened.
-pub(crate) enum Recording {
+pub enum Recording {
     /// Read whole.
     Trace(Trace),
     /// The segments of a binary trace, to be read as a stream.
@@ -27,12 +30,16 @@ pub(crate) enum Recording {
 }
 
 /// Why a recording could not be read.
-pub(crate) struct InputError {
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
+#[derive(Debug)]
+pub struct InputError {
+    /// Why.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
 }
 
-pub(crate) fn parse_format(name: &str) -> Result<Kind, String> {
+/// The format of a name.
+pub fn parse_format(name: &str) -> Result<Kind, String> {
     match name {
         "binary" => Ok(Kind::Binary),
         "msgpack" => Ok(Kind::MessagePack),
@@ -44,7 +51,7 @@ pub(crate) fn parse_format(name: &str) -> Result<Kind, String> {
 }
 
 /// The recordings at a path: the path itself, or, for a directory that is not a recording, those in it by name.
-pub(crate) fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
+pub fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     if path == Path::new("-")
         || !path.is_dir()
         || !files(path, "seg")?.is_empty()
@@ -66,7 +73,7 @@ pub(crate) fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
 }
 
 /// Opens a recording.
-pub(crate) fn open(path: &Path, kind: Option<Kind>) -> Result<Recording, InputError> {
+pub fn open(path: &Path, kind: Option<Kind>) -> Result<Recording, InputError> {
     let is_segment = path.extension() == Some(OsStr::new("seg"));
     match kind {
         Some(Kind::Binary) => segments(path).map(Recording::Segments),
@@ -91,7 +98,7 @@ pub(crate) fn open(path: &Path, kind: Option<Kind>) -> Result<Recording, InputEr
 
 impl Recording {
     /// Everything in it.
-    pub(crate) fn read(self, path: &Path) -> Result<Trace, InputError> {
+    pub fn read(self, path: &Path) -> Result<Trace, InputError> {
         match self {
             Recording::Trace(trace) => Ok(trace),
             Recording::Segments(_) => Ok(binary::read_all(readers(path)?)?),
@@ -110,7 +117,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
 }
 
 /// The segments of a binary trace, from the beginning.
-pub(crate) fn segments(path: &Path) -> Result<Merge<File>, InputError> {
+pub fn segments(path: &Path) -> Result<Merge<File>, InputError> {
     Ok(Merge::new(readers(path)?)?)
 }
 
@@ -165,7 +172,8 @@ fn list(directory: &Path) -> Result<Vec<PathBuf>, InputError> {
 }
 
 impl InputError {
-    pub(crate) fn new(message: impl fmt::Display) -> InputError {
+    /// Why, without a way to mend it.
+    pub fn new(message: impl fmt::Display) -> InputError {
         InputError { message: message.to_string(), help: None }
     }
 }

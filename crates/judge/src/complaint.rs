@@ -13,20 +13,24 @@ use tla_syntax::{Diagnostic, Position, Span};
 
 /// Something to tell about a text.
 #[derive(Debug, Clone)]
-pub(crate) struct Complaint {
-    pub(crate) is_warning: bool,
-    pub(crate) message: String,
+pub struct Complaint {
+    /// Nothing has to be done about it.
+    pub is_warning: bool,
+    /// What it is, in a sentence.
+    pub message: String,
     /// The first is where it is wrong; the others belong to it.
-    pub(crate) spots: Vec<Spot>,
-    pub(crate) note: Option<String>,
-    pub(crate) help: Option<String>,
+    pub spots: Vec<Spot>,
+    /// What else there is to know.
+    pub note: Option<String>,
+    /// What to do about it.
+    pub help: Option<String>,
     /// Something is missing from the configuration.
-    pub(crate) lacks_config: bool,
+    pub lacks_config: bool,
 }
 
 /// A place in a text, and what to write beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Spot {
+pub struct Spot {
     path: String,
     text: String,
     span: Span,
@@ -35,9 +39,11 @@ pub(crate) struct Spot {
 
 /// A text that is no module: the configuration.
 #[derive(Debug, Clone)]
-pub(crate) struct Text {
-    pub(crate) path: String,
-    pub(crate) text: String,
+pub struct Text {
+    /// Where it is.
+    pub path: String,
+    /// What it says.
+    pub text: String,
 }
 
 impl Text {
@@ -52,7 +58,8 @@ fn spot(sources: &Sources, site: Site, label: &str) -> Spot {
 }
 
 impl Complaint {
-    pub(crate) fn new(message: impl Into<String>) -> Complaint {
+    /// One that has no place.
+    pub fn new(message: impl Into<String>) -> Complaint {
         Complaint {
             is_warning: false,
             message: message.into(),
@@ -63,13 +70,15 @@ impl Complaint {
         }
     }
 
-    pub(crate) fn of_config(config: &Text, error: &Diagnostic) -> Complaint {
+    /// What is wrong with a configuration.
+    pub fn of_config(config: &Text, error: &Diagnostic) -> Complaint {
         let related = error.related.iter().map(|(span, label)| config.spot(*span, label));
         let spots = std::iter::once(config.spot(error.span, &error.label)).chain(related).collect();
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
     }
 
-    pub(crate) fn of_modules(errors: &Errors) -> Vec<Complaint> {
+    /// What is wrong with modules.
+    pub fn of_modules(errors: &Errors) -> Vec<Complaint> {
         let complaint = |problem: &tla::resolve::Problem| {
             let site = |span| Site { source: problem.source, span };
             let error = &problem.diagnostic;
@@ -81,7 +90,8 @@ impl Complaint {
         errors.errors.iter().map(complaint).collect()
     }
 
-    pub(crate) fn of_link(errors: &LinkErrors, config: &Text) -> Vec<Complaint> {
+    /// What keeps a module and its configuration from being a program.
+    pub fn of_link(errors: &LinkErrors, config: &Text) -> Vec<Complaint> {
         let complaint = |error: &LinkError| {
             let mut spots: Vec<Spot> = place(&errors.sources, config, error.place).into_iter().collect();
             spots.extend(error.related.iter().map(|(site, label)| spot(&errors.sources, *site, label)));
@@ -91,7 +101,8 @@ impl Complaint {
         errors.errors.iter().map(complaint).collect()
     }
 
-    pub(crate) fn of_warning(sources: &Sources, config: &Text, warning: &Warning) -> Complaint {
+    /// What is odd about a program.
+    pub fn of_warning(sources: &Sources, config: &Text, warning: &Warning) -> Complaint {
         let spots = place(sources, config, warning.place).into_iter().collect();
         Complaint { is_warning: true, spots, ..Complaint::new(&warning.message) }
     }
@@ -99,7 +110,8 @@ impl Complaint {
     /// So many of the calls that led to an error are shown.
     const SHOWN_CALLS: usize = 8;
 
-    pub(crate) fn of_evaluation(program: &Program, error: &EvalError) -> Complaint {
+    /// What could not be evaluated, and what led there.
+    pub fn of_evaluation(program: &Program, error: &EvalError) -> Complaint {
         let sources = &program.module.sources;
         let mut sites: Vec<Site> = error.site.into_iter().collect();
         let mut spots: Vec<Spot> = sites.iter().map(|site| spot(sources, *site, "")).collect();
@@ -114,13 +126,14 @@ impl Complaint {
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
     }
 
-    pub(crate) fn of_problem(sources: &Sources, problem: &validate::Problem) -> Complaint {
+    /// What a recording and a specification do not agree on.
+    pub fn of_problem(sources: &Sources, problem: &validate::Problem) -> Complaint {
         let spots = problem.place.iter().map(|(site, label)| spot(sources, *site, label)).collect();
         Complaint { spots, help: problem.help.clone(), ..Complaint::new(&problem.message) }
     }
 
     /// A module that stands in a file of another name, which those who extend it would not find.
-    pub(crate) fn of_file_name(program: &Program, stem: &str) -> Option<Complaint> {
+    pub fn of_file_name(program: &Program, stem: &str) -> Option<Complaint> {
         let (name, sources) = (&program.module.name, &program.module.sources);
         if name == stem {
             return None;
@@ -135,7 +148,8 @@ impl Complaint {
         Some(Complaint { is_warning: true, spots, help: Some(help), ..Complaint::new(message) })
     }
 
-    pub(crate) fn render(&self) -> String {
+    /// For people, with colors.
+    pub fn render(&self) -> String {
         let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
         let mut report = vec![self.shown(level)];
         if let Some(note) = &self.note {
@@ -167,7 +181,8 @@ impl Complaint {
         group
     }
 
-    pub(crate) fn json(&self) -> serde_json::Value {
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
         let mut spots = self.spots.iter().map(Spot::json);
         let place = spots.next();
         json!({
@@ -205,12 +220,5 @@ fn place(sources: &Sources, config: &Text, place: Place) -> Option<Spot> {
         Place::Config(span) => Some(config.spot(span, "")),
         Place::Module(site) => Some(spot(sources, site, "")),
         Place::Missing => None,
-    }
-}
-
-/// Prints complaints for people.
-pub(crate) fn print(complaints: &[Complaint]) {
-    for complaint in complaints {
-        anstream::eprintln!("{}", complaint.render());
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use history::Stop;
 use tla::reach::Limit;
 
-use super::world::Stopper;
-use crate::limits::Limits;
+use crate::Limits;
+use crate::world::Stopper;
 
 /// Runs while somebody looks at the limits.
-pub(crate) fn guarded<R>(limits: &Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
+pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
     const PAUSE: Duration = Duration::from_millis(10);
     let (ended, end) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
@@ -28,7 +28,8 @@ pub(crate) fn guarded<R>(limits: &Limits, stop: &Stopper, run: impl FnOnce() -> 
     })
 }
 
-pub(crate) fn limit(stop: Stop) -> Limit {
+/// The same reason in the words of `tla`.
+pub fn limit(stop: Stop) -> Limit {
     match stop {
         Stop::Time => Limit::Time,
         Stop::Memory => Limit::Memory,

@@ -1,8 +1,7 @@
 //! The operations that a verdict speaks of, read again where they are not at hand.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use search::Witness;
 use crate::input::{self, InputError};
 
 /// Where recorded calls can be looked up.
-pub(super) enum Calls<'a> {
+pub(crate) enum Calls<'a> {
     /// In memory.
     Whole(&'a History<Call>),
     /// In the segments of a binary trace, which are read again.
@@ -21,7 +20,7 @@ pub(super) enum Calls<'a> {
 
 impl Calls<'_> {
     /// The operations with these numbers, as reports show them, in the same order.
-    pub(super) fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, InputError> {
+    pub(crate) fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, InputError> {
         match self {
             Calls::Whole(history) => Ok(ids.iter().map(|&id| shown(history.op(id), history.processes())).collect()),
             Calls::Segments(path, processes) => {
@@ -45,12 +44,7 @@ impl Calls<'_> {
 
     /// Writes the order that explains a history: one operation a line, as the verdict names it. An operation that takes
     /// several steps stands there once for each, and all but the last end in `...`.
-    pub(super) fn write_witness(
-        &self,
-        file: &mut BufWriter<File>,
-        label: &str,
-        witness: &Witness,
-    ) -> Result<(), InputError> {
+    pub(crate) fn write_witness(&self, file: &mut dyn Write, label: &str, witness: &Witness) -> Result<(), InputError> {
         let ids: Vec<OpId> = witness.steps().map(|step| step.op).collect();
         let cannot = |error: std::io::Error| InputError::new(error);
         writeln!(file, "# {label}").map_err(cannot)?;
@@ -63,7 +57,7 @@ impl Calls<'_> {
 }
 
 /// An operation as a line of a witness.
-pub(crate) fn witness_line(op: &report::Operation) -> String {
+pub fn witness_line(op: &report::Operation) -> String {
     format!("{} {} {}", op.name, op.interval(), op.text)
 }
 

@@ -10,27 +10,39 @@ use tla::program::{Options, Program, link};
 use tla::resolve::{Loader, resolve, resolve_expression};
 use tla::strings::Strings;
 
-use super::args::Around;
-use super::complaint::{Complaint, Text};
+use crate::complaint::{Complaint, Text};
+
+/// Where to find what belongs to a module.
+#[derive(Debug, Clone, Default)]
+pub struct Around {
+    /// The configuration; the file beside the module that has the same name and ends in `.cfg` if none.
+    pub config: Option<PathBuf>,
+    /// Where to look for modules that are neither beside the root module nor built in.
+    pub includes: Vec<PathBuf>,
+}
 
 /// A program, and what there is to say about it.
-pub(crate) struct Loaded {
-    pub(crate) program: Program,
+pub struct Loaded {
+    /// The program.
+    pub program: Program,
     /// The definition of the expression that was asked about.
-    pub(crate) expression: Option<DefId>,
-    pub(crate) warnings: Vec<Complaint>,
+    pub expression: Option<DefId>,
+    /// What is odd about it.
+    pub warnings: Vec<Complaint>,
 }
 
 /// A module and its configuration, each without errors of its own.
-#[derive(Clone)]
-pub(crate) struct Parts {
-    pub(crate) module: Module,
-    pub(crate) config: Config,
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// The module, with all that it extends.
+    pub module: Module,
+    /// The configuration.
+    pub config: Config,
     text: Text,
 }
 
 /// Reads a module and its configuration, and an expression if there is one.
-pub(crate) fn load(
+pub fn load(
     file: &Path,
     around: &Around,
     options: Options,
@@ -51,7 +63,7 @@ pub(crate) fn load(
 }
 
 /// Makes a program of an expression on its own.
-pub(crate) fn load_expression(expression: &str, extends: &[String]) -> Result<Loaded, Vec<Complaint>> {
+pub fn load_expression(expression: &str, extends: &[String]) -> Result<Loaded, Vec<Complaint>> {
     let extends = if extends.is_empty() { String::new() } else { format!("EXTENDS {}\n", extends.join(", ")) };
     let text = format!("---- MODULE Expression ----\n{extends}====");
     let config = Text { path: String::new(), text: String::new() };
@@ -61,7 +73,7 @@ pub(crate) fn load_expression(expression: &str, extends: &[String]) -> Result<Lo
 
 impl Parts {
     /// Reads a module, its configuration, and the modules that it needs.
-    pub(crate) fn read(file: &Path, around: &Around) -> Result<Parts, Vec<Complaint>> {
+    pub fn read(file: &Path, around: &Around) -> Result<Parts, Vec<Complaint>> {
         let text = read(file).map_err(|complaint| vec![complaint])?;
         let beside = file.with_extension("cfg");
         let config = match &around.config {
@@ -85,8 +97,13 @@ impl Parts {
         Ok(Parts { module, config: parsed, text: config })
     }
 
+    /// Where the configuration is, or would be.
+    pub(crate) fn config_path(&self) -> Option<PathBuf> {
+        (!self.text.path.is_empty()).then(|| PathBuf::from(&self.text.path))
+    }
+
     /// Makes a program of it, with an expression if there is one.
-    pub(crate) fn link(self, options: Options, expression: Option<&str>) -> Result<Loaded, Vec<Complaint>> {
+    pub fn link(self, options: Options, expression: Option<&str>) -> Result<Loaded, Vec<Complaint>> {
         let Parts { mut module, config, text } = self;
         let expression = expression.map(|text| resolve_expression(&mut module, text)).transpose();
         let expression = expression.map_err(|errors| Complaint::of_modules(&errors))?;
@@ -115,7 +132,7 @@ fn both(
 }
 
 /// The text of a file.
-pub(crate) fn read(path: &Path) -> Result<String, Complaint> {
+pub fn read(path: &Path) -> Result<String, Complaint> {
     let complaint = |error: std::io::Error| {
         let mut complaint = Complaint::new(format!("{}: {error}", path.display()));
         if path.extension() != Some(OsStr::new("tla")) && path.with_extension("tla").is_file() {

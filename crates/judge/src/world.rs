@@ -9,27 +9,27 @@ use tla::modules::World;
 use tla::reach::Limit;
 use tla::value::Value;
 
-/// Files, the environment, the terminal, and what `TLCSet` keeps.
-pub(crate) struct Outside {
+/// Files, the environment, what is printed, and what `TLCSet` keeps.
+pub struct Outside {
     registers: BTreeMap<i64, Datum>,
     random: fastrand::Rng,
     /// How many of these there are.
     workers: usize,
-    /// Standard output is for a document, so what is printed goes to standard error.
-    is_quiet: bool,
+    /// Where what is printed goes.
+    print: fn(&str),
     stop: Arc<Stopper>,
 }
 
 /// Tells everyone who evaluates that a limit was reached.
 #[derive(Debug, Default)]
-pub(crate) struct Stopper(AtomicU8);
+pub struct Stopper(AtomicU8);
 
 /// What can be told; a place in it, counted from one, is what is stored.
 const LIMITS: [Limit; 4] = [Limit::States, Limit::Time, Limit::Memory, Limit::Interrupt];
 
 impl Stopper {
     /// Tells it.
-    pub(crate) fn stop(&self, limit: Limit) {
+    pub fn stop(&self, limit: Limit) {
         let place = LIMITS.iter().position(|known| *known == limit).map_or(0, |place| place + 1);
         self.0.store(place as u8, Ordering::Relaxed);
     }
@@ -43,28 +43,25 @@ impl Stopper {
 const SEED: u64 = 0;
 
 impl Outside {
-    pub(crate) fn new(is_quiet: bool) -> Outside {
-        Outside::until(is_quiet, Arc::default())
+    /// A world in which what is printed goes there.
+    pub fn new(print: fn(&str)) -> Outside {
+        Outside::until(print, Arc::default())
     }
 
     /// A world that can be told to end.
-    pub(crate) fn until(is_quiet: bool, stop: Arc<Stopper>) -> Outside {
-        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), workers: 1, is_quiet, stop }
+    pub fn until(print: fn(&str), stop: Arc<Stopper>) -> Outside {
+        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), workers: 1, print, stop }
     }
 
     /// One of several.
-    pub(crate) fn among(self, workers: usize) -> Outside {
+    pub fn among(self, workers: usize) -> Outside {
         Outside { workers, ..self }
     }
 }
 
 impl World for Outside {
     fn print(&mut self, line: &str) {
-        if self.is_quiet {
-            anstream::eprintln!("{line}");
-        } else {
-            anstream::println!("{line}");
-        }
+        (self.print)(line);
     }
 
     fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {

@@ -1,0 +1,182 @@
+//! `omnilink doctor`: what can be done on this machine, found out by trying.
+//!
+//! Every line is a fact and what follows from it. Nothing here is needed to check a history, so the command never fails.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anstyle::AnsiColor;
+use clap::Args;
+use serde_json::json;
+
+use crate::args::Output;
+use crate::exit::Exit;
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The `rr` to try.
+    #[arg(long, value_name = "RR", default_value = "rr")]
+    rr: String,
+
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    format: Output,
+}
+
+/// Something that is there or is not.
+struct Fact {
+    name: &'static str,
+    is_there: bool,
+    /// What was found.
+    found: String,
+    /// What it is good for, or what happens without it.
+    so: &'static str,
+}
+
+pub(crate) fn run(args: &DoctorArgs) -> Exit {
+    let facts = [cores(), clock(), counters(), rr(&args.rr), cxx(), cargo(), java(), browser()];
+    match args.format {
+        Output::Json => {
+            let shown = facts
+                .iter()
+                .map(|fact| json!({ "name": fact.name, "there": fact.is_there, "found": fact.found, "so": fact.so }));
+            let document = json!({ "schema": "omnilink.doctor/1", "facts": shown.collect::<Vec<_>>() });
+            anstream::println!("{document:#}");
+        }
+        Output::Human => {
+            let width = facts.iter().map(|fact| fact.name.len()).max().unwrap_or_default();
+            for fact in &facts {
+                let (word, color) = if fact.is_there { ("yes", AnsiColor::Green) } else { ("no ", AnsiColor::Yellow) };
+                let color = color.on_default();
+                anstream::println!("{color}{word}{color:#}  {:width$}  {}", fact.name, fact.found);
+                anstream::println!("     {:width$}  {}", "", fact.so);
+            }
+        }
+    }
+    Exit::Accepted
+}
+
+fn cores() -> Fact {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Fact {
+        name: "several cores",
+        is_there: cores > 1,
+        found: format!("{cores}"),
+        so: match cores {
+            1 => "threads take turns: races between two instructions are hardly ever seen by free-running threads",
+            _ => "threads run at the same time; more of them than cores take turns as well",
+        },
+    }
+}
+
+fn clock() -> Fact {
+    let available = read("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+    let flags = read("/proc/cpuinfo");
+    let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
+    let (is_invariant, is_trusted) =
+        (has("constant_tsc") && has("nonstop_tsc"), available.split_whitespace().any(|source| source == "tsc"));
+    let found = match (is_invariant, is_trusted) {
+        (true, true) => "the processor's counter is invariant, and the kernel trusts it",
+        (true, false) => "the processor's counter is invariant, but the kernel does not offer it as a clock",
+        (false, _) => "the processor has no invariant counter",
+    };
+    let is_there = is_invariant && is_trusted && cfg!(target_arch = "x86_64");
+    Fact {
+        name: "fast clock",
+        is_there,
+        found: found.into(),
+        so: if is_there {
+            "recorders read it"
+        } else {
+            "recorders read CLOCK_MONOTONIC, which takes about twice as long"
+        },
+    }
+}
+
+fn counters() -> Fact {
+    let is_there = Path::new("/sys/bus/event_source/devices/cpu").exists();
+    Fact {
+        name: "hardware counters",
+        is_there,
+        found: if is_there { "the kernel offers them" } else { "the kernel offers none, as in most virtual machines" }
+            .into(),
+        so: "rr counts branches with them",
+    }
+}
+
+fn rr(rr: &str) -> Fact {
+    let probed = match version(rr, &["--version"]) {
+        None => Err(format!("`{rr}` is not installed")),
+        Some(version) => tempfile::tempdir()
+            .map_err(|error| error.to_string())
+            .and_then(|scratch| explore::rr::probe(rr, scratch.path()))
+            .map(|()| version.clone())
+            .map_err(|why| format!("{version}: {why}")),
+    };
+    Fact {
+        name: "rr",
+        is_there: probed.is_ok(),
+        so: match &probed {
+            Ok(_) => "it recorded and replayed a program just now: `omnilink fuzz --rr` works",
+            Err(_) => "`omnilink fuzz` disturbs threads by yields, naps, pinning and crowding instead",
+        },
+        found: probed.unwrap_or_else(|why| why),
+    }
+}
+
+fn cxx() -> Fact {
+    let found: Vec<String> = ["g++", "clang++"].iter().filter_map(|name| version(name, &["--version"])).collect();
+    Fact {
+        name: "C++ compiler",
+        is_there: !found.is_empty(),
+        found: if found.is_empty() { "neither g++ nor clang++".into() } else { found.join("; ") },
+        so: "for harnesses in C++",
+    }
+}
+
+fn cargo() -> Fact {
+    let found = version("cargo", &["--version"]);
+    Fact {
+        name: "Rust",
+        is_there: found.is_some(),
+        found: found.unwrap_or_else(|| "`cargo` is not installed".into()),
+        so: "for harnesses and tests in Rust",
+    }
+}
+
+fn java() -> Fact {
+    let found = version("java", &["-version"]);
+    Fact {
+        name: "Java",
+        is_there: found.is_some(),
+        found: found.unwrap_or_else(|| "`java` is not installed".into()),
+        so: "for `omnilink confirm`, which lets TLC decide too; nothing else needs it",
+    }
+}
+
+fn browser() -> Fact {
+    let names = ["chromium", "chromium-browser", "google-chrome", "firefox"];
+    let found = names.iter().find_map(|name| version(name, &["--version"]));
+    Fact {
+        name: "browser",
+        is_there: found.is_some(),
+        found: found.unwrap_or_else(|| "neither Chromium, Chrome nor Firefox".into()),
+        so: "nothing needs one yet",
+    }
+}
+
+/// The first line that a command says about its version, if it runs.
+fn version(name: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(name).args(arguments).stdin(Stdio::null()).output().ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}

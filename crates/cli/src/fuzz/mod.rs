@@ -1,0 +1,410 @@
+//! `omnilink fuzz`: runs a harness many times, checks every recording, and keeps what fails.
+//!
+//! Two threads share the work: this one records run after run, and another one checks the recordings as they come, so
+//! that a check overlaps the next recording. The second one prints, so that what it prints is never torn.
+
+pub(crate) mod args;
+pub(crate) mod runs;
+mod tally;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant, SystemTime};
+
+use explore::{Campaign, Coverage, Ended, Environment, Plan, Program, Ran, Run, Store};
+use history::History;
+use indicatif::{ProgressBar, ProgressStyle};
+use judge::{Case, Failed, InputError, Judge, SETTINGS};
+use report::Report;
+use validate::Settings;
+
+use crate::args::{Output, Progress};
+use crate::check::output::write_extras;
+use crate::check::{tell, tell_about_spec};
+use crate::complain;
+use crate::exit::Exit;
+use crate::limits::{self, Limits};
+use args::{FuzzArgs, Keep};
+use tally::{Seen, Tally};
+
+pub(crate) fn run(args: &FuzzArgs) -> Exit {
+    limits::catch_interrupts();
+    match prepare(args).and_then(|fuzz| fuzz.run()) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+/// All that stays the same from run to run.
+struct Fuzz<'a> {
+    args: &'a FuzzArgs,
+    settings: Settings,
+    spec: String,
+    judge: Judge,
+    campaign: Campaign,
+    program: Program,
+    store: Store,
+    environment: Environment,
+}
+
+/// A run that is to be checked.
+struct Recorded {
+    number: u64,
+    plan: Plan,
+    ran: Ran,
+    began: u64,
+    trace: PathBuf,
+}
+
+impl Recorded {
+    fn label(&self) -> String {
+        format!("run {} ({})", self.number + 1, self.plan.describe())
+    }
+}
+
+/// What came of a run.
+struct Checked {
+    report: Result<Report, Failed>,
+    coverage: Coverage,
+}
+
+fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
+    let file = args.settings.clone().unwrap_or_else(|| args.directory.join(SETTINGS));
+    // A path from here is shown as short as it is.
+    let file = file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
+    let wrong = |about: &Path, message: String, help: Option<String>| {
+        complain(&about.display().to_string(), &InputError { message, help })
+    };
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        let help = "`omnilink init` sets up a harness with its settings";
+        wrong(&file, format!("cannot be read: {error}"), Some(help.into()))
+    })?;
+    let settings = Settings::parse(&text).map_err(|error| wrong(&file, error.to_string(), None))?;
+    let directory = file.parent().unwrap_or(Path::new("")).to_owned();
+    let Some(spec) = settings.spec.clone() else {
+        let help = "`spec = \"Queue.tla\"`, or the name of one of those that `omnilink specs` lists";
+        return Err(wrong(&file, "it does not say what to check against".into(), Some(help.into())));
+    };
+    let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };
+    if run.is_empty() {
+        let help = "`run = [\"target/release/harness\"]` below `[harness]`, or `omnilink fuzz -- COMMAND`";
+        return Err(wrong(&file, "it does not say how to run the harness".into(), Some(help.into())));
+    }
+    let seed = args.seed.unwrap_or_else(|| u64::from(now().subsec_nanos()));
+    let campaign = Campaign::new(&settings, &args.profile, seed);
+    let mut campaign = campaign.map_err(|error| wrong(&file, error.to_string(), None))?;
+    campaign.runs = args.runs.unwrap_or(campaign.runs);
+    campaign.time = args.time.or(campaign.time);
+    campaign.timeout = args.timeout.unwrap_or(campaign.timeout);
+    campaign.threads = args.threads.clone().unwrap_or(campaign.threads);
+    campaign.operations = args.ops.clone().unwrap_or(campaign.operations);
+    campaign.perturb = args.perturb.clone().unwrap_or(campaign.perturb);
+    let path = if judge::is_tla(Path::new(&spec)) { directory.join(&spec).display().to_string() } else { spec.clone() };
+    let options = judge::Options { settings: Some(file), jobs: Some(1), ..judge::Options::default() };
+    let judge = Judge::new(&path, options).map_err(|failed| tell_about_spec(&failed))?;
+    let store = Store::at(directory.join("target/omnilink"));
+    let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
+    let program = Program { directory, build: settings.harness.build.clone(), run };
+    Ok(Fuzz { args, settings, spec, judge, campaign, program, store, environment: environment() })
+}
+
+impl Fuzz<'_> {
+    fn run(&self) -> Result<Exit, Exit> {
+        self.clear()?;
+        self.build()?;
+        let probed = self.probe_rr();
+        self.clear()?;
+        probed?;
+        self.announce();
+        let started = Instant::now();
+        let is_over = AtomicBool::new(false);
+        let (recorded, to_check) = sync_channel(1);
+        let (tally, recording) = std::thread::scope(|scope| {
+            let checking = scope.spawn(|| self.check_all(to_check, &is_over, started));
+            let recording = self.record_all(&recorded, &is_over, started);
+            drop(recorded);
+            (checking.join().expect("checking does not panic"), recording)
+        });
+        let tally = tally?;
+        recording?;
+        self.clear()?;
+        self.conclude(&tally, started.elapsed())
+    }
+
+    fn build(&self) -> Result<(), Exit> {
+        if self.args.no_build || self.program.build.is_empty() {
+            return Ok(());
+        }
+        let command = self.program.build.join(" ");
+        let started = Instant::now();
+        match self.program.build() {
+            Ok(Ok(())) => self.say(&format!("built: {command} ({:.1} s)", started.elapsed().as_secs_f64())),
+            Ok(Err(said)) => return Err(complain(&command, &InputError::new(format!("the build failed: {said}")))),
+            Err(error) => return Err(complain("the build", &InputError::new(error))),
+        }
+        Ok(())
+    }
+
+    fn probe_rr(&self) -> Result<(), Exit> {
+        let Some(rr) = &self.args.rr else { return Ok(()) };
+        let scratch = self.store.scratch();
+        let made = std::fs::create_dir_all(&scratch).map_err(|error| error.to_string());
+        made.and_then(|()| explore::rr::probe(rr, &scratch)).map_err(|why| {
+            let message = format!("`{rr}` cannot be used here: {why}");
+            let help = "without `--rr`, threads are disturbed by yields, naps, pinning and crowding";
+            complain("--rr", &InputError { message, help: Some(help.into()) })
+        })?;
+        self.say(&format!("recording with `{rr} record --chaos`"));
+        Ok(())
+    }
+
+    fn announce(&self) {
+        let Campaign { seed, runs, time, threads, operations, perturb, .. } = &self.campaign;
+        let number = |range: &std::ops::RangeInclusive<usize>| match range.start() == range.end() {
+            true => range.start().to_string(),
+            false => format!("{} to {}", range.start(), range.end()),
+        };
+        let time = time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
+        let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
+        self.say(&format!(
+            "fuzzing against {}: up to {}{time}, {} threads, {} operations each, disturbances: {}, seeds from {seed}",
+            self.spec,
+            counted(*runs, "run"),
+            number(threads),
+            number(operations),
+            perturb.join(", "),
+        ));
+    }
+
+    /// Records run after run until there is a reason to stop.
+    fn record_all(&self, recorded: &SyncSender<Recorded>, is_over: &AtomicBool, started: Instant) -> Result<(), Exit> {
+        for number in 0..self.campaign.runs {
+            let is_late = self.campaign.time.is_some_and(|time| started.elapsed() >= time);
+            if is_over.load(Ordering::Relaxed) || is_late || limits::is_interrupted() {
+                return Ok(());
+            }
+            let plan = self.campaign.plan(number);
+            let began = now().as_secs();
+            let trace = self.store.scratch().join(format!("{number}"));
+            let under = match &self.args.rr {
+                Some(rr) => explore::rr::record(rr, &self.store.scratch().join(format!("{number}.rr"))),
+                None => Vec::new(),
+            };
+            let ran = self.program.run(&plan, &trace, self.campaign.timeout, &under);
+            let ran = ran.map_err(|error| complain("the harness", &InputError::new(error)))?;
+            if recorded.send(Recorded { number, plan, ran, began, trace }).is_err() {
+                return Ok(()); // The other thread has given up, and says why.
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks recordings as they come.
+    fn check_all(&self, recorded: Receiver<Recorded>, is_over: &AtomicBool, started: Instant) -> Result<Tally, Exit> {
+        let bar = self.bar();
+        let mut tally = Tally::default();
+        for run in recorded {
+            if is_over.load(Ordering::Relaxed) {
+                continue; // It was recorded while the last one was checked.
+            }
+            let outcome = self.check_one(&run, &mut tally, started, &bar);
+            bar.set_message(tally.progress());
+            bar.tick();
+            match outcome {
+                Ok(is_bad) if is_bad && !self.args.keep_going => is_over.store(true, Ordering::Relaxed),
+                Ok(_) => {}
+                Err(exit) => {
+                    is_over.store(true, Ordering::Relaxed);
+                    bar.finish_and_clear();
+                    return Err(exit);
+                }
+            }
+        }
+        bar.finish_and_clear();
+        Ok(tally)
+    }
+
+    /// Checks one run. True if it failed.
+    fn check_one(&self, run: &Recorded, tally: &mut Tally, started: Instant, bar: &ProgressBar) -> Result<bool, Exit> {
+        if run.ran.ended == Ended::Finished && !run.trace.exists() {
+            let help = "a recorder writes to where the variable OMNILINK_TRACE says";
+            let message = "it ended well, and recorded nothing".to_owned();
+            return Err(bar.suspend(|| complain("the harness", &InputError { message, help: Some(help.into()) })));
+        }
+        let Checked { report, coverage } = self.judge(run);
+        tally.operations += coverage.actions.values().map(|happened| happened.operations).sum::<u64>();
+        tally.coverage.merge(coverage);
+        if tally.expected.is_none() && run.trace.exists() {
+            tally.expected = self.judge.operations(&run.trace).ok();
+        }
+        let (report, problem) = match report {
+            Ok(report) => (Some(report), None),
+            Err(Failed::Stopped(stop)) => (None, Some(format!("inconclusive: {stop}"))),
+            // Whatever is wrong with the recording or the specification will be wrong in the next run too.
+            Err(failed) if run.ran.ended == Ended::Finished => {
+                return Err(bar.suspend(|| tell(&failed, &format!("run {}", run.number + 1))));
+            }
+            Err(_) => (None, None),
+        };
+        let seen = tally.add(&run.ran.ended, report.as_ref(), problem, self.campaign.timeout, started.elapsed());
+        let is_first = seen.as_ref().is_some_and(|seen| seen.is_first);
+        if is_first || self.args.keep == Keep::All {
+            let id = self.keep(run, report.as_ref(), seen.as_ref())?;
+            if let Some(seen) = &seen {
+                tally.name(&seen.cause, &id);
+                bar.suspend(|| self.tell_failure(run, report.as_ref(), seen, &id, started.elapsed()));
+            }
+        }
+        tally.reports.extend(report);
+        let rr = run.trace.with_extension("rr");
+        for path in [&run.trace, &rr].into_iter().filter(|path| path.exists()) {
+            let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+            removed.map_err(|error| complain("a recording", &InputError::new(error)))?;
+        }
+        Ok(seen.is_some())
+    }
+
+    fn judge(&self, run: &Recorded) -> Checked {
+        let label = run.label();
+        let settings = limits::Settings {
+            timeout: Some(self.args.check_timeout),
+            max_memory: judge::Options::default().max_memory,
+            progress: Progress::None,
+        };
+        let limits = Limits::new(&settings, &label);
+        let mut case = Case { path: &run.trace, label: &label, witness: None, limits: &limits };
+        let mut report = self.judge.report(&mut case);
+        if let Ok(report) = &mut report {
+            report.stats.seconds = limits.elapsed().as_secs_f64();
+            report.next.clear();
+        }
+        Checked { report, coverage: coverage(&run.trace).unwrap_or_default() }
+    }
+
+    fn keep(&self, run: &Recorded, report: Option<&Report>, seen: Option<&Seen>) -> Result<String, Exit> {
+        let id = self.store.free_id(run.plan.seed);
+        let kept = Run {
+            schema: Run::schema(),
+            id: id.clone(),
+            began: run.began,
+            plan: run.plan.clone(),
+            command: self.program.run.clone(),
+            ended: run.ran.ended.clone(),
+            took: run.ran.took.as_secs_f64(),
+            spec: Path::new(&self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            verdict: report.map(|report| tally::word(&report.verdict).to_owned()),
+            cause: seen.map(|seen| seen.cause.clone()),
+            environment: self.environment.clone(),
+        };
+        let kept = self.store.keep(&kept, &run.trace, report, &self.judge.files());
+        kept.map_err(|error| complain("the run", &InputError::new(error)))?;
+        Ok(id)
+    }
+
+    fn tell_failure(&self, run: &Recorded, report: Option<&Report>, seen: &Seen, id: &str, after: Duration) {
+        if self.args.format == Output::Json {
+            return;
+        }
+        anstream::println!();
+        match (&run.ran.ended, report) {
+            (Ended::Finished, Some(report)) => {
+                anstream::print!("{}", report::text(report, report::Detail::Brief, true));
+            }
+            (Ended::Crashed { how, said }, _) => {
+                anstream::println!("{}: {}, {how}", run.label(), seen.kind.word());
+                said.lines().for_each(|line| anstream::println!("  {line}"));
+            }
+            _ => anstream::println!("{}: {}, {}", run.label(), seen.kind.word(), seen.cause),
+        }
+        let path = self.store.path(id);
+        anstream::println!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
+    }
+
+    fn conclude(&self, tally: &Tally, took: Duration) -> Result<Exit, Exit> {
+        if limits::is_interrupted() {
+            anstream::eprintln!("interrupted");
+        }
+        match self.args.format {
+            Output::Human => {
+                anstream::print!("\n{}", tally.summary(took));
+                let expected = tally.expected.as_deref().unwrap_or_default();
+                anstream::print!("{}", tally.coverage.text(expected, &self.settings.harness.unsupported));
+                anstream::print!("{}", tally.clusters());
+                anstream::print!("{}", self.next(tally));
+            }
+            Output::Json => anstream::println!("{:#}", tally.json(&self.spec, self.campaign.seed, took)),
+        }
+        write_extras(&self.args.reports, &tally.reports).map_err(|(path, error)| complain(&path, &error))?;
+        Ok(tally.exit())
+    }
+
+    /// Commands that lead further.
+    fn next(&self, tally: &Tally) -> String {
+        let Some(id) = tally.first_kept() else { return String::new() };
+        let (store, default) = (self.store.directory(), Path::new("target/omnilink"));
+        let store = if store == default { String::new() } else { format!(" --store {}", store.display()) };
+        format!("\n  all of it    omnilink runs show {id}{store}\n  to send it   omnilink runs pack {id}{store}\n")
+    }
+
+    /// Takes away what an earlier run left.
+    fn clear(&self) -> Result<(), Exit> {
+        let scratch = self.store.scratch();
+        match std::fs::remove_dir_all(&scratch) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(complain(&scratch.display().to_string(), &InputError::new(error)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn say(&self, line: &str) {
+        if self.args.format == Output::Human {
+            anstream::println!("{line}");
+        }
+    }
+
+    fn bar(&self) -> ProgressBar {
+        let is_shown = match self.args.progress {
+            Progress::Auto => std::io::IsTerminal::is_terminal(&std::io::stderr()),
+            Progress::Bar => true,
+            Progress::Counters | Progress::None => false,
+        };
+        if !is_shown {
+            return ProgressBar::hidden();
+        }
+        let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a template that parses");
+        ProgressBar::new_spinner().with_style(style)
+    }
+}
+
+/// So many of something, in words.
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// What a recording shows. Whatever is wrong with it, the check has said.
+fn coverage(trace: &Path) -> Option<Coverage> {
+    let recording = judge::input::open(trace, None).ok()?.read(trace).ok()?;
+    let mut coverage = Coverage::default();
+    coverage.add(History::new(recording).ok()?.ops().iter().cloned());
+    Some(coverage)
+}
+
+fn now() -> Duration {
+    // A clock before 1970 is as good as 1970 for a name and a seed.
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Where this runs.
+fn environment() -> Environment {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let system = format!("{} {}", read("/proc/sys/kernel/ostype"), read("/proc/sys/kernel/osrelease"));
+    let processor = read("/proc/cpuinfo");
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    Environment {
+        omnilink: env!("CARGO_PKG_VERSION").into(),
+        system: if system.trim().is_empty() { std::env::consts::OS.into() } else { system },
+        processor: model.unwrap_or(std::env::consts::ARCH).to_owned(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+    }
+}

@@ -1,0 +1,252 @@
+//! `omnilink fuzz` and `omnilink runs`, with harnesses of a few lines of shell that write their histories as text.
+
+mod tool;
+
+use std::fs;
+use std::path::Path;
+
+use tool::directory;
+
+/// What the command prints and how it ends.
+fn run(directory: &Path, args: &str) -> String {
+    let args: Vec<&str> = args.split_whitespace().collect();
+    tool::run(directory, &args).shown()
+}
+
+/// A register that forgets a write when the seed ends in 3, crashes when it ends in 5, and hangs when it ends in 7.
+const HARNESS: &str = r#"
+case $OMNILINK_SEED in
+  *5) echo "assertion failed" >&2; kill -ABRT $$ ;;
+  *7) sleep 60 ;;
+  *3) seen=nil ;;
+  *) seen=$OMNILINK_SEED ;;
+esac
+echo "T0 [1 4] write($OMNILINK_SEED)
+T1 [2 3] read() = nil
+T1 [5 6] read() = $seen" > "$OMNILINK_TRACE"
+"#;
+
+const SETTINGS: &str = r#"
+spec = "register"
+[harness]
+run = ["sh", "harness.sh"]
+[profile.default]
+timeout = "1s"
+threads = "2"
+operations = "1..2"
+perturb = ["none"]
+[profile.short]
+runs = 2
+"#;
+
+/// A directory with a harness and its settings.
+fn set_up(name: &str, settings: &str, harness: &str) -> std::path::PathBuf {
+    let directory = directory(name);
+    fs::write(directory.join("omnilink.toml"), settings).expect("a file for a test");
+    fs::write(directory.join("harness.sh"), harness).expect("a file for a test");
+    directory
+}
+
+/// What the command prints, without times and the names of runs, which change.
+fn fuzz(directory: &Path, args: &str) -> String {
+    let number = |text: &str| text.chars().all(|character| character.is_ascii_digit() || character == '.');
+    let printed = run(directory, args);
+    let words = |line: &str| {
+        let mut shown: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        for place in 1..shown.len() {
+            if (shown[place] == "s" || shown[place].starts_with("s:") || shown[place] == "s,")
+                && number(&shown[place - 1])
+            {
+                shown[place - 1] = "N".into();
+            }
+        }
+        shown.join(" ")
+    };
+    printed.lines().map(words).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_first_run_that_fails_ends_it() {
+    let directory = set_up("fuzz-first", SETTINGS, HARNESS);
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1"), @r"
+    fuzzing against register: up to 200 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
+
+    run 3 (seed 3, 2 threads, 1 operation each, undisturbed): rejected
+    error: no order of the operations allows T1:1 read() = nil [5 6]
+     |
+     = note: in state 3: `read` returned nil, but the register holds 3
+     = note: 2 of 3 operations explained
+
+    found after N s, kept as ef38ae: target/omnilink/ef38ae
+
+    3 runs, 9 operations, N s: 2 accepted, 1 rejected
+    first rejected after N s
+      operation  operations  overlapped
+      read                6        50 %  by write 50 %; = 1 17 %, 2 17 %, nil 67 %
+      write               3       100 %  by read 100 %
+
+      all of it    omnilink runs show ef38ae
+      to send it   omnilink runs pack ef38ae
+    exit 1
+    ");
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1 --profile short"), @r"
+    fuzzing against register: up to 2 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
+
+    2 runs, 6 operations, N s: 2 accepted
+      operation  operations  overlapped
+      read                4        50 %  by write 50 %; = 1 25 %, 2 25 %, nil 50 %
+      write               2       100 %  by read 100 %
+    exit 0
+    ");
+}
+
+#[test]
+fn runs_that_fail_are_told_apart() {
+    let directory = set_up("fuzz-all", SETTINGS, HARNESS);
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 11 --runs 15 --keep-going"), @r"
+    fuzzing against register: up to 15 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 11
+
+    run 3 (seed 13, 2 threads, 2 operations each, undisturbed): rejected
+    error: no order of the operations allows T1:1 read() = nil [5 6]
+     |
+     = note: in state 13: `read` returned nil, but the register holds 13
+     = note: 2 of 3 operations explained
+
+    found after N s, kept as 86991c: target/omnilink/86991c
+
+    run 5 (seed 15, 2 threads, 2 operations each, undisturbed): crashed, it was ended by SIGABRT
+      assertion failed
+
+    found after N s, kept as 543f86: target/omnilink/543f86
+
+    run 7 (seed 17, 2 threads, 2 operations each, undisturbed): stuck, it had not ended after 1s
+
+    found after N s, kept as 2bdee3: target/omnilink/2bdee3
+
+    15 runs, 36 operations, N s: 10 accepted, 2 rejected, 2 crashed, 1 stuck
+    first rejected after N s
+      operation  operations  overlapped
+      read               24        50 %  by write 50 %; many results
+      write              12       100 %  by read 100 %
+
+      runs  kept as  why
+         2  86991c   rejected: read: `read` returned nil, but the register holds #
+         2  543f86   crashed: it was ended by SIGABRT: assertion failed
+         1  2bdee3   stuck: it had not ended after 1s
+
+      all of it    omnilink runs show 86991c
+      to send it   omnilink runs pack 86991c
+    exit 1
+    ");
+    let listed = run(&directory, "runs list");
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 5 --runs 1"), @r"
+    fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 5
+
+    run 1 (seed 5, 2 threads, 2 operations each, undisturbed): crashed, it was ended by SIGABRT
+      assertion failed
+
+    found after N s, kept as a2df08: target/omnilink/a2df08
+
+    1 run, 0 operations, N s: 0 accepted, 1 crashed
+
+      all of it    omnilink runs show a2df08
+      to send it   omnilink runs pack a2df08
+    exit 5
+    ");
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 7 --runs 1 --timeout 200ms"), @r"
+    fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 7
+
+    run 1 (seed 7, 2 threads, 2 operations each, undisturbed): stuck, it had not ended after 200ms
+
+    found after N s, kept as 707e72: target/omnilink/707e72
+
+    1 run, 0 operations, N s: 0 accepted, 1 stuck
+
+      all of it    omnilink runs show 707e72
+      to send it   omnilink runs pack 707e72
+    exit 5
+    ");
+}
+
+#[test]
+fn a_run_can_be_sent_and_checked_again() {
+    let directory = set_up("fuzz-pack", SETTINGS, HARNESS);
+    run(&directory, "fuzz --seed 3 --runs 1");
+    assert!(run(&directory, "runs pack latest -o run.omni").ends_with("run.omni\nexit 0"));
+    run(&directory, "runs prune");
+    assert_eq!(run(&directory, "runs list"), "no runs are kept\nexit 0");
+    let shown = run(&directory, "runs show run.omni --recheck");
+    assert!(shown.contains("seed 3, 2 threads") && shown.contains("the verdict is the same as before: rejected"));
+    assert!(shown.ends_with("exit 1"), "{shown}");
+    fs::write(directory.join("cut.omni"), &fs::read(directory.join("run.omni")).unwrap()[..100]).unwrap();
+    assert!(run(&directory, "runs show cut.omni").ends_with("exit 2"));
+    insta::assert_snapshot!(run(&directory, "runs show latest"), @r"
+    error: runs: there is no run `latest`
+    help: `omnilink runs list` lists them
+    exit 2
+    ");
+}
+
+#[test]
+fn what_cannot_run_is_said() {
+    let nothing = directory("fuzz-nothing");
+    insta::assert_snapshot!(run(&nothing, "fuzz"), @r"
+    error: omnilink.toml: cannot be read: No such file or directory (os error 2)
+    help: `omnilink init` sets up a harness with its settings
+    exit 2
+    ");
+    let wrong = |name: &str, settings: &str, args: &str| run(&set_up(name, settings, HARNESS), args);
+    insta::assert_snapshot!(wrong("fuzz-spec", "[harness]\nrun = [\"sh\"]", "fuzz"), @r#"
+    error: omnilink.toml: it does not say what to check against
+    help: `spec = "Queue.tla"`, or the name of one of those that `omnilink specs` lists
+    exit 2
+    "#);
+    insta::assert_snapshot!(wrong("fuzz-run", "spec = \"queue\"", "fuzz"), @r#"
+    error: omnilink.toml: it does not say how to run the harness
+    help: `run = ["target/release/harness"]` below `[harness]`, or `omnilink fuzz -- COMMAND`
+    exit 2
+    "#);
+    insta::assert_snapshot!(wrong("fuzz-profile", SETTINGS, "fuzz --profile ci"), @r"
+    error: omnilink.toml: there is no profile `ci` in the settings
+    exit 2
+    ");
+    insta::assert_snapshot!(wrong("fuzz-range", SETTINGS, "fuzz --threads 0"), @r"
+    error: invalid value '0' for '--threads <RANGE>': `0`, which is neither a number above zero nor a range such as `2..4`
+
+    For more information, try '--help'.
+    exit 2
+    ");
+    insta::assert_snapshot!(wrong("fuzz-command", SETTINGS, "fuzz --seed 1 --runs 1 -- ./no-such-program"), @r"
+    fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
+    error: the harness: `./no-such-program` cannot be run: No such file or directory (os error 2)
+    exit 2
+    ");
+    insta::assert_snapshot!(wrong("fuzz-other", SETTINGS, "fuzz --seed 1 --runs 1 -- sh -c true"), @r"
+    fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
+    error: the harness: it ended well, and recorded nothing
+    help: a recorder writes to where the variable OMNILINK_TRACE says
+    exit 2
+    ");
+    let broken = SETTINGS.replace("run = ", "build = [\"sh\", \"-c\", \"echo wrong; exit 1\"]\nrun = ");
+    insta::assert_snapshot!(wrong("fuzz-build", &broken, "fuzz"), @r"
+    error: sh -c echo wrong; exit 1: the build failed: it ended with code 1
+    wrong
+    exit 2
+    ");
+    insta::assert_snapshot!(wrong("fuzz-rr", SETTINGS, "fuzz --rr ./no-such-rr"), @r"
+    error: --rr: `./no-such-rr` cannot be used here: it cannot record: timeout: failed to run command ‘./no-such-rr’: No such file or directory
+    help: without `--rr`, threads are disturbed by yields, naps, pinning and crowding
+    exit 2
+    ");
+}
+
+#[test]
+fn a_doctor_never_fails() {
+    let said = run(&directory("doctor"), "doctor --rr no-such-rr");
+    assert!(said.contains("no   rr                 `no-such-rr` is not installed"), "{said}");
+    assert!(said.ends_with("exit 0"), "{said}");
+    let said = run(&directory("doctor-json"), "doctor --format json --rr no-such-rr");
+    let json: serde_json::Value = serde_json::from_str(said.trim_end_matches("exit 0")).unwrap();
+    assert_eq!(json["facts"].as_array().unwrap().len(), 8);
+}

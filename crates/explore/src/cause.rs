@@ -1,0 +1,65 @@
+//! What runs that fail have in common: the same operation is refused by the same line of the specification.
+
+use report::{Report, Verdict, Why};
+
+/// A short name for why a history was not accepted, the same for histories that fail for the same reason. None if it was
+/// accepted.
+pub fn cause(report: &Report) -> Option<String> {
+    match &report.verdict {
+        Verdict::Accepted => None,
+        Verdict::Inconclusive { stop } => Some(format!("inconclusive: {stop}")),
+        Verdict::Violated(violation) => Some(format!("`{}` is violated", violation.invariant)),
+        Verdict::Rejected(rejection) => {
+            let blocked = rejection.blocked.and_then(|op| report.operations.get(op.0));
+            let action = blocked.map(|op| op.action.clone());
+            let refused = rejection.reasons.iter().filter(|reason| Some(reason.op) == rejection.blocked);
+            let line = refused.filter_map(|reason| line(report, &reason.why)).next();
+            Some(match (action, line) {
+                (Some(action), Some(line)) => format!("{action}: {line}"),
+                (Some(action), None) => action,
+                (None, _) => without_numbers(&rejection.sentence),
+            })
+        }
+    }
+}
+
+/// What of the specification says no.
+fn line(report: &Report, why: &Why) -> Option<String> {
+    match why {
+        Why::Guard(guard) => {
+            let is_false = |outcome: &report::Outcome| matches!(outcome, report::Outcome::False);
+            let conjunct = guard.conjuncts.iter().find(|conjunct| conjunct.outcomes.iter().any(is_false))?;
+            let source = report.sources.get(conjunct.span.source)?;
+            let line = source.text.get(..conjunct.span.start)?.matches('\n').count() + 1;
+            let file = source.path.rsplit('/').next().unwrap_or_default();
+            Some(format!("{} is FALSE, {file}:{line}", conjunct.text))
+        }
+        Why::Words { text } => Some(without_numbers(text)),
+        Why::Excluded { name, .. } => Some(format!("excluded by {name}")),
+        Why::Error { message, .. } => Some(without_numbers(message)),
+        Why::Time { .. } | Why::Dead => None,
+    }
+}
+
+/// Numbers are values of one run, mostly.
+fn without_numbers(text: &str) -> String {
+    let mut shown = String::new();
+    for character in text.chars() {
+        match character.is_ascii_digit() {
+            true if shown.ends_with('#') => {}
+            true => shown.push('#'),
+            false => shown.push(character),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_not_part_of_a_cause() {
+        assert_eq!(without_numbers("T12:3 pop() = 1007 in {1, 22}"), "T#:# pop() = # in {#, #}");
+    }
+}

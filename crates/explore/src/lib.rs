@@ -1,0 +1,25 @@
+//! Runs a harness many times under different conditions, and keeps what came of it.
+//!
+//! ```text
+//!  omnilink.toml ── Campaign ── plan(n) ──► Plan ── Program::run ──► Ended, a recording
+//!  a recording and its report ── Store::keep ──► target/omnilink/ID/ ── pack ──► ID.omni
+//! ```
+//!
+//! A harness is any program that reads a few environment variables ([`Plan::environment`]), drives the system with that
+//! many threads and operations, and records what it does. Nothing here knows what a specification is; whoever checks
+//! recordings hands in the report.
+
+mod bundle;
+mod campaign;
+mod cause;
+mod coverage;
+mod program;
+pub mod rr;
+mod store;
+
+pub use bundle::{pack, unpack};
+pub use campaign::{BadProfile, Campaign, Disturbance, Plan, parse_range};
+pub use cause::cause;
+pub use coverage::{Coverage, Happened};
+pub use program::{Ended, Program, Ran};
+pub use store::{Environment, Run, Store, StoreError};

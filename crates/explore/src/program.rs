@@ -1,0 +1,208 @@
+//! The harness as a process: built once, run once for every plan.
+//!
+//! A run has a process group of its own, so that whatever it started ends with it.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
+
+use crate::campaign::Plan;
+
+/// A harness.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Where its commands run.
+    pub directory: PathBuf,
+    /// The command that builds it; nothing to do if empty.
+    pub build: Vec<String>,
+    /// The command that runs it.
+    pub run: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Ended {
+    /// As it should.
+    Finished,
+    /// With another code than zero, or by a signal.
+    Crashed {
+        /// What ended it.
+        how: String,
+        /// The last that it said.
+        said: String,
+    },
+    /// It was stopped when its time was over.
+    TimedOut,
+}
+
+/// A run that is over.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// How it ended.
+    pub ended: Ended,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// So much of what a harness says last is kept.
+const LAST_WORDS: usize = 2000;
+
+impl Program {
+    /// Builds it. What the build prints is returned if it fails.
+    pub fn build(&self) -> io::Result<Result<(), String>> {
+        let [name, arguments @ ..] = &*self.build else { return Ok(Ok(())) };
+        let mut command = Command::new(self.resolve(name));
+        let output = command.args(arguments).current_dir(&self.directory).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| named(name, error))?;
+        if output.status.success() {
+            return Ok(Ok(()));
+        }
+        let said = [output.stdout, output.stderr].concat();
+        Ok(Err(format!("{}\n{}", how(output.status), String::from_utf8_lossy(&said).trim_end())))
+    }
+
+    /// Runs it once, perhaps under another program that comes first on the command line.
+    pub fn run(&self, plan: &Plan, trace: &Path, timeout: Duration, under: &[String]) -> io::Result<Ran> {
+        let words: Vec<&String> = under.iter().chain(&self.run).collect();
+        let [name, arguments @ ..] = &*words else {
+            return Err(io::Error::other("there is no command that runs the harness"));
+        };
+        fs::create_dir_all(trace.parent().unwrap_or(Path::new("")))?;
+        let words_file = trace.with_extension("said");
+        let said = fs::File::create(&words_file)?;
+        let trace =
+            fs::canonicalize(trace.parent().unwrap_or(Path::new(".")))?.join(trace.file_name().unwrap_or_default());
+        let started = Instant::now();
+        let mut command = Command::new(self.resolve(name));
+        command.args(arguments).current_dir(&self.directory).envs(plan.environment(&trace)).process_group(0);
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
+        let mut child = command.spawn().map_err(|error| named(name, error))?;
+        let status = wait(&mut child, started + timeout)?;
+        // Whatever it started and left behind.
+        end_group(&child);
+        let ended = match status {
+            None => {
+                child.wait()?;
+                Ended::TimedOut
+            }
+            Some(status) if status.success() => Ended::Finished,
+            Some(status) => Ended::Crashed { how: how(status), said: last_words(&words_file)? },
+        };
+        fs::remove_file(&words_file)?;
+        Ok(Ran { ended, took: started.elapsed() })
+    }
+
+    /// A command with a path in it is looked for from where the harness is.
+    fn resolve(&self, name: &str) -> PathBuf {
+        if name.contains('/') { self.directory.join(name) } else { name.into() }
+    }
+}
+
+/// Waits until the process has ended, or until it is too late.
+fn wait(child: &mut Child, until: Instant) -> io::Result<Option<ExitStatus>> {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= until {
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+fn end_group(child: &Child) {
+    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
+        // There is nobody left to end, mostly.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// How a process ended, in words.
+fn how(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("it ended with code {code}"),
+        (None, Some(signal)) => format!("it was ended by {}", signal_name(signal)),
+        (None, None) => "it ended in an unknown way".into(),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 8] = [
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (15, "SIGTERM"),
+    ];
+    let known = NAMES.iter().find(|(number, _)| *number == signal);
+    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}
+
+fn last_words(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
+    Ok(text.trim().to_owned())
+}
+
+fn named(command: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{command}` cannot be run: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, timeout: Duration) -> Ended {
+        let directory = tempfile::tempdir().unwrap();
+        let run = ["sh", "-c", script].map(str::to_owned).into();
+        let program = Program { directory: directory.path().into(), build: Vec::new(), run };
+        let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: Vec::new() };
+        program.run(&plan, &directory.path().join("runs/trace"), timeout, &[]).unwrap().ended
+    }
+
+    #[test]
+    fn every_end_is_told_apart() {
+        let long = Duration::from_secs(20);
+        assert_eq!(
+            run("test $OMNILINK_SEED = 1 && test $OMNILINK_OPS = 3 && mkdir $OMNILINK_TRACE", long),
+            Ended::Finished
+        );
+        let crashed = |how: &str, said: &str| Ended::Crashed { how: how.into(), said: said.into() };
+        assert_eq!(run("echo no >&2; exit 3", long), crashed("it ended with code 3", "no"));
+        assert_eq!(run("kill -SEGV $$", long), crashed("it was ended by SIGSEGV", ""));
+        assert_eq!(run("sleep 30", Duration::from_millis(50)), Ended::TimedOut);
+    }
+
+    #[test]
+    fn what_a_run_leaves_behind_ends_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("alive");
+        let script = format!("(sleep 1; touch {}) & exit 0", file.display());
+        assert_eq!(run(&script, Duration::from_secs(20)), Ended::Finished);
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn a_build_that_fails_says_why() {
+        let build = ["sh", "-c", "echo wrong; exit 1"].map(str::to_owned).into();
+        let program = Program { directory: ".".into(), build, run: Vec::new() };
+        assert_eq!(program.build().unwrap(), Err("it ended with code 1\nwrong".into()));
+        let program = Program { build: vec!["no-such-compiler".into()], ..program };
+        assert!(program.build().unwrap_err().to_string().starts_with("`no-such-compiler` cannot be run"));
+    }
+}

@@ -1,0 +1,301 @@
+//! Runs that were kept: a directory each, below one directory.
+//!
+//! ```text
+//!  target/omnilink/3f9c1a/run.json       what ran, how it ended, what came of it
+//!                         report.json    what the check found
+//!                         trace/         the recording
+//!                         spec/          the specification with all that belongs to it, as it was then
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::campaign::Plan;
+use crate::program::Ended;
+
+/// The name and version of the form of `run.json`.
+const SCHEMA: &str = "omnilink.run/1";
+
+/// A run, as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// How it is called.
+    pub id: String,
+    /// When it began, in seconds since 1970.
+    pub began: u64,
+    /// What was asked for.
+    pub plan: Plan,
+    /// The command that ran.
+    pub command: Vec<String>,
+    /// How it ended.
+    pub ended: Ended,
+    /// How long it took, in seconds.
+    pub took: f64,
+    /// What it was checked against, as a file below `spec/`, or the name of a built-in specification.
+    pub spec: String,
+    /// The verdict in one word; none if nothing could be checked.
+    pub verdict: Option<String>,
+    /// Why, the same for runs that fail for the same reason.
+    pub cause: Option<String>,
+    /// Where it ran.
+    pub environment: Environment,
+}
+
+/// Where something ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// The version of this program.
+    pub omnilink: String,
+    /// The operating system and its version.
+    pub system: String,
+    /// The processor.
+    pub processor: String,
+    /// How many cores.
+    pub cores: usize,
+}
+
+/// Why a run cannot be kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file does not say what it should.
+    #[error("{}: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// There is no such run.
+    #[error("there is no run `{0}`")]
+    Unknown(String),
+    /// There are several.
+    #[error("`{0}` may be any of the runs {1}")]
+    Ambiguous(String, String),
+}
+
+impl StoreError {
+    pub(crate) fn file(path: &Path, error: io::Error) -> StoreError {
+        StoreError::File { path: path.to_owned(), error }
+    }
+}
+
+/// The directory that runs are kept in.
+#[derive(Debug, Clone)]
+pub struct Store {
+    directory: PathBuf,
+}
+
+impl Store {
+    /// The store in this directory, which needs not be there yet.
+    pub fn at(directory: impl Into<PathBuf>) -> Store {
+        Store { directory: directory.into() }
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where a run is, or would be.
+    pub fn path(&self, id: &str) -> PathBuf {
+        self.directory.join(id)
+    }
+
+    /// A place for what is not kept yet.
+    pub fn scratch(&self) -> PathBuf {
+        self.directory.join(".scratch")
+    }
+
+    /// A name that no run has: the same for the same seed unless it is taken.
+    pub fn free_id(&self, seed: u64) -> String {
+        let mut random = fastrand::Rng::with_seed(seed);
+        loop {
+            let id = format!("{:06x}", random.u32(..1 << 24));
+            if !self.path(&id).exists() {
+                return id;
+            }
+        }
+    }
+
+    /// Keeps a run: moves its recording here, and writes down the rest.
+    pub fn keep(
+        &self,
+        run: &Run,
+        trace: &Path,
+        report: Option<&report::Report>,
+        spec: &[(PathBuf, String)],
+    ) -> Result<PathBuf, StoreError> {
+        let directory = self.path(&run.id);
+        let make = |path: &Path| fs::create_dir_all(path).map_err(|error| StoreError::file(path, error));
+        make(&directory)?;
+        let kept = directory.join("trace");
+        if trace.exists() {
+            fs::rename(trace, &kept).map_err(|error| StoreError::file(&kept, error))?;
+        }
+        let write = |name: &str, text: String| {
+            let path = directory.join(name);
+            fs::write(&path, text).map_err(|error| StoreError::file(&path, error))
+        };
+        make(&directory.join("spec"))?;
+        for (file, name) in spec {
+            let copy = directory.join("spec").join(name);
+            fs::copy(file, &copy).map_err(|error| StoreError::file(file, error))?;
+        }
+        if let Some(report) = report {
+            write("report.json", report.to_json())?;
+        }
+        // What comes last says that all of it is there.
+        let text = serde_json::to_string_pretty(run).expect("a run is plain data");
+        write("run.json", text + "\n")?;
+        Ok(directory)
+    }
+
+    /// All runs, the last one last.
+    pub fn list(&self) -> Result<Vec<Run>, StoreError> {
+        let entries = match fs::read_dir(&self.directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::file(&self.directory, error)),
+        };
+        let mut runs = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| StoreError::file(&self.directory, error))?.path();
+            if path.join("run.json").is_file() {
+                runs.push(read(&path)?);
+            }
+        }
+        runs.sort_by(|a: &Run, b: &Run| (a.began, &a.id).cmp(&(b.began, &b.id)));
+        Ok(runs)
+    }
+
+    /// A run by its name, the beginning of its name, or `latest`.
+    pub fn find(&self, name: &str) -> Result<(Run, PathBuf), StoreError> {
+        let mut runs = self.list()?;
+        let run = if name == "latest" {
+            runs.pop()
+        } else {
+            runs.retain(|run| run.id.starts_with(name));
+            if runs.len() > 1 {
+                let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+                return Err(StoreError::Ambiguous(name.to_owned(), ids.join(", ")));
+            }
+            runs.pop()
+        };
+        let run = run.ok_or_else(|| StoreError::Unknown(name.to_owned()))?;
+        let path = self.path(&run.id);
+        Ok((run, path))
+    }
+
+    /// Removes a run.
+    pub fn remove(&self, id: &str) -> Result<(), StoreError> {
+        let path = self.path(id);
+        fs::remove_dir_all(&path).map_err(|error| StoreError::file(&path, error))
+    }
+}
+
+impl Run {
+    /// What every run has.
+    pub fn schema() -> String {
+        SCHEMA.to_owned()
+    }
+}
+
+/// Reads what a directory says about its run.
+pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
+    let path = directory.join("run.json");
+    let text = fs::read_to_string(&path).map_err(|error| StoreError::file(&path, error))?;
+    let damaged = |why: String| StoreError::Damaged { path: path.clone(), why };
+    let run: Run = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    if run.schema != SCHEMA {
+        return Err(damaged(format!("it is of the form `{}`, and `{SCHEMA}` is known", run.schema)));
+    }
+    Ok(run)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn run(id: &str, began: u64) -> Run {
+        Run {
+            schema: Run::schema(),
+            id: id.into(),
+            began,
+            plan: Plan { seed: 7, threads: 2, operations: 100, perturb: Vec::new() },
+            command: vec!["target/release/harness".into()],
+            ended: Ended::Finished,
+            took: 0.25,
+            spec: "Queue.tla".into(),
+            verdict: Some("rejected".into()),
+            cause: Some("Dequeue: elem = Head(queue) is FALSE, Queue.tla:25".into()),
+            environment: Environment {
+                omnilink: "0.1.0".into(),
+                system: "Linux".into(),
+                processor: "a processor".into(),
+                cores: 2,
+            },
+        }
+    }
+
+    /// A store with two runs.
+    pub(crate) fn store(directory: &Path) -> Store {
+        let store = Store::at(directory.join("store"));
+        for (id, began) in [("abc123", 5), ("abd456", 3)] {
+            let trace = directory.join("trace");
+            fs::create_dir_all(&trace).unwrap();
+            fs::write(trace.join("000.seg"), [7; 100]).unwrap();
+            let spec = directory.join("Queue.tla");
+            fs::write(&spec, "---- MODULE Queue ----\n====").unwrap();
+            store.keep(&run(id, began), &trace, None, &[(spec, "Queue.tla".into())]).unwrap();
+        }
+        store
+    }
+
+    #[test]
+    fn runs_are_found_by_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(directory.path());
+        let ids: Vec<String> = store.list().unwrap().into_iter().map(|run| run.id).collect();
+        assert_eq!(ids, ["abd456", "abc123"]);
+        assert_eq!(store.find("latest").unwrap().0, run("abc123", 5));
+        assert_eq!(store.find("abd").unwrap().0.id, "abd456");
+        let wrong = |name: &str| store.find(name).unwrap_err().to_string();
+        insta::assert_snapshot!(wrong("ab"), @"`ab` may be any of the runs abd456, abc123");
+        insta::assert_snapshot!(wrong("x"), @"there is no run `x`");
+        store.remove("abd456").unwrap();
+        assert_eq!(store.list().unwrap().len(), 1);
+        assert!(Store::at(directory.path().join("nowhere")).list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_not_a_run_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(directory.path());
+        let path = store.path("abc123").join("run.json");
+        fs::write(&path, fs::read_to_string(&path).unwrap().replace("run/1", "run/9")).unwrap();
+        assert!(
+            store
+                .list()
+                .unwrap_err()
+                .to_string()
+                .ends_with("it is of the form `omnilink.run/9`, and `omnilink.run/1` is known")
+        );
+        fs::write(&path, "{").unwrap();
+        assert!(store.find("latest").is_err());
+    }
+}

@@ -1,0 +1,231 @@
+//! Decides about recordings: files in, a report out.
+//!
+//! ```text
+//!  Queue.tla, Queue.cfg, omnilink.toml ── Judge::new ──► Judge
+//!  run.jsonl, run/*.seg                ── Judge::report ──► report::Report, or why there is none: Failed
+//! ```
+//!
+//! This is what the command, fuzzing and tests in Rust have in common. It reads the files that it is handed and what they
+//! refer to, and prints nothing.
+
+mod builtin;
+pub mod complaint;
+mod guard;
+pub mod input;
+pub mod load;
+mod mentions;
+mod tla;
+mod world;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use history::{Cut, OpId, Precedence, Stop};
+use report::Report;
+use search::{Stats, Strategy};
+
+use builtin::Builtin;
+pub use complaint::Complaint;
+pub use guard::{guarded, limit};
+pub use input::InputError;
+pub use mentions::witness_line;
+pub use tla::{Bound, SETTINGS, Tla};
+pub use world::{Outside, Stopper};
+
+/// What a recording and a specification are, and how to search.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The configuration of a TLA+ module; the file beside it that has the same name if none.
+    pub config: Option<PathBuf>,
+    /// Where to look for modules that are neither beside the root module nor built in.
+    pub includes: Vec<PathBuf>,
+    /// How operations and a TLA+ module belong together; the file beside it if none.
+    pub settings: Option<PathBuf>,
+    /// The format of recordings; found out by looking if none.
+    pub from: Option<input::Kind>,
+    /// What orders operations of different processes.
+    pub order: Precedence,
+    /// A file that is larger than this is not read.
+    pub max_memory: u64,
+    /// Give up when more configurations than this are possible at once.
+    pub max_width: Option<usize>,
+    /// Split a history into independent parts, and use procedures made for one data type.
+    pub shortcuts: bool,
+    /// Place operations in every order that is possible, and leave nothing out.
+    pub exhaustive: bool,
+    /// How many parts to search at once; all cores if none.
+    pub jobs: Option<usize>,
+    /// Where what a specification prints goes.
+    pub print: fn(&str),
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            config: None,
+            includes: Vec::new(),
+            settings: None,
+            from: None,
+            order: Precedence::RealTime,
+            max_memory: 16 << 30,
+            max_width: None,
+            shortcuts: true,
+            exhaustive: false,
+            jobs: None,
+            print: |_| {},
+        }
+    }
+}
+
+/// What may stop a check. Asked from several threads.
+pub trait Limits: Sync {
+    /// Why to stop a search now, if there is a reason.
+    fn look(&self, stats: &Stats) -> Option<Stop>;
+    /// The same, asked by somebody who has nothing to show.
+    fn exceeded(&self) -> Option<Stop>;
+}
+
+/// Nothing stops a check.
+#[derive(Debug, Clone, Copy)]
+pub struct Unlimited;
+
+impl Limits for Unlimited {
+    fn look(&self, _: &Stats) -> Option<Stop> {
+        None
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        None
+    }
+}
+
+/// Why a recording could not be checked.
+#[derive(Debug)]
+pub enum Failed {
+    /// The recording, or something else that was handed in, is wrong.
+    Input(InputError),
+    /// The specification, or what it makes of the recording, is wrong.
+    Spec(Vec<Complaint>),
+    /// A limit was reached in the middle of an evaluation.
+    Stopped(Stop),
+}
+
+impl<E: Into<InputError>> From<E> for Failed {
+    fn from(error: E) -> Failed {
+        Failed::Input(error.into())
+    }
+}
+
+/// Checks recordings against one specification.
+#[derive(Debug)]
+pub struct Judge {
+    against: Against,
+    options: Options,
+}
+
+#[derive(Debug)]
+enum Against {
+    Builtin(Builtin),
+    Tla(Box<Tla>),
+}
+
+/// A recording, and what to do with it.
+pub struct Case<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// How people call it.
+    pub label: &'a str,
+    /// Where to write the order of an accepted history, if anywhere.
+    pub witness: Option<&'a mut dyn Write>,
+    /// What may stop the check.
+    pub limits: &'a dyn Limits,
+}
+
+impl Judge {
+    /// Reads a specification: a TLA+ module by its path, or a built-in one by its name.
+    pub fn new(spec: &str, options: Options) -> Result<Judge, Failed> {
+        let against = if is_tla(Path::new(spec)) {
+            Against::Tla(Box::new(Tla::load(Path::new(spec), &options).map_err(Failed::Spec)?))
+        } else {
+            Against::Builtin(Builtin::find(spec)?)
+        };
+        Ok(Judge { against, options })
+    }
+
+    /// Checks one recording.
+    pub fn report(&self, case: &mut Case<'_>) -> Result<Report, Failed> {
+        match &self.against {
+            Against::Builtin(builtin) => builtin.check(&self.options, case),
+            Against::Tla(tla) => tla.check(&self.options, case),
+        }
+    }
+
+    /// The operations that recordings may have, as they are recorded, as far as that is known. A recording is needed because
+    /// it may give constants their values.
+    pub fn operations(&self, recording: &Path) -> Result<Vec<String>, Failed> {
+        self.tla().map_or(Ok(Vec::new()), |tla| tla.operations(&self.options, recording))
+    }
+
+    /// The files that the specification was read from, each with the name that it needs to have beside the others.
+    pub fn files(&self) -> Vec<(PathBuf, String)> {
+        self.tla().map_or_else(Vec::new, Tla::files)
+    }
+
+    /// The specification, if it is in TLA+.
+    pub fn tla(&self) -> Option<&Tla> {
+        match &self.against {
+            Against::Builtin(_) => None,
+            Against::Tla(tla) => Some(tla),
+        }
+    }
+}
+
+/// How a path says that it is a TLA+ module.
+pub fn is_tla(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "tla")
+}
+
+/// How to search.
+fn strategy(options: &Options) -> Strategy {
+    match options.order {
+        Precedence::RealTime if !options.exhaustive => Strategy::JustInTime,
+        order => Strategy::ByLevel(order),
+    }
+}
+
+fn order(options: &Options) -> report::Order {
+    match options.order {
+        Precedence::RealTime => report::Order::RealTime,
+        Precedence::Program => report::Order::Program,
+    }
+}
+
+/// Where a recording breaks off, each for a sentence that begins by saying that it does.
+fn cuts(cuts: &[Cut]) -> Vec<String> {
+    let sentence = |cut: &Cut| {
+        let part = if cut.part.is_empty() { String::new() } else { format!(" of {}", cut.part) };
+        format!("after {} bytes{part} {}", cut.at_byte, cut.found)
+    };
+    cuts.iter().map(sentence).collect()
+}
+
+/// So many of the operations in flight at the widest place are named: those that ran longest.
+const MOST_IN_FLIGHT: usize = 8;
+
+/// What a check took.
+fn stats(stats: &Stats, method: &str, mention: &mut dyn FnMut(OpId) -> report::OpRef) -> report::Stats {
+    let widest = stats.widest.as_ref().map(|widest| report::Widest {
+        width: widest.width,
+        at: widest.goal.map(&mut *mention),
+        in_flight: widest.in_flight.iter().take(MOST_IN_FLIGHT).map(|&op| mention(op)).collect(),
+    });
+    report::Stats {
+        method: method.into(),
+        returned: stats.operations,
+        evaluations: stats.steps,
+        generated: stats.generated,
+        distinct: stats.distinct,
+        widest,
+        seconds: 0.0,
+    }
+}
