@@ -1,14 +1,14 @@
 //! Every check, in the order in which they fail fastest.
 //!
 //! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. Besides what Rust brings,
-//! the steps need Java and pip, for TLC.
+//! the steps need Java and pip, for TLC, and a C++ compiler and CMake, for the recorders.
 
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::workspace::Workspace;
-use crate::{fuzz, oracle, smoke, tidy};
+use crate::{fuzz, oracle, recorders, smoke, tidy};
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
 const RANDOM: usize = 500;
@@ -29,6 +29,7 @@ const STEPS: &[Step] = &[
     ("docs", |workspace| workspace.cargo_with("doc --no-deps --workspace", &[("RUSTDOCFLAGS", "-D warnings")])),
     ("fuzz for one second", |workspace| fuzz::run(workspace, 1, None)),
     ("examples in documents", |workspace| smoke::run(workspace, false)),
+    ("recorders", |workspace| recorders::run(workspace, &recorders::Options::quick())),
     ("answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::quick())),
     ("random answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::random(RANDOM))),
     ("random histories", |workspace| oracle::run(workspace, &oracle::Options::traces(TRACES))),

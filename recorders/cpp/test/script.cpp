@@ -2,9 +2,9 @@
 //
 //   script DIR < file
 //
-// One command per line, words separated by blanks:
+// One command per line, words separated by blanks; lines that begin with `#` are skipped:
 //
-//   process NAME            start the process NAME, or go on with it
+//   process NAME            start the process NAME, which may have blanks, or go on with it
 //   time N                  the clock stands at N from now on
 //   call ACTION v v v       begin ACTION, with arguments by place
 //   named ACTION a=v b=v    begin ACTION, with arguments by name
@@ -44,9 +44,10 @@ class Line {
  public:
   explicit Line(std::string text) : text_(std::move(text)) {}
 
+  // At the end of the text, or at a comment.
   bool is_over() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    return at_ == text_.size();
+    return at_ == text_.size() || (at_ == 0 && text_[at_] == '#');
   }
 
   std::string word() {
@@ -55,6 +56,9 @@ class Line {
     while (at_ < text_.size() && std::string_view(" []{}()").find(text_[at_]) == std::string_view::npos) ++at_;
     return text_.substr(begin, at_ - begin);
   }
+
+  // What is left of the line.
+  std::string rest() { return is_over() ? "" : text_.substr(at_); }
 
   Value value() {
     if (is_over()) throw std::runtime_error("a value is missing: " + text_);
@@ -166,10 +170,10 @@ class Script {
  private:
   void step(Line& line, std::size_t index) {
     const std::string command = line.word();
-    if (command == "process") return switch_to(line.word());
+    if (command == "process") return switch_to(line.rest());
     if (command == "time") return now_.store(std::stoull(line.word()));
     if (command == "close") {
-      running_.erase(line.word());
+      running_.erase(line.rest());
       return;
     }
     Running& running = running_.at(current_);
@@ -216,8 +220,8 @@ class Script {
       Line line(lines_[i]);
       if (line.is_over()) continue;
       const std::string command = line.word();
-      if (command == "process") process = line.word();
-      if (command == "close" && line.word() == current_) return {};
+      if (command == "process") process = line.rest();
+      if (command == "close" && line.rest() == current_) return {};
       if (process != current_) continue;
       if (command == "done") return line.row();
       for (const char* const other : {"as", "failed", "drop", "call", "named"}) {

@@ -112,6 +112,7 @@ void outcomes(const std::string& root) {
     get.done(7);
     now = 1040;  // A start is never before the end of the operation that came before.
     auto put = process.call(PUT, 1, 2);
+    now = 1050;
     put.meta("n", "x");
     put.failed();
     auto refined = process.call(GET, 2);

@@ -26,7 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &[]),
     ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
     ("harness", &["tla-syntax", "tla", "validate"]),
-    ("omnilink", &["history", "search", "models"]),
+    ("omnilink", &["history", "search", "models", "record", "macros", "report", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "report", "validate"]),

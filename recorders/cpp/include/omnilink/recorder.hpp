@@ -229,17 +229,17 @@ class Log {
   static constexpr std::size_t number_and_times = 1 + 3 * longest_varint;
 
   static void expect(const Names& names, std::size_t count, const Action& action, const char* what) {
-    if (names.size() != count) {
-      fail("`" + std::string(action.name()) + "` has " + std::to_string(names.size()) + " " + what + ", and " +
-           std::to_string(count) + " are given");
-    }
+    if (__builtin_expect(names.size() != count, 0)) wrong_count(names, count, action, what);
   }
 
-  // The end, which is not before a start that was raised.
-  std::uint64_t finish() {
-    const std::uint64_t end = has_end_ ? end_ : clock_.end();
-    return latest_ = std::max(end, start_);
+  [[noreturn, gnu::noinline]] static void wrong_count(const Names& names, std::size_t count, const Action& action,
+                                                      const char* what) {
+    fail("`" + std::string(action.name()) + "` has " + std::to_string(names.size()) + " " + what + ", and " +
+         std::to_string(count) + " are given");
   }
+
+  // The end, as it was read: a clock that steps back is for the reader of the trace to judge.
+  std::uint64_t finish() { return latest_ = has_end_ ? end_ : clock_.end(); }
 
   // A time is written as its difference to the time before it in the segment.
   static std::uint8_t* write_difference(std::uint8_t* to, std::uint64_t time, std::uint64_t before) {

@@ -61,16 +61,14 @@ class Segment {
   // Publishes a record. `body` writes it, at most `bound` bytes, and returns the place behind it.
   template <class Body>
   void append(std::size_t bound, Body&& body) {
-    if (bound + most_around > size_ - position_) grow(bound + most_around);
+    if (__builtin_expect(bound + most_around > size_ - position_, 0)) grow(bound + most_around);
     std::uint8_t* const head = base_ + position_;
-    if (bound < long_form) {
-      std::uint8_t* const end = body(head + 1);
-      *end = 0;  // It is, unless a body that threw was abandoned here.
-      position_ = static_cast<std::size_t>(end - base_);
-      publish(head, static_cast<std::uint8_t>(end - head - 1));
-    } else {
-      append_long(head, body(head + 5));
-    }
+    const bool may_be_long = bound >= long_form;
+    std::uint8_t* const end = body(head + (may_be_long ? 5 : 1));
+    if (__builtin_expect(may_be_long, 0)) return append_long(head, end);
+    *end = 0;  // It is, unless a body that threw was abandoned here.
+    position_ = static_cast<std::size_t>(end - base_);
+    publish(head, static_cast<std::uint8_t>(end - head - 1));
   }
 
   // The place behind the last record.
@@ -96,7 +94,7 @@ class Segment {
   static void publish(std::uint8_t* head, std::uint8_t first) { __atomic_store_n(head, first, __ATOMIC_RELEASE); }
 
   // The body stands five bytes behind the head, and belongs one behind it if it came out shorter than its bound.
-  void append_long(std::uint8_t* head, std::uint8_t* end) {
+  [[gnu::noinline]] void append_long(std::uint8_t* head, std::uint8_t* end) {
     const auto length = static_cast<std::size_t>(end - head) - 5;
     if (length > longest_body) {
       std::memset(head, 0, static_cast<std::size_t>(end - head));
@@ -131,7 +129,7 @@ class Segment {
   }
 
   // Makes room for `bytes` more, and has the kernel prepare the pages so that the hot path does not fault.
-  void grow(std::size_t bytes) {
+  [[gnu::noinline]] void grow(std::size_t bytes) {
     std::size_t size = size_;
     while (size - position_ < bytes) {
       size += step_;
