@@ -140,7 +140,9 @@ const TODO: &str = "
 #[allow(dead_code)] // Nobody needs it any more once all of them are.
 pub fn todo(function: &str) -> ! {
     static SAID: Once = Once::new();
-    SAID.call_once(|| eprintln!(\"error: fill in `{function}` in src/main.rs: make it call your system\"));
+    SAID.call_once(|| {
+        eprintln!(\"error: fill in `{function}` in src/main.rs: make it call your system\");
+    });
     std::process::exit(2)
 }
 ";

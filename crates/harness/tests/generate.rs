@@ -229,7 +229,7 @@ fn generated(directory: &Path, module: &str) -> [Files; 2] {
 
 fn check_files(directory: PathBuf, module: &str) {
     for files in generated(&directory, module) {
-        let name = format!("{module} {}", files.operations_name.rsplit('.').next().unwrap_or_default());
+        let name = format!("{module}_{}", files.operations_name.rsplit('.').next().unwrap_or_default());
         insta::assert_snapshot!(name, format!("{}\n{}", files.operations, files.main));
     }
 }

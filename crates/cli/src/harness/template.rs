@@ -52,6 +52,11 @@ impl Project {
                 files.push(("Cargo.toml".to_owned(), CARGO.to_owned()));
                 files.push(("src/main.rs".to_owned(), self.text("main.rs")));
                 files.push(("omnilink/record/Cargo.toml".to_owned(), RECORD.replace("{version}", VERSION)));
+                // Whoever formats the project leaves the recorder as it is.
+                files.push((
+                    "omnilink/record/rustfmt.toml".to_owned(),
+                    include_str!("../../../../rustfmt.toml").to_owned(),
+                ));
                 files.extend(sources(&RUST_RECORDER, "omnilink/record/src"));
                 files.push((".gitignore".to_owned(), "/target\n/trace\n".to_owned()));
             }
