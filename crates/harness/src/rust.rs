@@ -123,7 +123,7 @@ fn operations(plan: &Plan, names: &Names) -> String {
     text.push_str(&system(plan, names));
     text.push_str(RUN);
     text.push_str(&step(plan, names));
-    text.push_str(TODO);
+    text.push_str(UNFILLED);
     text
 }
 
@@ -135,7 +135,7 @@ pub fn run<S: System>(plan: &Plan, system: &S) -> io::Result<()> {
 }
 ";
 
-const TODO: &str = "
+const UNFILLED: &str = "
 /// Stands where a function is to be filled in, and ends the harness when it gets there.
 #[allow(dead_code)] // Nobody needs it any more once all of them are.
 pub fn todo(function: &str) -> ! {

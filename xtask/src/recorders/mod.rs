@@ -44,7 +44,7 @@ impl Options {
 /// Builds the programs of all recorders, and runs what the options ask for.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let scratch = Scratch::new()?;
-    let programs = Programs::build(workspace, &scratch)?;
+    let programs = Programs::build(workspace, &scratch, options.cost)?;
     programs.test(&scratch)?;
     scripts::compare(workspace, &programs, &scratch, options)?;
     kills::run(&programs, &scratch, options)?;

@@ -14,7 +14,10 @@ use crate::workspace::Workspace;
 const WARNINGS: &str = "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror";
 
 /// The programs that every recorder has.
-const NAMES: [&str; 3] = ["script", "victim", "cost"];
+const NAMES: [&str; 2] = ["script", "victim"];
+
+/// Those that measure, and mean something only if they are optimized as a user's program would be.
+const MEASURING: [&str; 2] = ["cost", "queue"];
 
 /// The compilers of C++ that are tried; only the first has to be there.
 const COMPILERS: [&str; 2] = ["c++", "clang++"];
@@ -56,12 +59,13 @@ impl Set {
 }
 
 impl Programs {
-    pub(super) fn build(workspace: &Workspace, scratch: &Scratch) -> Result<Programs> {
-        let mut sets = vec![rust(workspace)?];
+    /// Builds them, and those that measure if they are needed.
+    pub(super) fn build(workspace: &Workspace, scratch: &Scratch, measure: bool) -> Result<Programs> {
+        let mut sets = vec![rust(workspace, measure)?];
         let cpp = workspace.root().join("recorders/cpp");
         for (index, compiler) in COMPILERS.into_iter().enumerate() {
             if index == 0 || is_there(compiler) {
-                sets.push(cpp_set(&cpp, compiler, &scratch.0.join(compiler))?);
+                sets.push(cpp_set(&cpp, compiler, &scratch.0.join(compiler), measure)?);
             }
         }
         Ok(Programs { sets, cpp })
@@ -80,17 +84,20 @@ impl Programs {
     }
 }
 
-fn rust(workspace: &Workspace) -> Result<Set> {
-    let examples: Vec<String> = NAMES.iter().chain(&["queue"]).map(|name| format!("--example {name}")).collect();
-    workspace.cargo(&format!("build --quiet --release -p omnilink-record {}", examples.join(" ")))?;
-    let directory = workspace.metadata.target_directory.as_std_path().join("release/examples");
+fn rust(workspace: &Workspace, measure: bool) -> Result<Set> {
+    let names = NAMES.iter().chain(if measure { &MEASURING[..] } else { &[] });
+    let examples: Vec<String> = names.map(|name| format!("--example {name}")).collect();
+    let (profile, directory) = if measure { ("--release ", "release/examples") } else { ("", "debug/examples") };
+    workspace.cargo(&format!("build --quiet {profile}-p omnilink-record {}", examples.join(" ")))?;
+    let directory = workspace.metadata.target_directory.as_std_path().join(directory);
     Ok(Set { name: "Rust".to_owned(), directory, has_queue: true })
 }
 
-fn cpp_set(cpp: &Path, compiler: &str, directory: &Path) -> Result<Set> {
+fn cpp_set(cpp: &Path, compiler: &str, directory: &Path, measure: bool) -> Result<Set> {
     std::fs::create_dir_all(directory)?;
     let has_queue = Path::new(QUEUE).exists();
-    for name in NAMES.into_iter().chain(has_queue.then_some("queue")) {
+    let measuring = MEASURING.into_iter().filter(|name| measure && (has_queue || *name != "queue"));
+    for name in NAMES.into_iter().chain(measuring) {
         let source = cpp.join("test").join(name).with_extension("cpp");
         run(compile(cpp, compiler).arg(source).arg("-o").arg(directory.join(name)))?;
     }
