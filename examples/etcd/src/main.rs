@@ -2,8 +2,8 @@
 //!
 //! `etcd-study linearizable` reads what all nodes agree on, `etcd-study serializable` reads what the node that is asked
 //! happens to have, and `etcd-study faults` reads like the first while one node after another is killed or stalled. Every
-//! operation goes to any node. A put whose outcome is not known is an operation that never finished; its client goes on
-//! under a new name. No value is put twice, so that what is read tells who put it.
+//! operation goes to any node, and notes to which one. A put whose outcome is not known is an operation that never
+//! finished; its client goes on under a new name. No value is put twice, so that what is read tells who put it.
 
 mod client;
 mod cluster;
@@ -60,11 +60,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// One operation of one client.
 fn step(urls: &[String], client: &Client, recorded: &mut drive::Client, is_serializable: bool) {
-    let url = recorded.draw().one_of(urls);
+    let node = recorded.draw().below(NODES as u64);
+    let url = &urls[node as usize];
     let key = *recorded.draw().one_of(&KEYS);
     if recorded.draw().below(2) == 0 {
         let value = recorded.draw().fresh();
-        let call = recorded.call(&PUT, (key, value));
+        let mut call = recorded.call(&PUT, (key, value));
+        call.meta("node", node);
         match client.put(url, key, value) {
             Ok(()) => call.done(()),
             Err(Lost::Refused) => {
@@ -74,7 +76,8 @@ fn step(urls: &[String], client: &Client, recorded: &mut drive::Client, is_seria
             Err(Lost::Unknown) => drop(call),
         }
     } else {
-        let call = recorded.call(&GET, (key,));
+        let mut call = recorded.call(&GET, (key,));
+        call.meta("node", node);
         match client.get(url, key, is_serializable) {
             Ok(value) => call.done((value,)),
             // One that never finished would say no more: a read has no effect.
