@@ -10,6 +10,7 @@ mod bench;
 mod ci;
 mod fuzz;
 mod oracle;
+mod recorders;
 mod smoke;
 mod studies;
 mod tidy;
@@ -57,6 +58,8 @@ enum Command {
     },
     /// Ask a real TLC, and compare its answers with the recorded ones or with our engine's
     Oracle(oracle::Options),
+    /// Compare the recorders: same bytes, nothing lost when a program dies, and what they cost
+    Recorders(recorders::Options),
     /// Measure the release build, beside another checker and alone
     Bench {
         /// Replace the tables in `bench/README.md`
@@ -86,6 +89,7 @@ fn run(command: Command) -> Result<()> {
         }
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Command::Oracle(options) => oracle::run(&workspace, &options),
+        Command::Recorders(options) => recorders::run(&workspace, &options),
         Command::Bench { write } => bench::run(&workspace, write),
     }
 }

@@ -10,6 +10,7 @@ use history::Precedence;
 use crate::check::output::Extra;
 use crate::doctor::DoctorArgs;
 use crate::fuzz::args::{FuzzArgs, RunsCommand};
+use crate::harness::args::{GenArgs, InitArgs};
 use crate::limits::Settings;
 use crate::spec::args::SpecCommand;
 use crate::trust::args::{ConfirmArgs, ExportCommand, WitnessCommand};
@@ -61,6 +62,14 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Convert a history from one format to another.
     Convert(ConvertArgs),
+    /// Write a harness from a specification: a function to fill in for each call, and code that draws and records calls.
+    #[command(
+        after_help = "Exit codes: 0 written, or up to date with --check, 1 the harness and the specification have \
+                            drifted apart, 2 the command line, the specification or the settings are wrong."
+    )]
+    Gen(GenArgs),
+    /// Set up a project: a specification, a harness with a small system in it that works, and settings.
+    Init(InitArgs),
     /// Check, list or evaluate a TLA+ specification on its own.
     #[command(subcommand)]
     Spec(SpecCommand),

@@ -6,6 +6,7 @@ mod convert;
 mod doctor;
 mod exit;
 mod fuzz;
+mod harness;
 mod limits;
 mod spec;
 mod specs;
@@ -42,6 +43,8 @@ fn main() -> ExitCode {
         Command::Runs(command) => fuzz::runs::run(&command),
         Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Gen(args) => harness::generate::run(&args),
+        Command::Init(args) => harness::init::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),
     };

@@ -98,8 +98,8 @@ impl Disturbance {
         DISTURBANCES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
-    /// In the words of the harness.
-    fn order(self) -> Option<&'static str> {
+    /// In the words of the harness; none if there is nothing to say.
+    pub fn order(self) -> Option<&'static str> {
         match self {
             Disturbance::None => None,
             Disturbance::Yield => Some("yield=4"),
@@ -115,6 +115,20 @@ const RUNS: u64 = 200;
 const THREADS: RangeInclusive<usize> = 2..=4;
 const OPERATIONS: RangeInclusive<usize> = 50..=200;
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Default for Campaign {
+    fn default() -> Campaign {
+        Campaign {
+            seed: 0,
+            runs: RUNS,
+            time: None,
+            threads: THREADS,
+            operations: OPERATIONS,
+            perturb: DISTURBANCES.map(|(_, disturbance)| disturbance).into(),
+            timeout: TIMEOUT,
+        }
+    }
+}
 
 impl Campaign {
     /// What a profile asks for. What it leaves open is taken from the one named `default`, and then from ours.
@@ -132,19 +146,20 @@ impl Campaign {
             parsed.transpose()
         };
         let range = |text: Option<String>| text.map(|text| parse_range(&text)).transpose();
-        let perturb =
-            chosen.perturb.or(base.perturb).unwrap_or_else(|| DISTURBANCES.map(|(name, _)| name.into()).into());
-        let perturb: Result<Vec<Disturbance>, String> = perturb.iter().map(|name| Disturbance::parse(name)).collect();
+        let parse =
+            |names: Vec<String>| names.iter().map(|name| Disturbance::parse(name)).collect::<Result<Vec<_>, _>>();
+        let perturb = chosen.perturb.or(base.perturb).map(parse).transpose();
+        let ours = Campaign::default();
         Ok(Campaign {
             seed,
-            runs: chosen.runs.or(base.runs).unwrap_or(RUNS),
+            runs: chosen.runs.or(base.runs).unwrap_or(ours.runs),
             time: duration(chosen.time.or(base.time)).map_err(wrong("time"))?,
-            threads: range(chosen.threads.or(base.threads)).map_err(wrong("threads"))?.unwrap_or(THREADS),
+            threads: range(chosen.threads.or(base.threads)).map_err(wrong("threads"))?.unwrap_or(ours.threads),
             operations: range(chosen.operations.or(base.operations))
                 .map_err(wrong("operations"))?
-                .unwrap_or(OPERATIONS),
-            perturb: perturb.map_err(wrong("perturb"))?,
-            timeout: duration(chosen.timeout.or(base.timeout)).map_err(wrong("timeout"))?.unwrap_or(TIMEOUT),
+                .unwrap_or(ours.operations),
+            perturb: perturb.map_err(wrong("perturb"))?.unwrap_or(ours.perturb),
+            timeout: duration(chosen.timeout.or(base.timeout)).map_err(wrong("timeout"))?.unwrap_or(ours.timeout),
         })
     }
 

@@ -61,6 +61,22 @@ pub struct Environment {
     pub cores: usize,
 }
 
+impl Environment {
+    /// This process.
+    pub fn here() -> Environment {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        let system = format!("{} {}", read("/proc/sys/kernel/ostype"), read("/proc/sys/kernel/osrelease"));
+        let processor = read("/proc/cpuinfo");
+        let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+        Environment {
+            omnilink: env!("CARGO_PKG_VERSION").into(),
+            system: if system.trim().is_empty() { std::env::consts::OS.into() } else { system },
+            processor: model.unwrap_or(std::env::consts::ARCH).to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
 /// Why a run cannot be kept or found.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

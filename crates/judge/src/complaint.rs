@@ -150,6 +150,15 @@ impl Complaint {
 
     /// For people, with colors.
     pub fn render(&self) -> String {
+        self.rendered(Renderer::styled())
+    }
+
+    /// For people, without colors.
+    pub fn plain(&self) -> String {
+        self.rendered(Renderer::plain())
+    }
+
+    fn rendered(&self, renderer: Renderer) -> String {
         let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
         let mut report = vec![self.shown(level)];
         if let Some(note) = &self.note {
@@ -158,7 +167,7 @@ impl Complaint {
         if let Some(help) = &self.help {
             report.push(Group::with_title(Level::HELP.secondary_title(help.as_str())));
         }
-        Renderer::styled().decor_style(DecorStyle::Ascii).render(&report)
+        renderer.decor_style(DecorStyle::Ascii).render(&report)
     }
 
     fn shown<'a>(&'a self, level: Level<'a>) -> Group<'a> {

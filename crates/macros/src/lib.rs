@@ -1,13 +1,22 @@
 //! Macros of OmniLink, re-exported by the crates whose items they speak of.
 
 mod operation;
+mod test;
 
 use proc_macro::TokenStream;
-use syn::{DeriveInput, parse_macro_input};
+use syn::{DeriveInput, ItemFn, parse_macro_input};
 
 /// Makes an enum say what a call turned out to be. See the trait `Operation` of `omnilink-record`.
 #[proc_macro_derive(Operation, attributes(operation, result))]
 pub fn derive_operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     operation::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a test of a function that performs one operation. See the crate `omnilink`.
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as test::Arguments);
+    let function = parse_macro_input!(item as ItemFn);
+    test::expand(&arguments, &function).unwrap_or_else(syn::Error::into_compile_error).into()
 }

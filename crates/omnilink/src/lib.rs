@@ -1,8 +1,46 @@
 //! Could what my system did have been done by its specification, and if not, why not?
 //!
 //! Record what a concurrent program did as operations, each with a time before it began and a time after it ended, and
-//! check them against a specification: a built-in model, or a [`Spec`] of your own. This crate holds no logic; it is
-//! what a test depends on.
+//! check them against a specification: a TLA+ module, a built-in model, or a [`Spec`] of your own. This crate is what a
+//! test depends on.
+//!
+//! # A test in ten lines
+//!
+//! [`test`](macro@test) makes a test of a function that performs one operation. It performs many on several threads, and
+//! panics with the explanation if no order of them is allowed.
+//!
+//! ```
+//! # extern crate omnilink;
+//! use crossbeam_queue::SegQueue;
+//! use omnilink::{Action, Client};
+//!
+//! static PUSH: Action = Action::new("push", &["value"], &[]);
+//! static POP: Action = Action::new("pop", &[], &["value"]);
+//!
+//! #[omnilink::test(spec = "queue")] // Or a module: "specs/Queue.tla".
+//! fn it_is_a_queue(queue: &SegQueue<i64>, client: &mut Client) {
+//!     if client.draw().below(2) == 0 {
+//!         let value = client.draw().fresh();
+//!         let call = client.call(&PUSH, (value,));
+//!         queue.push(value);
+//!         call.done(());
+//!     } else {
+//!         let call = client.call(&POP, ());
+//!         let value = queue.pop();
+//!         call.done((value,));
+//!     }
+//! }
+//! # // A documentation test is no test, so it is called by hand.
+//! # omnilink::testing::Test::new("doc", &std::env::temp_dir().to_string_lossy(), "queue").run(SegQueue::new, |queue, client| {
+//! #     let call = client.call(&POP, ()); let value: Option<i64> = queue.pop(); call.done((value,));
+//! # });
+//! ```
+//!
+//! The attribute may also say `system = Queue::new(4)` if there is no default, `threads = 2..=4`, `operations = 100` and
+//! `runs = 64`. Seeds of runs that failed are kept in `omnilink-regressions/`, and tried first; `OMNILINK_SEED` and
+//! `OMNILINK_RUNS` are read.
+//!
+//! # By hand
 //!
 //! ```
 //! use omnilink::models::check::{Options, check};
@@ -28,10 +66,15 @@
 //!
 //! [`search::check`] shows how to write a [`Spec`].
 
+pub mod testing;
+
 pub use history::{
     Call, History, IllFormed, Interval, Op, OpId, Outcome, Precedence, ProcessId, Record, Schema, Stop, Trace, Value,
     Verdict, format,
 };
 pub use models;
+pub use omnilink_macros::test;
+pub use record::drive::Client;
+pub use record::{Action, Pending, Recorder};
 pub use search;
 pub use search::{Spec, Successors};

@@ -5,6 +5,8 @@
 //! empty loop. `cpu` is the time that a thread spent on a processor, `wall` the time that passed for the slowest thread;
 //! where other programs run beside, the first is the fair one, but it leaves out waiting for a lock.
 
+#![allow(clippy::incompatible_msrv, reason = "only the library keeps an old Rust")]
+
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::sync::{Barrier, Mutex};

@@ -17,6 +17,9 @@ use omnilink_record::{Action, Process, Recorder};
 static STEP: Action = Action::new("Step", &["counter", "text"], &["square"]);
 static OTHER: Action = Action::new("Other", &["counter"], &[]);
 
+/// The most calls of a thread.
+const MOST: u64 = 1_000_000;
+
 static PANIC: AtomicBool = AtomicBool::new(false);
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -37,8 +40,7 @@ fn main() -> io::Result<()> {
         "sigkill" => loop {
             thread::park();
         },
-        // SAFETY: raising a signal touches no memory.
-        "segv" => _ = unsafe { libc::raise(libc::SIGSEGV) },
+        "segv" => fault()?,
         "abort" => process::abort(),
         "panic" => PANIC.store(true, Ordering::Relaxed),
         "exit" => process::exit(3),
@@ -53,8 +55,22 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
+/// Writes where nothing may be written.
+fn fault() -> io::Result<()> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new mapping replaces none.
+    let address = unsafe { libc::mmap(ptr::null_mut(), 4096, libc::PROT_NONE, flags, -1, 0) };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the page is ours, and the processor does not let this happen.
+    unsafe { address.cast::<u8>().write_volatile(1) };
+    Ok(())
+}
+
 fn work(mut process: Process, begun: &AtomicU64, finished: &AtomicU64) {
-    for counter in 0_u64.. {
+    // Bounded, so that a victim that nobody ends does not fill the disk.
+    for counter in 0..MOST {
         if STOP.load(Ordering::Relaxed) {
             return;
         }

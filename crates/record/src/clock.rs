@@ -197,7 +197,7 @@ mod tsc {
 
         fn measure() -> Option<Scale> {
             let (count, time) = pair();
-            thread::sleep(Duration::from_millis(10));
+            thread::sleep(Duration::from_millis(2));
             let (later_count, later_time) = pair();
             let counts = later_count.checked_sub(count).filter(|counts| *counts > 0)?;
             let rate = (u128::from(later_time - time) << 32) / u128::from(counts);

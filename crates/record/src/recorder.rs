@@ -197,12 +197,13 @@ impl Process {
         if written != action.args.len() {
             wrong_count(action, "arguments", written, action.args.len());
         }
-        let to = body.position();
+        let length = body.position() - from;
         body.publish();
+        let to = self.segment.published(); // Not the position before: a long record moves when it is published.
         (self.time, self.is_open) = (time, true);
         self.count += 1;
         self.clock.settle();
-        Pending { process: self, action, start, args: (from, to), is_refined: false, end: None }
+        Pending { process: self, action, start, args: (to - length, to), is_refined: false, end: None }
     }
 
     /// How many bytes of the current segment have been published.
@@ -374,12 +375,15 @@ impl Pending<'_> {
         process.finish(time);
     }
 
+    /// The end. If the start was raised and the thread runs on the processor that lags, the reading may be before it; an
+    /// end that is too late is harmless.
     #[inline(always)]
     fn end(&self) -> u64 {
-        match self.end {
+        let end = match self.end {
             Some(end) => end,
             None => self.process.clock.end(),
-        }
+        };
+        end.max(self.start)
     }
 
     #[inline(always)]

@@ -80,6 +80,18 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// In one word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Accepted => "accepted",
+            Verdict::Rejected(_) => "rejected",
+            Verdict::Violated(_) => "violated",
+            Verdict::Inconclusive { .. } => "inconclusive",
+        }
+    }
+}
+
 /// Why no order of the operations is allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rejection {

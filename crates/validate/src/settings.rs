@@ -76,8 +76,8 @@ pub enum Values {
 #[serde(default, deny_unknown_fields)]
 pub struct Outcomes {
     /// Parameters of the actions that the system says, not the harness.
-    pub results: Vec<String>,
-    /// The actions.
+    pub results: Option<Vec<String>>,
+    /// The actions; those whose names begin with that of the call if it does not say.
     pub outcomes: Vec<String>,
 }
 

@@ -25,11 +25,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tla", &["tla-syntax"]),
     ("report", &[]),
     ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
-    ("omnilink", &["history", "search", "models"]),
+    ("harness", &["tla-syntax", "tla", "validate"]),
+    ("omnilink", &["history", "search", "models", "record", "macros", "report", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "report", "validate"]),
-    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "judge", "explore"]),
+    ("cli", &["history", "search", "models", "tla-syntax", "tla", "report", "validate", "harness", "judge", "explore"]),
     ("xtask", &["history", "testkit"]),
 ];
 

@@ -15,7 +15,7 @@ static RULES: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
     let prose = r"\.(rs|md)$";
     let written = r"\.(rs|md|toml|sh|ya?ml)$|^\.ci/";
     // What stands below the command may not know about the world around it.
-    let library = r"^crates/(history|search|models|tla-syntax|tla|omnilink)/src/";
+    let library = r"^crates/(history|search|models|tla-syntax|tla|report|validate)/src/";
     [
         (source, r"\b(todo|dbg|unimplemented)!", "unfinished code"),
         (prose, r"\b(TO[D]O|FIX[M]E|XX[X])\b", "plans belong in the issue tracker"),

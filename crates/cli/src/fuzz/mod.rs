@@ -105,7 +105,7 @@ fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
     let store = Store::at(directory.join("target/omnilink"));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let program = Program { directory, build: settings.harness.build.clone(), run };
-    Ok(Fuzz { args, settings, spec, judge, campaign, program, store, environment: environment() })
+    Ok(Fuzz { args, settings, spec, judge, campaign, program, store, environment: Environment::here() })
 }
 
 impl Fuzz<'_> {
@@ -292,7 +292,7 @@ impl Fuzz<'_> {
             ended: run.ran.ended.clone(),
             took: run.ran.took.as_secs_f64(),
             spec: Path::new(&self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            verdict: report.map(|report| tally::word(&report.verdict).to_owned()),
+            verdict: report.map(|report| report.verdict.word().to_owned()),
             cause: seen.map(|seen| seen.cause.clone()),
             environment: self.environment.clone(),
         };
@@ -393,18 +393,4 @@ fn coverage(trace: &Path) -> Option<Coverage> {
 fn now() -> Duration {
     // A clock before 1970 is as good as 1970 for a name and a seed.
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
-}
-
-/// Where this runs.
-fn environment() -> Environment {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-    let system = format!("{} {}", read("/proc/sys/kernel/ostype"), read("/proc/sys/kernel/osrelease"));
-    let processor = read("/proc/cpuinfo");
-    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
-    Environment {
-        omnilink: env!("CARGO_PKG_VERSION").into(),
-        system: if system.trim().is_empty() { std::env::consts::OS.into() } else { system },
-        processor: model.unwrap_or(std::env::consts::ARCH).to_owned(),
-        cores: std::thread::available_parallelism().map_or(1, usize::from),
-    }
 }

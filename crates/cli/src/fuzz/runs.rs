@@ -9,7 +9,6 @@ use report::{Detail, Report};
 use serde_json::json;
 
 use super::args::RunsCommand;
-use super::tally::word;
 use crate::args::{Output, Progress};
 use crate::check::{exit_of, tell, tell_about_spec};
 use crate::complain;
@@ -84,7 +83,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     }
     let report = check_again(&run, &directory)?;
     anstream::print!("{}", report::text(&report, Detail::Full, true));
-    let now = word(&report.verdict);
+    let now = report.verdict.word();
     match run.verdict.as_deref() {
         Some(then) if then == now => {
             anstream::println!("the verdict is the same as before: {now}");

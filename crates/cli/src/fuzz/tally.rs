@@ -208,13 +208,3 @@ impl Tally {
         self.clusters.iter().map(|cluster| cluster.kind.exit()).fold(runs, Exit::max)
     }
 }
-
-/// A verdict in one word.
-pub(super) fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Accepted => "accepted",
-        Verdict::Rejected(_) => "rejected",
-        Verdict::Violated(_) => "violated",
-        Verdict::Inconclusive { .. } => "inconclusive",
-    }
-}

@@ -136,6 +136,21 @@ impl<'p> Machine<'p> {
         (!operation.ways.is_empty()).then_some(candidates)
     }
 
+    /// The set that `Next` takes a parameter from, if it is the same in every state and whatever else `\E` binds.
+    pub fn constant_set(&mut self, operation: &Operation, param: usize) -> Option<Result<Datum>> {
+        self.fresh(None, Reading::Current);
+        for step in &operation.ways.first()?.steps {
+            if let Step::Exists(expr, links) = step {
+                let mut bounds = bounds_of(self.program, *expr).iter().zip(&**links);
+                if let Some((bound, link)) = bounds.find(|(_, link)| *link.params == [Some(param)]) {
+                    return (link.is_constant && link.is_closed).then(|| self.eval(bound.set));
+                }
+            }
+            self.pass(step);
+        }
+        None
+    }
+
     /// Makes ready for a step from a state.
     fn fresh_step(&mut self, state: &State) {
         // Whoever tries operations tries many of them in one state.

@@ -1,0 +1,70 @@
+//! `omnilink init`: a project with a specification, a harness, and a small system that works.
+//!
+//! Nothing that is there is overwritten: either all files can be written, or none is.
+
+use std::path::Path;
+
+use judge::Complaint;
+
+use super::args::{GenArgs, InitArgs, Language};
+use super::generate;
+use super::template::Project;
+use crate::exit::Exit;
+use crate::print_complaints;
+use crate::spec::args::AroundArgs;
+
+pub(crate) fn run(args: &InitArgs) -> Exit {
+    match set_up(args) {
+        Ok(()) => Exit::Accepted,
+        Err(complaints) => {
+            print_complaints(&complaints);
+            Exit::Wrong
+        }
+    }
+}
+
+fn set_up(args: &InitArgs) -> Result<(), Vec<Complaint>> {
+    let project = Project { template: args.template, language: args.lang, ci: args.ci };
+    let files = project.files();
+    let operations = match args.lang {
+        Language::Rust => "src/operations.rs",
+        Language::Cpp => "operations.hpp",
+    };
+    let paths = files.iter().map(|(path, _)| path.as_str()).chain([operations]);
+    let there: Vec<&str> = paths.filter(|path| args.directory.join(path).exists()).collect();
+    if !there.is_empty() {
+        let mut complaint = Complaint::new(format!(
+            "{} has files that would be overwritten: {}",
+            args.directory.display(),
+            there.join(", ")
+        ));
+        complaint.help = Some("name a directory that has none of them: `omnilink init DIR`".to_owned());
+        return Err(vec![complaint]);
+    }
+    for (path, text) in &files {
+        generate::store(&args.directory.join(path), text)?;
+    }
+    let generated = GenArgs {
+        language: args.lang,
+        spec: args.directory.join(format!("{}.tla", project.module())),
+        output: args.directory.clone(),
+        check: false,
+        settings: None,
+        around: AroundArgs { config: None, includes: Vec::new() },
+    };
+    generate::store_operations(&generated)?;
+    say_what_next(&args.directory, project);
+    Ok(())
+}
+
+fn say_what_next(directory: &Path, project: Project) {
+    let main = match project.language {
+        Language::Rust => "src/main.rs",
+        Language::Cpp => "main.cpp",
+    };
+    let enter = if directory == Path::new(".") { String::new() } else { format!("cd {} && ", directory.display()) };
+    anstream::println!("1. `{enter}omnilink fuzz` runs the small system in {main} and checks what it does.");
+    anstream::println!("2. Put your own system into {main}: replace what is marked 1, 2, 3.");
+    let (language, module) = (project.language_name(), project.module());
+    anstream::println!("3. `omnilink gen {language} {module}.tla` writes the harness again when {module}.tla changes.");
+}

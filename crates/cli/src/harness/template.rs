@@ -1,0 +1,223 @@
+//! The projects that `omnilink init` can set up.
+//!
+//! A template is a specification, its configuration, settings, and a main file for each language with a small system in
+//! it that works. The generated file is not part of it: it is written from the specification like any other, so it cannot
+//! be out of date. The recorder comes along as source text, so that a project needs nothing of ours that it would have to
+//! fetch.
+
+use include_dir::{Dir, File, include_dir};
+
+use super::args::{Ci, Language, Template};
+
+/// A file of a project: its path from there, and its text.
+pub(super) type TextFile = (String, String);
+
+/// What the templates are made of, one directory each.
+static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
+
+static RUST_RECORDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../record/src");
+
+static CPP_RECORDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../recorders/cpp/include/omnilink");
+
+/// A template in a language.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Project {
+    pub(super) template: Template,
+    pub(super) language: Language,
+    pub(super) ci: Ci,
+}
+
+impl Project {
+    /// The name of the specification.
+    pub(super) fn module(self) -> &'static str {
+        match self.template {
+            Template::Queue => "Queue",
+            Template::Register => "Register",
+            Template::Map => "Map",
+            Template::Lock => "Lock",
+            Template::Transaction => "Transaction",
+        }
+    }
+
+    /// Everything but the generated file.
+    pub(super) fn files(self) -> Vec<TextFile> {
+        let module = self.module();
+        let mut files = vec![
+            (format!("{module}.tla"), self.text(&format!("{module}.tla"))),
+            (format!("{module}.cfg"), self.text(&format!("{module}.cfg"))),
+            ("omnilink.toml".to_owned(), self.settings()),
+        ];
+        match self.language {
+            Language::Rust => {
+                files.push(("Cargo.toml".to_owned(), CARGO.to_owned()));
+                files.push(("src/main.rs".to_owned(), self.text("main.rs")));
+                files.push(("omnilink/record/Cargo.toml".to_owned(), RECORD.replace("{version}", VERSION)));
+                // Whoever formats the project leaves the recorder as it is.
+                files.push((
+                    "omnilink/record/rustfmt.toml".to_owned(),
+                    include_str!("../../../../rustfmt.toml").to_owned(),
+                ));
+                files.extend(sources(&RUST_RECORDER, "omnilink/record/src"));
+                files.push((".gitignore".to_owned(), "/target\n/trace\n".to_owned()));
+            }
+            Language::Cpp => {
+                files.push(("CMakeLists.txt".to_owned(), CMAKE.to_owned()));
+                files.push(("main.cpp".to_owned(), self.text("main.cpp")));
+                files.extend(sources(&CPP_RECORDER, "include/omnilink"));
+                files.push((".gitignore".to_owned(), "/build\n/harness\n/target\n/trace\n".to_owned()));
+            }
+        }
+        match self.ci {
+            Ci::Github => files.push((".github/workflows/omnilink.yml".to_owned(), self.fill(GITHUB))),
+            Ci::Gitlab => files.push((".gitlab-ci.yml".to_owned(), self.fill(GITLAB))),
+            Ci::None => {}
+        }
+        files
+    }
+
+    fn settings(self) -> String {
+        let harness = match self.language {
+            Language::Rust => RUST_HARNESS,
+            Language::Cpp => CPP_HARNESS,
+        };
+        self.text("omnilink.toml").replace("{harness}", harness.trim_end()) + PROFILES
+    }
+
+    /// A file of the template.
+    fn text(self, name: &str) -> String {
+        let path = format!("{}/{name}", self.module().to_lowercase());
+        let file = TEMPLATES.get_file(path).expect("every template has the same files");
+        text(file)
+    }
+
+    /// The language, as it is written on the command line.
+    pub(super) fn language_name(self) -> &'static str {
+        match self.language {
+            Language::Rust => "rust",
+            Language::Cpp => "cpp",
+        }
+    }
+
+    fn fill(self, text: &str) -> String {
+        text.replace("{language}", self.language_name()).replace("{module}", self.module())
+    }
+}
+
+fn text(file: &File<'_>) -> String {
+    file.contents_utf8().expect("what is built in is text").to_owned()
+}
+
+/// The files of a directory that has no directories in it.
+fn sources(directory: &Dir<'_>, below: &str) -> Vec<TextFile> {
+    let mut sources: Vec<TextFile> =
+        directory.files().map(|file| (format!("{below}/{}", file.path().display()), text(file))).collect();
+    sources.sort();
+    sources
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const RUST_HARNESS: &str = r#"
+[harness]
+language = "rust"
+build = ["cargo", "build", "--release", "--quiet"]
+run = ["target/release/harness"]
+"#
+.trim_ascii_start();
+
+const CPP_HARNESS: &str = r#"
+[harness]
+language = "cpp"
+build = ["c++", "-O2", "-std=c++17", "-pthread", "-Iinclude", "main.cpp", "-o", "harness"]
+run = ["./harness"]
+"#
+.trim_ascii_start();
+
+/// How much to run a harness, in every template.
+const PROFILES: &str = r#"
+# `omnilink fuzz` runs this much.
+[profile.default]
+runs = 200
+time = "30s"
+threads = "2..4"
+operations = "50..200"
+perturb = ["none", "yield", "nap", "pin", "crowd"]
+timeout = "10s"
+
+# `omnilink fuzz --profile ci`: more of the same.
+[profile.ci]
+runs = 2000
+time = "3m"
+"#;
+
+const CARGO: &str = r#"[package]
+name = "harness"
+version = "0.1.0"
+edition = "2021"
+publish = false
+
+[dependencies]
+omnilink-record = { path = "omnilink/record" }
+
+# A workspace of its own, wherever it stands.
+[workspace]
+"#;
+
+const RECORD: &str = r#"# The recorder of omnilink {version}, as `omnilink init` brought it along.
+[package]
+name = "omnilink-record"
+description = "Writes traces from inside a running Rust program."
+version = "{version}"
+edition = "2021"
+rust-version = "1.63"
+license = "MIT OR Apache-2.0"
+publish = false
+
+[dependencies]
+libc = "0.2"
+
+[lints.rust]
+unexpected_cfgs = { level = "allow", check-cfg = ['cfg(feature, values("derive"))'] }
+"#;
+
+const CMAKE: &str = r#"cmake_minimum_required(VERSION 3.14)
+project(harness CXX)
+
+find_package(Threads REQUIRED)
+
+add_executable(harness main.cpp)
+target_compile_features(harness PRIVATE cxx_std_17)
+target_include_directories(harness PRIVATE include)
+target_link_libraries(harness PRIVATE Threads::Threads)
+"#;
+
+const GITHUB: &str = r#"# Checks that the harness fits the specification, and that what the system does is allowed by it.
+name: omnilink
+on: [push, pull_request]
+
+jobs:
+  fuzz:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      # Install `omnilink` here, in the version that wrote the harness.
+      - run: omnilink gen {language} {module}.tla --check
+      - run: omnilink fuzz --profile ci --report junit=omnilink.xml
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with:
+          name: omnilink
+          path: omnilink.xml
+"#;
+
+const GITLAB: &str = r#"# Checks that the harness fits the specification, and that what the system does is allowed by it.
+omnilink:
+  # The image has `omnilink` in it, in the version that wrote the harness, and a compiler.
+  script:
+    - omnilink gen {language} {module}.tla --check
+    - omnilink fuzz --profile ci --report junit=omnilink.xml
+  artifacts:
+    when: always
+    reports:
+      junit: omnilink.xml
+"#;

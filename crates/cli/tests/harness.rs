@@ -1,0 +1,210 @@
+//! `omnilink gen` and `omnilink init`: what they write, that it builds, and that what it records is accepted.
+//!
+//! One project in each language is built and run every time. The others, and the harnesses of the examples, take a minute
+//! and are run with `--ignored`.
+
+mod tool;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TEMPLATES: [&str; 5] = ["Queue", "Register", "Map", "Lock", "Transaction"];
+
+/// What `rustfmt` does where there is no configuration; here it would find ours.
+const DEFAULTS: &str = "max_width=100,use_small_heuristics=Default";
+
+/// A new project of a template.
+fn project(language: &str, module: &str) -> PathBuf {
+    let directory = tool::directory(&format!("init-{language}-{module}"));
+    let args = ["init", ".", "--lang", language, "--template", &module.to_lowercase()];
+    let ran = tool::run(&directory, &args);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    directory
+}
+
+/// Runs a command that must succeed in a directory. Projects share what they build, one at a time.
+fn succeed(directory: &Path, command: &[&str]) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harness-target");
+    let mut process = Command::new(command[0]);
+    process.args(&command[1..]).current_dir(directory).env("CARGO_TARGET_DIR", target);
+    let output = process.output().expect("the command runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} in {}: {text}", directory.display());
+}
+
+/// Builds a project, and the path of its harness.
+fn build(directory: &Path, language: &str) -> PathBuf {
+    if language == "cpp" {
+        let flags = ["c++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread", "-Iinclude"];
+        succeed(directory, &[&flags[..], &["main.cpp", "-o", "harness"]].concat());
+        return directory.join("harness");
+    }
+    succeed(directory, &["cargo", "build", "--offline", "--quiet"]);
+    // The next project builds a harness of the same name.
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harness-target/debug/harness");
+    fs::copy(built, directory.join("harness")).expect("the harness was built");
+    directory.join("harness")
+}
+
+/// Builds and runs a project, and checks what it recorded.
+fn check(language: &str, module: &str) {
+    let directory = project(language, module);
+    let harness = build(&directory, language);
+    for seed in ["1", "2"] {
+        let trace = format!("trace-{seed}");
+        let mut process = Command::new(&harness);
+        process.env("OMNILINK_TRACE", &trace).env("OMNILINK_SEED", seed).env("OMNILINK_THREADS", "3");
+        assert!(process.current_dir(&directory).status().expect("the harness runs").success());
+        let ran = tool::run(&directory, &["check", &format!("{module}.tla"), &trace, "--timeout", "60s"]);
+        assert!(ran.stdout.contains(": accepted, 300 operations of 3 processes"), "{}", ran.shown());
+    }
+    let ran = tool::run(&directory, &["gen", language, &format!("{module}.tla"), "--check"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+}
+
+#[test]
+fn a_new_project_in_cpp_is_accepted() {
+    check("cpp", "Queue");
+}
+
+#[test]
+fn a_new_project_in_rust_is_accepted() {
+    check("rust", "Queue");
+}
+
+#[test]
+#[ignore = "builds eight projects, one after the other"]
+fn every_template_is_accepted_in_both_languages() {
+    for module in &TEMPLATES[1..] {
+        check("cpp", module);
+        check("rust", module);
+    }
+}
+
+#[test]
+#[ignore = "builds the harnesses of six specifications twice"]
+fn what_is_generated_is_clean() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let specs = ["examples/queue/Queue", "examples/map/Map", "examples/producer-queue/ProducerQueue"];
+    let more = ["examples/two-phase/TwoPhase", "examples/snapshot/Snapshot", "crates/harness/test_data/Hostile"];
+    for spec in specs.iter().chain(&more) {
+        let spec = root.join(format!("{spec}.tla")).display().to_string();
+        for language in ["rust", "cpp"] {
+            let directory = project(language, "Queue");
+            let main = if language == "rust" { "src/main.rs" } else { "main.cpp" };
+            fs::remove_file(directory.join(main)).expect("a template has a main file");
+            let ran = tool::run(&directory, &["gen", language, &spec]);
+            assert_eq!(ran.code, 0, "{}", ran.shown());
+            let harness = build(&directory, language);
+            if language == "rust" {
+                succeed(&directory, &["cargo", "clippy", "--offline", "--quiet", "--", "-D", "warnings"]);
+                succeed(&directory, &["rustfmt", "--check", "--edition", "2021", "--config", DEFAULTS, "src/main.rs"]);
+            }
+            // Nothing is filled in, and the harness says so.
+            let output = Command::new(harness).current_dir(&directory).output().expect("the harness runs");
+            assert_eq!(output.status.code(), Some(2));
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(said.starts_with("error: fill in `") && said.lines().count() == 1, "{said}");
+        }
+    }
+}
+
+#[test]
+fn formatting_leaves_generated_code_alone() {
+    for example in ["queue/Queue", "map/Map", "producer-queue/ProducerQueue", "two-phase/TwoPhase"] {
+        let directory = tool::directory("gen-format");
+        let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../examples/{example}.tla"));
+        tool::run(&directory, &["gen", "rust", &spec.display().to_string()]);
+        for edition in ["2021", "2024"] {
+            succeed(
+                &directory,
+                &["rustfmt", "--check", "--edition", edition, "--config", DEFAULTS, "src/operations.rs"],
+            );
+        }
+    }
+}
+
+#[test]
+fn a_harness_is_written_once_and_checked() {
+    let directory = tool::example("gen-queue", "queue", &[]);
+    let mut shown = String::new();
+    let mut run = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        shown.push_str(&format!("$ omnilink {}\n{}\n", args.join(" "), tool::run(&directory, &args).shown()));
+    };
+    run("gen cpp Queue.tla -o h --check");
+    run("gen cpp Queue.tla -o h");
+    run("gen cpp Queue.tla -o h");
+    run("gen cpp Queue.tla -o h --check");
+    let spec = fs::read_to_string(directory.join("Queue.tla")).expect("a specification");
+    let peek = "Peek(elem) == queue # <<>> /\\ elem = Head(queue) /\\ UNCHANGED queue\n\nNext ==\n    \\/ \\E elem \\in Elems : Peek(elem)";
+    let spec = spec.replace("Next ==", peek).replace("    \\/ DequeueEmpty\n", "");
+    fs::write(directory.join("Queue.tla"), spec).expect("a changed specification");
+    run("gen cpp Queue.tla -o h --check");
+    fs::write(directory.join("omnilink.toml"), "[harness.values]\n\"Dequeue.elem\" = \"fresh\"\n").expect("settings");
+    run("gen cpp Queue.tla -o h --check");
+    insta::assert_snapshot!(shown, @"
+    $ omnilink gen cpp Queue.tla -o h --check
+    error: h/operations.hpp: No such file or directory (os error 2)
+     |
+    help: `omnilink gen cpp Queue.tla -o h` writes it
+    exit 2
+    $ omnilink gen cpp Queue.tla -o h
+    wrote h/operations.hpp: 2 calls with 3 outcomes
+    wrote h/main.cpp: fill in the functions that say `todo`
+    exit 0
+    $ omnilink gen cpp Queue.tla -o h
+    wrote h/operations.hpp: 2 calls with 3 outcomes
+    kept h/main.cpp
+    exit 0
+    $ omnilink gen cpp Queue.tla -o h --check
+    h/operations.hpp: up to date with Queue.tla, 2 calls with 3 outcomes
+    exit 0
+    $ omnilink gen cpp Queue.tla -o h --check
+    h/operations.hpp: drifted from Queue.tla
+      added: call Peek: Peek() = elem: integer
+      removed: call Dequeue: DequeueEmpty()
+    help: `omnilink gen cpp Queue.tla -o h` writes it again
+    exit 1
+    $ omnilink gen cpp Queue.tla -o h --check
+    error: `[harness.values]` speaks of `Dequeue.elem`, which is no argument of a call
+     |
+    help: the calls are `Peek`, `Enqueue`, `Dequeue`
+    exit 2
+    ");
+}
+
+#[test]
+fn a_project_overwrites_nothing() {
+    let directory = tool::directory("init-twice");
+    fs::write(directory.join("Queue.tla"), "mine").expect("a file for a test");
+    let ran = tool::run(&directory, &["init", "--lang", "cpp", "--template", "queue", "--ci", "gitlab"]);
+    insta::assert_snapshot!(ran.shown(), @"
+    error: . has files that would be overwritten: Queue.tla
+     |
+    help: name a directory that has none of them: `omnilink init DIR`
+    exit 2
+    ");
+    assert_eq!(fs::read_dir(&directory).expect("a directory").count(), 1);
+    fs::remove_file(directory.join("Queue.tla")).expect("a file for a test");
+    let ran = tool::run(&directory, &["init", "--lang", "cpp", "--template", "queue", "--ci", "gitlab"]);
+    insta::assert_snapshot!(ran.shown(), @"
+    1. `omnilink fuzz` runs the small system in main.cpp and checks what it does.
+    2. Put your own system into main.cpp: replace what is marked 1, 2, 3.
+    3. `omnilink gen cpp Queue.tla` writes the harness again when Queue.tla changes.
+    exit 0
+    ");
+    insta::assert_snapshot!(fs::read_to_string(directory.join(".gitlab-ci.yml")).expect("a file for CI"), @"
+    # Checks that the harness fits the specification, and that what the system does is allowed by it.
+    omnilink:
+      # The image has `omnilink` in it, in the version that wrote the harness, and a compiler.
+      script:
+        - omnilink gen cpp Queue.tla --check
+        - omnilink fuzz --profile ci --report junit=omnilink.xml
+      artifacts:
+        when: always
+        reports:
+          junit: omnilink.xml
+    ");
+}

@@ -1,0 +1,449 @@
+//! Finds the calls of a system in the actions of its specification.
+//!
+//! Actions are grouped by name: `DequeueEmpty` is another outcome of `Dequeue`, and `Put_Step` and `Put_Done` are the steps
+//! of one `Put`. What the settings say goes first. A parameter that is the process is nobody's argument, since the harness
+//! records who it is. Every problem is found in one go.
+
+use tla::datum::Datum;
+use tla::ir::{DefId, ExprId, Level, Node};
+use tla::machine::Machine;
+use tla::modules::World;
+use tla::program::{Operation, Program};
+use tla::source::Site;
+use tla::value::Value;
+use validate::{Problem, Settings};
+
+use crate::plan::{Argument, Call, Field, Outcome, Plan, Unsupported, file_name, place};
+use crate::results::results;
+use crate::values::{self, ANY, Known, Source, Type};
+
+/// Parameters that are the process unless the settings name another.
+const PROCESS: [&str; 3] = ["process", "self", "pid"];
+
+/// Definitions that stand for no value unless the settings name another.
+const NIL: [&str; 4] = ["Nil", "NULL", "None", "Null"];
+
+/// So many arguments or results of one call can be recorded.
+const MOST: usize = 8;
+
+/// A world in which nothing happens.
+struct Nowhere;
+
+impl World for Nowhere {}
+
+/// An action as it is recorded: one operator, or two that are the steps of it.
+struct Action {
+    name: String,
+    operations: Vec<Operation>,
+    site: Site,
+}
+
+/// The definition that an action is, and where it stands.
+type Leaf = (Option<DefId>, Site);
+
+/// A parameter of an action.
+struct Param {
+    name: String,
+    kind: Option<Type>,
+    all: Option<Vec<values::Literal>>,
+    /// The set it comes from, as written.
+    set: Option<(String, Site)>,
+    is_result: bool,
+}
+
+pub(crate) fn plan(program: &Program, settings: &Settings) -> Result<Plan, Vec<Problem>> {
+    let mut planner = Planner {
+        program,
+        settings,
+        machine: Machine::new(program, Box::new(Nowhere)),
+        nil: None,
+        problems: Vec::new(),
+    };
+    planner.nil = planner.find_nil();
+    let spec = program.module.sources.iter().next().map(|(_, source)| file_name(&source.name)).unwrap_or_default();
+    let plan = planner.plan(spec);
+    if planner.problems.is_empty() { Ok(plan) } else { Err(planner.problems) }
+}
+
+struct Planner<'p> {
+    program: &'p Program,
+    settings: &'p Settings,
+    machine: Machine<'p>,
+    nil: Option<Value>,
+    problems: Vec<Problem>,
+}
+
+impl Planner<'_> {
+    fn plan(&mut self, spec: String) -> Plan {
+        let mut actions = self.actions();
+        let mut unsupported = Vec::new();
+        for name in &self.settings.harness.unsupported {
+            match actions.iter().position(|action| action.name == *name) {
+                Some(index) => {
+                    let action = actions.remove(index);
+                    unsupported.push(Unsupported { place: place(self.program, action.site), action: action.name });
+                }
+                None => self.unknown(name, "`unsupported`"),
+            }
+        }
+        if actions.is_empty() && self.problems.is_empty() {
+            let message = "the next-state relation has no action that a system could be asked to do";
+            let site = self.program.next.map(|next| (self.program.module.exprs.site(next), "this".to_owned()));
+            let help = "a harness calls the actions that `omnilink spec actions` lists, but for those that `internal` \
+                        and `unsupported` name";
+            self.problems.push(Problem { message: message.into(), place: site, help: Some(help.into()) });
+        }
+        let mut calls = Vec::new();
+        for (name, outcomes) in self.group(&actions) {
+            calls.extend(self.call(name, &outcomes));
+        }
+        self.check_names(&calls);
+        Plan { spec, calls, unsupported }
+    }
+
+    /// Everything that the next-state relation is made of and that a call can be, in order.
+    fn actions(&mut self) -> Vec<Action> {
+        let mut leaves = Vec::new();
+        if let Some(next) = self.program.next {
+            self.split(next, None, &mut Vec::new(), &mut leaves);
+        }
+        let mut actions: Vec<Action> = Vec::new();
+        for (leaf, site) in leaves {
+            let name = leaf.map(|def| self.program.definition(def).name.clone()).unwrap_or_default();
+            if self.settings.internal.contains(&name) {
+                continue;
+            }
+            let Some(operation) = self.program.operation(&name) else {
+                let message = "an action of the next-state relation has no name of its own".to_owned();
+                let help = "give it a name by making it a definition, so that it can be recorded".to_owned();
+                let place = Some((site, "this action".to_owned()));
+                self.problems.push(Problem { message, place, help: Some(help) });
+                continue;
+            };
+            let stem = ["_Step", "_Done"].iter().find_map(|suffix| name.strip_suffix(suffix));
+            let stem = stem.filter(|stem| self.program.operation(&format!("{stem}_Done")).is_some());
+            let name = stem.unwrap_or(&name);
+            match actions.iter_mut().find(|known| known.name == name) {
+                Some(known) if known.operations.iter().all(|other| other.def != operation.def) => {
+                    known.operations.push(operation);
+                }
+                Some(_) => {}
+                None => {
+                    let site = self.program.definition(operation.def).site;
+                    actions.push(Action { name: name.to_owned(), operations: vec![operation], site });
+                }
+            }
+        }
+        actions
+    }
+
+    /// Splits the next-state relation at `\/`, `\E` and calls into the definitions that are actions. A definition that is
+    /// nothing but another one is an action by its own name: `Tick == UnchangedAll` is a `Tick`.
+    fn split(&self, expr: ExprId, within: Option<DefId>, calls: &mut Vec<DefId>, leaves: &mut Vec<Leaf>) {
+        let exprs = &self.program.module.exprs;
+        let is_whole = within.is_some_and(|def| calls.len() > 1 && self.program.body(def) == Some(expr));
+        match exprs.node(expr) {
+            Node::Or(parts) => parts.iter().for_each(|part| self.split(*part, within, calls, leaves)),
+            Node::Let { body, .. } | Node::Exists { body, .. } => self.split(*body, within, calls, leaves),
+            Node::Call { def, .. } | Node::Inlined { def, .. }
+                if !is_whole && !calls.contains(def) && self.program.definition(*def).level == Level::Action =>
+            {
+                let Some(body) = self.program.body(*def) else { return };
+                calls.push(*def);
+                self.split(body, Some(*def), calls, leaves);
+                calls.pop();
+            }
+            // What stands in the relation itself has no name.
+            _ => leaves.push((within.filter(|_| calls.len() > 1), exprs.site(expr))),
+        }
+    }
+
+    /// Which actions each call can turn out to be, the first one first.
+    fn group<'a>(&mut self, actions: &'a [Action]) -> Vec<(String, Vec<&'a Action>)> {
+        let said = &self.settings.harness.calls;
+        for (name, call) in said {
+            let is_known = |outcome: &String| actions.iter().any(|action| action.name == *outcome);
+            let unknown = call.outcomes.iter().filter(|outcome| !is_known(outcome)).cloned();
+            let alone = (call.outcomes.is_empty() && !is_known(name)).then(|| name.clone());
+            for outcome in unknown.chain(alone).collect::<Vec<_>>() {
+                self.unknown(&outcome, &format!("`[harness.calls.{name}]`"));
+            }
+        }
+        let reached = self.program.operation_names();
+        let call_of = |action: &Action| {
+            if let Some((call, _)) = said.iter().find(|(_, call)| call.outcomes.contains(&action.name)) {
+                return call.clone();
+            }
+            if said.contains_key(&action.name) {
+                return action.name.clone();
+            }
+            // Also a definition that is made of actions, such as `Insert == InsertNew \/ InsertOld`.
+            let shorter = actions.iter().map(|other| &other.name).chain(&reached);
+            let is_own = |name: &String| {
+                said.get(name).is_some_and(|call| !call.outcomes.is_empty())
+                    || said.values().any(|call| call.outcomes.contains(name))
+            };
+            let shorter = shorter.filter(|name| extends(&action.name, name) && !is_own(name));
+            shorter.min_by_key(|name| name.len()).unwrap_or(&action.name).clone()
+        };
+        let mut calls: Vec<(String, Vec<&Action>)> = Vec::new();
+        for action in actions {
+            let name = call_of(action);
+            match calls.iter_mut().find(|(call, _)| *call == name) {
+                Some((_, outcomes)) => outcomes.push(action),
+                None => calls.push((name, vec![action])),
+            }
+        }
+        for (name, outcomes) in &mut calls {
+            // As the settings list them, or else the one that is called like the call first.
+            let listed = said.get(name).map(|call| &*call.outcomes).unwrap_or_default();
+            let rank = |action: &&Action| listed.iter().position(|outcome| *outcome == action.name);
+            outcomes.sort_by_key(|action| (rank(action), action.name != *name));
+        }
+        calls
+    }
+
+    fn call(&mut self, name: String, actions: &[&Action]) -> Option<Call> {
+        let params: Vec<Vec<Param>> = actions.iter().map(|action| self.params(action)).collect();
+        let said = self.settings.harness.calls.get(&name).and_then(|call| call.results.as_ref());
+        let all = || params.iter().flatten();
+        for result in said.into_iter().flatten() {
+            if !all().any(|param| param.name == *result) {
+                let message = format!("the settings name `{result}` a result of `{name}`, which has no such parameter");
+                let place = Some((actions[0].site, "this action".to_owned()));
+                self.problems.push(Problem { message, place, help: None });
+            }
+        }
+        let is_result = |param: &Param| match said {
+            Some(results) => results.contains(&param.name),
+            None => all().any(|other| other.name == param.name && other.is_result),
+        };
+        let mut arguments: Vec<Argument> = Vec::new();
+        let mut outcomes = Vec::new();
+        for (action, params) in actions.iter().zip(&params) {
+            let recorded = self.recorded(&action.name);
+            let mapping = self.settings.mapping(&recorded);
+            let field = |param: &Param| {
+                let field = mapping.fields.iter().find(|(_, name)| **name == param.name);
+                field.map_or(&param.name, |(field, _)| field).clone()
+            };
+            let place = place(self.program, action.site);
+            let mut outcome = Outcome { action: recorded, arguments: Vec::new(), results: Vec::new(), place };
+            for param in params.iter().filter(|param| !mapping.any.contains(&param.name)) {
+                if is_result(param) {
+                    outcome.results.push(Field { name: field(param), ..param.field(Type::Integer) });
+                    continue;
+                }
+                let known = arguments.iter().position(|argument| argument.field.name == param.name);
+                let index = match known {
+                    Some(index) => index,
+                    None => {
+                        arguments.push(self.argument(&name, action, param)?);
+                        arguments.len() - 1
+                    }
+                };
+                outcome.arguments.push((index, field(param)));
+            }
+            if outcome.arguments.len().max(outcome.results.len()) > MOST {
+                let message = format!("`{}` has more than {MOST} arguments or results", action.name);
+                let place = Some((action.site, "this action".to_owned()));
+                let help = Some("the recorders write no more; list it under `unsupported` of `[harness]`".to_owned());
+                self.problems.push(Problem { message, place, help });
+            }
+            outcomes.push(outcome);
+        }
+        let weight = self.settings.harness.weights.get(&name).copied().unwrap_or(1);
+        Some(Call { name, weight, arguments, outcomes })
+    }
+
+    /// Where the values of an argument come from.
+    fn argument(&mut self, call: &str, action: &Action, param: &Param) -> Option<Argument> {
+        let name = format!("{call}.{}", param.name);
+        let problem = |message: String, help: String| {
+            let place = match &param.set {
+                Some((words, site)) => (*site, format!("`{}` is taken from `{words}`", param.name)),
+                None => (action.site, "this action".to_owned()),
+            };
+            Problem { message, place: Some(place), help: Some(help) }
+        };
+        let say = format!(
+            "say where its values come from: `\"{name}\" = \"0..7\"` under `[harness.values]` in omnilink.toml"
+        );
+        if let Some(values) = self.settings.harness.values.get(&name) {
+            match values::given(values) {
+                Ok((_, given)) if param.kind.as_ref().is_some_and(|kind| !fits(&given, kind)) => {
+                    let kind = param.kind.as_ref().expect("a kind was compared");
+                    let message =
+                        format!("the settings give `{name}` values of type {given}, and it is of type {kind}");
+                    self.problems.push(problem(message, "make both of them the same".into()));
+                }
+                Ok((source, given)) => {
+                    let kind = param.kind.clone().unwrap_or(given);
+                    let field = Field { name: param.name.clone(), kind, guessed_from: None };
+                    return Some(Argument { field, source });
+                }
+                Err(error) => {
+                    self.problems.push(problem(format!("the settings about `{name}`: {error}"), say));
+                }
+            }
+            return None;
+        }
+        let source = match (&param.all, &param.kind) {
+            (Some(all), _) => values::of_list(all.clone()),
+            (None, Some(Type::Integer)) => ANY,
+            (None, None) if param.set.is_some() => ANY,
+            (None, Some(Type::Boolean)) => {
+                Source::OneOf(vec![values::Literal::Boolean(false), values::Literal::Boolean(true)])
+            }
+            (None, Some(kind)) => {
+                let message = format!("there are too many values of type {kind} for `{name}` to choose from");
+                let say = format!("list some: `\"{name}\" = [..]` under `[harness.values]` in omnilink.toml");
+                self.problems.push(problem(message, say));
+                return None;
+            }
+            (None, None) => {
+                self.problems.push(problem(format!("no set in `Next` says what `{name}` can be"), say));
+                return None;
+            }
+        };
+        Some(Argument { field: param.field(Type::Integer), source })
+    }
+
+    /// The parameters of an action, but for the process.
+    fn params(&mut self, action: &Action) -> Vec<Param> {
+        let mut params: Vec<Param> = Vec::new();
+        for operation in &action.operations {
+            let results = results(self.program, operation);
+            for (index, parameter) in operation.params.iter().enumerate() {
+                if self.is_process(&parameter.name) {
+                    continue;
+                }
+                let is_result = results.contains(&index);
+                if let Some(known) = params.iter_mut().find(|known| known.name == parameter.name) {
+                    known.is_result |= is_result;
+                    continue;
+                }
+                let known = match self.machine.constant_set(operation, index) {
+                    Some(Ok(set)) => self.look(&set, &action.name, parameter),
+                    Some(Err(_)) | None => Known::default(),
+                };
+                params.push(Param {
+                    name: parameter.name.clone(),
+                    kind: known.kind,
+                    all: known.all,
+                    set: parameter.set.clone(),
+                    is_result,
+                });
+            }
+        }
+        params
+    }
+
+    fn look(&mut self, set: &Datum, action: &str, parameter: &tla::program::Parameter) -> Known {
+        match values::look(&mut self.machine, set, self.nil.as_ref()) {
+            Ok(known) => known,
+            Err(what) => {
+                let message =
+                    format!("`{}` of `{action}` is one of {what}, which a harness cannot draw", parameter.name);
+                let place = parameter.set.as_ref().map(|(_, site)| (*site, "taken from this set".to_owned()));
+                let help = format!(
+                    "list `{action}` under `unsupported` of `[harness]` in omnilink.toml, or under `internal` if no call \
+                     records it"
+                );
+                self.problems.push(Problem { message, place, help: Some(help) });
+                Known::default()
+            }
+        }
+    }
+
+    fn is_process(&self, param: &str) -> bool {
+        match &self.settings.process {
+            Some(process) => process == param,
+            None => PROCESS.contains(&param),
+        }
+    }
+
+    /// The name under which an action is recorded.
+    fn recorded(&self, action: &str) -> String {
+        let mapped = self.settings.operations.iter().find(|(_, mapping)| mapping.action.as_deref() == Some(action));
+        mapped.map_or(action, |(operation, _)| operation).to_owned()
+    }
+
+    /// Settings about calls and arguments that there are not.
+    fn check_names(&mut self, calls: &[Call]) {
+        // A call that could not be planned was reported already.
+        if !self.problems.is_empty() {
+            return;
+        }
+        for name in self.settings.harness.weights.keys() {
+            if !calls.iter().any(|call| call.name == *name) {
+                self.no_call(name, "weights", calls);
+            }
+        }
+        for name in self.settings.harness.values.keys() {
+            let is_argument = |call: &Call| {
+                let arguments = call.arguments.iter().map(|argument| format!("{}.{}", call.name, argument.field.name));
+                arguments.into_iter().any(|argument| argument == *name)
+            };
+            if !calls.iter().any(is_argument) {
+                self.no_call(name, "values", calls);
+            }
+        }
+        if !calls.is_empty() && calls.iter().all(|call| call.weight == 0) {
+            let message = "every call has the weight 0, so none would ever be made".to_owned();
+            self.problems.push(Problem { message, place: None, help: None });
+        }
+    }
+
+    fn no_call(&mut self, name: &str, table: &str, calls: &[Call]) {
+        let what = if table == "weights" { "call" } else { "argument of a call" };
+        let message = format!("`[harness.{table}]` speaks of `{name}`, which is no {what}");
+        let calls: Vec<String> = calls.iter().map(|call| format!("`{}`", call.name)).collect();
+        let help = Some(format!("the calls are {}", calls.join(", ")));
+        self.problems.push(Problem { message, place: None, help });
+    }
+
+    fn unknown(&mut self, name: &str, who: &str) {
+        let message = format!("{who} names `{name}`, which is no action of the next-state relation");
+        let help = Some("`omnilink spec actions` lists them".to_owned());
+        self.problems.push(Problem { message, place: None, help });
+    }
+
+    fn find_nil(&mut self) -> Option<Value> {
+        let names = &self.program.module.names;
+        let def = match &self.settings.nil {
+            Some(name) => names.get(name),
+            None => NIL.iter().find_map(|name| names.get(*name)),
+        };
+        let def = *def.filter(|def| self.program.definition(**def).params.is_empty())?;
+        match self.machine.evaluate_definition(def, None) {
+            Ok(Datum::Value(value)) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl Param {
+    fn field(&self, otherwise: Type) -> Field {
+        let guessed_from = match &self.kind {
+            Some(_) => None,
+            None => Some(self.set.as_ref().map(|(words, _)| words.clone()).unwrap_or_default()),
+        };
+        Field { name: self.name.clone(), kind: self.kind.clone().unwrap_or(otherwise), guessed_from }
+    }
+}
+
+/// Whether values of one type can be given where another is expected.
+fn fits(given: &Type, expected: &Type) -> bool {
+    match (given, expected) {
+        (given, Type::Optional(of)) if !matches!(given, Type::Optional(_)) => fits(given, of),
+        (Type::Sequence(given), Type::Sequence(of)) => fits(given, of),
+        (given, expected) => given == expected,
+    }
+}
+
+/// Whether a name is another one with a word added: `DequeueEmpty` and `Dequeue`, but not `Enqueue` and `Enq`.
+fn extends(name: &str, shorter: &str) -> bool {
+    let next = name.strip_prefix(shorter).and_then(|rest| rest.chars().next());
+    next.is_some_and(|next| next.is_uppercase() || next.is_ascii_digit() || next == '_')
+}

@@ -1,0 +1,67 @@
+//! What a generated file says differently from the plan.
+//!
+//! The plan stands at the top of the file in words, one outcome a line, so both can be compared outcome by outcome instead
+//! of line of code by line of code.
+
+use crate::plan::Plan;
+
+/// How a generated file differs from what would be written now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Drift {
+    /// Other outcomes: a sentence for each that was added, removed or changed.
+    Calls(Vec<String>),
+    /// The same calls and outcomes, but not the same code: other weights, values, places, or another version of us.
+    Code,
+    /// No plan stands at the top of the file.
+    Foreign,
+}
+
+/// Compares the text of a generated file with what would be written now; none if they are the same.
+pub fn drift(plan: &Plan, written: &str, now: &str) -> Option<Drift> {
+    // A checkout may have changed the ends of lines.
+    if written.lines().eq(now.lines()) {
+        return None;
+    }
+    let Some(before) = entries(written) else { return Some(Drift::Foreign) };
+    let lines = plan.lines();
+    let after: Vec<Entry<'_>> = lines.iter().map(|line| entry(line)).collect();
+    let mut sentences = Vec::new();
+    for new in &after {
+        match before.iter().find(|old| old.key == new.key) {
+            None => sentences.push(format!("added: {}", new.line)),
+            Some(old) if old.line != new.line => sentences.push(format!("changed: {}, was {}", new.line, old.outcome)),
+            Some(_) => {}
+        }
+    }
+    for old in before.iter().filter(|old| !after.iter().any(|new| new.key == old.key)) {
+        sentences.push(format!("removed: {}", old.line));
+    }
+    Some(if sentences.is_empty() { Drift::Code } else { Drift::Calls(sentences) })
+}
+
+/// A line of a plan.
+struct Entry<'t> {
+    line: &'t str,
+    /// What the line is about: the call and the action, without parameters.
+    key: &'t str,
+    outcome: &'t str,
+}
+
+fn entry(line: &str) -> Entry<'_> {
+    let key = line.split('(').next().unwrap_or(line);
+    let outcome = line.split_once(": ").map_or(line, |(_, outcome)| outcome);
+    Entry { line, key, outcome }
+}
+
+/// The lines of the plan at the top of a file.
+fn entries(text: &str) -> Option<Vec<Entry<'_>>> {
+    let lines = text.lines().map(|line| line.trim_start_matches(['/', '!']).trim());
+    let mut lines = lines.skip_while(|line| *line != "```text").skip(1);
+    let mut entries = Vec::new();
+    loop {
+        match lines.next()? {
+            line if line.starts_with("plan ") => return Some(entries),
+            line => entries.push(entry(line)),
+        }
+    }
+}

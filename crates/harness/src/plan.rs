@@ -1,0 +1,142 @@
+//! What a harness does: the calls of the system, with their arguments and outcomes.
+//!
+//! A plan says nothing about a language. Its [lines](Plan::lines) stand at the top of every generated file, so that a file
+//! that was written earlier can be compared with what would be written now, call by call.
+
+use tla::program::Program;
+use tla::source::Site;
+use validate::{Problem, Settings};
+
+use crate::values::{Source, Type};
+
+/// What a harness does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The name of the specification's file.
+    pub spec: String,
+    /// The calls of the system, in the order of the specification.
+    pub calls: Vec<Call>,
+    /// Actions that are left out.
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// A call of the system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Its name: the one of its first outcome, mostly.
+    pub name: String,
+    /// How often it is drawn, compared with the others.
+    pub weight: u32,
+    /// What it is given.
+    pub arguments: Vec<Argument>,
+    /// What it can turn out to be. A call that never returned is taken for the first.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// An argument of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name and type.
+    pub field: Field,
+    /// Where its values come from.
+    pub source: Source,
+}
+
+/// An action that a call can turn out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The name that is recorded.
+    pub action: String,
+    /// Which arguments of the call it has: their places, and the names under which they are recorded.
+    pub arguments: Vec<(usize, String)>,
+    /// What the system says, by the names under which it is recorded.
+    pub results: Vec<Field>,
+    /// Where it stands in the specification.
+    pub place: String,
+}
+
+/// A name with a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: Type,
+    /// The set it comes from, as written, if that set did not tell the type.
+    pub guessed_from: Option<String>,
+}
+
+/// An action that is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The action.
+    pub action: String,
+    /// Where it stands in the specification.
+    pub place: String,
+}
+
+impl Plan {
+    /// Reads the calls of a system from the next-state relation of its specification.
+    pub fn new(program: &Program, settings: &Settings) -> Result<Plan, Vec<Problem>> {
+        crate::calls::plan(program, settings)
+    }
+
+    /// The plan in words, one outcome a line.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for call in &self.calls {
+            for outcome in &call.outcomes {
+                lines.push(format!("call {}: {}", call.name, call.signature(outcome)));
+            }
+        }
+        lines.extend(self.unsupported.iter().map(|left_out| format!("unsupported {}", left_out.action)));
+        lines
+    }
+
+    /// A number that differs if anything differs that a harness does.
+    pub fn digest(&self) -> u64 {
+        let Plan { spec: _, calls, unsupported } = self;
+        let mut text = self.lines().join("\n");
+        for call in calls {
+            text.push_str(&format!("\n{} {}", call.name, call.weight));
+            for argument in &call.arguments {
+                text.push_str(&format!(" {}: {:?}", argument.field.name, argument.source));
+            }
+        }
+        text.push_str(&format!("\n{}", unsupported.len()));
+        // FNV-1a: small, and the same on every machine.
+        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+}
+
+impl Call {
+    /// An outcome as it is recorded: `Dequeue() = elem: integer`.
+    pub fn signature(&self, outcome: &Outcome) -> String {
+        let arguments = outcome.arguments.iter();
+        let arguments = arguments.map(|(place, name)| format!("{name}: {}", self.arguments[*place].field.kind));
+        let results = outcome.results.iter().map(|result| format!("{}: {}", result.name, result.kind));
+        let (arguments, results) = (arguments.collect::<Vec<_>>().join(", "), results.collect::<Vec<_>>().join(", "));
+        let equals = if results.is_empty() { "" } else { " = " };
+        format!("{}({arguments}){equals}{results}", outcome.action)
+    }
+
+    /// The only outcome, if there is one only.
+    pub(crate) fn only(&self) -> Option<&Outcome> {
+        match &*self.outcomes {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// Where something stands, as `Queue.tla:24`.
+pub(crate) fn place(program: &Program, site: Site) -> String {
+    let sources = &program.module.sources;
+    format!("{}:{}", file_name(&sources.get(site.source).name), sources.start(site).line)
+}
+
+/// The last part of a path, fit for a comment that ends with the line.
+pub(crate) fn file_name(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.chars().map(|c| if c.is_control() || c == '`' { '_' } else { c }).collect()
+}

@@ -1,0 +1,113 @@
+//! Which parameters of an action the system says.
+//!
+//! An action is a formula, and a formula does not tell what comes in and what goes out. But who writes `elem = Head(queue)`
+//! says what `elem` is, by looking at the state: so it is a result. So is `ok` where `ok = TRUE` stands under a condition
+//! that looks at the state. An equation the other way round, such as `value = old`, asks about an argument more often than
+//! it says what one is. Where this guess is wrong the settings say what is right.
+
+use tla::ir::{ExprId, Level, Node, SlotId};
+use tla::program::{Operation, Program};
+
+/// The parameters of an operation that the system says, by place.
+pub(crate) fn results(program: &Program, operation: &Operation) -> Vec<usize> {
+    let Some(body) = program.body(operation.def) else { return Vec::new() };
+    let captures = program.definition(operation.def).captures;
+    let mut reader = Reader { program, captures, params: operation.params.len(), state: Vec::new(), found: Vec::new() };
+    reader.formula(body, false);
+    reader.found.sort_unstable();
+    reader.found.dedup();
+    reader.found
+}
+
+struct Reader<'p> {
+    program: &'p Program,
+    captures: usize,
+    params: usize,
+    /// Names that stand for something of the state.
+    state: Vec<SlotId>,
+    found: Vec<usize>,
+}
+
+impl Reader<'_> {
+    /// Reads a formula; whether it stands under a condition that looks at the state.
+    fn formula(&mut self, expr: ExprId, is_decided: bool) {
+        match self.program.module.exprs.node(expr) {
+            Node::And(parts) => parts.iter().for_each(|part| self.formula(*part, is_decided)),
+            Node::Or(parts) => {
+                for part in parts {
+                    let is_decided = is_decided || self.has_guard(*part);
+                    self.formula(*part, is_decided);
+                }
+            }
+            Node::If(condition, yes, no) => {
+                let is_decided = is_decided || self.looks(*condition);
+                [*yes, *no].into_iter().for_each(|branch| self.formula(branch, is_decided));
+            }
+            Node::Case { arms, other } => {
+                let is_decided = is_decided || arms.iter().any(|(guard, _)| self.looks(*guard));
+                let branches = arms.iter().map(|(_, branch)| *branch).chain(*other);
+                branches.for_each(|branch| self.formula(branch, is_decided));
+            }
+            Node::Let { slot, value, body } => {
+                if self.looks(*value) {
+                    self.state.push(*slot);
+                }
+                self.formula(*body, is_decided);
+            }
+            Node::Exists { bounds, body } => {
+                for bound in bounds.iter().filter(|bound| self.looks(bound.set)).collect::<Vec<_>>() {
+                    self.state.extend(bound.pattern.slots());
+                }
+                self.formula(*body, is_decided);
+            }
+            Node::Inlined { body, .. } => self.formula(*body, is_decided),
+            Node::Idiom(_, written) => self.formula(*written, is_decided),
+            Node::Equal(left, right) | Node::Equivalent(left, right) if is_decided || self.looks(*right) => {
+                self.found.extend(self.param(*left));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether one of several ways is taken because of the state.
+    fn has_guard(&self, expr: ExprId) -> bool {
+        match self.program.module.exprs.node(expr) {
+            Node::And(parts) => parts.iter().any(|part| self.looks(*part) && !self.is_step(*part)),
+            Node::Inlined { body, .. } => self.has_guard(*body),
+            _ => false,
+        }
+    }
+
+    fn param(&self, expr: ExprId) -> Option<usize> {
+        match self.program.module.exprs.node(expr) {
+            Node::Argument(slot) | Node::Local(slot) => {
+                (slot.0 as usize).checked_sub(self.captures).filter(|place| *place < self.params)
+            }
+            Node::Inlined { body, .. } => self.param(*body),
+            _ => None,
+        }
+    }
+
+    /// Whether an expression depends on a state.
+    fn looks(&self, expr: ExprId) -> bool {
+        self.level(expr) >= Level::State
+    }
+
+    /// Whether an expression depends on two states.
+    fn is_step(&self, expr: ExprId) -> bool {
+        self.level(expr) >= Level::Action
+    }
+
+    fn level(&self, expr: ExprId) -> Level {
+        let node = self.program.module.exprs.node(expr);
+        let mut level = match node {
+            Node::Variable(_) => Level::State,
+            Node::Local(slot) | Node::Argument(slot) if self.state.contains(slot) => Level::State,
+            Node::Prime(_) | Node::Unchanged(_) => Level::Action,
+            _ => Level::Constant,
+        };
+        node.for_each_callee(&mut |def| level = level.max(self.program.definition(def).level));
+        node.for_each_child(&mut |child| level = level.max(self.level(child)));
+        level
+    }
+}

@@ -1,0 +1,246 @@
+//! What is read from specifications, and what is written in each language.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use harness::{Files, Plan, cpp, drift, rust};
+use tla::program::{Options, Program, link};
+use tla::resolve::{Loader, resolve};
+use tla::strings::Strings;
+use validate::{Problem, Settings};
+
+/// No modules but those that are built in.
+struct Nothing;
+
+impl Loader for Nothing {
+    fn load(&mut self, _module: &str) -> Option<(String, String)> {
+        None
+    }
+}
+
+fn program(name: &str, text: &str, config: &str) -> Program {
+    let mut strings = Strings::default();
+    let config = tla::config::parse(config, &mut strings).expect("a configuration");
+    let module = resolve(name, text, &mut Nothing, strings).expect("a module");
+    link(module, &config, Options::default()).expect("a program")
+}
+
+fn plan(program: &Program, settings: &str) -> Result<Plan, Vec<Problem>> {
+    Plan::new(program, &Settings::parse(settings).expect("settings"))
+}
+
+/// The plan of a small specification with two variables, or why there is none.
+fn check(actions: &str, next: &str, settings: &str) -> String {
+    let text = format!(
+        "---- MODULE Small ----\nEXTENDS Integers, Sequences\nVARIABLES q, x\nInit == q = <<>> /\\ x = 0\n\
+         Keep == UNCHANGED <<q, x>>\n{actions}\nNext == {next}\n====\n"
+    );
+    let program = program("Small.tla", &text, "INIT Init\nNEXT Next\n");
+    match plan(&program, settings) {
+        Ok(plan) => plan.lines().join("\n"),
+        Err(problems) => problems.iter().map(|problem| told(&program, problem)).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn told(program: &Program, problem: &Problem) -> String {
+    let sources = &program.module.sources;
+    let place = problem.place.as_ref().map(|(site, label)| format!("\n  at `{}`: {label}", sources.words(*site)));
+    let help = problem.help.as_ref().map(|help| format!("\n  help: {help}"));
+    format!("{}{}{}", problem.message, place.unwrap_or_default(), help.unwrap_or_default())
+}
+
+#[test]
+fn an_equation_with_the_state_says_a_result() {
+    let actions = r"
+        Left(a) == a = Head(q) /\ Keep
+        Right(a) == x = a /\ Keep
+        Truth(a, ok) == (ok <=> x = a) /\ Keep
+        Branch(a, ok) == IF x = a THEN ok = TRUE /\ Keep ELSE ok = FALSE /\ Keep
+        Ways(a, ok) == \/ x = a /\ ok = TRUE /\ Keep
+                       \/ x # a /\ ok = FALSE /\ Keep
+        Inner(a) == LET b == x + 1 IN \E c \in {1} : a = b + c /\ Keep
+        Asked(a) == a = 1 /\ Keep";
+    let next = r"\E a \in 0 .. 9, ok \in BOOLEAN : \/ Left(a) \/ Right(a) \/ Truth(a, ok) \/ Branch(a, ok) \/ Ways(a, ok)
+                                                   \/ Inner(a) \/ Asked(a)";
+    insta::assert_snapshot!(check(actions, next, ""), @"
+    call Left: Left() = a: integer
+    call Right: Right(a: integer)
+    call Truth: Truth(a: integer) = ok: boolean
+    call Branch: Branch(a: integer) = ok: boolean
+    call Ways: Ways(a: integer) = ok: boolean
+    call Inner: Inner() = a: integer
+    call Asked: Asked(a: integer)
+    ");
+}
+
+#[test]
+fn outcomes_are_grouped_by_name_unless_the_settings_say_otherwise() {
+    let actions = r"
+        PutAll == Keep
+        Put(k) == x' = k /\ UNCHANGED q
+        PutFull(k, n) == n = x /\ Keep
+        Putter == Keep
+        AddNew == Keep
+        AddOld == x' = 1 /\ UNCHANGED q
+        Add == AddNew \/ AddOld
+        Get_Step(self) == Keep
+        Get_Done(self, v) == v = x /\ Keep
+        Tick == Keep
+        Compact == Keep";
+    let next = r"\/ PutAll \/ Putter \/ Add \/ Tick \/ Compact
+                 \/ \E k \in {3, 5}, n \in Nat : Put(k) \/ PutFull(k, n) \/ Get_Step(k) \/ Get_Done(k, n)";
+    let quiet = "internal = [\"Tick\"]\n[harness]\nunsupported = [\"Compact\"]\n";
+    insta::assert_snapshot!(check(actions, next, quiet), @"
+    call Put: Put(k: integer)
+    call Put: PutAll()
+    call Put: PutFull(k: integer) = n: integer
+    call Putter: Putter()
+    call Add: AddNew()
+    call Add: AddOld()
+    call Get: Get() = v: integer
+    unsupported Compact
+    ");
+    let apart = format!("{quiet}[harness.calls.PutAll]\n[harness.calls.Get]\nresults = []\n");
+    insta::assert_snapshot!(check(actions, next, &apart), @"
+    call PutAll: PutAll()
+    call Putter: Putter()
+    call Add: AddNew()
+    call Add: AddOld()
+    call Put: Put(k: integer)
+    call Put: PutFull(k: integer) = n: integer
+    call Get: Get(v: integer)
+    unsupported Compact
+    ");
+    let listed = format!("{quiet}[harness.calls.Store]\noutcomes = [\"PutFull\", \"Put\"]\n");
+    insta::assert_snapshot!(check(actions, next, &listed), @"
+    call PutAll: PutAll()
+    call Putter: Putter()
+    call Add: AddNew()
+    call Add: AddOld()
+    call Store: PutFull(k: integer) = n: integer
+    call Store: Put(k: integer)
+    call Get: Get() = v: integer
+    unsupported Compact
+    ");
+}
+
+#[test]
+fn operations_are_recorded_as_the_settings_map_them() {
+    let settings = "[operations.put]\naction = \"Put\"\nfields = { key = \"k\" }\nany = [\"slot\"]\n";
+    let next = r"\E k, slot \in 0 .. 3 : Put(k, slot)";
+    insta::assert_snapshot!(check(r"Put(k, slot) == x' = k + slot /\ UNCHANGED q", next, settings), @"call Put: put(key: integer)");
+}
+
+#[test]
+fn what_cannot_be_planned_is_said_with_its_place() {
+    let (put, keep) = (r"Put(k) == x' = k /\ UNCHANGED q", "Tick == Keep");
+    // No name, no call, no set, no type.
+    insta::assert_snapshot!(check("", r"x' = 1 /\ UNCHANGED q", ""), @r"
+    an action of the next-state relation has no name of its own
+      at `x' = 1 /\ UNCHANGED q`: this action
+      help: give it a name by making it a definition, so that it can be recorded
+    ");
+    insta::assert_snapshot!(check(keep, "Tick", "internal = [\"Tick\"]"), @"
+    the next-state relation has no action that a system could be asked to do
+      at `Next`: this
+      help: a harness calls the actions that `omnilink spec actions` lists, but for those that `internal` and `unsupported` name
+    ");
+    insta::assert_snapshot!(check(put, "Put(x + 1)", ""), @r#"
+    no set in `Next` says what `Put.k` can be
+      at `Put`: this action
+      help: say where its values come from: `"Put.k" = "0..7"` under `[harness.values]` in omnilink.toml
+    "#);
+    insta::assert_snapshot!(check(put, r"\E k \in SUBSET {1} : Put(k)", ""), @"
+    `k` of `Put` is one of sets, which a harness cannot draw
+      at `SUBSET {1}`: taken from this set
+      help: list `Put` under `unsupported` of `[harness]` in omnilink.toml, or under `internal` if no call records it
+    ");
+    insta::assert_snapshot!(check(put, r"\E k \in Seq(Nat) : Put(k)", ""), @r#"
+    there are too many values of type sequence of integer for `Put.k` to choose from
+      at `Seq(Nat)`: `k` is taken from `Seq(Nat)`
+      help: list some: `"Put.k" = [..]` under `[harness.values]` in omnilink.toml
+    "#);
+    // Settings about what there is not.
+    insta::assert_snapshot!(check(keep, "Tick", "[harness]\nunsupported = [\"Tock\"]"), @"
+    `unsupported` names `Tock`, which is no action of the next-state relation
+      help: `omnilink spec actions` lists them
+    ");
+    insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nTock = 2"), @"
+    `[harness.weights]` speaks of `Tock`, which is no call
+      help: the calls are `Tick`
+    ");
+    insta::assert_snapshot!(check(put, r"\E k \in Nat : Put(k)", "[harness.values]\n\"Put.k\" = \"some\""), @r#"
+    the settings about `Put.k`: `some` is neither `fresh` nor a range such as `0..7`; a list is written `["a", "b"]`
+      at `Nat`: `k` is taken from `Nat`
+      help: say where its values come from: `"Put.k" = "0..7"` under `[harness.values]` in omnilink.toml
+    "#);
+    insta::assert_snapshot!(check(put, r"\E k \in Nat : Put(k)", "[harness.values]\n\"Put.k\" = [\"a\"]"), @"
+    the settings give `Put.k` values of type string, and it is of type integer
+      at `Nat`: `k` is taken from `Nat`
+      help: make both of them the same
+    ");
+    insta::assert_snapshot!(check(put, r"\E k \in Nat : Put(k)", "[harness.calls.Put]\nresults = [\"v\"]"), @"
+    the settings name `v` a result of `Put`, which has no such parameter
+      at `Put`: this action
+    ");
+    insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nTick = 0"), @"every call has the weight 0, so none would ever be made");
+}
+
+#[test]
+fn a_parameter_that_no_constant_bounds_is_drawn_when_the_settings_say_how() {
+    let (put, values) = (r"Put(k) == x' = k /\ UNCHANGED q", "[harness.values]\n\"Put.k\" = [\"a\", \"b\"]");
+    insta::assert_snapshot!(check(put, "Put(x + 1)", values), @"call Put: Put(k: string)");
+    insta::assert_snapshot!(check(put, r"\E k \in {x} : Put(k)", ""), @"call Put: Put(k: integer)");
+}
+
+#[test]
+fn drift_is_told_by_outcome() {
+    let before = r"Put(k) == x' = k /\ UNCHANGED q";
+    let text = |actions: &str, next: &str, settings: &str| {
+        let text = format!(
+            "---- MODULE S ----\nEXTENDS Integers\nVARIABLES q, x\nInit == q = 0 /\\ x = 0\n{actions}\nNext == {next}\n====\n"
+        );
+        let plan = plan(&program("S.tla", &text, "INIT Init\nNEXT Next\n"), settings).expect("a plan");
+        let text = rust::files(&plan).operations;
+        (plan, text)
+    };
+    let (_, written) = text(before, r"\E k \in 0 .. 3 : Put(k)", "");
+    let told = |actions: &str, next: &str, settings: &str| {
+        let (plan, now) = text(actions, next, settings);
+        format!("{:?}", drift(&plan, &written, &now))
+    };
+    insta::assert_snapshot!(told(before, r"\E k \in 0 .. 3 : Put(k)", ""), @"None");
+    insta::assert_snapshot!(told(before, r"\E k \in 0 .. 4 : Put(k)", ""), @"Some(Code)");
+    insta::assert_snapshot!(told(before, r#"\E k \in {"a"} : Put(k)"#, ""), @r#"Some(Calls(["changed: call Put: Put(k: string), was Put(k: integer)"]))"#);
+    insta::assert_snapshot!(told(r"Get(v) == v = x /\ UNCHANGED <<q, x>>", r"\E v \in 0 .. 3 : Get(v)", ""), @r#"Some(Calls(["added: call Get: Get() = v: integer", "removed: call Put: Put(k: integer)"]))"#);
+    let (plan, now) = text(before, r"\E k \in 0 .. 3 : Put(k)", "");
+    insta::assert_snapshot!(format!("{:?}", drift(&plan, "fn main() {}", &now)), @"Some(Foreign)");
+}
+
+/// The files of a specification that stands in a directory with its configuration.
+fn generated(directory: &Path, module: &str) -> [Files; 2] {
+    let read = |name: String| fs::read_to_string(directory.join(name)).unwrap_or_default();
+    let program = program(&format!("{module}.tla"), &read(format!("{module}.tla")), &read(format!("{module}.cfg")));
+    let plan = plan(&program, &read("omnilink.toml".into())).unwrap_or_else(|problems| {
+        panic!("{}", problems.iter().map(|problem| told(&program, problem)).collect::<Vec<_>>().join("\n"))
+    });
+    [rust::files(&plan), cpp::files(&plan)]
+}
+
+fn check_files(directory: PathBuf, module: &str) {
+    for files in generated(&directory, module) {
+        let name = format!("{module}_{}", files.operations_name.rsplit('.').next().unwrap_or_default());
+        insta::assert_snapshot!(name, format!("{}\n{}", files.operations, files.main));
+    }
+}
+
+#[test]
+fn harnesses_of_examples() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for (example, module) in
+        [("queue", "Queue"), ("map", "Map"), ("producer-queue", "ProducerQueue"), ("two-phase", "TwoPhase")]
+    {
+        check_files(examples.join(example), module);
+    }
+    check_files(Path::new(env!("CARGO_MANIFEST_DIR")).join("test_data"), "Hostile");
+}

@@ -1,0 +1,110 @@
+//! `#[omnilink::test]`: a function that performs one operation becomes a test that performs many.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Expr, FnArg, Ident, ItemFn, LitStr, Result, Token, Type};
+
+/// What stands in the parentheses of the attribute.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    spec: Option<LitStr>,
+    system: Option<Expr>,
+    /// Fields of the test that are given as they are.
+    others: Vec<(Ident, Expr)>,
+}
+
+const OTHERS: [&str; 3] = ["threads", "operations", "runs"];
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> Result<Arguments> {
+        let mut arguments = Arguments::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            input.parse::<Token![=]>()?;
+            match name.to_string().as_str() {
+                "spec" => arguments.spec = Some(input.parse()?),
+                "system" => arguments.system = Some(input.parse()?),
+                other if OTHERS.contains(&other) => arguments.others.push((name, input.parse()?)),
+                other => {
+                    let message = format!("there is no `{other}`; there are spec, system, {}", OTHERS.join(", "));
+                    return Err(Error::new(name.span(), message));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
+    let name = &function.sig.ident;
+    let wrong = |message: &str| Error::new_spanned(&function.sig, message);
+    let Some(spec) = &arguments.spec else {
+        return Err(wrong("what is it checked against? `#[omnilink::test(spec = \"queue\")]`"));
+    };
+    let inputs: Vec<&Type> = function
+        .sig
+        .inputs
+        .iter()
+        .filter_map(|input| match input {
+            FnArg::Typed(input) => Some(&*input.ty),
+            FnArg::Receiver(_) => None,
+        })
+        .collect();
+    let [Type::Reference(system), Type::Reference(_)] = &*inputs else {
+        return Err(wrong("it takes the system and the client: `fn name(queue: &Queue, client: &mut Client)`"));
+    };
+    if function.sig.asyncness.is_some() || !function.sig.generics.params.is_empty() {
+        return Err(wrong("it is a plain function, neither async nor generic"));
+    }
+    let system_type = &system.elem;
+    let made = match &arguments.system {
+        Some(expression) => quote!(#expression),
+        None => quote!(<#system_type as ::core::default::Default>::default()),
+    };
+    let fields = arguments.others.iter().map(|(field, value)| quote!(test.#field = (#value).into();));
+    let attributes = &function.attrs;
+    let mut step = function.clone();
+    step.attrs.clear();
+    step.vis = syn::Visibility::Inherited;
+    Ok(quote! {
+        #(#attributes)*
+        #[::core::prelude::v1::test]
+        fn #name() {
+            #step
+            #[allow(unused_mut)]
+            let mut test = ::omnilink::testing::Test::new(
+                concat!(module_path!(), "::", stringify!(#name)),
+                env!("CARGO_MANIFEST_DIR"),
+                #spec,
+            );
+            #(#fields)*
+            test.run(|| -> #system_type { #made }, #name);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(arguments: &str, function: &str) -> String {
+        let expanded =
+            syn::parse_str::<Arguments>(arguments).and_then(|arguments| expand(&arguments, &syn::parse_str(function)?));
+        expanded.map_or_else(|error| error.to_string(), |_| "a test".into())
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let good = "fn works(queue: &Queue, client: &mut Client) {}";
+        assert_eq!(check("spec = \"queue\", threads = 2, system = Queue::new(4)", good), "a test");
+        insta::assert_snapshot!(check("", good), @r#"what is it checked against? `#[omnilink::test(spec = "queue")]`"#);
+        insta::assert_snapshot!(check("thread = 2", good), @"there is no `thread`; there are spec, system, threads, operations, runs");
+        let spec = "spec = \"queue\"";
+        insta::assert_snapshot!(check(spec, "fn works() {}"), @"it takes the system and the client: `fn name(queue: &Queue, client: &mut Client)`");
+        insta::assert_snapshot!(check(spec, "async fn works(queue: &Queue, client: &mut Client) {}"), @"it is a plain function, neither async nor generic");
+    }
+}

@@ -1,0 +1,239 @@
+//! What `#[omnilink::test]` does: runs a step many times on several threads, checks each run, and panics with the
+//! explanation of the first that is not accepted.
+//!
+//! Every run has a seed. The seed of a run that failed is written to `omnilink-regressions/` beside the manifest, as
+//! proptest does, and such runs come first the next time. Without a controlled schedule a seed repeats the inputs of a run
+//! and not its schedule, so each is tried several times.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use explore::{Campaign, Disturbance, Ended, Environment, Plan, Run, Store};
+use judge::{Case, Failed, Judge, Unlimited};
+use record::drive::{self, Client};
+use report::{Detail, Report, Verdict};
+
+/// A test that runs a step many times.
+#[derive(Debug, Clone)]
+pub struct Test {
+    /// The name of the test, with its modules.
+    pub name: &'static str,
+    /// The directory of the manifest.
+    pub manifest: PathBuf,
+    /// What runs are checked against: a built-in specification, or a TLA+ module by its path from the manifest.
+    pub spec: &'static str,
+    /// How many threads a run has.
+    pub threads: Range,
+    /// How many operations each of them performs.
+    pub operations: Range,
+    /// How many runs; `OMNILINK_RUNS` wins.
+    pub runs: u64,
+}
+
+/// A number, or several to choose from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Range(RangeInclusive<usize>);
+
+impl From<usize> for Range {
+    fn from(number: usize) -> Range {
+        Range(number..=number)
+    }
+}
+
+impl From<RangeInclusive<usize>> for Range {
+    fn from(range: RangeInclusive<usize>) -> Range {
+        Range(range)
+    }
+}
+
+/// How often the inputs of a run that failed before are tried again.
+const AGAIN: usize = 8;
+
+impl Test {
+    /// A test as it is without further words.
+    pub fn new(name: &'static str, manifest: &str, spec: &'static str) -> Test {
+        let (threads, operations) = ((2..=4).into(), (20..=100).into());
+        Test { name, manifest: manifest.into(), spec, threads, operations, runs: 64 }
+    }
+
+    /// Runs the test.
+    ///
+    /// # Panics
+    ///
+    /// If a run is not accepted, with the explanation; if it could not be decided or checked, with the reason; or if the
+    /// step panics.
+    pub fn run<S: Sync>(&self, system: impl Fn() -> S, step: impl Fn(&S, &mut Client) + Sync) {
+        let judge = self.judge();
+        let again = self.remembered();
+        let again = again.iter().flat_map(|plan| std::iter::repeat_n(plan.clone(), AGAIN));
+        let campaign = self.campaign();
+        for plan in again.chain((0..campaign.runs).map(|number| campaign.plan(number))) {
+            let scratch = self.store().scratch().join(format!("{}-{}", std::process::id(), self.file_name()));
+            let _ = fs::remove_dir_all(&scratch);
+            let driven = drive::Plan {
+                trace: scratch.clone(),
+                seed: plan.seed,
+                threads: plan.threads,
+                operations: plan.operations,
+                perturbation: perturbation(&plan.perturb),
+            };
+            let made = fs::create_dir_all(scratch.parent().unwrap_or(Path::new(".")));
+            let ran = catch_unwind(AssertUnwindSafe(|| {
+                made.and_then(|()| drive::run(&driven, &system(), |_, _| (), |system, (), client| step(system, client)))
+            }));
+            match ran {
+                Ok(Ok(())) => self.check(&judge, &plan, &scratch),
+                Ok(Err(error)) => panic!("{}: the recording cannot be written: {error}", self.name),
+                Err(panic) => {
+                    // The panic is worth more than whether its seed could be written down.
+                    let _ = self.remember(&plan, "it panicked");
+                    resume_unwind(panic)
+                }
+            }
+            let _ = fs::remove_dir_all(&scratch);
+        }
+    }
+
+    fn judge(&self) -> Judge {
+        let spec = match judge::is_tla(Path::new(self.spec)) {
+            true => self.manifest.join(self.spec).display().to_string(),
+            false => self.spec.to_owned(),
+        };
+        let options = judge::Options { jobs: Some(1), ..judge::Options::default() };
+        Judge::new(&spec, options).unwrap_or_else(|failed| panic!("{}: {}", self.name, told(&failed)))
+    }
+
+    fn check(&self, judge: &Judge, plan: &Plan, trace: &Path) {
+        let label = format!("{} ({})", self.name, plan.describe());
+        let mut case = Case { path: trace, label: &label, witness: None, limits: &Unlimited };
+        let mut report = judge.report(&mut case).unwrap_or_else(|failed| panic!("{label}: {}", told(&failed)));
+        if matches!(report.verdict, Verdict::Accepted) {
+            return;
+        }
+        report.next.clear();
+        let cause = explore::cause(&report).unwrap_or_default();
+        let mut message = report::text(&report, Detail::Brief, false);
+        let remembered = self.remember(plan, &cause);
+        match self.keep(judge, plan, trace, &report, &cause) {
+            Ok(path) => _ = writeln!(message, "\nthe run is kept in {}", path.display()),
+            Err(error) => _ = writeln!(message, "\nthe run cannot be kept: {error}"),
+        }
+        let file = self.regressions();
+        match remembered {
+            Ok(()) => _ = writeln!(message, "its seed is in {}: commit it, and it is tried first", file.display()),
+            Err(error) => _ = writeln!(message, "its seed cannot be kept in {}: {error}", file.display()),
+        }
+        panic!("{message}");
+    }
+
+    fn keep(
+        &self,
+        judge: &Judge,
+        plan: &Plan,
+        trace: &Path,
+        report: &Report,
+        cause: &str,
+    ) -> Result<PathBuf, explore::StoreError> {
+        let store = self.store();
+        let run = Run {
+            schema: Run::schema(),
+            id: store.free_id(plan.seed),
+            began: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            plan: plan.clone(),
+            command: vec!["cargo".into(), "test".into(), self.name.rsplit("::").next().unwrap_or_default().into()],
+            ended: Ended::Finished,
+            took: 0.0,
+            spec: Path::new(self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            verdict: Some(report.verdict.word().to_owned()),
+            cause: Some(cause.to_owned()),
+            environment: Environment::here(),
+        };
+        store.keep(&run, trace, Some(report), &judge.files())
+    }
+
+    fn store(&self) -> Store {
+        Store::at(self.manifest.join("target/omnilink"))
+    }
+
+    fn campaign(&self) -> Campaign {
+        let number = |name: &str| {
+            let value = env::var(name).ok()?;
+            Some(value.parse().unwrap_or_else(|_| panic!("`{name}` is `{value}`, which is no number")))
+        };
+        let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos().into();
+        Campaign {
+            seed: number("OMNILINK_SEED").unwrap_or_else(clock),
+            runs: number("OMNILINK_RUNS").unwrap_or(self.runs),
+            threads: self.threads.0.clone(),
+            operations: self.operations.0.clone(),
+            ..Campaign::default()
+        }
+    }
+
+    fn file_name(&self) -> String {
+        self.name.replace("::", "-")
+    }
+
+    fn regressions(&self) -> PathBuf {
+        self.manifest.join("omnilink-regressions").join(self.file_name()).with_extension("txt")
+    }
+
+    /// Runs that failed before.
+    fn remembered(&self) -> Vec<Plan> {
+        let text = fs::read_to_string(self.regressions()).unwrap_or_default();
+        text.lines().filter(|line| !line.starts_with('#')).filter_map(read).collect()
+    }
+
+    fn remember(&self, plan: &Plan, cause: &str) -> io::Result<()> {
+        let path = self.regressions();
+        if self.remembered().contains(plan) {
+            return Ok(());
+        }
+        let is_new = !path.exists();
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(&path)?;
+        if is_new {
+            writeln!(file, "# Runs that failed before: seed, threads, operations, disturbance. They are tried first.")?;
+        }
+        writeln!(file, "{} # {}", write(plan), cause.replace('\n', " "))
+    }
+}
+
+fn write(plan: &Plan) -> String {
+    let perturb: Vec<&str> = plan.perturb.iter().map(|disturbance| disturbance.name()).collect();
+    format!("{} {} {} {}", plan.seed, plan.threads, plan.operations, perturb.join(","))
+}
+
+fn read(line: &str) -> Option<Plan> {
+    let mut words = line.split(" # ").next()?.split_whitespace();
+    let (seed, threads, operations) = (words.next()?, words.next()?, words.next()?);
+    let perturb = words.next().unwrap_or_default().split(',').filter(|word| !word.is_empty());
+    Some(Plan {
+        seed: seed.parse().ok()?,
+        threads: threads.parse().ok()?,
+        operations: operations.parse().ok()?,
+        perturb: perturb.map(Disturbance::parse).collect::<Result<_, _>>().ok()?,
+    })
+}
+
+fn perturbation(perturb: &[Disturbance]) -> drive::Perturbation {
+    let words: Vec<&str> = perturb.iter().filter_map(|disturbance| disturbance.order()).collect();
+    words.join(",").parse().expect("the recorder knows every disturbance")
+}
+
+fn told(failed: &Failed) -> String {
+    match failed {
+        Failed::Input(error) => error.message.clone(),
+        Failed::Stopped(stop) => format!("inconclusive: {stop}"),
+        Failed::Spec(complaints) => {
+            let lines: Vec<String> = complaints.iter().map(judge::Complaint::plain).collect();
+            lines.join("\n")
+        }
+    }
+}

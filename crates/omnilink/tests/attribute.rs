@@ -1,0 +1,102 @@
+//! The test attribute on a queue that is right and on one that is wrong.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::sync::Mutex;
+
+use crossbeam_queue::{ArrayQueue, SegQueue};
+use omnilink::testing::Test;
+use omnilink::{Action, Client};
+
+static PUSH: Action = Action::new("push", &["value"], &[]);
+static TRY_PUSH: Action = Action::new("push", &["value"], &["ok"]);
+static POP: Action = Action::new("pop", &[], &["value"]);
+
+#[omnilink::test(spec = "queue", runs = 10_u64)]
+fn a_queue_from_the_registry(queue: &SegQueue<i64>, client: &mut Client) {
+    if client.draw().below(2) == 0 {
+        let value = client.draw().fresh();
+        let call = client.call(&PUSH, (value,));
+        queue.push(value);
+        call.done(());
+    } else {
+        let call = client.call(&POP, ());
+        let value = queue.pop();
+        call.done((value,));
+    }
+}
+
+#[omnilink::test(spec = "queue:capacity=4", system = ArrayQueue::new(4), threads = 3, operations = 10..=40, runs = 10_u64)]
+fn a_queue_with_a_bound(queue: &ArrayQueue<i64>, client: &mut Client) {
+    if client.draw().below(2) == 0 {
+        let value = client.draw().fresh();
+        let call = client.call(&TRY_PUSH, (value,));
+        let is_pushed = queue.push(value).is_ok();
+        call.done((is_pushed,));
+    } else {
+        let call = client.call(&POP, ());
+        let value = queue.pop();
+        call.done((value,));
+    }
+}
+
+/// Every seventh element comes out at the wrong end.
+#[derive(Default)]
+struct Wrong(Mutex<(VecDeque<i64>, usize)>);
+
+fn wrong_step(queue: &Wrong, client: &mut Client) {
+    let is_push = client.draw().below(2) == 0;
+    let value = client.draw().fresh();
+    let call = if is_push { client.call(&PUSH, (value,)) } else { client.call(&POP, ()) };
+    let mut inner = queue.0.lock().unwrap();
+    if is_push {
+        inner.0.push_back(value);
+        call.done(());
+    } else {
+        inner.1 += 1;
+        let value = if inner.1 % 7 == 0 { inner.0.pop_back() } else { inner.0.pop_front() };
+        call.done((value,));
+    }
+}
+
+#[test]
+fn a_wrong_queue_is_explained_and_remembered() {
+    let directory = tempfile::tempdir().unwrap();
+    let manifest = directory.path().to_str().unwrap().to_owned();
+    let test = Test::new("tests::wrong", &manifest, "queue");
+    let panicked = || {
+        let panic = catch_unwind(|| test.run(Wrong::default, wrong_step)).unwrap_err();
+        panic.downcast_ref::<String>().cloned().unwrap_or_default()
+    };
+    let message = panicked();
+    assert!(message.starts_with("tests::wrong (seed "), "{message}");
+    assert!(message.contains("): rejected\nerror: "), "{message}");
+    let file = Path::new(&manifest).join("omnilink-regressions/tests-wrong.txt");
+    let remembered = fs::read_to_string(&file).unwrap();
+    assert_eq!(remembered.lines().count(), 2, "{remembered}");
+    let seed = remembered.lines().nth(1).unwrap().split(' ').next().unwrap();
+    assert!(message.contains(&format!("(seed {seed}, ")), "{message}");
+    // The same inputs come first, and fail again.
+    assert!(panicked().starts_with(&format!("tests::wrong (seed {seed}, ")));
+    assert_eq!(fs::read_to_string(&file).unwrap(), remembered);
+    assert_eq!(
+        fs::read_dir(Path::new(&manifest).join("target/omnilink")).unwrap().count(),
+        3,
+        "two runs and the scratch"
+    );
+}
+
+#[test]
+fn what_cannot_be_checked_is_no_success() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |spec: &'static str| {
+        let test = Test::new("tests::none", directory.path().to_str().unwrap(), spec);
+        let panic = catch_unwind(|| test.run(Wrong::default, wrong_step)).unwrap_err();
+        panic.downcast_ref::<String>().cloned().unwrap_or_default()
+    };
+    insta::assert_snapshot!(run("que"), @"tests::none: there is no model `que`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`");
+    assert!(run("Missing.tla").contains("Missing.tla: No such file"), "{}", run("Missing.tla"));
+    assert!(run("register").starts_with("tests::none (seed"), "{}", run("register"));
+}

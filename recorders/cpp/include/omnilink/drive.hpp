@@ -1,0 +1,350 @@
+// Runs a system under load and records what it does: the loop of a harness.
+//
+//   int main() {
+//     const auto plan = omnilink::Plan::from_env();
+//     Queue queue;
+//     omnilink::run(plan, queue, [](Queue& shared, std::size_t) { return ProducerToken(shared); },
+//                   [](Queue& shared, ProducerToken& token, omnilink::Client& client) {
+//                     const auto elem = client.draw().fresh();
+//                     auto call = client.call(ENQUEUE, elem);
+//                     shared.enqueue(token, elem);
+//                     call.done();
+//                   });
+//   }
+//
+// All threads wait for each other once and then run freely: meeting again before each operation would leave few threads
+// running at a time on a machine with few processors. What to run comes from the environment, so that whoever starts
+// the harness (`omnilink fuzz`, a person, a test) decides:
+//
+//   OMNILINK_TRACE    the directory to record into; `trace` if not given
+//   OMNILINK_SEED     what all inputs are drawn from; 0 if not given
+//   OMNILINK_THREADS  how many threads; 2 if not given
+//   OMNILINK_OPS      how many operations each of them runs; 100 if not given
+//   OMNILINK_PERTURB  how the threads are disturbed: any of `yield=N`, `nap=N`, `pin`, `crowd=N`, separated by commas
+//
+// The same seed draws the same inputs here and in the Rust driver. Disturbances are drawn from a generator of their own,
+// so disturbing a run does not change what it is asked to do.
+
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <initializer_list>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "error.hpp"
+#include "recorder.hpp"
+
+namespace omnilink {
+
+namespace detail {
+
+inline std::uint64_t number_in(const char* variable, std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail(std::string(variable) + " is `" + std::string(text) + "`, which is not a number from 0 to 2^64 - 1");
+  }
+  return number;
+}
+
+// An empty variable is one that is not given.
+inline std::string_view variable_or(const char* variable, std::string_view otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr || *text == '\0' ? otherwise : text;
+}
+
+}  // namespace detail
+
+// How threads are disturbed, so that they meet in ways in which they otherwise rarely do.
+struct Perturbation {
+  std::uint64_t yield = 0;  // One operation in so many gives up the processor first; 0 for none.
+  std::uint64_t nap = 0;    // One operation in so many sleeps first, for up to 100 microseconds; 0 for none.
+  bool pin = false;         // Each thread stays on one processor.
+  std::uint64_t crowd = 0;  // So many more threads do nothing but take time from the others.
+
+  static Perturbation parse(std::string_view text) {
+    Perturbation perturbation;
+    while (!text.empty()) {
+      const std::size_t comma = text.find(',');
+      perturbation.add(text.substr(0, comma));
+      text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+    }
+    return perturbation;
+  }
+
+  // As it is read, without what never happens.
+  std::string text() const {
+    std::string list;
+    const auto add = [&](const std::string& word) { list += (list.empty() ? "" : ",") + word; };
+    if (yield != 0) add("yield=" + std::to_string(yield));
+    if (nap != 0) add("nap=" + std::to_string(nap));
+    if (pin) add("pin");
+    if (crowd != 0) add("crowd=" + std::to_string(crowd));
+    return list;
+  }
+
+ private:
+  void add(std::string_view word) {
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    if (word.empty()) return;
+    const std::size_t equals = word.find('=');
+    const std::string_view name = word.substr(0, equals);
+    if (word == "pin") {
+      pin = true;
+      return;
+    }
+    std::uint64_t* const count = name == "yield" ? &yield : name == "nap" ? &nap : name == "crowd" ? &crowd : nullptr;
+    if (count == nullptr || equals == std::string_view::npos) {
+      detail::fail("OMNILINK_PERTURB has `" + std::string(word) +
+                   "`, which is none of `yield=N`, `nap=N`, `pin`, `crowd=N`");
+    }
+    *count = detail::number_in("OMNILINK_PERTURB", word.substr(equals + 1));
+  }
+};
+
+// What to run.
+struct Plan {
+  std::string trace = "trace";
+  std::uint64_t seed = 0;
+  std::size_t threads = 2;
+  std::size_t operations = 100;  // Of each thread.
+  Perturbation perturbation;
+
+  static Plan from_env() {
+    const auto number = [](const char* variable, std::string_view otherwise) {
+      return detail::number_in(variable, detail::variable_or(variable, otherwise));
+    };
+    Plan plan;
+    plan.trace = detail::variable_or("OMNILINK_TRACE", "trace");
+    plan.seed = number("OMNILINK_SEED", "0");
+    plan.threads = static_cast<std::size_t>(number("OMNILINK_THREADS", "2"));
+    plan.operations = static_cast<std::size_t>(number("OMNILINK_OPS", "100"));
+    plan.perturbation = Perturbation::parse(detail::variable_or("OMNILINK_PERTURB", ""));
+    if (plan.threads == 0) detail::fail("OMNILINK_THREADS is 0, and at least one thread is needed");
+    return plan;
+  }
+};
+
+// The splitmix64 generator of Steele, Lea and Flood: small, fast, and good enough to draw inputs from.
+class SplitMix {
+ public:
+  explicit constexpr SplitMix(std::uint64_t state) : state_(state) {}
+
+  constexpr std::uint64_t next() {
+    state_ += 0x9E3779B97F4A7C15;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27U)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31U);
+  }
+
+  // A number from 0 to n - 1: the upper half of a product, which needs no division.
+  constexpr std::uint64_t below(std::uint64_t n) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(next()) * n) >> 64U);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Where a thread's inputs come from.
+class Draw {
+ public:
+  Draw(std::uint64_t seed, std::size_t thread, std::size_t threads)
+      : generator_(first_state(seed, thread)), thread_(thread), threads_(threads) {}
+
+  // A number from 0 to n - 1; n is not 0.
+  std::uint64_t below(std::uint64_t n) { return generator_.below(n); }
+
+  // A number from low to high, both included.
+  std::int64_t range(std::int64_t low, std::int64_t high) {
+    const std::uint64_t count = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+    const std::uint64_t offset = count == 0 ? generator_.next() : generator_.below(count);  // 0 stands for 2^64.
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
+  }
+
+  // One of the elements of an array or vector, each as likely as the others.
+  template <class Items>
+  auto one_of(const Items& items) -> decltype(*std::begin(items)) {
+    return *(std::begin(items) + static_cast<std::ptrdiff_t>(below(std::size(items))));
+  }
+  template <class T>
+  T one_of(std::initializer_list<T> items) {
+    return *(items.begin() + below(items.size()));
+  }
+
+  // The index of one of the weights, each as likely as it is heavy.
+  template <class Weights = std::initializer_list<std::uint32_t>>
+  std::size_t weighted(const Weights& weights) {
+    std::uint64_t rest = below(std::accumulate(std::begin(weights), std::end(weights), std::uint64_t{0}));
+    std::size_t index = 0;
+    for (const std::uint64_t weight : weights) {
+      if (rest < weight) break;
+      rest -= weight;
+      ++index;
+    }
+    return index;
+  }
+
+  // A number that no other draw of this run gives, on any thread.
+  std::int64_t fresh() { return static_cast<std::int64_t>(thread_ + threads_ * fresh_++); }
+
+  // Where the generator of a thread begins. Both numbers are mixed: states that lie a multiple of the increment apart
+  // would draw the same numbers, only sooner or later.
+  static constexpr std::uint64_t first_state(std::uint64_t seed, std::size_t thread) {
+    return SplitMix(seed).next() ^ SplitMix(thread + 1).next();
+  }
+
+ private:
+  SplitMix generator_;
+  std::size_t thread_;
+  std::size_t threads_;
+  std::size_t fresh_ = 0;
+};
+
+// What one thread of a run works with.
+class Client {
+ public:
+  Client(const Plan& plan, std::size_t thread, Process process)
+      : process_(std::move(process)),
+        draw_(plan.seed, thread, plan.threads),
+        disturbances_(~Draw::first_state(plan.seed, thread)),
+        yield_(plan.perturbation.yield),
+        nap_(plan.perturbation.nap),
+        thread_(thread) {}
+
+  // Disturbs the thread if it is its turn, and then publishes that `action` begins.
+  template <class... Arguments>
+  Pending call(const Action& action, const Arguments&... arguments) {
+    disturb();
+    return process_.call(action, arguments...);
+  }
+  template <class... Arguments>
+  Pending call(const Action&&, const Arguments&...) = delete;
+
+  Draw& draw() { return draw_; }
+  std::size_t thread() const { return thread_; }
+
+ private:
+  void disturb() {
+    if (yield_ != 0 && disturbances_.below(yield_) == 0) std::this_thread::yield();
+    if (nap_ != 0 && disturbances_.below(nap_) == 0) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(disturbances_.below(100'000)));
+    }
+  }
+
+  Process process_;
+  Draw draw_;
+  SplitMix disturbances_;
+  std::uint64_t yield_;
+  std::uint64_t nap_;
+  std::size_t thread_;
+};
+
+namespace detail {
+
+// Keeps the calling thread on one of the processors that the program may use.
+inline void stay_on_processor(std::size_t thread) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  std::size_t rest = thread % static_cast<std::size_t>(CPU_COUNT(&allowed));
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || rest-- != 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    // A sandbox may forbid it; then the run is only less disturbed.
+    ::sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
+// Everything that the threads of a run share besides the system.
+class Crew {
+ public:
+  Crew(const Plan& plan, std::vector<Client>& clients) : plan_(plan), clients_(clients) {}
+
+  template <class System, class Session, class Step>
+  void run(System& system, const Session& session, const Step& step) {
+    std::vector<std::thread> crowd;
+    for (std::uint64_t i = 0; i < plan_.perturbation.crowd; ++i) {
+      crowd.emplace_back([this] {
+        while (!is_over_.load(std::memory_order_relaxed)) {
+        }
+      });
+    }
+    std::vector<std::thread> threads;
+    for (Client& client : clients_) {
+      threads.emplace_back([&] { guarded([&] { work(system, session, step, client); }); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    is_over_.store(true);
+    for (std::thread& thread : crowd) thread.join();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  template <class System, class Session, class Step>
+  void work(System& system, const Session& session, const Step& step, Client& client) {
+    if (plan_.perturbation.pin) stay_on_processor(client.thread());
+    auto own = session(system, client.thread());
+    waiting_.fetch_add(1);
+    while (waiting_.load() < clients_.size() && !has_failed_.load()) std::this_thread::yield();
+    for (std::size_t i = 0; i < plan_.operations; ++i) step(system, own, client);
+  }
+
+  // Keeps the first exception of all threads for the one that waits for them.
+  template <class Work>
+  void guarded(const Work& work) {
+#ifdef __cpp_exceptions
+    try {
+      work();
+    } catch (...) {
+      if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+    }
+#else
+    work();
+#endif
+  }
+
+  const Plan& plan_;
+  std::vector<Client>& clients_;
+  std::atomic<std::size_t> waiting_{0};
+  std::atomic<bool> is_over_{false};
+  std::atomic<bool> has_failed_{false};
+  std::exception_ptr failure_;
+};
+
+}  // namespace detail
+
+// Runs `step(system, own, client)` `plan.operations` times on each thread, where `own` is what `session(system, thread)`
+// made for that thread. Processes are named after threads: `0`, `1`, and so on.
+template <class System, class Session, class Step>
+void run(const Plan& plan, System& system, const Session& session, const Step& step) {
+  const std::string meta = "{\"seed\": " + std::to_string(plan.seed) + ", \"threads\": " +
+                           std::to_string(plan.threads) + ", \"operations\": " + std::to_string(plan.operations) +
+                           ", \"perturb\": \"" + plan.perturbation.text() + "\"}";
+  const Recorder recorder = Recorder::create(plan.trace, Clock::best(), meta);
+  std::vector<Client> clients;
+  for (std::size_t thread = 0; thread < plan.threads; ++thread) {
+    clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
+  }
+  detail::Crew(plan, clients).run(system, session, step);
+}
+
+}  // namespace omnilink

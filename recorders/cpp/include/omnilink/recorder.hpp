@@ -1,0 +1,460 @@
+// Records what a concurrent program does, so that OmniLink can decide whether its specification allows it.
+//
+//   inline constexpr omnilink::Action ENQUEUE{"Enqueue", {"elem"}};
+//   inline constexpr omnilink::Action DEQUEUE{"Dequeue", {}, {"elem"}};
+//   inline constexpr omnilink::Action DEQUEUE_EMPTY{"DequeueEmpty"};
+//
+//   auto recorder = omnilink::Recorder::create("trace");
+//   auto process = recorder.process("c1");               // one per thread
+//
+//   auto enqueue = process.call(ENQUEUE, 7);             // in the trace before the queue is touched
+//   queue.enqueue(7);
+//   enqueue.done();
+//
+//   auto dequeue = process.call(DEQUEUE);
+//   if (int elem; queue.try_dequeue(elem)) {
+//     dequeue.done(elem);
+//   } else {
+//     dequeue.done_as(DEQUEUE_EMPTY, std::tuple(), std::tuple());
+//   }
+//
+// A trace is a directory with one segment per process; FORMAT.md says what stands in it. A call is published when it
+// begins and its outcome when it ends, so an operation that never returns is in the trace, and marked as such. Nothing
+// is lost when the program crashes; segment.hpp says why no signal handler is needed for that.
+
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "clock.hpp"
+#include "error.hpp"
+#include "segment.hpp"
+#include "value.hpp"
+
+namespace omnilink {
+
+// The names of arguments or results. An empty name belongs to one that is known by its place. The characters are not
+// copied: names are literals, or outlive their action.
+class Names {
+ public:
+  static constexpr std::size_t most = 16;
+
+  constexpr Names(std::initializer_list<std::string_view> names) : Names(names.begin(), names.size()) {}
+  constexpr Names(const std::string_view* first, std::size_t count) : count_(count) {
+    if (count > most) detail::fail("an action has at most 16 arguments and 16 results");
+    for (std::size_t i = 0; i < count; ++i) names_[i] = first[i];
+  }
+
+  constexpr std::size_t size() const { return count_; }
+  constexpr const std::string_view* begin() const { return names_.data(); }
+  constexpr const std::string_view* end() const { return names_.data() + count_; }
+
+ private:
+  std::array<std::string_view, most> names_{};
+  std::size_t count_ = 0;
+};
+
+// What can be called: a name, the names of its arguments and of its results. A recorder tells actions apart by their
+// addresses, so an action is a constant that is never copied and outlives every process that uses it.
+class Action {
+ public:
+  constexpr explicit Action(std::string_view name, Names arguments = {}, Names results = {})
+      : name_(name), arguments_(arguments), results_(results) {}
+
+  Action(const Action&) = delete;
+  Action& operator=(const Action&) = delete;
+
+  constexpr std::string_view name() const { return name_; }
+  constexpr const Names& arguments() const { return arguments_; }
+  constexpr const Names& results() const { return results_; }
+
+ private:
+  std::string_view name_;
+  Names arguments_;
+  Names results_;
+};
+
+namespace detail {
+
+enum class Kind : std::uint8_t { action = 1, call = 3, back = 4, fail = 5, metadata = 6, end = 7, outcome = 8 };
+
+// The directory that all processes of a recorder write into.
+class Directory {
+ public:
+  Directory(std::string path, Clock clock) : path_(std::move(path)), clock_(clock) {}
+
+  const Clock& clock() const { return clock_; }
+
+  // The next segment, or nothing if there is one of this process.
+  std::unique_ptr<Segment> next_segment(const std::string& process) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (std::find(processes_.begin(), processes_.end(), process) != processes_.end()) return nullptr;
+    char name[32];
+    std::snprintf(name, sizeof name, "/%03zu.seg", processes_.size());
+    auto segment = std::make_unique<Segment>(path_ + name, process);
+    processes_.push_back(process);
+    return segment;
+  }
+
+ private:
+  std::string path_;
+  Clock clock_;
+  std::mutex mutex_;
+  std::vector<std::string> processes_;  // One for each segment.
+};
+
+// What a process has recorded, and what is known about the call that is open.
+class Log {
+ public:
+  Log(std::shared_ptr<Directory> directory, std::string_view process)
+      : directory_(std::move(directory)), clock_(directory_->clock()), process_(process) {
+    if (process.size() > longest_name) fail("the name of a process has at most 240 bytes");
+    segment_ = directory_->next_segment(process_);
+    if (!segment_) fail("there is a process `" + process_ + "` already");
+  }
+
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  ~Log() {
+#ifdef __cpp_exceptions
+    try {
+      close();
+    } catch (...) {
+      // Without its end record the segment breaks off, and the reader says so.
+    }
+#else
+    close();
+#endif
+  }
+
+  template <class Arguments>
+  void begin(const Action& action, const Arguments& arguments) {
+    expect(action.arguments(), arguments.size(), action, "arguments");
+    if (state_ != State::idle) continue_elsewhere();
+    number_ = number_of(action);
+    action_ = &action;
+    // The clocks of two processors may disagree by a little, and a thread may move between them. Its operations come
+    // one after the other all the same, so a start before the previous end is a reading that is too early. Raising it
+    // to that end only says what is known.
+    start_ = std::max(clock_.early(), latest_);
+    has_end_ = false;
+    is_start_refined_ = false;
+    segment_->append(number_and_times + arguments.bound(), [&](std::uint8_t* to) {
+      *to++ = static_cast<std::uint8_t>(Kind::call);
+      to = write_varint(to, number_);
+      to = write_difference(to, start_, written_);
+      std::uint8_t* const end = arguments.write(to);
+      arguments_length_ = static_cast<std::size_t>(end - to);
+      return end;
+    });
+    arguments_ = segment_->end() - arguments_length_;
+    written_ = start_;
+    state_ = State::running;
+    ++operations_;
+    clock_.settle();
+  }
+
+  template <class Results>
+  void done(const Results& results) {
+    const std::uint64_t end = finish();
+    expect(action_->results(), results.size(), *action_, "results");
+    if (is_start_refined_) {
+      outcome(number_, end, arguments_length_ + results.bound(), [&](std::uint8_t* to) {
+        std::memcpy(to, arguments_, arguments_length_);
+        return results.write(to + arguments_length_);
+      });
+    } else {
+      close_call(Kind::back, end, results);
+    }
+    state_ = State::idle;
+  }
+
+  template <class Arguments, class Results>
+  void done_as(const Action& action, const Arguments& arguments, const Results& results) {
+    const std::uint64_t end = finish();
+    expect(action.arguments(), arguments.size(), action, "arguments");
+    expect(action.results(), results.size(), action, "results");
+    outcome(number_of(action), end, arguments.bound() + results.bound(),
+            [&](std::uint8_t* to) { return results.write(arguments.write(to)); });
+    state_ = State::idle;
+  }
+
+  void failed() {
+    close_call(Kind::fail, finish(), row());
+    state_ = State::idle;
+  }
+
+  template <class T>
+  void meta(std::string_view key, const T& value) {
+    segment_->append(1 + bound_of_text(key) + detail::bound<T>(value), [&](std::uint8_t* to) {
+      *to++ = static_cast<std::uint8_t>(Kind::metadata);
+      return detail::write<T>(write_text(to, key), value);
+    });
+  }
+
+  void refine_start() {
+    start_ = std::max(clock_.start(), latest_);
+    is_start_refined_ = true;
+    has_end_ = false;
+  }
+
+  void refine_end() {
+    end_ = clock_.end();
+    has_end_ = true;
+  }
+
+  void abandon() { state_ = State::abandoned; }
+
+ private:
+  enum class State : unsigned char { idle, running, abandoned };
+
+  static constexpr std::size_t longest_name = 240;  // Of 255 bytes, so that some are left for `+1` and so on.
+  static constexpr std::size_t number_and_times = 1 + 3 * longest_varint;
+
+  static void expect(const Names& names, std::size_t count, const Action& action, const char* what) {
+    if (__builtin_expect(names.size() != count, 0)) wrong_count(names, count, action, what);
+  }
+
+  [[noreturn, gnu::noinline]] static void wrong_count(const Names& names, std::size_t count, const Action& action,
+                                                      const char* what) {
+    fail("`" + std::string(action.name()) + "` has " + std::to_string(names.size()) + " " + what + ", and " +
+         std::to_string(count) + " are given");
+  }
+
+  // The end. If the start was raised and the thread runs on the processor that lags, the reading may be before it; an
+  // end that is too late is harmless.
+  std::uint64_t finish() { return latest_ = std::max(has_end_ ? end_ : clock_.end(), start_); }
+
+  // A time is written as its difference to the time before it in the segment.
+  static std::uint8_t* write_difference(std::uint8_t* to, std::uint64_t time, std::uint64_t before) {
+    return write_signed(to, static_cast<std::int64_t>(time - before));
+  }
+
+  template <class Results>
+  void close_call(Kind kind, std::uint64_t end, const Results& results) {
+    segment_->append(number_and_times + results.bound(), [&](std::uint8_t* to) {
+      *to++ = static_cast<std::uint8_t>(kind);
+      return results.write(write_difference(to, end, written_));
+    });
+    written_ = end;
+  }
+
+  template <class WriteValues>
+  void outcome(std::uint64_t number, std::uint64_t end, std::size_t bound, WriteValues&& write_values) {
+    segment_->append(number_and_times + bound, [&](std::uint8_t* to) {
+      *to++ = static_cast<std::uint8_t>(Kind::outcome);
+      to = write_difference(write_varint(to, number), start_, written_);
+      return write_values(write_difference(to, end, start_));
+    });
+    written_ = end;
+  }
+
+  // Segments have few actions, so looking at all of them is the fastest way to find one.
+  std::uint64_t number_of(const Action& action) {
+    for (std::size_t number = 0; number < actions_.size(); ++number) {
+      if (actions_[number] == &action) return number;
+    }
+    return define(action);
+  }
+
+  [[gnu::noinline]] std::uint64_t define(const Action& action) {
+    const std::uint64_t number = actions_.size();
+    if (number > 65535) fail("a segment has at most 65536 actions");
+    std::size_t bound = 1 + 3 * longest_varint + bound_of_text(action.name());
+    for (const Names* names : {&action.arguments(), &action.results()}) {
+      for (const std::string_view name : *names) bound += bound_of_text(name);
+    }
+    actions_.push_back(&action);
+    segment_->append(bound, [&](std::uint8_t* to) {
+      *to++ = static_cast<std::uint8_t>(Kind::action);
+      to = write_text(write_varint(to, number), action.name());
+      for (const Names* names : {&action.arguments(), &action.results()}) {
+        to = write_varint(to, names->size());
+        for (const std::string_view name : *names) to = write_text(to, name);
+      }
+      return to;
+    });
+    return number;
+  }
+
+  // Nothing may follow an operation that never finished in the same process: it may still take effect, and then two
+  // operations of one process would overlap. So the thread goes on as another process, with a segment of its own.
+  [[gnu::noinline]] void continue_elsewhere() {
+    if (state_ == State::running) fail("a process runs one operation at a time, and one is not finished");
+    std::unique_ptr<Segment> next;
+    while (!next) {  // Somebody may have chosen that name.
+      next = directory_->next_segment(process_ + "+" + std::to_string(++continuations_));
+    }
+    close();
+    segment_ = std::move(next);
+    actions_.clear();
+    operations_ = 0;
+    written_ = 0;
+    state_ = State::idle;
+  }
+
+  void close() {
+    // The child of a fork has the mapping, too, and would end what its parent still writes.
+    if (!segment_ || ::getpid() != owner_) return;
+    segment_->append(1 + longest_varint, [&](std::uint8_t* to) {
+      *to++ = static_cast<std::uint8_t>(Kind::end);
+      return write_varint(to, operations_);
+    });
+    segment_->cut();
+  }
+
+  std::shared_ptr<Directory> directory_;
+  Clock clock_;
+  std::string process_;
+  std::unique_ptr<Segment> segment_;
+  std::vector<const Action*> actions_;  // By number.
+  std::uint64_t operations_ = 0;
+  std::uint64_t written_ = 0;  // The last time in the segment, from which the next one counts.
+  std::uint64_t latest_ = 0;   // No operation starts earlier.
+  unsigned continuations_ = 0;
+  pid_t owner_ = ::getpid();
+
+  // The open call.
+  State state_ = State::idle;
+  bool has_end_ = false;
+  bool is_start_refined_ = false;
+  const Action* action_ = nullptr;
+  std::uint64_t number_ = 0;
+  std::uint64_t start_ = 0;
+  std::uint64_t end_ = 0;
+  const std::uint8_t* arguments_ = nullptr;  // In the segment, which never moves.
+  std::size_t arguments_length_ = 0;
+};
+
+}  // namespace detail
+
+// An operation that has begun. One that is destroyed without an outcome never finished: it may have taken effect at any
+// time after its start, or not at all. It must not outlive its process.
+class [[nodiscard]] Pending {
+ public:
+  Pending(Pending&& other) noexcept : log_(std::exchange(other.log_, nullptr)) {}
+  Pending& operator=(Pending&&) = delete;
+
+  ~Pending() {
+    if (log_ != nullptr) log_->abandon();
+  }
+
+  // It returned now, or at the refined end, with a value for each result of the action.
+  template <class... Results>
+  void done(const Results&... results) {
+    log().done(detail::row(results...));
+    log_ = nullptr;
+  }
+
+  // It turned out to be `action`, with these arguments and results: each a tuple, or `Values`.
+  template <class Arguments, class Results>
+  void done_as(const Action& action, const Arguments& arguments, const Results& results) {
+    log().done_as(action, detail::unpack(arguments), detail::unpack(results));
+    log_ = nullptr;
+  }
+  template <class Arguments, class Results>
+  void done_as(const Action&&, const Arguments&, const Results&) = delete;
+
+  // It is known to have had no effect.
+  void failed() {
+    log().failed();
+    log_ = nullptr;
+  }
+
+  // A note for people who read the history.
+  template <class T>
+  void meta(std::string_view key, const T& value) {
+    log().meta(key, value);
+  }
+
+  // Nothing has happened up to now.
+  void refine_start() { log().refine_start(); }
+
+  // Everything has happened by now. The last call counts.
+  void refine_end() { log().refine_end(); }
+
+ private:
+  friend class Process;
+  explicit Pending(detail::Log& log) : log_(&log) {}
+
+  detail::Log& log() const {
+    if (log_ == nullptr) detail::fail("the operation has an outcome already");
+    return *log_;
+  }
+
+  detail::Log* log_;
+};
+
+// A thread, a client, a session: whatever runs one operation at a time. Belongs to one thread at a time.
+class Process {
+ public:
+  // Publishes that `action` begins, with a value for each of its arguments.
+  template <class... Arguments>
+  Pending call(const Action& action, const Arguments&... arguments) {
+    log_->begin(action, detail::row(arguments...));
+    return Pending(*log_);
+  }
+  template <class... Arguments>
+  Pending call(const Action&&, const Arguments&...) = delete;
+
+ private:
+  friend class Recorder;
+  explicit Process(std::unique_ptr<detail::Log> log) : log_(std::move(log)) {}
+
+  std::unique_ptr<detail::Log> log_;
+};
+
+// A trace that is being recorded. Threads may share it.
+class Recorder {
+ public:
+  // Makes the directory, which must not hold a trace, and writes its manifest. `meta` is a JSON object of notes for
+  // people to read, or empty.
+  static Recorder create(std::string directory, Clock clock = Clock::best(), std::string_view meta = {}) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    const std::filesystem::directory_iterator entries(directory, error);
+    if (error) detail::fail_because(error, "cannot create " + directory);
+    for (const auto& entry : entries) {
+      if (entry.path().extension() == ".seg") {
+        detail::fail("`" + directory + "` holds a trace already; remove it, or record elsewhere");
+      }
+    }
+    const std::string path = directory + "/manifest.json";
+    std::string text = "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"";
+    if (!meta.empty()) text.append(", \"meta\": ").append(meta);
+    text += "}\n";
+    std::FILE* const file = std::fopen(path.c_str(), "w");
+    if (file == nullptr) detail::fail_with_errno("cannot create " + path);
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (std::fclose(file) != 0 || !is_written) detail::fail_with_errno("cannot write " + path);
+    return Recorder(std::make_shared<detail::Directory>(std::move(directory), clock));
+  }
+
+  // Begins the segment of a process. No two processes of a trace have the same name.
+  Process process(std::string_view name) const { return Process(std::make_unique<detail::Log>(directory_, name)); }
+
+ private:
+  explicit Recorder(std::shared_ptr<detail::Directory> directory) : directory_(std::move(directory)) {}
+
+  std::shared_ptr<detail::Directory> directory_;
+};
+
+}  // namespace omnilink

@@ -1,0 +1,159 @@
+// The file of one process, written through a shared mapping.
+//
+// There is no signal handler here, and no flush, because there is nothing to flush: the pages of a shared mapping belong
+// to the kernel. Whatever was published when the program calls `exit` or `_exit`, throws, aborts, is hit by SIGSEGV or
+// killed by SIGKILL is in the file. Only a machine that loses power loses pages.
+//
+// Addresses are reserved once, far more than will be needed, and the file behind them grows in steps. So nothing ever
+// moves, and between two steps a record costs neither a system call nor an allocation nor a lock.
+//
+// Invariant: everything behind `position_` is zero, so a reader stops there. A record is published by storing the first
+// byte of its length last, with release order.
+
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "error.hpp"
+#include "value.hpp"
+
+namespace omnilink::detail {
+
+class Segment {
+ public:
+  // Creates the file, which must not exist, and publishes the header.
+  Segment(const std::string& path, std::string_view process) : path_(path) {
+    if (process.size() > 255) fail("the name of a process has at most 255 bytes");
+    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file_ < 0) fail_with_errno("cannot create " + path);
+    reserve_addresses();
+    grow(1);
+
+    constexpr std::uint8_t magic[] = {0x89, 'O', 'M', 'N', 'I', 'S', 'E', 'G'};
+    std::uint8_t* to = base_ + 1;
+    to = std::copy(magic + 1, magic + sizeof magic, to);
+    *to++ = 1;
+    *to++ = static_cast<std::uint8_t>(process.size());
+    to = std::copy(process.begin(), process.end(), to);
+    position_ = static_cast<std::size_t>(to - base_);
+    publish(base_, magic[0]);
+  }
+
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  // Leaves the file as it is: what a reader should find at its end is for the owner to say, by `cut`.
+  ~Segment() {
+    ::munmap(base_, reserved_);
+    ::close(file_);
+  }
+
+  // Publishes a record. `body` writes it, at most `bound` bytes, and returns the place behind it.
+  template <class Body>
+  void append(std::size_t bound, Body&& body) {
+    if (__builtin_expect(bound + most_around > size_ - position_, 0)) grow(bound + most_around);
+    std::uint8_t* const head = base_ + position_;
+    const bool may_be_long = bound >= long_form;
+    std::uint8_t* const end = body(head + (may_be_long ? 5 : 1));
+    if (__builtin_expect(may_be_long, 0)) return append_long(head, end);
+    *end = 0;  // It is, unless a body that threw was abandoned here.
+    position_ = static_cast<std::size_t>(end - base_);
+    publish(head, static_cast<std::uint8_t>(end - head - 1));
+  }
+
+  // The place behind the last record.
+  const std::uint8_t* end() const { return base_ + position_; }
+
+  // Takes away the room behind the last record. Nothing may be appended afterwards.
+  void cut() {
+    // If it cannot be done the zeros stay, which readers accept.
+    [[maybe_unused]] const int result = ::ftruncate(file_, static_cast<off_t>(position_));
+    size_ = position_;
+  }
+
+ private:
+  static constexpr std::size_t long_form = 0xFF;
+  static constexpr std::size_t longest_body = std::size_t{1} << 24U;
+  // The long form of a length, a zero behind the body, and what a store of several bytes may reach beyond it.
+  static constexpr std::size_t most_around = 5 + 1 + room_beyond;
+  static constexpr std::size_t first_step = std::size_t{64} << 10U;
+  static constexpr std::size_t largest_step = std::size_t{4} << 20U;
+  static constexpr std::size_t most_addresses = std::size_t{64} << 30U;
+  static constexpr std::size_t fewest_addresses = std::size_t{64} << 20U;
+
+  static void publish(std::uint8_t* head, std::uint8_t first) { __atomic_store_n(head, first, __ATOMIC_RELEASE); }
+
+  // The body stands five bytes behind the head, and belongs one behind it if it came out shorter than its bound.
+  [[gnu::noinline]] void append_long(std::uint8_t* head, std::uint8_t* end) {
+    const auto length = static_cast<std::size_t>(end - head) - 5;
+    if (length > longest_body) {
+      std::memset(head, 0, static_cast<std::size_t>(end - head));
+      fail("a record has at most 16 MiB");
+    }
+    if (length < long_form) {
+      std::memmove(head + 1, head + 5, length);
+      std::memset(head + 1 + length, 0, 4);
+      position_ += 1 + length;
+      publish(head, static_cast<std::uint8_t>(length));
+      return;
+    }
+    for (unsigned i = 0; i < 4; ++i) head[1 + i] = static_cast<std::uint8_t>(length >> (8 * i));
+    *end = 0;
+    position_ += 5 + length;
+    publish(head, static_cast<std::uint8_t>(long_form));
+  }
+
+  // Mapping beyond the end of a file is allowed; only touching it is not.
+  void reserve_addresses() {
+    for (reserved_ = most_addresses; reserved_ >= fewest_addresses; reserved_ /= 2) {
+      void* const base = ::mmap(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+      if (base != MAP_FAILED) {
+        base_ = static_cast<std::uint8_t*>(base);
+        return;
+      }
+    }
+    const int reason = errno;
+    ::close(file_);
+    errno = reason;
+    fail_with_errno("cannot map " + path_);
+  }
+
+  // Makes room for `bytes` more, and has the kernel prepare the pages so that the hot path does not fault.
+  [[gnu::noinline]] void grow(std::size_t bytes) {
+    std::size_t size = size_;
+    while (size - position_ < bytes) {
+      size += step_;
+      step_ = std::min(2 * step_, largest_step);
+    }
+    if (size > reserved_) fail("there are no addresses left for " + path_);
+    const auto added = static_cast<off_t>(size - size_);
+    // Blocks that are taken now cannot be missing later, when a store could only die of SIGBUS.
+    if (::fallocate(file_, 0, static_cast<off_t>(size_), added) != 0) {
+      if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) fail_with_errno("cannot extend " + path_);
+      if (::ftruncate(file_, static_cast<off_t>(size)) != 0) fail_with_errno("cannot extend " + path_);
+    }
+    constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, which older headers and kernels do not know.
+    ::madvise(base_ + size_, size - size_, populate_for_writing);
+    size_ = size;
+  }
+
+  std::uint8_t* base_ = nullptr;
+  std::size_t position_ = 0;
+  std::size_t size_ = 0;
+  std::size_t step_ = first_step;
+  std::size_t reserved_ = 0;
+  int file_ = -1;
+  std::string path_;
+};
+
+}  // namespace omnilink::detail

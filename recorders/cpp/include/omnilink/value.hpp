@@ -1,0 +1,464 @@
+// Values as FORMAT.md writes them: in one byte where it can be.
+//
+// `Encoding<T>` says how a `T` is written, in two steps: `bound` says how many bytes it takes at most, so that room is
+// made once per record, or refuses it; `write` then writes without looking at what room there is. A type of your own is recorded
+// by specializing `Encoding` for it, usually in terms of a type that has one.
+//
+// Arguments of the same type are written inline, without a copy and without an allocation. `Value` is for those who
+// know only at run time what they record.
+
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "error.hpp"
+
+namespace omnilink {
+
+// How a value of type `T` is written.
+//
+//   static std::size_t bound(const T& value);                      no fewer bytes than `write` writes
+//   static std::uint8_t* write(std::uint8_t* to, const T& value);  returns the place behind what it wrote
+template <class T, class = void>
+struct Encoding;
+
+namespace detail {
+
+inline void store_little_endian(std::uint8_t* to, std::uint64_t number) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  number = __builtin_bswap64(number);
+#endif
+  std::memcpy(to, &number, sizeof number);
+}
+
+// A varint has seven bits per byte, lowest first; all bytes but the last have the top bit set.
+constexpr std::size_t longest_varint = 10;
+
+// `write` may store so many zeros behind what it writes, because eight bytes are stored at a time.
+constexpr std::size_t room_beyond = 8;
+
+// Numbers of up to 56 bits take no branch on their length, which no processor could predict.
+inline std::uint8_t* write_varint(std::uint8_t* to, std::uint64_t number) {
+  if (number < std::uint64_t{1} << 56U) {
+    // Groups of seven bits move apart: first two halves of four groups, then quarters of two, then single groups.
+    std::uint64_t groups = (number & 0x0FFFFFFF) | ((number & 0x00FFFFFFF0000000) << 4U);
+    groups = (groups & 0x00003FFF00003FFF) | ((groups & 0x0FFFC0000FFFC000) << 2U);
+    groups = (groups & 0x007F007F007F007F) | ((groups & 0x3F803F803F803F80) << 1U);
+    const auto last = (63U - static_cast<unsigned>(__builtin_clzll(groups | 1U))) / 8U;
+    const std::uint64_t more = 0x8080808080808080 & ((std::uint64_t{1} << (8U * last)) - 1);
+    store_little_endian(to, groups | more);
+    return to + last + 1;
+  }
+  while (number >= 0x80) {
+    *to++ = static_cast<std::uint8_t>(number | 0x80U);
+    number >>= 7U;
+  }
+  *to++ = static_cast<std::uint8_t>(number);
+  return to;
+}
+
+// Zig-zag, so that small negative numbers are short, too.
+inline std::uint8_t* write_signed(std::uint8_t* to, std::int64_t number) {
+  const auto bits = static_cast<std::uint64_t>(number);
+  return write_varint(to, (bits << 1U) ^ (number < 0 ? UINT64_MAX : 0U));
+}
+
+inline std::uint8_t* write_integer(std::uint8_t* to, std::int64_t number) {
+  if (number >= -16 && number <= 175) {
+    *to++ = static_cast<std::uint8_t>(number + 0x50);
+    return to;
+  }
+  *to++ = 0x03;
+  return write_signed(to, number);
+}
+
+inline bool is_ascii(std::string_view text) {
+  unsigned char bits = 0;
+  for (const char c : text) bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
+  return bits < 0x80;
+}
+
+// How many bytes of `text` are one character of UTF-8, or 0 if they are none.
+inline std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto within = [&](std::size_t i, unsigned low, unsigned high) {
+    return i < text.size() && byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return within(1, 0x80, 0xBF) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
+    const unsigned high = first == 0xED ? 0x9F : 0xBF;
+    return within(1, low, high) && within(2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned low = first == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
+    return within(1, low, high) && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
+  }
+  return 0;
+}
+
+// A string may hold any bytes and a trace may not, so each byte that belongs to no character becomes U+FFFD. The
+// alternative, a segment that cannot be read from there on, would lose what others recorded well.
+inline std::string as_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size() + 16);
+  while (!text.empty()) {
+    const std::size_t length = character(text);
+    if (length == 0) {
+      result += "\xEF\xBF\xBD";
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result;
+}
+
+inline std::size_t bound_of_text(std::string_view text) {
+  return longest_varint + (is_ascii(text) ? text.size() : 3 * text.size());
+}
+
+// `string` of FORMAT.md: a length and bytes, without a tag.
+inline std::uint8_t* write_text(std::uint8_t* to, std::string_view text) {
+  if (!is_ascii(text)) {
+    const std::string clean = as_utf8(text);
+    to = write_varint(to, clean.size());
+    std::memcpy(to, clean.data(), clean.size());
+    return to + clean.size();
+  }
+  to = write_varint(to, text.size());
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+// `string` of FORMAT.md as a value: short ones have their length in the tag.
+inline std::uint8_t* write_string(std::uint8_t* to, std::string_view text) {
+  if (!is_ascii(text)) {
+    const std::string clean = as_utf8(text);
+    *to++ = clean.size() < 32 ? static_cast<std::uint8_t>(0x20 + clean.size()) : std::uint8_t{0x05};
+    if (clean.size() >= 32) to = write_varint(to, clean.size());
+    std::memcpy(to, clean.data(), clean.size());
+    return to + clean.size();
+  }
+  if (text.size() >= 32) {
+    *to++ = 0x05;
+    return write_text(to, text);
+  }
+  *to++ = static_cast<std::uint8_t>(0x20 + text.size());
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+template <class T>
+using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <class T>
+std::size_t bound(const T& value) {
+  return Encoding<T>::bound(value);
+}
+
+template <class T>
+std::uint8_t* write(std::uint8_t* to, const T& value) {
+  return Encoding<T>::write(to, value);
+}
+
+constexpr std::uint8_t tuple_tag = 0x06;
+constexpr std::uint8_t set_tag = 0x07;
+constexpr std::uint8_t function_tag = 0x08;
+
+// A tuple or set of what a container holds.
+template <class Container, std::uint8_t tag>
+struct ItemsEncoding {
+  static std::size_t bound(const Container& items) {
+    std::size_t sum = 1 + longest_varint;
+    for (const auto& item : items) sum += detail::bound<typename Container::value_type>(item);
+    return sum;
+  }
+  static std::uint8_t* write(std::uint8_t* to, const Container& items) {
+    *to++ = tag;
+    to = write_varint(to, items.size());
+    for (const auto& item : items) to = detail::write<typename Container::value_type>(to, item);
+    return to;
+  }
+};
+
+template <class Tuple>
+struct TupleEncoding {
+  static std::size_t bound(const Tuple& items) {
+    return std::apply([](const auto&... item) { return ((1 + longest_varint) + ... + detail::bound(item)); }, items);
+  }
+  static std::uint8_t* write(std::uint8_t* to, const Tuple& items) {
+    *to++ = tuple_tag;
+    to = write_varint(to, std::tuple_size_v<Tuple>);
+    std::apply([&](const auto&... item) { ((to = detail::write(to, item)), ...); }, items);
+    return to;
+  }
+};
+
+// `char` could mean a number or a letter, so it is neither; convert it to what is meant.
+template <class T>
+constexpr bool is_character = std::is_same_v<T, char> || std::is_same_v<T, wchar_t> || std::is_same_v<T, char16_t> ||
+                              std::is_same_v<T, char32_t>;
+
+}  // namespace detail
+
+// Integers. The format has 64 bits with a sign.
+template <class T>
+struct Encoding<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !detail::is_character<T>>> {
+  static_assert(sizeof(T) <= 8, "integers of more than 64 bits have no encoding");
+  static std::size_t bound(T number) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
+      if (number > static_cast<T>(INT64_MAX)) detail::fail("integers have at most 64 bits with their sign");
+    }
+    return 1 + detail::longest_varint;
+  }
+  static std::uint8_t* write(std::uint8_t* to, T number) {
+    return detail::write_integer(to, static_cast<std::int64_t>(number));
+  }
+};
+
+template <>
+struct Encoding<bool> {
+  static std::size_t bound(bool /*truth*/) { return 1; }
+  static std::uint8_t* write(std::uint8_t* to, bool truth) {
+    *to++ = truth ? 0x02 : 0x01;
+    return to;
+  }
+};
+
+// The format has finite numbers only.
+template <class T>
+struct Encoding<T, std::enable_if_t<std::is_same_v<T, double> || std::is_same_v<T, float>>> {
+  static std::size_t bound(T number) {
+    if (!std::isfinite(number)) detail::fail("only finite numbers can be recorded");
+    return 1 + sizeof(double);
+  }
+  static std::uint8_t* write(std::uint8_t* to, T number) {
+    const double wide = static_cast<double>(number);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &wide, sizeof bits);
+    *to++ = 0x04;
+    detail::store_little_endian(to, bits);
+    return to + sizeof bits;
+  }
+};
+
+template <>
+struct Encoding<std::string_view> {
+  static std::size_t bound(std::string_view text) { return 1 + detail::bound_of_text(text); }
+  static std::uint8_t* write(std::uint8_t* to, std::string_view text) { return detail::write_string(to, text); }
+};
+template <>
+struct Encoding<std::string> : Encoding<std::string_view> {};
+template <>
+struct Encoding<const char*> : Encoding<std::string_view> {};
+template <>
+struct Encoding<char*> : Encoding<std::string_view> {};
+template <std::size_t N>
+struct Encoding<char[N]> : Encoding<std::string_view> {};
+
+template <>
+struct Encoding<std::nullptr_t> {
+  static std::size_t bound(std::nullptr_t /*nil*/) { return 1; }
+  static std::uint8_t* write(std::uint8_t* to, std::nullptr_t /*nil*/) {
+    *to++ = 0x00;
+    return to;
+  }
+};
+
+template <>
+struct Encoding<std::nullopt_t> {
+  static std::size_t bound(std::nullopt_t /*nil*/) { return 1; }
+  static std::uint8_t* write(std::uint8_t* to, std::nullopt_t /*nil*/) { return detail::write(to, nullptr); }
+};
+
+template <class T>
+struct Encoding<std::optional<T>> {
+  static std::size_t bound(const std::optional<T>& value) { return value ? detail::bound(*value) : 1; }
+  static std::uint8_t* write(std::uint8_t* to, const std::optional<T>& value) {
+    return value ? detail::write(to, *value) : detail::write(to, nullptr);
+  }
+};
+
+template <class... T>
+struct Encoding<std::tuple<T...>> : detail::TupleEncoding<std::tuple<T...>> {};
+template <class A, class B>
+struct Encoding<std::pair<A, B>> : detail::TupleEncoding<std::pair<A, B>> {};
+template <class T, std::size_t N>
+struct Encoding<std::array<T, N>> : detail::ItemsEncoding<std::array<T, N>, detail::tuple_tag> {};
+template <class T, class A>
+struct Encoding<std::vector<T, A>> : detail::ItemsEncoding<std::vector<T, A>, detail::tuple_tag> {};
+template <class T, class C, class A>
+struct Encoding<std::set<T, C, A>> : detail::ItemsEncoding<std::set<T, C, A>, detail::set_tag> {};
+
+template <class K, class V, class C, class A>
+struct Encoding<std::map<K, V, C, A>> {
+  static std::size_t bound(const std::map<K, V, C, A>& function) {
+    std::size_t sum = 1 + detail::longest_varint;
+    for (const auto& [argument, result] : function) sum += detail::bound(argument) + detail::bound(result);
+    return sum;
+  }
+  static std::uint8_t* write(std::uint8_t* to, const std::map<K, V, C, A>& function) {
+    *to++ = detail::function_tag;
+    to = detail::write_varint(to, function.size());
+    for (const auto& [argument, result] : function) to = detail::write(detail::write(to, argument), result);
+    return to;
+  }
+};
+
+// A value whose shape is known only at run time.
+class Value {
+ public:
+  Value() = default;  // nil
+  Value(std::nullptr_t /*nil*/) {}
+  Value(bool truth) : content_(truth) {}
+  template <class T, class = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                                              !detail::is_character<T> && (std::is_signed_v<T> || sizeof(T) < 8)>>
+  Value(T number) : content_(static_cast<std::int64_t>(number)) {}
+  Value(double number) : content_(number) {}
+  Value(std::string text) : content_(std::move(text)) {}
+  Value(const char* text) : content_(std::string(text)) {}
+
+  static Value tuple(std::vector<Value> items) { return Value(Items{detail::tuple_tag, std::move(items)}); }
+  // No item may occur twice, and the order in which they are given is the order in which they are written.
+  static Value set(std::vector<Value> items) { return Value(Items{detail::set_tag, std::move(items)}); }
+  // Arguments and results in turn: argument, result, argument, result.
+  static Value function(std::vector<Value> pairs) {
+    if (pairs.size() % 2 != 0) detail::fail("a function has a result for each argument");
+    return Value(Items{detail::function_tag, std::move(pairs)});
+  }
+
+ private:
+  friend struct Encoding<Value>;
+
+  struct Items {
+    std::uint8_t tag;
+    std::vector<Value> items;
+  };
+
+  explicit Value(Items items) : content_(std::move(items)) {}
+
+  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Items> content_ = nullptr;
+};
+
+template <>
+struct Encoding<Value> {
+  static std::size_t bound(const Value& value) { return bound(value, 0); }
+
+  static std::uint8_t* write(std::uint8_t* to, const Value& value) {
+    return std::visit(
+        [to](const auto& content) -> std::uint8_t* {
+          if constexpr (std::is_same_v<detail::Plain<decltype(content)>, Value::Items>) {
+            const std::size_t per_count = content.tag == detail::function_tag ? 2 : 1;
+            std::uint8_t* at = to;
+            *at++ = content.tag;
+            at = detail::write_varint(at, content.items.size() / per_count);
+            for (const Value& item : content.items) at = write(at, item);
+            return at;
+          } else {
+            return detail::write(to, content);
+          }
+        },
+        value.content_);
+  }
+
+ private:
+  static constexpr unsigned deepest = 32;
+
+  static std::size_t bound(const Value& value, unsigned depth) {
+    return std::visit(
+        [depth](const auto& content) -> std::size_t {
+          if constexpr (std::is_same_v<detail::Plain<decltype(content)>, Value::Items>) {
+            if (depth == deepest) detail::fail("tuples, sets and functions nest at most 32 deep");
+            std::size_t sum = 1 + detail::longest_varint;
+            for (const Value& item : content.items) sum += bound(item, depth + 1);
+            return sum;
+          } else {
+            return detail::bound(content);
+          }
+        },
+        value.content_);
+  }
+};
+
+// Arguments or results whose number is known only at run time. Refers to values that stand one behind the other.
+template <class T>
+struct Sequence {
+  const T* first = nullptr;
+  std::size_t count = 0;
+};
+
+using Values = Sequence<Value>;
+
+namespace detail {
+
+// The arguments or the results of one operation: as many values as the action has names for, without a tag around them.
+template <class... T>
+struct Row {
+  std::tuple<const T&...> values;
+
+  static constexpr std::size_t size() { return sizeof...(T); }
+  std::size_t bound() const {
+    return std::apply([](const T&... value) { return (std::size_t{0} + ... + detail::bound<T>(value)); }, values);
+  }
+  std::uint8_t* write(std::uint8_t* to) const {
+    std::apply([&](const T&... value) { ((to = detail::write<T>(to, value)), ...); }, values);
+    return to;
+  }
+};
+
+template <class T>
+struct Row<Sequence<T>> {
+  Sequence<T> values;
+
+  std::size_t size() const { return values.count; }
+  std::size_t bound() const {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < values.count; ++i) sum += detail::bound(values.first[i]);
+    return sum;
+  }
+  std::uint8_t* write(std::uint8_t* to) const {
+    for (std::size_t i = 0; i < values.count; ++i) to = detail::write(to, values.first[i]);
+    return to;
+  }
+};
+
+template <class... T>
+Row<T...> row(const T&... values) {
+  return {std::tuple<const T&...>(values...)};
+}
+template <class T>
+Row<Sequence<T>> row(const Sequence<T>& values) {
+  return {values};
+}
+
+// The row of what stands in a tuple, or one behind the other.
+template <class... T>
+Row<Plain<T>...> unpack(const std::tuple<T...>& values) {
+  return std::apply([](const Plain<T>&... value) { return Row<Plain<T>...>{{value...}}; }, values);
+}
+template <class T>
+Row<Sequence<T>> unpack(const Sequence<T>& values) {
+  return {values};
+}
+
+}  // namespace detail
+}  // namespace omnilink

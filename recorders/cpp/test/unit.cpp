@@ -1,0 +1,249 @@
+// What a recorder writes, byte by byte, and what it refuses.
+
+#include <omnilink/drive.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <limits>
+
+namespace {
+
+using namespace omnilink;
+using namespace std::string_literals;
+
+int failures = 0;
+
+template <class A, class B>
+void check(const char* what, const A& found, const B& expected) {
+  if (found == expected) return;
+  std::cerr << what << "\n  found    " << found << "\n  expected " << expected << "\n";
+  ++failures;
+}
+
+std::string hex(const std::uint8_t* first, const std::uint8_t* last) {
+  std::string text;
+  for (; first != last; ++first) {
+    char two[4];
+    std::snprintf(two, sizeof two, "%02X ", *first);
+    text += two;
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+template <class T>
+std::string bytes(const T& value) {
+  std::vector<std::uint8_t> buffer(detail::bound(value) + detail::room_beyond);
+  return hex(buffer.data(), detail::write(buffer.data(), value));
+}
+
+void values() {
+  check("integers", bytes(std::tuple(-17, -16, 0, 175, 176)), "06 05 03 21 40 50 FF 03 E0 02");
+  check("smallest", bytes(std::numeric_limits<std::int64_t>::min()), "03 FF FF FF FF FF FF FF FF FF 01");
+  check("largest", bytes(std::numeric_limits<std::int64_t>::max()), "03 FE FF FF FF FF FF FF FF FF 01");
+  check("types", bytes(std::tuple(std::uint8_t{200}, std::uint64_t{200}, short{-1})), "06 03 03 90 03 03 90 03 4F");
+  check("truth", bytes(std::pair(true, false)), "06 02 02 01");
+  check("number", bytes(1.5), "04 00 00 00 00 00 00 F8 3F");
+  check("nil", bytes(std::tuple(nullptr, std::nullopt, std::optional<int>())), "06 03 00 00 00");
+  check("optional", bytes(std::optional("a"s)), "21 61");
+  check("strings", bytes(std::tuple("", "a", "b"s, std::string_view("c"))), "06 04 20 21 61 21 62 21 63");
+  check("31 bytes", bytes(std::string(31, 'a')).substr(0, 5), "3F 61");
+  check("32 bytes", bytes(std::string(32, 'a')).substr(0, 8), "05 20 61");
+  check("UTF-8", bytes("é€😀"), "29 C3 A9 E2 82 AC F0 9F 98 80");
+  check("not UTF-8", bytes("a\xFF\xC3"), "27 61 EF BF BD EF BF BD");
+  check("surrogate", bytes("\xED\xA0\x80"), "29 EF BF BD EF BF BD EF BF BD");
+  check("array", bytes(std::array<bool, 2>{true, false}), "06 02 02 01");
+  check("vector", bytes(std::vector<bool>{true, false}), "06 02 02 01");
+  check("set", bytes(std::set<int>{2, 1}), "07 02 51 52");
+  check("map", bytes(std::map<std::string, int>{{"b", 2}, {"a", 1}}), "08 02 21 61 51 21 62 52");
+  check("dynamic", bytes(Value::tuple({1, nullptr, true, 1.5, "a", Value::set({2}), Value::function({"k", 3})})),
+        "06 07 51 00 02 04 00 00 00 00 00 00 F8 3F 21 61 07 01 52 08 01 21 6B 53");
+}
+
+void varints() {
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    for (const std::uint64_t number : {(std::uint64_t{1} << bit) - 1, std::uint64_t{1} << bit}) {
+      std::uint8_t buffer[32] = {};
+      const std::uint8_t* const end = detail::write_varint(buffer, number);
+      std::uint64_t back = 0;
+      for (const std::uint8_t* at = end; at != buffer; --at) back = (back << 7U) | (at[-1] & 0x7FU);
+      check("varint", back, number);
+      check("last byte", *(end - 1) < 0x80 && (end - buffer == 1 || *(end - 1) != 0), true);
+    }
+  }
+}
+
+// Runs `work` with a trace of its own, and returns its segments.
+class Trace {
+ public:
+  Trace(const std::string& root, const char* name) : directory_(root + "/" + name) {
+    std::filesystem::remove_all(directory_);
+  }
+
+  const std::string& directory() const { return directory_; }
+
+  std::string segment(const char* name) const {
+    std::ifstream file(directory_ + "/" + name, std::ios::binary);
+    const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
+    const auto* const first = reinterpret_cast<const std::uint8_t*>(content.data());
+    return hex(first, first + content.size());
+  }
+
+ private:
+  std::string directory_;
+};
+
+const std::string magic = "89 4F 4D 4E 49 53 45 47 01 ";
+
+constexpr Action GET{"get", {""}, {""}};
+constexpr Action PUT{"p", {"k", "v"}};
+
+void outcomes(const std::string& root) {
+  const Trace trace(root, "outcomes");
+  std::atomic<std::uint64_t> now{1000};
+  {
+    const Recorder recorder = Recorder::create(trace.directory(), Clock::manual(now));
+    Process process = recorder.process("c1");
+    auto get = process.call(GET, 1);
+    now = 1050;
+    get.done(7);
+    now = 1040;  // A start is never before the end of the operation that came before.
+    auto put = process.call(PUT, 1, 2);
+    now = 1050;
+    put.meta("n", "x");
+    put.failed();
+    auto refined = process.call(GET, 2);
+    now = 1100;
+    refined.refine_start();
+    now = 1200;
+    refined.refine_end();
+    now = 1300;
+    refined.done(false);
+    auto other = process.call(GET, 3);
+    other.done_as(PUT, std::tuple("a", 4), std::tuple());
+    { auto dropped = process.call(GET, 4); }
+    auto next = process.call(GET, 5);
+    now = 1301;
+    next.done(nullptr);
+    { auto open = process.call(PUT, 1, 1); }
+  }
+  check("segment", trace.segment("000.seg"),
+        magic + "02 63 31 0A 01 00 03 67 65 74 01 00 01 00 05 03 00 D0 0F 51 03 04 64 57 " +
+            "0A 01 01 01 70 02 01 6B 01 76 00 05 03 01 00 51 52 05 06 01 6E 21 78 02 05 00 " +
+            "04 03 00 00 52 07 08 00 64 C8 01 52 01 05 03 00 C8 01 53 07 08 01 00 00 21 61 54 " +
+            "04 03 00 00 54 02 07 05");
+  check("next segment", trace.segment("001.seg"),
+        magic + "04 63 31 2B 31 0A 01 00 03 67 65 74 01 00 01 00 05 03 00 A8 14 55 03 04 02 00 " +
+            "0A 01 01 01 70 02 01 6B 01 76 00 05 03 01 00 51 51 02 07 02");
+}
+
+// Around the length at which records become long, for texts whose bound is and is not exact.
+void long_records(const std::string& root) {
+  for (const std::size_t length : {244U, 248U, 249U, 250U, 251U, 252U, 300U, 200000U}) {
+    const Trace trace(root, "long");
+    std::atomic<std::uint64_t> now{0};
+    {
+      const Recorder recorder = Recorder::create(trace.directory(), Clock::manual(now));
+      Process process = recorder.process("");
+      auto call = process.call(GET, std::string(length, 'a'));
+      call.refine_start();
+      call.done(1);
+    }
+    // The text and its tag, length and, in a call and its outcome, kind, number and times.
+    const std::size_t body = length + 1 + (length < 16384 ? 2 : 3) + 3;
+    const std::size_t around = body < 255 ? 1 : 5;
+    const std::size_t outcome = body + 2;
+    const std::size_t size = 10 + 11 + around + body + (outcome < 255 ? 1 : 5) + outcome + 3;
+    check("size", std::filesystem::file_size(trace.directory() + "/000.seg"), size);
+    check("end", trace.segment("000.seg").substr(3 * (size - 3)), "02 07 01");
+  }
+}
+
+void refusals(const std::string& root) {
+  const Trace trace(root, "refusals");
+  const Recorder recorder = Recorder::create(trace.directory());
+  Process process = recorder.process("0");
+  const auto refused = [](const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return "nothing was refused"s;
+  };
+  check("count", refused([&] { auto call = process.call(PUT, 1); }), "omnilink: `p` has 2 arguments, and 1 are given");
+  check("number", refused([&] { auto call = process.call(GET, NAN); }),
+        "omnilink: only finite numbers can be recorded");
+  check("integer", refused([&] { auto call = process.call(GET, UINT64_MAX); }),
+        "omnilink: integers have at most 64 bits with their sign");
+  check("two at a time", refused([&] {
+          auto call = process.call(GET, 1);
+          auto second = process.call(GET, 2);
+        }),
+        "omnilink: a process runs one operation at a time, and one is not finished");
+  check("two outcomes", refused([&] {
+          auto call = process.call(GET, 1);
+          call.done(1);
+          call.done(1);
+        }),
+        "omnilink: the operation has an outcome already");
+  check("depth", refused([&] {
+          Value deep = 1;
+          for (int i = 0; i < 33; ++i) deep = Value::tuple({deep});
+          auto call = process.call(GET, deep);
+        }),
+        "omnilink: tuples, sets and functions nest at most 32 deep");
+  check("too long", refused([&] { auto call = process.call(GET, std::string(1U << 24U, 'a')); }),
+        "omnilink: a record has at most 16 MiB");
+  check("same trace", refused([&] { Recorder::create(trace.directory()); }),
+        "omnilink: `" + trace.directory() + "` holds a trace already; remove it, or record elsewhere");
+  check("same name", refused([&] { recorder.process("0"); }), "omnilink: there is a process `0` already");
+  check("perturbation", refused([] { Perturbation::parse("yield=2,nap"); }),
+        "omnilink: OMNILINK_PERTURB has `nap`, which is none of `yield=N`, `nap=N`, `pin`, `crowd=N`");
+}
+
+// What the Rust driver draws from the same seed.
+void draws() {
+  Draw draw(42, 1, 3);
+  std::string drawn;
+  for (int i = 0; i < 4; ++i) drawn += std::to_string(draw.below(1000)) + " ";
+  check("below", drawn, "69 656 463 94 ");
+  check("range", draw.range(-5, 5), 0);
+  check("whole range", draw.range(INT64_MIN, INT64_MAX), -1897475051198286469);
+  check("narrow range", draw.range(7, 7), 7);
+  check("one of", draw.one_of({"a"s, "b"s, "c"s}), "c");
+  check("weighted", draw.weighted({1, 0, 5}), 2U);
+  const std::int64_t fresh = draw.fresh();
+  check("fresh", fresh, 1);
+  check("fresh again", draw.fresh(), 4);
+  check("perturbation", Perturbation::parse("pin, crowd=2,nap=50,yield=4").text(), "yield=4,nap=50,pin,crowd=2");
+}
+
+void clocks() {
+  const Clock clock = Clock::best();
+  std::uint64_t before = Clock::monotonic().start();
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t start = clock.start();
+    const std::uint64_t end = clock.end();
+    check("order", start <= end, true);
+  }
+  const std::uint64_t now = clock.end();
+  check("scale", now + 1'000'000 > before && now < Clock::monotonic().end() + 1'000'000, true);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string root = count > 1 ? arguments[1] : "unit-traces";
+  values();
+  varints();
+  outcomes(root);
+  long_records(root);
+  refusals(root);
+  draws();
+  clocks();
+  return failures == 0 ? 0 : 1;
+}

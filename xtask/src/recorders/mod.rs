@@ -1,0 +1,82 @@
+//! Compares the recorders: same bytes, nothing lost, and what they cost.
+//!
+//! Each recorder has the same small test programs, in its own language. `script` records what a script says, by a clock
+//! that the script sets, so two recorders that obey `FORMAT.md` write the same bytes. `victim` records until it dies, and
+//! notes behind the recorder's back what must be in the trace. `cost` and `queue` measure.
+
+mod cost;
+mod kills;
+mod programs;
+mod scripts;
+
+use std::path::PathBuf;
+use std::{env, fs, process};
+
+use anyhow::Result;
+use clap::Args;
+
+use self::programs::Programs;
+use crate::workspace::Workspace;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How often programs that record are killed, in each language
+    #[arg(long, default_value_t = 40)]
+    kills: usize,
+    /// How many random scripts are recorded by all of them
+    #[arg(long, default_value_t = 50)]
+    random: usize,
+    /// Also measure what recording costs; means something only on a machine that does nothing else
+    #[arg(long)]
+    cost: bool,
+    /// Where random scripts and random times begin
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Options {
+    /// What runs before every merge.
+    pub(crate) fn quick() -> Options {
+        Options { kills: 40, random: 50, cost: false, seed: 1 }
+    }
+}
+
+/// Builds the programs of all recorders, and runs what the options ask for.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let scratch = Scratch::new()?;
+    let programs = Programs::build(workspace, &scratch, options.cost)?;
+    programs.test(&scratch)?;
+    scripts::compare(workspace, &programs, &scratch, options)?;
+    kills::run(&programs, &scratch, options)?;
+    if options.cost {
+        cost::print(&programs)?;
+    }
+    Ok(())
+}
+
+/// A directory that is gone afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch> {
+        let directory = env::temp_dir().join(format!("omnilink-recorders-{}", process::id()));
+        fs::create_dir_all(&directory)?;
+        Ok(Scratch(directory))
+    }
+
+    /// A place in it where nothing stands.
+    fn empty(&self, name: &str) -> Result<PathBuf> {
+        let path = self.0.join(name);
+        if path.exists() {
+            fs::remove_dir_all(&path)?;
+        }
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever cleans up temporary files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
