@@ -24,7 +24,7 @@ use anyhow::{Context, Result, bail, ensure};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use regex::Regex;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Build, Workspace};
 
 /// What a reader does.
 #[derive(Debug)]
@@ -69,14 +69,13 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
 /// Builds the command and runs the examples of every document. Compares what they print, or writes it down.
 pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     let root = workspace.root();
-    workspace.cargo("build --quiet --release --package omnilink-cli")?;
-    let binaries = workspace.metadata.target_directory.join("release");
+    let binaries = workspace.build_command(Build::Release)?;
     let (mut count, mut wrong) = (0, Vec::new());
     for path in documents(root)? {
         let name = path.strip_prefix(root)?.display().to_string();
         let text = fs::read_to_string(&path)?;
         let steps = parse(&text).with_context(|| name.clone())?;
-        let (examples, ran) = run_all(&steps, root, binaries.as_std_path())?;
+        let (examples, ran) = run_all(&steps, root, &binaries)?;
         count += examples.len();
         if write {
             fs::write(&path, rewrite(&text, &examples, &ran))?;
