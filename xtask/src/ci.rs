@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::workspace::Workspace;
-use crate::{fuzz, oracle, recorders, smoke, tidy};
+use crate::workspace::{Build, Workspace};
+use crate::{fuzz, oracle, recorders, smoke, studies, tidy};
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
 const RANDOM: usize = 500;
@@ -30,6 +30,7 @@ const STEPS: &[Step] = &[
     ("fuzz for one second", |workspace| fuzz::run(workspace, 1, None)),
     ("examples in documents", |workspace| smoke::run(workspace, false)),
     ("recorders", |workspace| recorders::run(workspace, &recorders::Options::quick())),
+    ("case studies", |workspace| studies::run(workspace, None, Build::Release)),
     ("answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::quick())),
     ("random answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::random(RANDOM))),
     ("random histories", |workspace| oracle::run(workspace, &oracle::Options::traces(TRACES))),

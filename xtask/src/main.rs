@@ -1,8 +1,8 @@
-//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `fuzz`, `oracle` and `bench`.
+//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `studies`, `fuzz`, `oracle` and `bench`.
 //!
-//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `smoke`, `fuzz` and
-//! `oracle` are steps of it that are also useful alone; `oracle` needs Java. `bench` takes minutes and means something only
-//! on a machine that does nothing else.
+//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `smoke`, `studies`,
+//! `fuzz` and `oracle` are steps of it that are also useful alone; `oracle` needs Java, and some studies need packages of
+//! Debian. `bench` takes minutes and means something only on a machine that does nothing else.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
@@ -12,6 +12,7 @@ mod fuzz;
 mod oracle;
 mod recorders;
 mod smoke;
+mod studies;
 mod tidy;
 mod workspace;
 
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Build, Workspace};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The scripts of this repository")]
@@ -38,6 +39,14 @@ enum Command {
         /// Write down what they print instead
         #[arg(long)]
         write: bool,
+    },
+    /// Run the case studies and compare their verdicts with what is expected of them
+    Studies {
+        /// Only this one
+        name: Option<String>,
+        /// With the release build of the command
+        #[arg(long)]
+        release: bool,
     },
     /// Feed arbitrary bytes to the fuzz targets
     Fuzz {
@@ -75,6 +84,9 @@ fn run(command: Command) -> Result<()> {
         Command::Ci { full } => ci::run(&workspace, full),
         Command::Tidy => tidy::run(&workspace),
         Command::Smoke { write } => smoke::run(&workspace, write),
+        Command::Studies { name, release } => {
+            studies::run(&workspace, name.as_deref(), if release { Build::Release } else { Build::Debug })
+        }
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Command::Oracle(options) => oracle::run(&workspace, &options),
         Command::Recorders(options) => recorders::run(&workspace, &options),

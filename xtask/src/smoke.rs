@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use regex::Regex;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Build, Workspace};
 
 /// One command and what it is said to print.
 #[derive(Debug)]
@@ -46,14 +46,13 @@ static TIME: LazyLock<Regex> =
 /// Builds the command and runs the examples of every document. Compares what they print, or writes it down.
 pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     let root = workspace.root();
-    workspace.cargo("build --quiet --release --package omnilink-cli")?;
-    let binaries = workspace.metadata.target_directory.join("release");
+    let binaries = workspace.build_command(Build::Release)?;
     let (mut count, mut wrong) = (0, Vec::new());
     for path in documents(root)? {
         let name = path.strip_prefix(root)?.display().to_string();
         let text = fs::read_to_string(&path)?;
         let examples = parse(&text).with_context(|| name.clone())?;
-        let ran = run_all(&examples, root, binaries.as_std_path())?;
+        let ran = run_all(&examples, root, &binaries)?;
         count += examples.len();
         if write {
             fs::write(&path, rewrite(&text, &examples, &ran))?;

@@ -1,10 +1,19 @@
 //! Where the repository is, what Cargo knows about it, and how to run Cargo in it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{Metadata, MetadataCommand};
+
+/// How the command is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// Quickly.
+    Debug,
+    /// As users get it.
+    Release,
+}
 
 /// The repository that this script belongs to.
 pub(crate) struct Workspace {
@@ -35,6 +44,16 @@ impl Workspace {
         let status = command.status().context("cannot run cargo")?;
         ensure!(status.success(), "`cargo {args}` failed");
         Ok(())
+    }
+
+    /// Builds `omnilink`, and returns the directory that it is in then.
+    pub(crate) fn build_command(&self, build: Build) -> Result<PathBuf> {
+        let (flag, directory) = match build {
+            Build::Debug => ("", "debug"),
+            Build::Release => ("--release", "release"),
+        };
+        self.cargo(&format!("build --quiet {flag} --package omnilink-cli"))?;
+        Ok(self.metadata.target_directory.join(directory).into())
     }
 
     /// True if Cargo has this subcommand.

@@ -2,8 +2,8 @@
 //! sentence about what would be if is true.
 //!
 //! `expected.tsv` beside an example has a line for each trace: the verdict, the operation that is to blame, the conjunct
-//! that is false, and the configuration if it is not the one of the module. The whole text about each rejected trace is
-//! a snapshot, because it is what a person has to understand.
+//! that is false, and the configuration and the settings if they are not those of the module. The whole text about each
+//! rejected trace is a snapshot, because it is what a person has to understand.
 
 mod tool;
 
@@ -24,6 +24,7 @@ struct Row {
     operation: String,
     conjunct: String,
     config: String,
+    settings: String,
 }
 
 /// What is expected of the traces of an example.
@@ -34,7 +35,7 @@ fn rows(example: &str) -> Vec<Row> {
     let row = |line: &str| {
         let mut fields = line.split('\t').map(str::to_owned);
         let mut next = || fields.next().unwrap_or_default();
-        Row { trace: next(), verdict: next(), operation: next(), conjunct: next(), config: next() }
+        Row { trace: next(), verdict: next(), operation: next(), conjunct: next(), config: next(), settings: next() }
     };
     lines.map(row).collect()
 }
@@ -49,10 +50,14 @@ fn module(example: &str) -> String {
 impl Row {
     /// Checks a trace: the one of this row, or one made from it. Paths begin with the prefix.
     fn run(&self, directory: &Path, prefix: &str, example: &str, trace: &str, args: &[&str]) -> tool::Ran {
-        let [module, trace, config] = [&module(example), trace, &self.config].map(|path| format!("{prefix}{path}"));
+        let [module, trace, config, settings] =
+            [&module(example), trace, &self.config, &self.settings].map(|path| format!("{prefix}{path}"));
         let mut all = vec!["check", &module, &trace, "--progress", "none"];
         if !self.config.is_empty() {
             all.extend(["--config", &config]);
+        }
+        if !self.settings.is_empty() {
+            all.extend(["--settings", &settings]);
         }
         all.extend(args);
         tool::run(directory, &all)
@@ -213,6 +218,21 @@ fn two_phase() {
 }
 
 #[test]
+fn skiplist() {
+    check("skiplist");
+}
+
+#[test]
+fn dashmap() {
+    check("dashmap");
+}
+
+#[test]
+fn etcd() {
+    check("etcd");
+}
+
+#[test]
 fn segments_of_queue() {
     check_segments("queue");
 }
@@ -245,4 +265,19 @@ fn what_ifs_of_snapshot() {
 #[test]
 fn what_ifs_of_two_phase() {
     check_what_ifs("two-phase");
+}
+
+#[test]
+fn what_ifs_of_skiplist() {
+    check_what_ifs("skiplist");
+}
+
+#[test]
+fn what_ifs_of_dashmap() {
+    check_what_ifs("dashmap");
+}
+
+#[test]
+fn what_ifs_of_etcd() {
+    check_what_ifs("etcd");
 }

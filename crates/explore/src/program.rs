@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ impl Program {
     /// Builds it. What the build prints is returned if it fails.
     pub fn build(&self) -> io::Result<Result<(), String>> {
         let [name, arguments @ ..] = &*self.build else { return Ok(Ok(())) };
-        let mut command = Command::new(self.resolve(name));
+        let mut command = Command::new(self.resolve(name)?);
         let output = command.args(arguments).current_dir(&self.directory).stdin(Stdio::null()).output();
         let output = output.map_err(|error| named(name, error))?;
         if output.status.success() {
@@ -80,7 +80,7 @@ impl Program {
         let trace =
             fs::canonicalize(trace.parent().unwrap_or(Path::new(".")))?.join(trace.file_name().unwrap_or_default());
         let started = Instant::now();
-        let mut command = Command::new(self.resolve(name));
+        let mut command = Command::new(self.resolve(name)?);
         command.args(arguments).current_dir(&self.directory).envs(plan.environment(&trace)).process_group(0);
         command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
         let mut child = command.spawn().map_err(|error| named(name, error))?;
@@ -100,8 +100,9 @@ impl Program {
     }
 
     /// A command with a path in it is looked for from where the harness is.
-    fn resolve(&self, name: &str) -> PathBuf {
-        if name.contains('/') { self.directory.join(name) } else { name.into() }
+    fn resolve(&self, name: &str) -> io::Result<PathBuf> {
+        // Absolute, because a path from here would be looked up from the directory that the program runs in.
+        if name.contains('/') { path::absolute(self.directory.join(name)) } else { Ok(name.into()) }
     }
 }
 
@@ -195,6 +196,14 @@ mod tests {
         assert_eq!(run(&script, Duration::from_secs(20)), Ended::Finished);
         std::thread::sleep(Duration::from_millis(1500));
         assert!(!file.exists());
+    }
+
+    #[test]
+    fn a_program_is_found_from_where_it_runs() {
+        let program = Program { directory: "src".into(), build: Vec::new(), run: Vec::new() };
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(program.resolve("target/harness").unwrap(), here.join("src/target/harness"));
+        assert_eq!(program.resolve("cargo").unwrap(), Path::new("cargo"));
     }
 
     #[test]

@@ -1,0 +1,193 @@
+//! The case studies: real systems, recorded while they run, each with the verdict that is expected of it.
+//!
+//! A study is a directory of `examples` with a file `study.toml`, which says what is known about the system and, for each
+//! file of settings, the verdict and how long may pass. Every expectation is one `omnilink fuzz` with the profile `ci`. A
+//! rejection ends it at once; an acceptance uses up its time, and means only that nothing was found in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::workspace::{Build, Workspace};
+
+/// What is checked, and what must come of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Study {
+    #[serde(skip)]
+    directory: PathBuf,
+    /// What is known about the system, and where that is said.
+    #[serde(rename = "about")]
+    _about: String,
+    /// The packages of Debian that it needs.
+    #[serde(default)]
+    packages: Vec<String>,
+    expect: Vec<Expectation>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expectation {
+    /// A file beside the study.
+    settings: PathBuf,
+    verdict: Verdict,
+    /// How long may pass, such as `60s`.
+    within: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    Accepted,
+    Rejected,
+}
+
+/// Runs all studies, or one, and fails if any has another verdict than is expected.
+pub(crate) fn run(workspace: &Workspace, name: Option<&str>, build: Build) -> Result<()> {
+    let mut studies = read(workspace.root())?;
+    if let Some(name) = name {
+        let names: Vec<String> = studies.iter().map(Study::name).collect();
+        studies.retain(|study| study.name() == name);
+        ensure!(!studies.is_empty(), "there is no study `{name}`; there are {}", names.join(", "));
+    }
+    let command = workspace.build_command(build)?.join("omnilink");
+    println!("{}", row(["study", "settings", "verdict", "runs", "operations", "first rejected"]));
+    let mut wrong = Vec::new();
+    for study in &studies {
+        study.install_packages()?;
+        for expectation in &study.expect {
+            wrong.extend(study.check(expectation, &command)?);
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+/// The studies there are, by name.
+fn read(root: &Path) -> Result<Vec<Study>> {
+    let mut studies = Vec::new();
+    for entry in fs::read_dir(root.join("examples"))? {
+        let directory = entry?.path();
+        let file = directory.join("study.toml");
+        if file.exists() {
+            let study: Study =
+                toml::from_str(&fs::read_to_string(&file)?).with_context(|| file.display().to_string())?;
+            let directory = directory.strip_prefix(root)?.to_owned();
+            studies.push(Study { directory, ..study });
+        }
+    }
+    studies.sort_by_key(Study::name);
+    Ok(studies)
+}
+
+impl Study {
+    fn name(&self) -> String {
+        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn install_packages(&self) -> Result<()> {
+        let missing: Vec<&str> = self.packages.iter().map(String::as_str).filter(|name| !is_installed(name)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let install = ["install", "--yes", "--no-install-recommends"];
+        let line = format!("apt-get {} {}", install.join(" "), missing.join(" "));
+        ensure!(is_root(), "the study `{}` needs packages: `sudo {line}`", self.name());
+        let mut command = Command::new("apt-get");
+        let ran = command.args(install).args(&missing).env("DEBIAN_FRONTEND", "noninteractive").output();
+        let ran = ran.context("cannot run apt-get")?;
+        ensure!(ran.status.success(), "`{line}` failed\n{}", String::from_utf8_lossy(&ran.stderr));
+        Ok(())
+    }
+
+    /// Runs the harness until it is rejected or time is up, and prints a row. Returns what is wrong, if something is.
+    fn check(&self, expectation: &Expectation, command: &Path) -> Result<Option<String>> {
+        let Expectation { settings, verdict, within } = expectation;
+        let mut fuzz = Command::new(command);
+        fuzz.arg("fuzz").arg(&self.directory).arg("--settings").arg(self.directory.join(settings));
+        fuzz.args(["--profile", "ci", "--time", within, "--format", "json", "--progress", "none"]);
+        let ran = fuzz.output().with_context(|| format!("cannot run {}", command.display()))?;
+        let found = match ran.status.code() {
+            Some(0) => Verdict::Accepted,
+            Some(1) => Verdict::Rejected,
+            _ => bail!("{} with {}: {}\n{}", self.name(), settings.display(), ran.status, said(&ran)),
+        };
+        let tally: Value = serde_json::from_slice(&ran.stdout).with_context(|| said(&ran))?;
+        let first = &tally["failures"][0];
+        println!(
+            "{}",
+            row([
+                &self.name(),
+                &settings.display().to_string(),
+                found.word(),
+                &tally["runs"].to_string(),
+                &tally["operations"].to_string(),
+                &first["first_after_seconds"].as_f64().map_or_else(String::new, |seconds| format!("{seconds:.2} s")),
+            ])
+        );
+        let wrong = || {
+            let why = first["cause"].as_str().unwrap_or("nothing was found");
+            let (name, settings) = (self.name(), settings.display());
+            format!("{name} with {settings} is {}, and {} was expected: {why}", found.word(), verdict.word())
+        };
+        Ok((found != *verdict).then(wrong))
+    }
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Verdict::Accepted => "accepted",
+            Verdict::Rejected => "rejected",
+        }
+    }
+}
+
+/// A line of the table: words to the left, numbers to the right.
+fn row([study, settings, verdict, runs, operations, first]: [&str; 6]) -> String {
+    format!("{study:12} {settings:20} {verdict:10} {runs:>6} {operations:>10} {first:>15}").trim_end().to_owned()
+}
+
+fn said(ran: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr))
+}
+
+fn is_installed(package: &str) -> bool {
+    let status = Command::new("dpkg-query").args(["--show", "--showformat", "${Status}", package]).output();
+    status.is_ok_and(|ran| ran.stdout == b"install ok installed")
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|ran| ran.stdout == b"0\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_study_has_what_it_names() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let studies = read(&root).unwrap();
+        assert!(!studies.is_empty());
+        for study in studies {
+            for Expectation { settings, .. } in &study.expect {
+                let text = fs::read_to_string(root.join(&study.directory).join(settings)).unwrap();
+                let settings: toml::Table = toml::from_str(&text).unwrap();
+                assert!(settings["profile"].get("ci").is_some(), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_stand_left_and_numbers_right() {
+        insta::assert_snapshot!(
+            row(["queue", "omnilink.toml", "rejected", "12", "3400", "0.25 s"]),
+            @"queue        omnilink.toml        rejected       12       3400          0.25 s"
+        );
+    }
+}
