@@ -5,7 +5,13 @@
 //! standard output. How long something took, such as `in 1.2 ms`, is not compared. A command must succeed, unless the
 //! next one is `echo $?`, which shows how it ended. Commands that cannot be run here, such as those that install the
 //! tool, belong in a block marked `sh`.
+//!
+//! What threads do differs from run to run. So a block marked `console like` is compared in how commands end and in which
+//! verdicts they tell, not word by word. Such blocks of a document are one session: they begin in an empty directory,
+//! `cd` holds for what follows, and a block marked with a language and `file=src/main.rs` is what a reader would write
+//! into that file at that point.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
@@ -20,9 +26,21 @@ use regex::Regex;
 
 use crate::workspace::{Build, Workspace};
 
+/// What a reader does.
+#[derive(Debug)]
+enum Step {
+    Run(Example),
+    /// Writes a file.
+    Write {
+        path: String,
+        text: String,
+    },
+}
+
 /// One command and what it is said to print.
 #[derive(Debug)]
 struct Example {
+    is_like: bool,
     command: String,
     output: String,
     /// Where the output stands in the document.
@@ -43,6 +61,11 @@ struct Ran {
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\bin [0-9][0-9,.]* m?s\b").expect("the pattern is well formed"));
 
+/// What a check can say.
+static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(accepted|rejected|violated|inconclusive|crashed|stuck)\b").expect("the pattern is well formed")
+});
+
 /// Builds the command and runs the examples of every document. Compares what they print, or writes it down.
 pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     let root = workspace.root();
@@ -51,8 +74,8 @@ pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     for path in documents(root)? {
         let name = path.strip_prefix(root)?.display().to_string();
         let text = fs::read_to_string(&path)?;
-        let examples = parse(&text).with_context(|| name.clone())?;
-        let ran = run_all(&examples, root, &binaries)?;
+        let steps = parse(&text).with_context(|| name.clone())?;
+        let (examples, ran) = run_all(&steps, root, &binaries)?;
         count += examples.len();
         if write {
             fs::write(&path, rewrite(&text, &examples, &ran))?;
@@ -75,27 +98,36 @@ fn documents(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(documents)
 }
 
-fn parse(markdown: &str) -> Result<Vec<Example>> {
-    let mut examples: Vec<Example> = Vec::new();
-    let mut is_console = false;
+fn parse(markdown: &str) -> Result<Vec<Step>> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut block = String::new();
     for (event, place) in Parser::new(markdown).into_offset_iter() {
         match event {
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => is_console = info.as_ref() == "console",
-            Event::End(TagEnd::CodeBlock) => is_console = false,
-            Event::Text(_) if is_console => examples.append(&mut parse_block(markdown, place)?),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => block = info.to_string(),
+            Event::End(TagEnd::CodeBlock) => block.clear(),
+            Event::Text(_) if block == "console" || block == "console like" => {
+                let examples = parse_block(markdown, place, block == "console like")?;
+                steps.extend(examples.into_iter().map(Step::Run));
+            }
+            Event::Text(text) => {
+                if let Some((_, path)) = block.split_once(" file=") {
+                    steps.push(Step::Write { path: path.to_owned(), text: text.to_string() });
+                }
+            }
             _ => {}
         }
     }
-    Ok(examples)
+    Ok(steps)
 }
 
-fn parse_block(markdown: &str, block: Range<usize>) -> Result<Vec<Example>> {
+fn parse_block(markdown: &str, block: Range<usize>, is_like: bool) -> Result<Vec<Example>> {
     let mut examples: Vec<Example> = Vec::new();
     let mut at = block.start;
     for line in markdown[block].split_inclusive('\n') {
         at += line.len();
         match line.strip_prefix("$ ") {
             Some(command) => examples.push(Example {
+                is_like,
                 command: command.trim_end().to_owned(),
                 output: String::new(),
                 place: at..at,
@@ -124,28 +156,57 @@ fn parse_block(markdown: &str, block: Range<usize>) -> Result<Vec<Example>> {
     Ok(merged)
 }
 
-fn run_all(examples: &[Example], directory: &Path, binaries: &Path) -> Result<Vec<Ran>> {
+/// Does what a reader does. The commands, and what came of them.
+fn run_all<'a>(steps: &'a [Step], root: &Path, binaries: &Path) -> Result<(Vec<&'a Example>, Vec<Ran>)> {
     let path = env::join_paths(
         [binaries.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
     )?;
-    let run = |example: &Example| {
+    let run = |example: &Example, directory: &Path| -> Result<Ran> {
         let mut shell = Command::new("sh");
         shell.args(["-c", &example.command]).current_dir(directory).env("PATH", &path).stdin(Stdio::null());
         let ran = shell.output().context("cannot run sh")?;
         Ok(Ran { printed: String::from_utf8_lossy(&ran.stdout).into_owned(), status: ran.status.code() })
     };
-    examples.iter().map(run).collect()
+    let session = tempfile::tempdir()?;
+    let mut here = session.path().to_owned();
+    let (mut examples, mut ran) = (Vec::new(), Vec::new());
+    for step in steps {
+        match step {
+            Step::Write { path, text } => {
+                let path = here.join(path);
+                fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+            }
+            Step::Run(example) if example.is_like && example.command.starts_with("cd ") => {
+                here = here.join(&example.command["cd ".len()..]);
+                ensure!(here.is_dir(), "`{}` leads nowhere", example.command);
+            }
+            Step::Run(example) => {
+                ran.push(run(example, if example.is_like { &here } else { root })?);
+                examples.push(example);
+            }
+        }
+    }
+    Ok((examples, ran))
 }
 
-fn is_same(printed: &str, said: &str) -> bool {
-    let [printed, said] = [printed, said].map(|text| TIME.replace_all(text.trim_end(), "in TIME"));
-    printed == said
+impl Example {
+    /// True if a command printed what the document shows.
+    fn is_shown(&self, printed: &str) -> bool {
+        if self.is_like {
+            let [printed, said] = [printed, &self.output]
+                .map(|text| VERDICT.find_iter(text).map(|word| word.as_str()).collect::<BTreeSet<&str>>());
+            return printed == said;
+        }
+        let [printed, said] = [printed, &self.output].map(|text| TIME.replace_all(text.trim_end(), "in TIME"));
+        printed == said
+    }
 }
 
-fn compare(examples: &[Example], ran: &[Ran], document: &str) -> Result<()> {
+fn compare(examples: &[&Example], ran: &[Ran], document: &str) -> Result<()> {
     let mut report = String::new();
-    for (Example { command, output, status, .. }, ran) in examples.iter().zip(ran) {
-        if !is_same(&ran.printed, output) {
+    for (example, ran) in examples.iter().zip(ran) {
+        let Example { command, output, status, .. } = example;
+        if !example.is_shown(&ran.printed) {
             writeln!(report, "`{command}` prints\n{}but {document} shows\n{output}", ran.printed)?;
         }
         if ran.status != Some(*status) {
@@ -159,14 +220,14 @@ fn compare(examples: &[Example], ran: &[Ran], document: &str) -> Result<()> {
 }
 
 /// The document with what the commands print. Where only times differ, it stays as it is.
-fn rewrite(markdown: &str, examples: &[Example], ran: &[Ran]) -> String {
+fn rewrite(markdown: &str, examples: &[&Example], ran: &[Ran]) -> String {
     let mut text = markdown.to_owned();
     // From the end, so that places before stay where they are.
     for (example, ran) in examples.iter().zip(ran).rev() {
         if let (Some(place), Some(status)) = (&example.status_place, ran.status) {
             text.replace_range(place.clone(), &format!("{status}\n"));
         }
-        if !is_same(&ran.printed, &example.output) {
+        if !example.is_shown(&ran.printed) {
             text.replace_range(example.place.clone(), &ran.printed);
         }
     }
@@ -179,8 +240,8 @@ mod tests {
 
     fn report(markdown: &str) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let checked = parse(markdown).and_then(|examples| {
-            let ran = run_all(&examples, root, root)?;
+        let checked = parse(markdown).and_then(|steps| {
+            let (examples, ran) = run_all(&steps, root, root)?;
             compare(&examples, &ran, "a.md").map(|()| examples.len())
         });
         checked.map_or_else(|error| error.to_string(), |count| format!("{count} examples pass"))
@@ -191,8 +252,9 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let markdown =
             "# A\n\n```console\n$ echo a\nb\nc\n$ exit 3\n$ echo $?\n0\n$ echo in 2 ms\nin 1 ms\n```\n\nText.\n";
-        let examples = parse(markdown).unwrap();
-        insta::assert_snapshot!(rewrite(markdown, &examples, &run_all(&examples, root, root).unwrap()), @"
+        let steps = parse(markdown).unwrap();
+        let (examples, ran) = run_all(&steps, root, root).unwrap();
+        insta::assert_snapshot!(rewrite(markdown, &examples, &ran), @"
         # A
 
         ```console
@@ -214,6 +276,20 @@ mod tests {
         let markdown =
             "```console\n$ echo a; echo b\na\nb\n$ true\n```\n\n```sh\n$ false\n```\n\n```console\n$ echo c\nc\n```\n";
         insta::assert_snapshot!(report(markdown), @"3 examples pass");
+    }
+
+    #[test]
+    fn a_session_keeps_its_directory_and_its_files() {
+        let markdown = "```console like\n$ mkdir a\n$ cd a\n```\n\n```text file=b.txt\nrun 7: rejected\n```\n\n\
+                        ```console like\n$ cat b.txt\nrun 12: rejected\n```\n";
+        insta::assert_snapshot!(report(markdown), @"2 examples pass");
+        let other = markdown.replace("run 12: rejected", "run 12: accepted");
+        insta::assert_snapshot!(report(&other), @"
+        `cat b.txt` prints
+        run 7: rejected
+        but a.md shows
+        run 12: accepted
+        ");
     }
 
     #[test]
