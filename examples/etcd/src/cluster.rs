@@ -39,7 +39,7 @@ struct Node {
 impl Cluster {
     /// Starts all nodes, and waits until each of them answers.
     pub fn start() -> Result<Cluster, Box<dyn Error>> {
-        let directory = tempfile::tempdir()?;
+        let directory = tempfile::Builder::new().prefix("omnilink-etcd-").tempdir()?;
         let ports = free_ports(2 * NODES)?;
         let url = |port: u16| format!("http://127.0.0.1:{port}");
         let peers: Vec<String> = (0..NODES).map(|node| format!("n{node}={}", url(ports[NODES + node]))).collect();
