@@ -5,8 +5,8 @@
 //   harness values     the same with the names of the built-in model `queue`, which decides long histories
 //   harness batches    several elements at a time, for Lanes.tla
 //
-// Every thread puts in and takes out, each as often as the other, so that the queue stays short. No element goes in
-// twice.
+// Every thread puts in and takes out, each as often as the other and never many more in than out: if an order has to be
+// searched for, there are far fewer while the queue is short. No element goes in twice.
 
 #include <concurrentqueue/concurrentqueue.h>
 
@@ -37,8 +37,15 @@ constexpr omnilink::Action DEQUEUE_BATCH{"DequeueBatch", {}, {"batch"}};
 // The most elements that go in or come out at once. There is always at least one.
 constexpr std::size_t BATCH = 4;
 
-void move_element(Queue& queue, omnilink::Client& client) {
-  if (client.draw().below(2) == 0) {
+// A thread that has put in so many more elements than it has taken out takes some out first.
+constexpr int SURPLUS = 4;
+
+// Whether the next operation puts something in.
+bool is_put(int surplus, omnilink::Client& client) { return client.draw().below(2) == 0 && surplus < SURPLUS; }
+
+void move_element(Queue& queue, int& surplus, omnilink::Client& client) {
+  if (is_put(surplus, client)) {
+    ++surplus;
     const std::int64_t elem = client.draw().fresh();
     auto call = client.call(ENQUEUE, elem);
     queue.enqueue(elem);
@@ -47,14 +54,16 @@ void move_element(Queue& queue, omnilink::Client& client) {
   }
   auto call = client.call(DEQUEUE);
   if (std::int64_t elem = 0; queue.try_dequeue(elem)) {
+    --surplus;
     call.done(elem);
   } else {
     call.done_as(DEQUEUE_EMPTY, std::tuple(), std::tuple());
   }
 }
 
-void move_value(Queue& queue, omnilink::Client& client) {
-  if (client.draw().below(2) == 0) {
+void move_value(Queue& queue, int& surplus, omnilink::Client& client) {
+  if (is_put(surplus, client)) {
+    ++surplus;
     const std::int64_t value = client.draw().fresh();
     auto call = client.call(PUT, value);
     call.done(queue.enqueue(value));
@@ -64,28 +73,30 @@ void move_value(Queue& queue, omnilink::Client& client) {
   std::int64_t value = 0;
   const bool is_there = queue.try_dequeue(value);
   call.done(is_there ? std::optional(value) : std::nullopt);
+  surplus -= is_there ? 1 : 0;
 }
 
 // The queue knows a thread that puts in without a token by the thread itself, so the producer is the thread.
-void move_batch(Queue& queue, omnilink::Client& client) {
-  const bool is_put = client.draw().below(2) == 0;
+void move_batch(Queue& queue, int& surplus, omnilink::Client& client) {
+  const bool is_in = is_put(surplus, client);
   std::vector<std::int64_t> batch(1 + client.draw().below(BATCH));
-  if (is_put) {
+  if (is_in) {
     for (std::int64_t& elem : batch) elem = client.draw().fresh();
     auto call = client.call(ENQUEUE_BATCH, batch);
     queue.enqueue_bulk(batch.begin(), batch.size());
     call.done();
+    surplus += static_cast<int>(batch.size());
   } else {
     auto call = client.call(DEQUEUE_BATCH);
     batch.resize(queue.try_dequeue_bulk(batch.begin(), batch.size()));
     call.done(batch);
+    surplus -= static_cast<int>(batch.size());
   }
 }
 
-int run(void (*step)(Queue&, omnilink::Client&)) {
+int run(void (*step)(Queue&, int&, omnilink::Client&)) {
   Queue queue;
-  omnilink::run(omnilink::Plan::from_env(), queue, [](Queue&, std::size_t) { return 0; },
-                [step](Queue& shared, int, omnilink::Client& client) { step(shared, client); });
+  omnilink::run(omnilink::Plan::from_env(), queue, [](Queue&, std::size_t) { return 0; }, step);
   return 0;
 }
 
