@@ -53,7 +53,7 @@ pub(crate) struct FuzzArgs {
     pub(crate) timeout: Option<Duration>,
 
     /// How long the check of one run may take: inconclusive after that.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
     pub(crate) check_timeout: Duration,
 
     /// Go on after the first run that fails, and tell runs that fail for different reasons apart.

@@ -26,7 +26,7 @@ use crate::complain;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use args::{FuzzArgs, Keep};
-use tally::{Seen, Tally};
+use tally::{Kind, Seen, Tally};
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
     limits::catch_interrupts();
@@ -224,7 +224,7 @@ impl Fuzz<'_> {
         Ok(tally)
     }
 
-    /// Checks one run. True if it failed.
+    /// Checks one run. True if it found something, and not only that a check took too long.
     fn check_one(&self, run: &Recorded, tally: &mut Tally, started: Instant, bar: &ProgressBar) -> Result<bool, Exit> {
         if run.ran.ended == Ended::Finished && !run.trace.exists() {
             let help = "a recorder writes to where the variable OMNILINK_TRACE says";
@@ -261,7 +261,7 @@ impl Fuzz<'_> {
             let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
             removed.map_err(|error| complain("a recording", &InputError::new(error)))?;
         }
-        Ok(seen.is_some())
+        Ok(seen.is_some_and(|seen| seen.kind != Kind::Inconclusive))
     }
 
     fn judge(&self, run: &Recorded) -> Checked {
