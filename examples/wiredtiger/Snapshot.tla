@@ -5,8 +5,8 @@
 (* A transaction reads what was committed when it began, and what it wrote *)
 (* itself.  Of two transactions that are open at the same time, only one   *)
 (* may write a key: the second one is told to roll back when it tries, and *)
-(* not only when it commits.  So a commit never fails.                     *)
-(* https://source.wiredtiger.com/mongodb-4.2/transactions.html says so.    *)
+(* not only when it commits.  So no commit is expected to fail.  About the *)
+(* levels: https://source.wiredtiger.com/mongodb-4.2/transactions.html.    *)
 (***************************************************************************)
 EXTENDS Naturals, TLC
 
