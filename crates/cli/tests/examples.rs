@@ -2,8 +2,8 @@
 //! sentence about what would be if is true.
 //!
 //! `expected.tsv` beside an example has a line for each trace: the verdict, the operation that is to blame, the conjunct
-//! that is false, and the configuration and the settings if they are not those of the module. The whole text about each
-//! rejected trace is a snapshot, because it is what a person has to understand.
+//! that is false, and the configuration and the settings if they are not those of the module. Settings may say which
+//! module it is. The whole text about each rejected trace is a snapshot, because it is what a person has to understand.
 
 mod tool;
 
@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use validate::Settings;
 
 /// The root of the repository, which paths are shown from.
 fn root() -> PathBuf {
@@ -40,18 +41,28 @@ fn rows(example: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// The name of the module of an example.
-fn module(example: &str) -> String {
+/// The name of the only module of an example.
+fn only_module(example: &str) -> String {
     let entries = fs::read_dir(root().join("examples").join(example)).expect("a directory of an example");
     let mut names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
     names.find(|name| name.ends_with(".tla")).expect("an example has a module")
 }
 
 impl Row {
+    /// The name of the module that the trace is checked against.
+    fn module(&self, example: &str) -> String {
+        if self.settings.is_empty() {
+            return only_module(example);
+        }
+        let path = root().join("examples").join(example).join(&self.settings);
+        let settings = Settings::parse(&fs::read_to_string(path).expect("settings")).expect("settings");
+        settings.spec.expect("settings of a harness name a module")
+    }
+
     /// Checks a trace: the one of this row, or one made from it. Paths begin with the prefix.
     fn run(&self, directory: &Path, prefix: &str, example: &str, trace: &str, args: &[&str]) -> tool::Ran {
         let [module, trace, config, settings] =
-            [&module(example), trace, &self.config, &self.settings].map(|path| format!("{prefix}{path}"));
+            [&self.module(example), trace, &self.config, &self.settings].map(|path| format!("{prefix}{path}"));
         let mut all = vec!["check", &module, &trace, "--progress", "none"];
         if !self.config.is_empty() {
             all.extend(["--config", &config]);
@@ -233,6 +244,21 @@ fn etcd() {
 }
 
 #[test]
+fn moodycamel() {
+    check("moodycamel");
+}
+
+#[test]
+fn kfifo() {
+    check("kfifo");
+}
+
+#[test]
+fn wiredtiger() {
+    check("wiredtiger");
+}
+
+#[test]
 fn segments_of_queue() {
     check_segments("queue");
 }
@@ -280,4 +306,14 @@ fn what_ifs_of_dashmap() {
 #[test]
 fn what_ifs_of_etcd() {
     check_what_ifs("etcd");
+}
+
+#[test]
+fn what_ifs_of_moodycamel() {
+    check_what_ifs("moodycamel");
+}
+
+#[test]
+fn what_ifs_of_kfifo() {
+    check_what_ifs("kfifo");
 }
