@@ -8,6 +8,8 @@ pub(crate) enum Exit {
     Nothing,
     Accepted,
     Inconclusive,
+    /// Somebody asked it to stop before it was done.
+    Interrupted,
     /// What drives the system ended in another way than it should.
     Crashed,
     Rejected,
@@ -23,6 +25,7 @@ impl From<Exit> for ExitCode {
             Exit::Inconclusive => 3,
             Exit::Nothing => 4,
             Exit::Crashed => 5,
+            Exit::Interrupted => 130,
         })
     }
 }

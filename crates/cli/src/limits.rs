@@ -31,7 +31,13 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Lets the next look at any check stop it when the user interrupts the command.
 pub(crate) fn catch_interrupts() {
     // Without a handler an interrupt ends the command at once, which is all right too.
-    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+    let _ = ctrlc::set_handler(|| {
+        // Who asks a second time does not want to wait.
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            #[expect(clippy::exit, reason = "nothing is left to do")]
+            std::process::exit(130);
+        }
+    });
 }
 
 /// True if somebody has asked the command to stop.

@@ -174,7 +174,7 @@ fn a_run_can_be_sent_and_checked_again() {
     let directory = set_up("fuzz-pack", SETTINGS, HARNESS);
     run(&directory, "fuzz --seed 3 --runs 1");
     assert!(run(&directory, "runs pack latest -o run.omni").ends_with("run.omni\nexit 0"));
-    run(&directory, "runs prune");
+    run(&directory, "runs prune --keep 0");
     assert_eq!(run(&directory, "runs list"), "no runs are kept\nexit 0");
     let shown = run(&directory, "runs show run.omni --recheck");
     assert!(shown.contains("seed 3, 2 threads") && shown.contains("the verdict is the same as before: rejected"));
@@ -239,6 +239,49 @@ fn what_cannot_run_is_said() {
     help: without `--rr`, threads are disturbed by yields, naps, pinning and crowding
     exit 2
     ");
+}
+
+#[test]
+fn a_recording_with_a_part_missing_is_no_verdict() {
+    let whole = "echo \"T0 [1 4] write(1)\nT1 [2 3] read() = nil\nT1 [5 6] read() = 1\" > history.txt\n\
+                 OMNILINK convert history.txt --to binary --output $OMNILINK_TRACE\n";
+    let whole = whole.replace("OMNILINK ", &format!("{} ", env!("CARGO_BIN_EXE_omnilink")));
+    let last = |name: &str, harm: &str| {
+        let directory = set_up(name, SETTINGS, &format!("{whole}{harm}"));
+        let said = run(&directory, "fuzz --runs 1");
+        let line = said.lines().find(|line| line.starts_with("run 1 (")).unwrap_or_default().to_owned();
+        let exit = said.lines().last().unwrap_or_default().to_owned();
+        format!("{} {exit}", line.rsplit("): ").next().unwrap_or_default())
+    };
+    insta::assert_snapshot!(last("fuzz-whole", ""), @" exit 0");
+    insta::assert_snapshot!(last("fuzz-lacks", "rm $OMNILINK_TRACE/0000.seg"), @"not checked, the recording lacks segment 0 exit 2");
+    insta::assert_snapshot!(last("fuzz-cut", "truncate -s 20 $OMNILINK_TRACE/0001.seg"), @"not checked, the recording breaks off after 11 bytes of 0001.seg the file ends inside a record, after 9 of 11 bytes exit 2");
+    insta::assert_snapshot!(last("fuzz-wrong", "echo xyz > $OMNILINK_TRACE/0001.seg"), @"not checked, #.seg, byte #: this is not a segment of a trace: it does not begin with the magic bytes exit 2");
+}
+
+/// Not rr: a script that understands the words that we give rr, and leaves a directory behind. What a real one needs is
+/// not on every machine.
+const STAND_IN: &str = r#"#!/bin/sh
+case "$1 $2" in
+  "record -n") exit 0 ;;
+  "replay -a") exit 0 ;;
+  "record --chaos") mkdir "$4" && shift 4 && exec "$@" ;;
+esac
+exit 1
+"#;
+
+#[test]
+fn what_rr_recorded_is_kept_with_the_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = set_up("fuzz-under-rr", SETTINGS, HARNESS);
+    let rr = directory.join("stand-in");
+    fs::write(&rr, STAND_IN).unwrap();
+    fs::set_permissions(&rr, fs::Permissions::from_mode(0o755)).unwrap();
+    let said = run(&directory, "fuzz --rr ./stand-in --seed 3 --runs 1");
+    assert!(said.starts_with("recording with `./stand-in record --chaos`\n") && said.ends_with("exit 1"), "{said}");
+    let kept: Vec<_> =
+        fs::read_dir(directory.join("target/omnilink")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(kept.iter().any(|run| run.join("rr").is_dir()), "{kept:?}");
 }
 
 #[test]

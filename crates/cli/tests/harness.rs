@@ -191,11 +191,11 @@ fn a_project_overwrites_nothing() {
     let ran = tool::run(&directory, &["init", "--lang", "cpp", "--template", "queue", "--ci", "gitlab"]);
     insta::assert_snapshot!(ran.shown(), @"
     1. `omnilink fuzz` runs the small system in main.cpp and checks what it does.
-    2. Put your own system into main.cpp: replace what is marked 1, 2, 3.
+    2. Put your own system into main.cpp: replace what is marked with a number.
     3. `omnilink gen cpp Queue.tla` writes the harness again when Queue.tla changes.
     exit 0
     ");
-    insta::assert_snapshot!(fs::read_to_string(directory.join(".gitlab-ci.yml")).expect("a file for CI"), @"
+    insta::assert_snapshot!(fs::read_to_string(directory.join(".gitlab-ci.yml")).expect("a file for CI"), @r"
     # Checks that the harness fits the specification, and that what the system does is allowed by it.
     omnilink:
       # The image has `omnilink` in it, in the version that wrote the harness, and a compiler.
@@ -204,6 +204,8 @@ fn a_project_overwrites_nothing() {
         - omnilink fuzz --profile ci --report junit=omnilink.xml
       artifacts:
         when: always
+        paths:
+          - target/omnilink
         reports:
           junit: omnilink.xml
     ");

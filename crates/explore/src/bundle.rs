@@ -107,14 +107,52 @@ mod tests {
         let file = directory.path().join("a.omni");
         pack(&store.path("abc123"), &file).unwrap();
         let bytes = fs::read(&file).unwrap();
+        let mut refused = 0;
         for end in 0..bytes.len() {
             fs::write(&file, &bytes[..end]).unwrap();
             let to = tempfile::tempdir().unwrap();
-            if let Ok(found) = unpack(&file, to.path()) {
+            match unpack(&file, to.path()) {
                 // Only the padding behind the last part may be missing.
-                assert_eq!(found, run("abc123", 5));
-                assert!(to.path().join("spec/Queue.tla").is_file());
+                Ok(found) => {
+                    assert_eq!(found, run("abc123", 5));
+                    assert!(to.path().join("spec/Queue.tla").is_file());
+                }
+                Err(_) => refused += 1,
             }
+        }
+        assert!(refused > bytes.len() / 2, "{refused} of {}", bytes.len());
+    }
+
+    /// A bundle with one entry that nobody would pack.
+    fn hostile(file: &Path, kind: tar::EntryType, name: &str) {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(if kind.is_file() { 4 } else { 0 });
+        header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+        if kind.is_symlink() {
+            header.set_link_name("/tmp").unwrap();
+        }
+        header.set_cksum();
+        let mut archive = tar::Builder::new(GzEncoder::new(File::create(file).unwrap(), Compression::default()));
+        archive.append(&header, &b"evil"[..header.size().unwrap() as usize]).unwrap();
+        archive.into_inner().unwrap().finish().unwrap();
+    }
+
+    #[test]
+    fn entries_that_lead_elsewhere_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.omni");
+        let entries = [
+            (tar::EntryType::Regular, "../evil"),
+            (tar::EntryType::Regular, "trace/../../evil"),
+            (tar::EntryType::Symlink, "trace"),
+            (tar::EntryType::Symlink, "run.json"),
+        ];
+        for (kind, name) in entries {
+            hostile(&file, kind, name);
+            let error = unpack(&file, &directory.path().join("to")).unwrap_err().to_string();
+            assert!(error.ends_with("is no part of a run"), "{error}");
+            assert!(!directory.path().join("evil").exists());
         }
     }
 

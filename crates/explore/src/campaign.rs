@@ -35,13 +35,13 @@ pub struct Campaign {
 pub enum Disturbance {
     /// Nothing.
     None,
-    /// Now and then a thread lets another one go first, before or after an operation.
+    /// Now and then a thread lets another one go first, before an operation.
     Yield,
     /// Now and then a thread sleeps for some microseconds there.
     Nap,
     /// Each thread stays on one core.
     Pin,
-    /// More threads than there are cores, which only burn time.
+    /// A few more threads, which only burn time.
     Crowd,
 }
 

@@ -41,8 +41,8 @@ fn line(report: &Report, why: &Why) -> Option<String> {
     }
 }
 
-/// Numbers are values of one run, mostly.
-fn without_numbers(text: &str) -> String {
+/// A text without the values of one run: its numbers.
+pub fn without_numbers(text: &str) -> String {
     let mut shown = String::new();
     for character in text.chars() {
         match character.is_ascii_digit() {

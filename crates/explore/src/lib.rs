@@ -19,7 +19,7 @@ mod store;
 
 pub use bundle::{pack, unpack};
 pub use campaign::{BadProfile, Campaign, Disturbance, Plan, parse_range};
-pub use cause::cause;
+pub use cause::{cause, without_numbers};
 pub use coverage::{Coverage, Happened};
 pub use program::{Ended, Program, Ran};
 pub use store::{Environment, Run, Store, StoreError};

@@ -1,6 +1,6 @@
 //! The harness as a process: built once, run once for every plan.
 //!
-//! A run has a process group of its own, so that whatever it started ends with it.
+//! A run has a process group of its own, so that whatever it started, and did not put into another one, ends with it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::Plan;
@@ -40,6 +40,8 @@ pub enum Ended {
     },
     /// It was stopped when its time was over.
     TimedOut,
+    /// It was stopped because somebody asked for it.
+    Interrupted,
 }
 
 /// A run that is over.
@@ -69,7 +71,14 @@ impl Program {
     }
 
     /// Runs it once, perhaps under another program that comes first on the command line.
-    pub fn run(&self, plan: &Plan, trace: &Path, timeout: Duration, under: &[String]) -> io::Result<Ran> {
+    pub fn run(
+        &self,
+        plan: &Plan,
+        trace: &Path,
+        timeout: Duration,
+        under: &[String],
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> io::Result<Ran> {
         let words: Vec<&String> = under.iter().chain(&self.run).collect();
         let [name, arguments @ ..] = &*words else {
             return Err(io::Error::other("there is no command that runs the harness"));
@@ -83,17 +92,13 @@ impl Program {
         let mut command = Command::new(self.resolve(name)?);
         command.args(arguments).current_dir(&self.directory).envs(plan.environment(&trace)).process_group(0);
         command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
-        let mut child = command.spawn().map_err(|error| named(name, error))?;
-        let status = wait(&mut child, started + timeout)?;
-        // Whatever it started and left behind.
-        end_group(&child);
-        let ended = match status {
-            None => {
-                child.wait()?;
-                Ended::TimedOut
-            }
-            Some(status) if status.success() => Ended::Finished,
-            Some(status) => Ended::Crashed { how: how(status), said: last_words(&words_file)? },
+        let mut group = Group { leader: command.spawn().map_err(|error| named(name, error))?, is_over: false };
+        let stopped = group.wait(started + timeout, is_interrupted)?;
+        let status = group.end()?;
+        let ended = match stopped {
+            Some(stopped) => stopped,
+            None if status.success() => Ended::Finished,
+            None => Ended::Crashed { how: how(status), said: last_words(&words_file)? },
         };
         fs::remove_file(&words_file)?;
         Ok(Ran { ended, took: started.elapsed() })
@@ -106,25 +111,53 @@ impl Program {
     }
 }
 
-/// Waits until the process has ended, or until it is too late.
-fn wait(child: &mut Child, until: Instant) -> io::Result<Option<ExitStatus>> {
-    let mut pause = Duration::from_micros(200);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+/// A process and whatever it started, as long as that stays in its group. It ends when this is dropped.
+struct Group {
+    leader: Child,
+    is_over: bool,
+}
+
+impl Group {
+    /// Waits until the leader has ended. If it has to be stopped before, says why.
+    fn wait(&self, until: Instant, is_interrupted: &dyn Fn() -> bool) -> io::Result<Option<Ended>> {
+        let mut pause = Duration::from_micros(200);
+        // It is only looked at: as long as nobody has waited for it, its number, which is that of the group, is not
+        // given to anybody else.
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        loop {
+            if waitid(WaitId::Pid(self.pid()), look)?.is_some() {
+                return Ok(None);
+            }
+            if Instant::now() >= until {
+                return Ok(Some(Ended::TimedOut));
+            }
+            if is_interrupted() {
+                return Ok(Some(Ended::Interrupted));
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
         }
-        if Instant::now() >= until {
-            return Ok(None);
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+
+    /// Ends all of it, and says how the leader ended.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.is_over = true;
+        // There is nobody left to end, mostly.
+        let _ = kill_process_group(self.pid(), Signal::KILL);
+        self.leader.wait()
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.leader)
     }
 }
 
-fn end_group(child: &Child) {
-    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
-        // There is nobody left to end, mostly.
-        let _ = kill_process_group(group, Signal::KILL);
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // Somebody else reports why there is no run.
+            let _ = self.end();
+        }
     }
 }
 
@@ -172,7 +205,7 @@ mod tests {
         let run = ["sh", "-c", script].map(str::to_owned).into();
         let program = Program { directory: directory.path().into(), build: Vec::new(), run };
         let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: Vec::new() };
-        program.run(&plan, &directory.path().join("runs/trace"), timeout, &[]).unwrap().ended
+        program.run(&plan, &directory.path().join("runs/trace"), timeout, &[], &|| false).unwrap().ended
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -132,9 +132,9 @@ impl Store {
         self.directory.join(id)
     }
 
-    /// A place for what is not kept yet.
+    /// A place for what is not kept yet, of this process alone.
     pub fn scratch(&self) -> PathBuf {
-        self.directory.join(".scratch")
+        self.directory.join(".scratch").join(std::process::id().to_string())
     }
 
     /// A name that no run has: the same for the same seed unless it is taken.
@@ -148,8 +148,21 @@ impl Store {
         }
     }
 
-    /// Keeps a run: moves its recording here, and writes down the rest.
+    /// Keeps a run: moves its recording here, and writes down the rest. What cannot be kept whole is not kept.
     pub fn keep(
+        &self,
+        run: &Run,
+        trace: &Path,
+        report: Option<&report::Report>,
+        spec: &[(PathBuf, String)],
+    ) -> Result<PathBuf, StoreError> {
+        self.write(run, trace, report, spec).inspect_err(|_| {
+            // The error is worth more than what else may go wrong.
+            let _ = self.remove(&run.id);
+        })
+    }
+
+    fn write(
         &self,
         run: &Run,
         trace: &Path,
@@ -181,27 +194,51 @@ impl Store {
         Ok(directory)
     }
 
-    /// All runs, the last one last.
-    pub fn list(&self) -> Result<Vec<Run>, StoreError> {
+    /// All runs, the last one last, and what is wrong with those that cannot be read.
+    pub fn list(&self) -> Result<(Vec<Run>, Vec<StoreError>), StoreError> {
+        let (mut runs, mut damaged) = (Vec::new(), Vec::new());
+        for path in self.directories()? {
+            match read_in_place(&path) {
+                Ok(run) => runs.push(run),
+                Err(error) => damaged.push(error),
+            }
+        }
+        runs.sort_by(|a: &Run, b: &Run| (a.began, &a.id).cmp(&(b.began, &b.id)));
+        Ok((runs, damaged))
+    }
+
+    /// The directories that runs are in, or were to be.
+    fn directories(&self) -> Result<Vec<PathBuf>, StoreError> {
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(StoreError::file(&self.directory, error)),
         };
-        let mut runs = Vec::new();
+        let mut paths = Vec::new();
         for entry in entries {
             let path = entry.map_err(|error| StoreError::file(&self.directory, error))?.path();
-            if path.join("run.json").is_file() {
-                runs.push(read(&path)?);
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            if path.is_dir() && !is_hidden {
+                paths.push(path);
             }
         }
-        runs.sort_by(|a: &Run, b: &Run| (a.began, &a.id).cmp(&(b.began, &b.id)));
-        Ok(runs)
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// Removes what cannot be read, and says how many there were.
+    pub fn remove_damaged(&self) -> Result<usize, StoreError> {
+        let mut paths = self.directories()?;
+        paths.retain(|path| read_in_place(path).is_err());
+        for path in &paths {
+            fs::remove_dir_all(path).map_err(|error| StoreError::file(path, error))?;
+        }
+        Ok(paths.len())
     }
 
     /// A run by its name, the beginning of its name, or `latest`.
     pub fn find(&self, name: &str) -> Result<(Run, PathBuf), StoreError> {
-        let mut runs = self.list()?;
+        let (mut runs, _) = self.list()?;
         let run = if name == "latest" {
             runs.pop()
         } else {
@@ -231,6 +268,16 @@ impl Run {
     }
 }
 
+/// Reads a run where it belongs.
+fn read_in_place(path: &Path) -> Result<Run, StoreError> {
+    let run = read(path)?;
+    if path.file_name().is_none_or(|name| *name != *run.id) {
+        let why = format!("it says that it is the run `{}`, which belongs elsewhere", run.id);
+        return Err(StoreError::Damaged { path: path.to_owned(), why });
+    }
+    Ok(run)
+}
+
 /// Reads what a directory says about its run.
 pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
     let path = directory.join("run.json");
@@ -239,6 +286,11 @@ pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
     let run: Run = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     if run.schema != SCHEMA {
         return Err(damaged(format!("it is of the form `{}`, and `{SCHEMA}` is known", run.schema)));
+    }
+    // Who looks at somebody else's run must not be led out of it.
+    let mut parts = Path::new(&run.spec).components();
+    if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+        return Err(damaged(format!("`{}` is no name of a specification", run.spec)));
     }
     Ok(run)
 }
@@ -286,7 +338,7 @@ pub(crate) mod tests {
     fn runs_are_found_by_name() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
-        let ids: Vec<String> = store.list().unwrap().into_iter().map(|run| run.id).collect();
+        let ids: Vec<String> = store.list().unwrap().0.into_iter().map(|run| run.id).collect();
         assert_eq!(ids, ["abd456", "abc123"]);
         assert_eq!(store.find("latest").unwrap().0, run("abc123", 5));
         assert_eq!(store.find("abd").unwrap().0.id, "abd456");
@@ -294,8 +346,8 @@ pub(crate) mod tests {
         insta::assert_snapshot!(wrong("ab"), @"`ab` may be any of the runs abd456, abc123");
         insta::assert_snapshot!(wrong("x"), @"there is no run `x`");
         store.remove("abd456").unwrap();
-        assert_eq!(store.list().unwrap().len(), 1);
-        assert!(Store::at(directory.path().join("nowhere")).list().unwrap().is_empty());
+        assert_eq!(store.list().unwrap().0.len(), 1);
+        assert!(Store::at(directory.path().join("nowhere")).list().unwrap().0.is_empty());
     }
 
     #[test]
@@ -304,14 +356,18 @@ pub(crate) mod tests {
         let store = store(directory.path());
         let path = store.path("abc123").join("run.json");
         fs::write(&path, fs::read_to_string(&path).unwrap().replace("run/1", "run/9")).unwrap();
-        assert!(
-            store
-                .list()
-                .unwrap_err()
-                .to_string()
-                .ends_with("it is of the form `omnilink.run/9`, and `omnilink.run/1` is known")
-        );
+        let damaged = || store.list().unwrap().1[0].to_string().rsplit(": ").next().unwrap().to_owned();
+        insta::assert_snapshot!(damaged(), @"it is of the form `omnilink.run/9`, and `omnilink.run/1` is known");
         fs::write(&path, "{").unwrap();
-        assert!(store.find("latest").is_err());
+        assert_eq!(store.find("latest").unwrap().0.id, "abd456");
+        let strange = |from: &str, to: &str| {
+            let text = serde_json::to_string(&run("abc123", 5)).unwrap();
+            fs::write(&path, text.replace(from, to)).unwrap();
+            damaged()
+        };
+        insta::assert_snapshot!(strange("abc123", "../.."), @"it says that it is the run `../..`, which belongs elsewhere");
+        insta::assert_snapshot!(strange("Queue.tla", "../../Queue.tla"), @"`../../Queue.tla` is no name of a specification");
+        assert_eq!(store.remove_damaged().unwrap(), 1);
+        assert!(!store.path("abc123").exists() && store.path("abd456").exists());
     }
 }

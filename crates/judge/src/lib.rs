@@ -57,6 +57,8 @@ pub struct Options {
     pub jobs: Option<usize>,
     /// Where what a specification prints goes.
     pub print: fn(&str),
+    /// The specification is somebody else's, and sees neither files nor the environment while it is evaluated.
+    pub is_foreign: bool,
 }
 
 impl Default for Options {
@@ -73,6 +75,7 @@ impl Default for Options {
             exhaustive: false,
             jobs: None,
             print: |_| {},
+            is_foreign: false,
         }
     }
 }
@@ -83,20 +86,6 @@ pub trait Limits: Sync {
     fn look(&self, stats: &Stats) -> Option<Stop>;
     /// The same, asked by somebody who has nothing to show.
     fn exceeded(&self) -> Option<Stop>;
-}
-
-/// Nothing stops a check.
-#[derive(Debug, Clone, Copy)]
-pub struct Unlimited;
-
-impl Limits for Unlimited {
-    fn look(&self, _: &Stats) -> Option<Stop> {
-        None
-    }
-
-    fn exceeded(&self) -> Option<Stop> {
-        None
-    }
 }
 
 /// Why a recording could not be checked.

@@ -322,7 +322,10 @@ impl Run<'_> {
         work: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>, Vec<Cut>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
         let stop = Arc::new(Stopper::default());
-        let mut machine = Machine::new(self.program, Box::new(Outside::until(self.asked.print, stop.clone())));
+        let mut machine = Machine::new(
+            self.program,
+            Box::new(Outside::until(self.asked.print, stop.clone()).foreign(self.asked.is_foreign)),
+        );
         let binder =
             Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
         let mut spec = TraceSpec::new(binder, machine);

@@ -15,6 +15,8 @@ pub struct Outside {
     random: fastrand::Rng,
     /// How many of these there are.
     workers: usize,
+    /// Whoever looks around is a stranger.
+    is_foreign: bool,
     /// Where what is printed goes.
     print: fn(&str),
     stop: Arc<Stopper>,
@@ -50,7 +52,19 @@ impl Outside {
 
     /// A world that can be told to end.
     pub fn until(print: fn(&str), stop: Arc<Stopper>) -> Outside {
-        Outside { registers: BTreeMap::new(), random: fastrand::Rng::with_seed(SEED), workers: 1, print, stop }
+        Outside {
+            registers: BTreeMap::new(),
+            random: fastrand::Rng::with_seed(SEED),
+            workers: 1,
+            is_foreign: false,
+            print,
+            stop,
+        }
+    }
+
+    /// Shows neither files nor the environment, if so.
+    pub fn foreign(self, is_foreign: bool) -> Outside {
+        Outside { is_foreign, ..self }
     }
 
     /// One of several.
@@ -65,10 +79,16 @@ impl World for Outside {
     }
 
     fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        if self.is_foreign {
+            return Err("a specification of somebody else reads no files".into());
+        }
         std::fs::read(path).map_err(|error| error.to_string())
     }
 
     fn environment(&mut self) -> Vec<(String, String)> {
+        if self.is_foreign {
+            return Vec::new();
+        }
         // A variable that is not text cannot be a value.
         std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

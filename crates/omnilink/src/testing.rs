@@ -12,12 +12,14 @@ use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use explore::{Campaign, Disturbance, Ended, Environment, Plan, Run, Store};
-use judge::{Case, Failed, Judge, Unlimited};
+use history::Stop;
+use judge::{Case, Failed, Judge, Limits};
 use record::drive::{self, Client};
 use report::{Detail, Report, Verdict};
+use search::Stats;
 
 /// A test that runs a step many times.
 #[derive(Debug, Clone)]
@@ -52,6 +54,23 @@ impl From<RangeInclusive<usize>> for Range {
     }
 }
 
+/// How long one check may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Patience {
+    until: Instant,
+}
+
+impl Limits for Patience {
+    fn look(&self, _: &Stats) -> Option<Stop> {
+        self.exceeded()
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        (Instant::now() >= self.until).then_some(Stop::Time)
+    }
+}
+
 /// How often the inputs of a run that failed before are tried again.
 const AGAIN: usize = 8;
 
@@ -73,8 +92,9 @@ impl Test {
         let again = self.remembered();
         let again = again.iter().flat_map(|plan| std::iter::repeat_n(plan.clone(), AGAIN));
         let campaign = self.campaign();
+        let mut operations = 0;
         for plan in again.chain((0..campaign.runs).map(|number| campaign.plan(number))) {
-            let scratch = self.store().scratch().join(format!("{}-{}", std::process::id(), self.file_name()));
+            let scratch = self.store().scratch().join(self.file_name());
             let _ = fs::remove_dir_all(&scratch);
             let driven = drive::Plan {
                 trace: scratch.clone(),
@@ -88,7 +108,7 @@ impl Test {
                 made.and_then(|()| drive::run(&driven, &system(), |_, _| (), |system, (), client| step(system, client)))
             }));
             match ran {
-                Ok(Ok(())) => self.check(&judge, &plan, &scratch),
+                Ok(Ok(())) => operations += self.check(&judge, &plan, &scratch),
                 Ok(Err(error)) => panic!("{}: the recording cannot be written: {error}", self.name),
                 Err(panic) => {
                     // The panic is worth more than whether its seed could be written down.
@@ -98,6 +118,7 @@ impl Test {
             }
             let _ = fs::remove_dir_all(&scratch);
         }
+        assert!(operations > 0, "{}: nothing was recorded, so nothing was checked", self.name);
     }
 
     fn judge(&self) -> Judge {
@@ -109,12 +130,14 @@ impl Test {
         Judge::new(&spec, options).unwrap_or_else(|failed| panic!("{}: {}", self.name, told(&failed)))
     }
 
-    fn check(&self, judge: &Judge, plan: &Plan, trace: &Path) {
+    /// Checks a run, and says how many operations it had.
+    fn check(&self, judge: &Judge, plan: &Plan, trace: &Path) -> u64 {
         let label = format!("{} ({})", self.name, plan.describe());
-        let mut case = Case { path: trace, label: &label, witness: None, limits: &Unlimited };
+        let mut case =
+            Case { path: trace, label: &label, witness: None, limits: &Patience { until: Instant::now() + PATIENCE } };
         let mut report = judge.report(&mut case).unwrap_or_else(|failed| panic!("{label}: {}", told(&failed)));
         if matches!(report.verdict, Verdict::Accepted) {
-            return;
+            return report.history.operations.unwrap_or_default();
         }
         report.next.clear();
         let cause = explore::cause(&report).unwrap_or_default();
@@ -186,8 +209,13 @@ impl Test {
 
     /// Runs that failed before.
     fn remembered(&self) -> Vec<Plan> {
-        let text = fs::read_to_string(self.regressions()).unwrap_or_default();
-        text.lines().filter(|line| !line.starts_with('#')).filter_map(read).collect()
+        let path = self.regressions();
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+            text => text.unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+        };
+        let plan = |line: &str| read(line).unwrap_or_else(|| panic!("{}: `{line}` is no run", path.display()));
+        text.lines().filter(|line| !line.starts_with('#')).map(plan).collect()
     }
 
     fn remember(&self, plan: &Plan, cause: &str) -> io::Result<()> {

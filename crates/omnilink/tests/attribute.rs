@@ -99,4 +99,8 @@ fn what_cannot_be_checked_is_no_success() {
     insta::assert_snapshot!(run("que"), @"tests::none: there is no model `que`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`");
     assert!(run("Missing.tla").contains("Missing.tla: No such file"), "{}", run("Missing.tla"));
     assert!(run("register").starts_with("tests::none (seed"), "{}", run("register"));
+    let idle = Test::new("tests::idle", directory.path().to_str().unwrap(), "queue");
+    let panic = catch_unwind(|| idle.run(Wrong::default, |_, _| ())).unwrap_err();
+    let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert_eq!(message, "tests::idle: nothing was recorded, so nothing was checked");
 }

@@ -35,8 +35,6 @@ pub struct Settings {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Harness {
-    /// The language that it is generated in.
-    pub language: Option<Language>,
     /// The command that builds it, run beside this file.
     pub build: Vec<String>,
     /// The command that runs it once, beside this file.
@@ -49,16 +47,6 @@ pub struct Harness {
     pub values: BTreeMap<String, Values>,
     /// What one call of the system is, where reading the actions does not tell.
     pub calls: BTreeMap<String, Outcomes>,
-}
-
-/// The languages that harnesses are generated in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Language {
-    /// Rust.
-    Rust,
-    /// C++.
-    Cpp,
 }
 
 /// Where the values of an argument come from.
@@ -181,7 +169,6 @@ mod tests {
             ignore = ["took"]
             any = ["slot"]
             [harness]
-            language = "rust"
             build = ["cargo", "build"]
             run = ["target/debug/harness"]
             unsupported = ["Compact"]
@@ -201,7 +188,6 @@ mod tests {
         assert_eq!(settings.constants["Elems"][1], any);
         assert_eq!(settings.mapping("enq").fields["value"], "elem");
         assert_eq!(settings.mapping("deq"), Mapping::default());
-        assert_eq!(settings.harness.language, Some(Language::Rust));
         assert_eq!(settings.harness.values["Enqueue.elem"], Values::Rule("fresh".into()));
         assert_eq!(settings.harness.calls["Dequeue"].outcomes, ["Dequeue", "DequeueEmpty"]);
         assert_eq!(settings.profile["ci"].threads.as_deref(), Some("2..4"));

@@ -1,7 +1,7 @@
 //! Where reports go: to people as they come, to programs at the end.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use judge::InputError;
@@ -23,6 +23,17 @@ enum Kind {
     JUnit,
     Markdown,
     Sarif,
+}
+
+impl Extra {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the file will be, if not here.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.path.parent().filter(|directory| !directory.as_os_str().is_empty())
+    }
 }
 
 impl FromStr for Extra {
@@ -93,7 +104,7 @@ fn append(path: &PathBuf, text: &str) -> Result<(), (String, InputError)> {
     fs::write(path, before + text).map_err(|error| failed(path, &error))
 }
 
-fn failed(path: &std::path::Path, error: &std::io::Error) -> (String, InputError) {
+fn failed(path: &Path, error: &std::io::Error) -> (String, InputError) {
     (path.display().to_string(), InputError::new(format!("cannot be written: {error}")))
 }
 

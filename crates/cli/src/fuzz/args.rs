@@ -147,7 +147,7 @@ pub(crate) enum RunsCommand {
     /// Remove runs.
     Prune {
         /// How many of the last ones to keep.
-        #[arg(long, value_name = "COUNT", default_value_t = 0)]
+        #[arg(long, value_name = "COUNT")]
         keep: usize,
         #[command(flatten)]
         store: StoreArgs,

@@ -7,6 +7,7 @@ pub(crate) mod args;
 pub(crate) mod runs;
 mod tally;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -26,7 +27,7 @@ use crate::complain;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use args::{FuzzArgs, Keep};
-use tally::{Kind, Seen, Tally};
+use tally::{Kind, Problem, Seen, Tally};
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
     limits::catch_interrupts();
@@ -86,6 +87,11 @@ fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
         return Err(wrong(&file, "it does not say what to check against".into(), Some(help.into())));
     };
     let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };
+    for extra in &args.reports {
+        if extra.directory().is_some_and(|directory| !directory.is_dir()) {
+            return Err(wrong(extra.path(), "its directory is not there".into(), None));
+        }
+    }
     if run.is_empty() {
         let help = "`run = [\"target/release/harness\"]` below `[harness]`, or `omnilink fuzz -- COMMAND`";
         return Err(wrong(&file, "it does not say how to run the harness".into(), Some(help.into())));
@@ -125,10 +131,15 @@ impl Fuzz<'_> {
             drop(recorded);
             (checking.join().expect("checking does not panic"), recording)
         });
-        let tally = tally?;
-        recording?;
+        let (tally, problem) = tally;
+        let concluded = self.conclude(&tally, started.elapsed());
+        // What was found before counts, whatever ended it.
+        if let Err(error) = &recording {
+            complain("the harness", &InputError::new(error));
+        }
+        let wrong = problem.or_else(|| recording.err().map(|_| Exit::Wrong));
         self.clear()?;
-        self.conclude(&tally, started.elapsed())
+        Ok(concluded?.max(wrong.unwrap_or(Exit::Nothing)))
     }
 
     fn build(&self) -> Result<(), Exit> {
@@ -177,7 +188,11 @@ impl Fuzz<'_> {
     }
 
     /// Records run after run until there is a reason to stop.
-    fn record_all(&self, recorded: &SyncSender<Recorded>, is_over: &AtomicBool, started: Instant) -> Result<(), Exit> {
+    fn record_all(&self, recorded: &SyncSender<Recorded>, is_over: &AtomicBool, started: Instant) -> io::Result<()> {
+        let scratch = self.store.scratch();
+        std::fs::create_dir_all(&scratch)?;
+        // The harness runs elsewhere.
+        let scratch = std::path::absolute(scratch)?;
         for number in 0..self.campaign.runs {
             let is_late = self.campaign.time.is_some_and(|time| started.elapsed() >= time);
             if is_over.load(Ordering::Relaxed) || is_late || limits::is_interrupted() {
@@ -185,13 +200,16 @@ impl Fuzz<'_> {
             }
             let plan = self.campaign.plan(number);
             let began = now().as_secs();
-            let trace = self.store.scratch().join(format!("{number}"));
+            let trace = scratch.join(format!("{number}"));
             let under = match &self.args.rr {
-                Some(rr) => explore::rr::record(rr, &self.store.scratch().join(format!("{number}.rr"))),
+                Some(rr) => explore::rr::record(&absolute(rr)?, &scratch.join(format!("{number}.rr"))),
                 None => Vec::new(),
             };
-            let ran = self.program.run(&plan, &trace, self.campaign.timeout, &under);
-            let ran = ran.map_err(|error| complain("the harness", &InputError::new(error)))?;
+            let is_interrupted = &limits::is_interrupted;
+            let ran = self.program.run(&plan, &trace, self.campaign.timeout, &under, is_interrupted)?;
+            if ran.ended == Ended::Interrupted {
+                return Ok(());
+            }
             if recorded.send(Recorded { number, plan, ran, began, trace }).is_err() {
                 return Ok(()); // The other thread has given up, and says why.
             }
@@ -200,7 +218,7 @@ impl Fuzz<'_> {
     }
 
     /// Checks recordings as they come.
-    fn check_all(&self, recorded: Receiver<Recorded>, is_over: &AtomicBool, started: Instant) -> Result<Tally, Exit> {
+    fn check_all(&self, recorded: Receiver<Recorded>, is_over: &AtomicBool, started: Instant) -> (Tally, Option<Exit>) {
         let bar = self.bar();
         let mut tally = Tally::default();
         for run in recorded {
@@ -216,12 +234,12 @@ impl Fuzz<'_> {
                 Err(exit) => {
                     is_over.store(true, Ordering::Relaxed);
                     bar.finish_and_clear();
-                    return Err(exit);
+                    return (tally, Some(exit));
                 }
             }
         }
         bar.finish_and_clear();
-        Ok(tally)
+        (tally, None)
     }
 
     /// Checks one run. True if it found something, and not only that a check took too long.
@@ -232,30 +250,44 @@ impl Fuzz<'_> {
             return Err(bar.suspend(|| complain("the harness", &InputError { message, help: Some(help.into()) })));
         }
         let Checked { report, coverage } = self.judge(run);
+        // What was under way when somebody asked to stop says nothing.
+        if limits::is_interrupted() {
+            return Ok(true);
+        }
         tally.operations += coverage.actions.values().map(|happened| happened.operations).sum::<u64>();
         tally.coverage.merge(coverage);
         if tally.expected.is_none() && run.trace.exists() {
             tally.expected = self.judge.operations(&run.trace).ok();
         }
         let (report, problem) = match report {
-            Ok(report) => (Some(report), None),
-            Err(Failed::Stopped(stop)) => (None, Some(format!("inconclusive: {stop}"))),
-            // Whatever is wrong with the recording or the specification will be wrong in the next run too.
-            Err(failed) if run.ran.ended == Ended::Finished => {
-                return Err(bar.suspend(|| tell(&failed, &format!("run {}", run.number + 1))));
+            Ok(report) => {
+                let missing = missing(&run.trace, &report);
+                (Some(report), missing.map(Problem::Recording))
             }
-            Err(_) => (None, None),
+            Err(Failed::Stopped(stop)) => (None, Some(Problem::Stopped(stop.to_string()))),
+            Err(failed) => {
+                if run.ran.ended == Ended::Finished {
+                    bar.suspend(|| tell(&failed, &run.label()));
+                }
+                (None, Some(Problem::Recording(explore::without_numbers(&message(&failed)))))
+            }
         };
         let seen = tally.add(&run.ran.ended, report.as_ref(), problem, self.campaign.timeout, started.elapsed());
         let is_first = seen.as_ref().is_some_and(|seen| seen.is_first);
         if is_first || self.args.keep == Keep::All {
+            // A verdict is told before anything can go wrong with keeping it.
+            if let Some(seen) = &seen {
+                bar.suspend(|| self.tell_failure(run, report.as_ref(), seen));
+            }
             let id = self.keep(run, report.as_ref(), seen.as_ref())?;
             if let Some(seen) = &seen {
                 tally.name(&seen.cause, &id);
-                bar.suspend(|| self.tell_failure(run, report.as_ref(), seen, &id, started.elapsed()));
+                bar.suspend(|| self.tell_kept(&id, started.elapsed()));
             }
         }
-        tally.reports.extend(report);
+        if !self.args.reports.is_empty() {
+            tally.reports.extend(report);
+        }
         let rr = run.trace.with_extension("rr");
         for path in [&run.trace, &rr].into_iter().filter(|path| path.exists()) {
             let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
@@ -297,27 +329,39 @@ impl Fuzz<'_> {
             environment: self.environment.clone(),
         };
         let kept = self.store.keep(&kept, &run.trace, report, &self.judge.files());
-        kept.map_err(|error| complain("the run", &InputError::new(error)))?;
+        let kept = kept.map_err(|error| complain("the run", &InputError::new(error)))?;
+        let rr = run.trace.with_extension("rr");
+        if rr.exists() {
+            std::fs::rename(&rr, kept.join("rr")).map_err(|error| complain("the run", &InputError::new(error)))?;
+        }
         Ok(id)
     }
 
-    fn tell_failure(&self, run: &Recorded, report: Option<&Report>, seen: &Seen, id: &str, after: Duration) {
+    fn tell_kept(&self, id: &str, after: Duration) {
+        if self.args.format == Output::Human {
+            let path = self.store.path(id);
+            anstream::println!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
+        }
+    }
+
+    fn tell_failure(&self, run: &Recorded, report: Option<&Report>, seen: &Seen) {
         if self.args.format == Output::Json {
             return;
         }
         anstream::println!();
         match (&run.ran.ended, report) {
-            (Ended::Finished, Some(report)) => {
+            (Ended::Finished, Some(report)) if seen.kind != Kind::Unchecked => {
                 anstream::print!("{}", report::text(report, report::Detail::Brief, true));
             }
-            (Ended::Crashed { how, said }, _) => {
+            (Ended::Crashed { how, said }, report) => {
                 anstream::println!("{}: {}, {how}", run.label(), seen.kind.word());
                 said.lines().for_each(|line| anstream::println!("  {line}"));
+                if let Some(report) = report {
+                    anstream::println!("what it recorded before is {}", report.verdict.word());
+                }
             }
             _ => anstream::println!("{}: {}, {}", run.label(), seen.kind.word(), seen.cause),
         }
-        let path = self.store.path(id);
-        anstream::println!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
     }
 
     fn conclude(&self, tally: &Tally, took: Duration) -> Result<Exit, Exit> {
@@ -325,6 +369,7 @@ impl Fuzz<'_> {
             anstream::eprintln!("interrupted");
         }
         match self.args.format {
+            Output::Human if tally.is_empty() => {}
             Output::Human => {
                 anstream::print!("\n{}", tally.summary(took));
                 let expected = tally.expected.as_deref().unwrap_or_default();
@@ -335,7 +380,8 @@ impl Fuzz<'_> {
             Output::Json => anstream::println!("{:#}", tally.json(&self.spec, self.campaign.seed, took)),
         }
         write_extras(&self.args.reports, &tally.reports).map_err(|(path, error)| complain(&path, &error))?;
-        Ok(tally.exit())
+        let interrupted = if limits::is_interrupted() { Exit::Interrupted } else { Exit::Nothing };
+        Ok(tally.exit().max(interrupted))
     }
 
     /// Commands that lead further.
@@ -350,7 +396,7 @@ impl Fuzz<'_> {
     fn clear(&self) -> Result<(), Exit> {
         let scratch = self.store.scratch();
         match std::fs::remove_dir_all(&scratch) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(complain(&scratch.display().to_string(), &InputError::new(error)))
             }
             _ => Ok(()),
@@ -365,7 +411,7 @@ impl Fuzz<'_> {
 
     fn bar(&self) -> ProgressBar {
         let is_shown = match self.args.progress {
-            Progress::Auto => std::io::IsTerminal::is_terminal(&std::io::stderr()),
+            Progress::Auto => io::IsTerminal::is_terminal(&io::stderr()),
             Progress::Bar => true,
             Progress::Counters | Progress::None => false,
         };
@@ -374,6 +420,40 @@ impl Fuzz<'_> {
         }
         let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a template that parses");
         ProgressBar::new_spinner().with_style(style)
+    }
+}
+
+/// What is wrong with a recording of a run that ended well: who lost an operation must not be told that the system did
+/// something that it did not.
+fn missing(trace: &Path, report: &Report) -> Option<String> {
+    if let Some(cut) = report.history.cuts.first() {
+        return Some(format!("the recording breaks off {cut}"));
+    }
+    let mut segments = Vec::new();
+    for entry in std::fs::read_dir(trace).ok()? {
+        let path = entry.ok()?.path();
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<usize>().ok());
+        segments.extend(number.filter(|_| path.extension().is_some_and(|extension| extension == "seg")));
+    }
+    segments.sort_unstable();
+    let first = segments.iter().enumerate().find(|(place, number)| *place != **number).map(|(place, _)| place);
+    first.map(|place| format!("the recording lacks segment {place}"))
+}
+
+/// Why a run could not be checked, in a sentence.
+fn message(failed: &Failed) -> String {
+    match failed {
+        Failed::Input(error) => error.message.clone(),
+        Failed::Spec(complaints) => complaints.first().map(|complaint| complaint.message.clone()).unwrap_or_default(),
+        Failed::Stopped(stop) => stop.to_string(),
+    }
+}
+
+/// A program that is named by a path, from wherever it is run.
+fn absolute(program: &str) -> io::Result<String> {
+    match program.contains('/') {
+        true => Ok(std::path::absolute(program)?.display().to_string()),
+        false => Ok(program.to_owned()),
     }
 }
 

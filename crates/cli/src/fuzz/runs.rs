@@ -34,10 +34,10 @@ fn wrong(error: StoreError) -> Exit {
 }
 
 fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
-    let runs = store.list().map_err(wrong)?;
+    let (runs, damaged) = store.list().map_err(wrong)?;
     match format {
         Output::Json => anstream::println!("{:#}", json!({ "schema": "omnilink.runs/1", "runs": runs })),
-        Output::Human if runs.is_empty() => anstream::println!("no runs are kept"),
+        Output::Human if runs.is_empty() && damaged.is_empty() => anstream::println!("no runs are kept"),
         Output::Human => {
             for run in &runs {
                 let what = outcome(run);
@@ -46,13 +46,14 @@ fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
             }
         }
     }
+    damaged.iter().for_each(|error| anstream::eprintln!("damaged: {error}"));
     Ok(Exit::Accepted)
 }
 
 fn outcome(run: &Run) -> &str {
     match &run.ended {
         Ended::Crashed { .. } => "crashed",
-        Ended::TimedOut => "stuck",
+        Ended::TimedOut | Ended::Interrupted => "stuck",
         Ended::Finished => run.verdict.as_deref().unwrap_or("not checked"),
     }
 }
@@ -79,9 +80,12 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
             anstream::print!("{}", report::text(report, Detail::Full, true));
         }
         let verdict = kept.as_ref().map_or(Exit::Nothing, exit_of);
-        return Ok(if run.ended == Ended::Finished { verdict } else { verdict.max(Exit::Crashed) });
+        return Ok(if run.ended == Ended::Finished { verdict } else { Exit::Crashed });
     }
-    let report = check_again(&run, &directory)?;
+    let mut report = check_again(&run, &directory)?;
+    if directory == unpacked.path() {
+        report.next.clear(); // It is gone in a moment.
+    }
     anstream::print!("{}", report::text(&report, Detail::Full, true));
     let now = report.verdict.word();
     match run.verdict.as_deref() {
@@ -110,7 +114,7 @@ fn describe(run: &Run) {
     );
     match &run.ended {
         Ended::Finished => {}
-        Ended::TimedOut => anstream::println!("  it did not end, and was stopped"),
+        Ended::TimedOut | Ended::Interrupted => anstream::println!("  it did not end, and was stopped"),
         Ended::Crashed { how, said } => {
             anstream::println!("  {how}");
             said.lines().for_each(|line| anstream::println!("    {line}"));
@@ -134,7 +138,8 @@ fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
         true => directory.join("spec").join(&run.spec).display().to_string(),
         false => run.spec.clone(),
     };
-    let judge = Judge::new(&spec, judge::Options::default()).map_err(|failed| tell_about_spec(&failed))?;
+    let judge = Judge::new(&spec, judge::Options { is_foreign: true, ..judge::Options::default() })
+        .map_err(|failed| tell_about_spec(&failed))?;
     let trace = directory.join("trace");
     let settings =
         limits::Settings { timeout: None, max_memory: judge::Options::default().max_memory, progress: Progress::None };
@@ -146,17 +151,23 @@ fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
 fn pack_one(store: &Store, name: &str, output: Option<&Path>) -> Result<Exit, Exit> {
     let (run, directory) = store.find(name).map_err(wrong)?;
     let file = output.map_or_else(|| PathBuf::from(format!("{}.omni", run.id)), Path::to_owned);
+    if output.is_none() && file.exists() {
+        let help = Some("name another one with `--output`, or the same to replace it".to_owned());
+        let message = "it is there already".to_owned();
+        return Err(complain(&file.display().to_string(), &InputError { message, help }));
+    }
     pack(&directory, &file).map_err(wrong)?;
     anstream::println!("{}", file.display());
     Ok(Exit::Accepted)
 }
 
 fn prune(store: &Store, keep: usize) -> Result<Exit, Exit> {
-    let runs = store.list().map_err(wrong)?;
+    let (runs, _) = store.list().map_err(wrong)?;
+    let damaged = store.remove_damaged().map_err(wrong)?;
     let gone = &runs[..runs.len().saturating_sub(keep)];
     for run in gone {
         store.remove(&run.id).map_err(wrong)?;
     }
-    anstream::println!("{} removed, {} kept", gone.len(), runs.len() - gone.len());
+    anstream::println!("{} removed, {} kept", gone.len() + damaged, runs.len() - gone.len());
     Ok(Exit::Accepted)
 }

@@ -43,6 +43,17 @@ pub(super) enum Kind {
     Inconclusive,
     Crashed,
     Stuck,
+    /// Its recording cannot be checked.
+    Unchecked,
+}
+
+/// Why there is no verdict that counts.
+#[derive(Debug)]
+pub(super) enum Problem {
+    /// The check was stopped.
+    Stopped(String),
+    /// Something is wrong with the recording, or with what the specification makes of it.
+    Recording(String),
 }
 
 impl Kind {
@@ -52,6 +63,7 @@ impl Kind {
             Kind::Inconclusive => "inconclusive",
             Kind::Crashed => "crashed",
             Kind::Stuck => "stuck",
+            Kind::Unchecked => "not checked",
         }
     }
 
@@ -60,6 +72,7 @@ impl Kind {
             Kind::Rejected => Exit::Rejected,
             Kind::Inconclusive => Exit::Inconclusive,
             Kind::Crashed | Kind::Stuck => Exit::Crashed,
+            Kind::Unchecked => Exit::Wrong,
         }
     }
 }
@@ -79,35 +92,23 @@ impl Tally {
         &mut self,
         ended: &Ended,
         report: Option<&Report>,
-        problem: Option<String>,
+        problem: Option<Problem>,
         timeout: Duration,
         after: Duration,
     ) -> Option<Seen> {
         self.runs += 1;
-        let (kind, cause) = match (ended, report) {
-            (Ended::Crashed { how, said }, _) => {
-                let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-                let cause = if last.is_empty() { how.clone() } else { format!("{how}: {last}") };
-                (Kind::Crashed, cause)
-            }
-            (Ended::TimedOut, _) => {
+        let (kind, cause) = match ended {
+            Ended::Crashed { how, said } => (Kind::Crashed, crash(how, said)),
+            Ended::TimedOut | Ended::Interrupted => {
                 (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
             }
-            (Ended::Finished, None) => (Kind::Inconclusive, problem.unwrap_or_default()),
-            (Ended::Finished, Some(report)) if report.history.operations == Some(0) => {
-                self.empty += 1;
-                return None;
-            }
-            (Ended::Finished, Some(report)) => match explore::cause(report) {
-                None => {
-                    self.accepted += 1;
-                    return None;
-                }
-                Some(cause) if matches!(report.verdict, Verdict::Inconclusive { .. }) => (Kind::Inconclusive, cause),
-                Some(cause) => (Kind::Rejected, cause),
+            Ended::Finished => match (problem, report) {
+                (Some(Problem::Recording(why)), _) => (Kind::Unchecked, why),
+                (Some(Problem::Stopped(why)), _) => (Kind::Inconclusive, format!("inconclusive: {why}")),
+                (None, report) => self.verdict(report?)?,
             },
         };
-        let known = self.clusters.iter_mut().find(|cluster| cluster.cause == cause);
+        let known = self.clusters.iter_mut().find(|cluster| cluster.kind == kind && cluster.cause == cause);
         let is_first = known.is_none();
         match known {
             Some(cluster) => cluster.count += 1,
@@ -116,11 +117,30 @@ impl Tally {
         Some(Seen { kind, cause, is_first })
     }
 
+    /// How a run that was checked failed; none if it did not.
+    fn verdict(&mut self, report: &Report) -> Option<(Kind, String)> {
+        if report.history.operations == Some(0) {
+            self.empty += 1;
+            return None;
+        }
+        let Some(cause) = explore::cause(report) else {
+            self.accepted += 1;
+            return None;
+        };
+        let is_undecided = matches!(report.verdict, Verdict::Inconclusive { .. });
+        Some((if is_undecided { Kind::Inconclusive } else { Kind::Rejected }, cause))
+    }
+
     /// The name that the first run with this cause is kept under.
     pub(super) fn name(&mut self, cause: &str, id: &str) {
         if let Some(cluster) = self.clusters.iter_mut().find(|cluster| cluster.cause == cause && cluster.id.is_none()) {
             cluster.id = Some(id.to_owned());
         }
+    }
+
+    /// True if there was no run.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs == 0
     }
 
     pub(super) fn first_kept(&self) -> Option<&str> {
@@ -142,6 +162,10 @@ impl Tally {
         if let Some(first) = self.clusters.iter().find(|cluster| cluster.kind == Kind::Rejected) {
             let _ = writeln!(text, "first rejected after {:.2} s", first.after.as_secs_f64());
         }
+        let overlapped = self.coverage.actions.values().any(|happened| happened.overlapped > 0);
+        if self.operations > 0 && !overlapped {
+            let _ = writeln!(text, "no two operations overlapped, so this says nothing about concurrency");
+        }
         text
     }
 
@@ -153,6 +177,7 @@ impl Tally {
             (count(Kind::Inconclusive), "inconclusive"),
             (count(Kind::Crashed), "crashed"),
             (count(Kind::Stuck), "stuck"),
+            (count(Kind::Unchecked), "not checked"),
             (self.empty, "without an operation"),
         ];
         let mut words = vec![format!("{} accepted", self.accepted)];
@@ -207,4 +232,10 @@ impl Tally {
         let runs = if self.accepted > 0 { Exit::Accepted } else { Exit::Nothing };
         self.clusters.iter().map(|cluster| cluster.kind.exit()).fold(runs, Exit::max)
     }
+}
+
+/// What crashes have in common: how they ended, and what was said last.
+fn crash(how: &str, said: &str) -> String {
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).map(explore::without_numbers);
+    last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}"))
 }

@@ -33,6 +33,12 @@ pub(crate) fn run(args: &GenArgs) -> Exit {
 fn write(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
     let (plan, files) = generate(args)?;
     let (operations, main) = (args.output.join(files.operations_name), args.output.join(files.main_name));
+    if operations.exists() && matches!(drift(&plan, &read_one(&operations)?, &files.operations), Some(Drift::Foreign)) {
+        let message =
+            format!("{}: `omnilink gen` did not write this file, or somebody edited it", operations.display());
+        let help = Some("remove it, or write elsewhere with `-o`".to_owned());
+        return Err(vec![Complaint { help, ..Complaint::new(message) }]);
+    }
     store(&operations, &files.operations)?;
     anstream::println!("wrote {}: {}", operations.display(), counts(&plan));
     if main.exists() {
@@ -42,6 +48,10 @@ fn write(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
         anstream::println!("wrote {}: fill in the functions that say `todo`", main.display());
     }
     Ok(Exit::Accepted)
+}
+
+fn read_one(path: &Path) -> Result<String, Vec<Complaint>> {
+    read(path).map_err(|complaint| vec![complaint])
 }
 
 /// Writes the generated file alone.
@@ -66,7 +76,9 @@ fn check(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
     anstream::println!("{bold}{}{bold:#}: {red}drifted{red:#} from {}", path.display(), plan.spec);
     match drift {
         Drift::Calls(sentences) => sentences.iter().for_each(|sentence| anstream::println!("  {sentence}")),
-        Drift::Code => anstream::println!("  the calls are the same; weights, values, places or omnilink changed"),
+        Drift::Code => anstream::println!(
+            "  the calls are the same; weights, values, places in the specification, omnilink or the file itself changed"
+        ),
         Drift::Foreign => anstream::println!("  `omnilink gen` did not write this file, or somebody edited it"),
     }
     anstream::println!("{bold}help:{bold:#} `{}` writes it again", command(args));
@@ -139,7 +151,11 @@ fn command(args: &GenArgs) -> String {
         here if here == Path::new(".") => String::new(),
         directory => format!(" -o {}", directory.display()),
     };
-    format!("omnilink gen {language} {}{output}", args.spec.display())
+    let files = [("--settings", &args.settings), ("--config", &args.around.config)];
+    let files = files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
+    let files = files.chain(args.around.includes.iter().map(|directory| ("--include", directory)));
+    let files: String = files.map(|(option, file)| format!(" {option} {}", file.display())).collect();
+    format!("omnilink gen {language} {}{output}{files}", args.spec.display())
 }
 
 fn counts(plan: &Plan) -> String {

@@ -64,7 +64,7 @@ fn say_what_next(directory: &Path, project: Project) {
     };
     let enter = if directory == Path::new(".") { String::new() } else { format!("cd {} && ", directory.display()) };
     anstream::println!("1. `{enter}omnilink fuzz` runs the small system in {main} and checks what it does.");
-    anstream::println!("2. Put your own system into {main}: replace what is marked 1, 2, 3.");
+    anstream::println!("2. Put your own system into {main}: replace what is marked with a number.");
     let (language, module) = (project.language_name(), project.module());
     anstream::println!("3. `omnilink gen {language} {module}.tla` writes the harness again when {module}.tla changes.");
 }

@@ -63,7 +63,9 @@ impl Project {
             Language::Cpp => {
                 files.push(("CMakeLists.txt".to_owned(), CMAKE.to_owned()));
                 files.push(("main.cpp".to_owned(), self.text("main.cpp")));
-                files.extend(sources(&CPP_RECORDER, "include/omnilink"));
+                // The header for C needs a library, which comes with the recorder's own package.
+                let headers = sources(&CPP_RECORDER, "include/omnilink");
+                files.extend(headers.into_iter().filter(|(path, _)| path.ends_with(".hpp")));
                 files.push((".gitignore".to_owned(), "/build\n/harness\n/target\n/trace\n".to_owned()));
             }
         }
@@ -119,15 +121,13 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const RUST_HARNESS: &str = r#"
 [harness]
-language = "rust"
-build = ["cargo", "build", "--release", "--quiet"]
+build = ["cargo", "build", "--release", "--quiet", "--target-dir", "target"]
 run = ["target/release/harness"]
 "#
 .trim_ascii_start();
 
 const CPP_HARNESS: &str = r#"
 [harness]
-language = "cpp"
 build = ["c++", "-O2", "-std=c++17", "-pthread", "-Iinclude", "main.cpp", "-o", "harness"]
 run = ["./harness"]
 "#
@@ -207,7 +207,9 @@ jobs:
         if: always()
         with:
           name: omnilink
-          path: omnilink.xml
+          path: |
+            omnilink.xml
+            target/omnilink
 "#;
 
 const GITLAB: &str = r#"# Checks that the harness fits the specification, and that what the system does is allowed by it.
@@ -218,6 +220,8 @@ omnilink:
     - omnilink fuzz --profile ci --report junit=omnilink.xml
   artifacts:
     when: always
+    paths:
+      - target/omnilink
     reports:
       junit: omnilink.xml
 "#;
