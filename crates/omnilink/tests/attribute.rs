@@ -50,13 +50,13 @@ fn wrong_step(queue: &Wrong, client: &mut Client) {
     let is_push = client.draw().below(2) == 0;
     let value = client.draw().fresh();
     let call = if is_push { client.call(&PUSH, (value,)) } else { client.call(&POP, ()) };
-    let mut inner = queue.0.lock().unwrap();
+    let mut inner = queue.0.lock().expect("no step panics");
     if is_push {
         inner.0.push_back(value);
         call.done(());
     } else {
         inner.1 += 1;
-        let value = if inner.1 % 7 == 0 { inner.0.pop_back() } else { inner.0.pop_front() };
+        let value = if inner.1.is_multiple_of(7) { inner.0.pop_back() } else { inner.0.pop_front() };
         call.done((value,));
     }
 }
