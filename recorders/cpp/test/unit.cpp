@@ -244,12 +244,21 @@ void refusals(const std::string& root) {
           call.done(1);
         }),
         "omnilink: the operation has an outcome already");
-  check("depth", refused([&] {
-          Value deep = 1;
-          for (int i = 0; i < 33; ++i) deep = Value::tuple({deep});
-          auto call = process.call(GET, deep);
-        }),
-        "omnilink: tuples, sets and functions nest at most 32 deep");
+  const auto nested = [](int levels) {
+    Value value = 1;
+    for (int i = 0; i < levels; ++i) value = Value::tuple({value});
+    return value;
+  };
+  const std::string too_deep = "omnilink: tuples, sets and functions nest at most 32 deep";
+  const auto records = [&](const auto& value) {
+    return refused([&] { process.call(GET, value).done(1); });
+  };
+  check("depth", records(nested(33)), too_deep);
+  check("depth in a vector", records(std::vector{nested(32)}), too_deep);
+  check("depth in a tuple", records(std::tuple(nested(32))), too_deep);
+  check("depth in an array of vectors", records(std::array{std::vector{nested(31)}}), too_deep);
+  check("depth in a map", records(std::map<int, Value>{{1, nested(32)}}), too_deep);
+  check("all levels", records(std::vector{nested(31)}), "nothing was refused");
   check("too long", refused([&] { auto call = process.call(GET, std::string(1U << 24U, 'a')); }),
         "omnilink: a record has at most 16 MiB");
   // A name that cannot be published has no number, however often it is used.
@@ -285,6 +294,39 @@ void draws() {
   check("perturbation", Perturbation::parse("pin, crowd=2,nap=50,yield=4").text(), "yield=4,nap=50,pin,crowd=2");
 }
 
+// What is refused, or what `show` makes of the plan, with a variable set.
+template <class Show>
+std::string with_variable(const char* variable, const char* value, const Show& show) {
+  ::setenv(variable, value, 1);
+  std::string result;
+  try {
+    result = show();
+  } catch (const std::runtime_error& error) {
+    result = error.what();
+  }
+  ::unsetenv(variable);
+  return result;
+}
+
+void variables() {
+  const auto plan = [] {
+    const Plan read = Plan::from_env();
+    return read.trace + " " + std::to_string(read.threads) + " x " + std::to_string(read.operations);
+  };
+  for (const char* const variable : {"TRACE", "SEED", "THREADS", "OPS", "PERTURB"}) {
+    check("empty", with_variable(("OMNILINK_"s + variable).c_str(), "", plan), "trace 2 x 100");
+  }
+  check("no operations", with_variable("OMNILINK_OPS", "0", plan), "trace 2 x 0");
+  check("no threads", with_variable("OMNILINK_THREADS", "0", plan),
+        "omnilink: OMNILINK_THREADS is 0, and at least one thread is needed");
+  const auto clock = [] { return Clock::best().is_counter() ? "counter"s : "monotonic"s; };
+  const std::string best = clock();
+  check("empty clock", with_variable("OMNILINK_CLOCK", "", clock), best);
+  check("monotonic", with_variable("OMNILINK_CLOCK", "monotonic", clock), "monotonic");
+  check("counter", with_variable("OMNILINK_CLOCK", "tsc", clock),
+        best == "counter" ? best : "omnilink: OMNILINK_CLOCK is `tsc`, which this machine cannot be trusted with");
+}
+
 void clocks() {
   const Clock clock = Clock::best();
   std::uint64_t before = Clock::monotonic().start();
@@ -309,6 +351,7 @@ int main(int count, char** arguments) {
   names(root);
   refusals(root);
   draws();
+  variables();
   clocks();
   return failures == 0 ? 0 : 1;
 }
