@@ -6,7 +6,6 @@
 //! where other programs run beside, the first is the fair one, but it leaves out waiting for a lock.
 
 #![allow(clippy::incompatible_msrv, reason = "only the library keeps an old Rust")]
-#![allow(clippy::incompatible_msrv, reason = "examples need what tests need, and so a newer Rust than the library")]
 
 use std::hint::black_box;
 use std::io::{self, Write};

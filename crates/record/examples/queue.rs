@@ -2,7 +2,7 @@
 //!
 //! Usage: `queue [OPERATIONS]`. Prints one line of JSON, as `cost` does.
 
-#![allow(clippy::incompatible_msrv, reason = "examples need what tests need, and so a newer Rust than the library")]
+#![allow(clippy::incompatible_msrv, reason = "only the library keeps an old Rust")]
 
 use std::env;
 use std::hint::black_box;
