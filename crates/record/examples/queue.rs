@@ -2,6 +2,8 @@
 //!
 //! Usage: `queue [OPERATIONS]`. Prints one line of JSON, as `cost` does.
 
+#![allow(clippy::incompatible_msrv, reason = "only the library keeps an old Rust")]
+
 use std::env;
 use std::hint::black_box;
 use std::io::{self, Write};

@@ -10,9 +10,11 @@
 //! disturbs begins with the complement of that state.
 
 use std::env;
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::mem;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -73,19 +75,26 @@ impl std::error::Error for BadPlan {}
 
 impl Plan {
     /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS` and `OMNILINK_PERTURB`. What is not
-    /// set is `trace`, 0, 2, 100 and undisturbed.
+    /// set, or empty, is `trace`, 0, 2, 100 and undisturbed.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be understood.
+    /// If one of them cannot be understood, or if there are to be no threads.
     pub fn from_env() -> Result<Plan, BadPlan> {
+        Plan::read(|variable| env::var_os(variable))
+    }
+
+    fn read(variables: impl Fn(&str) -> Option<OsString>) -> Result<Plan, BadPlan> {
+        let given = |variable| variables(variable).filter(|value| !value.is_empty());
+        let two = NonZeroUsize::new(2).expect("two is not zero");
         Ok(Plan {
-            trace: env::var_os("OMNILINK_TRACE").map_or_else(|| "trace".into(), PathBuf::from),
-            seed: variable("OMNILINK_SEED", 0, "a number below 2 to the power of 64")?,
-            threads: variable("OMNILINK_THREADS", 2, "a number of threads")?,
-            operations: variable("OMNILINK_OPS", 100, "a number of operations")?,
-            perturbation: variable(
+            trace: given("OMNILINK_TRACE").map_or_else(|| "trace".into(), PathBuf::from),
+            seed: parse("OMNILINK_SEED", given, 0, "a number below 2 to the power of 64")?,
+            threads: parse("OMNILINK_THREADS", given, two, "a number of threads, at least one")?.get(),
+            operations: parse("OMNILINK_OPS", given, 100, "a number of operations")?,
+            perturbation: parse(
                 "OMNILINK_PERTURB",
+                given,
                 Perturbation::default(),
                 "a list such as `yield=4,nap=50,pin,crowd=2`",
             )?,
@@ -93,8 +102,13 @@ impl Plan {
     }
 }
 
-fn variable<T: FromStr>(variable: &'static str, default: T, expected: &'static str) -> Result<T, BadPlan> {
-    match env::var_os(variable) {
+fn parse<T: FromStr>(
+    variable: &'static str,
+    given: impl Fn(&'static str) -> Option<OsString>,
+    default: T,
+    expected: &'static str,
+) -> Result<T, BadPlan> {
+    match given(variable) {
         None => Ok(default),
         Some(value) => {
             let value = value.to_string_lossy();
@@ -154,7 +168,7 @@ impl fmt::Display for Perturbation {
 ///
 /// # Errors
 ///
-/// If the trace cannot be created.
+/// If the trace cannot be created, or a thread not started.
 ///
 /// # Panics
 ///
@@ -175,39 +189,40 @@ pub fn run<S: Sync, L>(
     let clients = (0..plan.threads).map(|thread| Client::new(plan, thread, recorder.process(&thread.to_string())?));
     let clients = clients.collect::<io::Result<Vec<Client>>>()?;
     let (gate, is_over) = (Gate::new(plan.threads), AtomicBool::new(false));
+    // Made before any thread is, so that those of threads that cannot be started are dropped, and nobody waits for them.
+    let entries: Vec<Entry<'_>> = (0..plan.threads).map(|_| Entry(&gate)).collect();
     thread::scope(|scope| {
         let _over = Over(&is_over); // Also when a thread cannot be started: the crowd must not wait forever.
         for _ in 0..plan.perturbation.crowd {
-            scope.spawn(|| {
+            let burn = || {
                 while !is_over.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
-            });
+            };
+            thread::Builder::new().spawn_scoped(scope, burn)?;
         }
-        let threads: Vec<_> = clients
-            .into_iter()
-            .map(|mut client| {
-                let (gate, session, step) = (&gate, &session, &step);
-                scope.spawn(move || {
-                    if plan.perturbation.pin {
-                        pin(client.thread);
-                    }
-                    let entry = gate.entry(); // Dropped by a panic, so that the others do not wait forever.
-                    let mut local = session(system, client.thread);
-                    entry.wait();
-                    for _ in 0..plan.operations {
-                        step(system, &mut local, &mut client);
-                    }
-                })
-            })
-            .collect();
+        let threads = clients.into_iter().zip(entries).map(|(mut client, entry)| {
+            let (session, step) = (&session, &step);
+            let work = move || {
+                if plan.perturbation.pin {
+                    pin(client.thread);
+                }
+                let mut local = session(system, client.thread);
+                entry.wait();
+                for _ in 0..plan.operations {
+                    step(system, &mut local, &mut client);
+                }
+            };
+            thread::Builder::new().spawn_scoped(scope, work)
+        });
+        let threads = threads.collect::<io::Result<Vec<_>>>()?;
         let panics: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().err()).collect();
         is_over.store(true, Ordering::Relaxed);
         if let Some(panic) = panics.into_iter().next() {
             std::panic::resume_unwind(panic);
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Ends the crowd.
@@ -224,16 +239,12 @@ struct Gate {
     waiting: AtomicUsize,
 }
 
-/// One thread's place at the gate.
+/// One thread's place at the gate. Dropped, also by a panic, the others do not wait for it.
 struct Entry<'a>(&'a Gate);
 
 impl Gate {
     fn new(threads: usize) -> Gate {
         Gate { waiting: AtomicUsize::new(threads) }
-    }
-
-    fn entry(&self) -> Entry<'_> {
-        Entry(self)
     }
 }
 
@@ -433,6 +444,26 @@ mod tests {
         insta::assert_snapshot!(check("pin, crowd=2,nap=50,yield=4"), @"yield=4,nap=50,pin,crowd=2");
         insta::assert_snapshot!(check("nap"), @"`nap` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`");
         insta::assert_snapshot!(check("pin=1"), @"`pin=1` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`");
+    }
+
+    #[test]
+    fn plans_are_read_from_variables() {
+        let check = |set: &[(&str, &str)]| {
+            let get = |variable: &str| set.iter().find(|(name, _)| *name == variable).map(|(_, value)| value.into());
+            let show =
+                |Plan { threads, operations, perturbation, .. }| format!("{threads} x {operations} {perturbation}");
+            Plan::read(get).map_or_else(|error| error.to_string(), show)
+        };
+        assert_eq!(Plan::read(|_| None), Plan::read(|_| Some(OsString::new())));
+        insta::assert_snapshot!(check(&[("OMNILINK_OPS", "0"), ("OMNILINK_PERTURB", "pin")]), @"2 x 0 pin");
+        insta::assert_snapshot!(
+            check(&[("OMNILINK_THREADS", "0")]),
+            @"`OMNILINK_THREADS` is `0`, not a number of threads, at least one"
+        );
+        insta::assert_snapshot!(
+            check(&[("OMNILINK_SEED", "x")]),
+            @"`OMNILINK_SEED` is `x`, not a number below 2 to the power of 64"
+        );
     }
 
     /// The C++ recorder draws the same.

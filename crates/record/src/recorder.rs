@@ -274,7 +274,7 @@ impl Process {
         if self.segment.is_ours() {
             let mut body = self.segment.begin();
             body.tagged(kind::END, self.count);
-            body.publish();
+            body.publish_last();
         }
     }
 }
@@ -348,19 +348,22 @@ impl Pending<'_> {
     }
 
     /// The same, in fewer bytes if only the results are new.
-    pub(crate) fn done_as_or_same<A: Values, R: Values>(self, action: &'static Action, args: A, results: R) {
+    pub(crate) fn done_as_or_same<A: Values, R: Values>(mut self, action: &'static Action, args: A, results: R) {
         let end = self.end();
         let number = self.process.number(action);
-        if !self.is_refined && ptr::eq(action, self.action) {
-            let mut body = self.process.segment.begin(); // Never published: only to compare.
-            let position = body.position();
-            let written = List::of(&mut body, &args);
-            let (from, to) = self.args;
-            if written == action.args.len() && body.since_is_same(position, from, to) {
-                return self.returned(end, results);
-            }
+        if !self.is_refined && ptr::eq(action, self.action) && self.has_arguments(&args) {
+            return self.returned(end, results);
         }
         self.replace(number, action, end, &args, &results);
+    }
+
+    /// True if these are the arguments that were published.
+    fn has_arguments<A: Values>(&mut self, args: &A) -> bool {
+        let mut body = self.process.segment.begin(); // Never published: only to compare.
+        let position = body.position();
+        let written = List::of(&mut body, args);
+        let (from, to) = self.args;
+        written == self.action.args.len() && body.since_is_same(position, from, to)
     }
 
     /// Publishes that the call returned and had no effect.
@@ -495,7 +498,43 @@ pub(crate) fn json_string(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{catch_unwind, AssertUnwindSafe};
+
+    use crate::ManualClock;
+
     use super::*;
+
+    static GET: Action = Action::new("get", &["key"], &["value"]);
+
+    /// Closes a segment after `work`, and expects zeros behind its end record while the file has not been cut.
+    fn check_closed(work: impl FnOnce(&mut Process)) {
+        let directory = tempfile::tempdir().unwrap();
+        let recorder = Recorder::with_clock(directory.path(), ManualClock::new()).unwrap();
+        let mut process = recorder.process("p").unwrap();
+        work(&mut process);
+        process.close();
+        let bytes = fs::read(process.path()).unwrap();
+        let (published, rest) = bytes.split_at(process.published());
+        assert!(published.ends_with(&[2, kind::END, process.count as u8]), "{published:X?}");
+        assert_eq!(rest.iter().position(|byte| *byte != 0), None, "of {} bytes", rest.len());
+        std::mem::forget(process); // As if it were stopped here.
+    }
+
+    #[test]
+    fn nothing_but_zeros_follows_the_end_record() {
+        check_closed(|process| process.call(&GET, (1,)).done((2,)));
+        let key = "x".repeat(100);
+        check_closed(|process| process.call(&GET, (&key,)).done_as_or_same(&GET, (&key,), (1,)));
+        check_closed(|process| {
+            let body = |process: &mut Process| process.call(&GET, (&"x".repeat(100_000), 1)).failed();
+            catch_unwind(AssertUnwindSafe(|| body(process))).unwrap_err();
+            process.call(&GET, (1,)).done((2,));
+        });
+        check_closed(|process| {
+            let body = |process: &mut Process| process.call(&GET, ("x".repeat(1 << 24),)).failed();
+            catch_unwind(AssertUnwindSafe(|| body(process))).unwrap_err();
+        });
+    }
 
     #[test]
     fn manifests_are_json() {

@@ -8,12 +8,18 @@
 //! the first byte of its length, with release order, after everything else; a reader that finds zero there stops. This
 //! also holds if the process is stopped between any two instructions, because it sees its own stores in program order.
 //!
-//! What stays true: `start` is behind the last published record, and the byte there is zero; and at least [`MARGIN`] bytes
-//! of the file follow `limit`, so who has checked that a place is not beyond `limit` may store that many there.
+//! A record that was begun and never published leaves its bytes behind. Before the end record they do no harm, but after
+//! it a reader accepts zeros only. They are taken away before the last record is published, because afterwards the
+//! process may be stopped before it has cut the file.
+//!
+//! What stays true: `start` is behind the last published record, and the byte there is zero; everything from `stained` on
+//! that is behind `start` is zero; and at least [`MARGIN`] bytes of the file follow `limit`, so who has checked that a
+//! place is not beyond `limit` may store that many there.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::io::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -47,8 +53,9 @@ const LEAST_RANGE: usize = 1 << 20;
 /// A file that records are published to.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    limit: *mut u8, // Up to here, and `MARGIN` beyond, the file is there.
-    start: *mut u8, // Where the next record begins.
+    limit: *mut u8,   // Up to here, and `MARGIN` beyond, the file is there.
+    start: *mut u8,   // Where the next record begins.
+    stained: *mut u8, // Behind what was begun and never published.
     base: *mut u8,
     range: usize,  // How much is mapped.
     length: usize, // How long the file is.
@@ -70,8 +77,9 @@ impl Segment {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         let (base, range) = map(&file)?;
         let owner = std::process::id();
-        let (limit, start) = (base, base);
-        let mut segment = Segment { limit, start, base, range, length: 0, step: FIRST_STEP, file, path, owner };
+        let (limit, start, stained) = (base, base, base);
+        let mut segment =
+            Segment { limit, start, stained, base, range, length: 0, step: FIRST_STEP, file, path, owner };
         segment.extend(FIRST_STEP)?;
         let mut header = segment.begin();
         header.bytes(&MAGIC[1..]);
@@ -152,7 +160,7 @@ impl Drop for Segment {
     }
 }
 
-/// A record under construction.
+/// A record under construction. Dropped, it was never there.
 pub(crate) struct Body<'a> {
     cursor: Cursor,
     segment: PhantomData<&'a mut Segment>, // Which the cursor points to.
@@ -197,6 +205,13 @@ impl Body<'_> {
             // SAFETY: `reserve` was called, and `begin` put `next` behind the start.
             unsafe { self.cursor.publish(body as u8) }
         }
+        mem::forget(self);
+    }
+
+    /// Publishes the record behind which nothing follows, and makes that true first.
+    pub(crate) fn publish_last(mut self) {
+        self.cursor.clean();
+        self.publish();
     }
 
     /// Publishes the header, which is no record: it has no length, but a first byte.
@@ -204,6 +219,14 @@ impl Body<'_> {
         self.cursor.reserve();
         // SAFETY: `reserve` was called, and `begin` put `next` behind the start.
         unsafe { self.cursor.publish(first) }
+        mem::forget(self);
+    }
+}
+
+impl Drop for Body<'_> {
+    /// Notes how far it was written. Only if it was not published.
+    fn drop(&mut self) {
+        self.cursor.stain();
     }
 }
 
@@ -313,6 +336,22 @@ impl Cursor {
         }
     }
 
+    /// Notes that bytes up to `next` stay behind.
+    fn stain(&mut self) {
+        // SAFETY: as in `start`.
+        let stained = unsafe { &mut (*self.segment).stained };
+        *stained = (*stained).max(self.next);
+    }
+
+    /// Zeros everything behind `next` that was begun and never published.
+    fn clean(&mut self) {
+        // SAFETY: as in `start`; both places are in the mapping, because both have been written up to.
+        unsafe {
+            let stained = (*self.segment).stained;
+            ptr::write_bytes(self.next, 0, (stained as usize).saturating_sub(self.next as usize));
+        }
+    }
+
     /// Makes room for a long length, and publishes.
     #[cold]
     fn lengthen(&mut self, body: usize) {
@@ -373,7 +412,7 @@ fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
         let error = io::Error::last_os_error();
         match error.raw_os_error() {
             Some(libc::EINTR) => {}
-            Some(libc::EOPNOTSUPP | libc::ENOSYS) => break,
+            Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL) => break, // Some file systems say one, some another.
             _ => return Err(error),
         }
     }

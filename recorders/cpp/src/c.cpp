@@ -38,7 +38,21 @@ struct omnilink_process {
 // A value of C is written as it stands, without a copy.
 template <>
 struct omnilink::Encoding<omnilink_value> {
-  static std::size_t bound(const omnilink_value& value) { return bound(value, 0); }
+  static std::size_t bound(const omnilink_value& value) {
+    switch (value.kind) {
+      case OMNILINK_NIL:
+      case OMNILINK_BOOL: return 1;
+      case OMNILINK_INT: return detail::bound(value.as.integer);
+      case OMNILINK_DOUBLE: return detail::bound(value.as.number);
+      case OMNILINK_STRING: return detail::bound(std::string_view(value.as.text, value.length));
+      case OMNILINK_FUNCTION:
+        if (value.length % 2 != 0) detail::fail("a function has a result for each argument");
+        [[fallthrough]];
+      case OMNILINK_TUPLE:
+      case OMNILINK_SET: return bound_of_items(value);
+    }
+    detail::fail("a value has an unknown kind");
+  }
 
   static std::uint8_t* write(std::uint8_t* to, const omnilink_value& value) {
     switch (value.kind) {
@@ -51,28 +65,14 @@ struct omnilink::Encoding<omnilink_value> {
       case OMNILINK_SET: return write_items(to, detail::set_tag, value.length, value);
       case OMNILINK_FUNCTION: return write_items(to, detail::function_tag, value.length / 2, value);
     }
-    detail::fail("a value has an unknown kind");
+    detail::fail("a value has an unknown kind");  // Which `bound` has said before.
   }
 
  private:
-  static constexpr unsigned deepest = 32;
-
-  static std::size_t bound(const omnilink_value& value, unsigned depth) {
-    switch (value.kind) {
-      case OMNILINK_NIL:
-      case OMNILINK_BOOL: return 1;
-      case OMNILINK_INT: return detail::bound(value.as.integer);
-      case OMNILINK_DOUBLE: return detail::bound(value.as.number);
-      case OMNILINK_STRING: return detail::bound(std::string_view(value.as.text, value.length));
-      case OMNILINK_FUNCTION:
-        if (value.length % 2 != 0) detail::fail("a function has a result for each argument");
-        [[fallthrough]];
-      case OMNILINK_TUPLE:
-      case OMNILINK_SET: break;
-    }
-    if (depth == deepest) detail::fail("tuples, sets and functions nest at most 32 deep");
+  static std::size_t bound_of_items(const omnilink_value& value) {
+    const detail::Level level;
     std::size_t sum = 1 + detail::longest_varint;
-    for (std::size_t i = 0; i < value.length; ++i) sum += bound(value.as.items[i], depth + 1);
+    for (std::size_t i = 0; i < value.length; ++i) sum += bound(value.as.items[i]);
     return sum;
   }
 

@@ -3,9 +3,12 @@
 #include <omnilink/recorder.h>
 
 #include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static size_t size_of(const char *directory, const char *name) {
   char path[4096];
@@ -15,6 +18,19 @@ static size_t size_of(const char *directory, const char *name) {
   long size = ftell(file);
   fclose(file);
   return (size_t)size;
+}
+
+/* A value that cannot be recorded ends the program with a message, here a child of this one. */
+static void check_refused(omnilink_process *process, const omnilink_action *action, omnilink_value value) {
+  pid_t child = fork();
+  assert(child >= 0);
+  if (child == 0) {
+    omnilink_call(process, action, &value);
+    _exit(0);
+  }
+  int status = 0;
+  assert(waitpid(child, &status, 0) == child);
+  assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 int main(int count, char **arguments) {
@@ -52,6 +68,13 @@ int main(int count, char **arguments) {
   omnilink_call(process, put, (const omnilink_value[]){omnilink_bool(true), omnilink_bool(false)});
   omnilink_call(process, get, one); /* the one before never finished, so this is another process */
   omnilink_done(process, one);
+
+  omnilink_value unknown = omnilink_tuple(NULL, 1);
+  unknown.kind = (enum omnilink_kind)8;
+  check_refused(process, get, unknown);
+  omnilink_value levels[34] = {omnilink_int(1)};
+  for (int i = 0; i < 33; ++i) levels[i + 1] = omnilink_tuple(&levels[i], 1);
+  check_refused(process, get, levels[33]);
 
   omnilink_process_free(process);
   omnilink_action_free(miss);

@@ -162,6 +162,60 @@ void long_records(const std::string& root) {
   }
 }
 
+// What stands behind the end record before the file is cut, after `work`.
+template <class Work>
+std::string behind_the_end(const std::string& root, const Work& work) {
+  const Trace trace(root, "stained");
+  std::filesystem::create_directories(trace.directory());
+  detail::Segment segment(trace.directory() + "/000.seg", "");
+  work(segment);
+  segment.append_last(2, [](std::uint8_t* to) { return std::copy_n("\7", 2, to); });
+  std::string rest = trace.segment("000.seg");
+  const std::size_t end = rest.find(" 02 07 00");
+  if (end == std::string::npos) return "no end record";
+  rest.erase(0, end + 9);
+  return rest.find_first_not_of(" 0") == std::string::npos ? "zeros" : "something else";
+}
+
+void stains(const std::string& root) {
+  const auto fill = [](std::size_t length) {
+    return [length](std::uint8_t* to) { return std::fill_n(to, length, std::uint8_t{0xAA}); };
+  };
+  const auto fails = [&fill](detail::Segment& segment, std::size_t length) {
+    try {
+      segment.append(length, [&](std::uint8_t* to) -> std::uint8_t* {
+        fill(length)(to);
+        throw std::runtime_error("told to");
+      });
+    } catch (const std::runtime_error&) {
+      return;
+    }
+    check("exception", "swallowed"s, "thrown");
+  };
+  check("nothing", behind_the_end(root, [&](detail::Segment& segment) { segment.append(7, fill(7)); }), "zeros");
+  check("short body", behind_the_end(root, [&](detail::Segment& segment) { fails(segment, 100); }), "zeros");
+  check("long body", behind_the_end(root, [&](detail::Segment& segment) {
+          fails(segment, 100'000);
+          segment.append(7, fill(7));
+          fails(segment, 10);
+        }),
+        "zeros");
+  check("too long body", behind_the_end(root, [&](detail::Segment& segment) {
+          const std::size_t length = (std::size_t{1} << 24U) + 1;
+          try {
+            segment.append(length, fill(length));
+          } catch (const std::runtime_error&) {
+          }
+        }),
+        "zeros");
+}
+
+void names(const std::string& root) {
+  const Trace trace(root, "names");
+  { const Process process = Recorder::create(trace.directory()).process("a\xFF"); }
+  check("name", trace.segment("000.seg"), magic + "04 61 EF BF BD 02 07 00");
+}
+
 void refusals(const std::string& root) {
   const Trace trace(root, "refusals");
   const Recorder recorder = Recorder::create(trace.directory());
@@ -190,14 +244,32 @@ void refusals(const std::string& root) {
           call.done(1);
         }),
         "omnilink: the operation has an outcome already");
-  check("depth", refused([&] {
-          Value deep = 1;
-          for (int i = 0; i < 33; ++i) deep = Value::tuple({deep});
-          auto call = process.call(GET, deep);
-        }),
-        "omnilink: tuples, sets and functions nest at most 32 deep");
+  const auto nested = [](int levels) {
+    Value value = 1;
+    for (int i = 0; i < levels; ++i) value = Value::tuple({value});
+    return value;
+  };
+  const std::string too_deep = "omnilink: tuples, sets and functions nest at most 32 deep";
+  const auto records = [&](const auto& value) {
+    return refused([&] { process.call(GET, value).done(1); });
+  };
+  check("depth", records(nested(33)), too_deep);
+  check("depth in a vector", records(std::vector{nested(32)}), too_deep);
+  check("depth in a tuple", records(std::tuple(nested(32))), too_deep);
+  check("depth in an array of vectors", records(std::array{std::vector{nested(31)}}), too_deep);
+  check("depth in a map", records(std::map<int, Value>{{1, nested(32)}}), too_deep);
+  check("all levels", records(std::vector{nested(31)}), "nothing was refused");
   check("too long", refused([&] { auto call = process.call(GET, std::string(1U << 24U, 'a')); }),
         "omnilink: a record has at most 16 MiB");
+  // A name that cannot be published has no number, however often it is used.
+  const std::string long_name(1U << 24U, 'a');
+  const Action unspeakable(long_name);
+  for (int i = 0; i < 2; ++i) {
+    check("long name", refused([&] { auto call = process.call(unspeakable); }),
+          "omnilink: a record has at most 16 MiB");
+  }
+  check("long process", refused([&] { recorder.process(std::string(81, '\xFF')); }),
+        "omnilink: the name of a process has at most 240 bytes");
   check("same trace", refused([&] { Recorder::create(trace.directory()); }),
         "omnilink: `" + trace.directory() + "` holds a trace already; remove it, or record elsewhere");
   check("same name", refused([&] { recorder.process("0"); }), "omnilink: there is a process `0` already");
@@ -222,6 +294,39 @@ void draws() {
   check("perturbation", Perturbation::parse("pin, crowd=2,nap=50,yield=4").text(), "yield=4,nap=50,pin,crowd=2");
 }
 
+// What is refused, or what `show` makes of the plan, with a variable set.
+template <class Show>
+std::string with_variable(const char* variable, const char* value, const Show& show) {
+  ::setenv(variable, value, 1);
+  std::string result;
+  try {
+    result = show();
+  } catch (const std::runtime_error& error) {
+    result = error.what();
+  }
+  ::unsetenv(variable);
+  return result;
+}
+
+void variables() {
+  const auto plan = [] {
+    const Plan read = Plan::from_env();
+    return read.trace + " " + std::to_string(read.threads) + " x " + std::to_string(read.operations);
+  };
+  for (const char* const variable : {"TRACE", "SEED", "THREADS", "OPS", "PERTURB"}) {
+    check("empty", with_variable(("OMNILINK_"s + variable).c_str(), "", plan), "trace 2 x 100");
+  }
+  check("no operations", with_variable("OMNILINK_OPS", "0", plan), "trace 2 x 0");
+  check("no threads", with_variable("OMNILINK_THREADS", "0", plan),
+        "omnilink: OMNILINK_THREADS is 0, and at least one thread is needed");
+  const auto clock = [] { return Clock::best().is_counter() ? "counter"s : "monotonic"s; };
+  const std::string best = clock();
+  check("empty clock", with_variable("OMNILINK_CLOCK", "", clock), best);
+  check("monotonic", with_variable("OMNILINK_CLOCK", "monotonic", clock), "monotonic");
+  check("counter", with_variable("OMNILINK_CLOCK", "tsc", clock),
+        best == "counter" ? best : "omnilink: OMNILINK_CLOCK is `tsc`, which this machine cannot be trusted with");
+}
+
 void clocks() {
   const Clock clock = Clock::best();
   std::uint64_t before = Clock::monotonic().start();
@@ -242,8 +347,11 @@ int main(int count, char** arguments) {
   varints();
   outcomes(root);
   long_records(root);
+  stains(root);
+  names(root);
   refusals(root);
   draws();
+  variables();
   clocks();
   return failures == 0 ? 0 : 1;
 }

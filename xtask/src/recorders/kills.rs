@@ -68,8 +68,8 @@ fn kill(set: &Set, directory: &Path, way: &str, time: u64) -> Result<ExitStatus>
     victim.arg(directory).args([&THREADS.to_string(), way, &time.to_string()]).stderr(Stdio::null());
     let mut victim = victim.spawn()?;
     if way == "sigkill" {
-        // The clock is calibrated first, which takes ten milliseconds; a victim that dies before is no test.
-        while !directory.join("progress").exists() && victim.try_wait()?.is_none() {
+        // The clock is calibrated first, which takes two milliseconds; a victim that has published nothing is no test.
+        while progress(directory)?.iter().all(|(begun, _)| *begun == 0) && victim.try_wait()?.is_none() {
             thread::sleep(Duration::from_micros(100));
         }
         thread::sleep(Duration::from_micros(time));
@@ -138,7 +138,7 @@ fn check_record(counter: usize, record: &Record) -> Result<()> {
 /// For each thread, how many calls and how many outcomes it has noted as published.
 fn progress(directory: &Path) -> Result<Vec<(u64, u64)>> {
     let bytes = match fs::read(directory.join("progress")) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(), // It died before.
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(), // It has not begun.
         bytes => bytes?,
     };
     let number = |at: usize| {

@@ -2,12 +2,16 @@
 //
 // An interval that is too long is harmless, and one that is too short makes correct systems look broken. So nothing of
 // an operation may happen before the reading of its start or after the reading of its end, whatever the compiler and
-// the processor reorder: the start is read before a fence, the end after one.
+// the processor reorder: the start is read before a fence, the end after one. On AArch64 a fence only orders accesses to
+// memory, and reading the counter is none. There, `dsb ish` waits until the accesses before it are complete, and `isb`
+// lets nothing behind it begin earlier.
 //
 // The time stamp counter takes a third of the time of `clock_gettime`. It is used where the processor says that it runs
 // at one rate and the kernel has found that it agrees between processors. Counts become nanoseconds by one multiply and
 // shift, which is monotone: rounding may make two times equal, and never swaps them. The mapping is measured once per
-// program and goes through a reading of CLOCK_MONOTONIC, so that programs on one machine can record side by side.
+// program and goes through a reading of CLOCK_MONOTONIC, so that traces of several programs lie on one scale, but there
+// the error of the rate shows: some microseconds after a second. Where intervals of different operating system processes
+// are compared, set OMNILINK_CLOCK=monotonic.
 
 #pragma once
 
@@ -17,6 +21,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #if defined(__x86_64__)
@@ -29,18 +34,17 @@ namespace omnilink {
 
 class Clock {
  public:
-  // The fastest clock that can be trusted here. OMNILINK_CLOCK=monotonic or OMNILINK_CLOCK=tsc takes the choice away.
+  // The fastest clock that can be trusted here. OMNILINK_CLOCK=monotonic or OMNILINK_CLOCK=tsc takes the choice away;
+  // if it is empty, it counts as not set.
   static Clock best() {
     const char* const wish = std::getenv("OMNILINK_CLOCK");
-    if (wish == nullptr || *wish == '\0') return has_trusted_counter() ? counter() : monotonic();
+    if (wish == nullptr || *wish == '\0') return counter().value_or(monotonic());
     if (std::strcmp(wish, "monotonic") == 0) return monotonic();
     if (std::strcmp(wish, "tsc") != 0) {
       detail::fail("OMNILINK_CLOCK is `" + std::string(wish) + "`, and neither `monotonic` nor `tsc`");
     }
-#if !defined(__x86_64__)
-    detail::fail("OMNILINK_CLOCK is `tsc`, and this processor has no time stamp counter");
-#endif
-    return counter();
+    if (!counter()) detail::fail("OMNILINK_CLOCK is `tsc`, which this machine cannot be trusted with");
+    return *counter();
   }
 
   static Clock monotonic() { return Clock(Kind::monotonic); }
@@ -97,9 +101,9 @@ class Clock {
 
   explicit Clock(Kind kind) : kind_(kind) {}
 
-  // The counter, measured against CLOCK_MONOTONIC when it is first asked for.
-  static Clock counter() {
-    static const Clock measured = measure();
+  // The counter if it can be trusted, measured against CLOCK_MONOTONIC when it is first asked for.
+  static const std::optional<Clock>& counter() {
+    static const std::optional<Clock> measured = has_trusted_counter() ? measure() : std::nullopt;
     return measured;
   }
 
@@ -162,11 +166,12 @@ class Clock {
     }
   };
 
-  static Clock measure() {
+  static std::optional<Clock> measure() {
     constexpr std::uint64_t long_enough = 2'000'000;
     const Moment first = Moment::now();
     Moment last = first;
     while (last.time - first.time < long_enough) last = Moment::now();
+    if (last.count <= first.count) return std::nullopt;  // It stands still, whatever the processor says.
     Clock clock(Kind::counter);
     clock.first_count_ = first.count;
     clock.first_time_ = first.time;
@@ -185,9 +190,14 @@ class Clock {
   std::uint64_t first_time_ = 0;
   std::uint64_t factor_ = 0;
 #else
-  static void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  static void fence() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#if defined(__aarch64__)
+    __asm__ __volatile__("dsb ish\n\tisb" : : : "memory");
+#endif
+  }
   static bool has_trusted_counter() { return false; }
-  static Clock measure() { return monotonic(); }
+  static std::optional<Clock> measure() { return std::nullopt; }
 #endif
 
   Kind kind_;

@@ -16,9 +16,9 @@
 // running at a time on a machine with few processors. What to run comes from the environment, so that whoever starts
 // the harness (`omnilink fuzz`, a person, a test) decides:
 //
-//   OMNILINK_TRACE    the directory to record into; `trace` if not given
+//   OMNILINK_TRACE    the directory to record into; `trace` if not given, which an empty variable is, too
 //   OMNILINK_SEED     what all inputs are drawn from; 0 if not given
-//   OMNILINK_THREADS  how many threads; 2 if not given
+//   OMNILINK_THREADS  how many threads, at least one; 2 if not given
 //   OMNILINK_OPS      how many operations each of them runs; 100 if not given
 //   OMNILINK_PERTURB  how the threads are disturbed: any of `yield=N`, `nap=N`, `pin`, `crowd=N`, separated by commas
 //
@@ -282,16 +282,19 @@ class Crew {
   template <class System, class Session, class Step>
   void run(System& system, const Session& session, const Step& step) {
     std::vector<std::thread> crowd;
-    for (std::uint64_t i = 0; i < plan_.perturbation.crowd; ++i) {
-      crowd.emplace_back([this] {
-        while (!is_over_.load(std::memory_order_relaxed)) {
-        }
-      });
-    }
     std::vector<std::thread> threads;
-    for (Client& client : clients_) {
-      threads.emplace_back([&] { guarded([&] { work(system, session, step, client); }); });
-    }
+    // If one cannot be started, those before it run without it, so that they can be waited for.
+    guarded([&] {
+      for (std::uint64_t i = 0; i < plan_.perturbation.crowd; ++i) {
+        crowd.emplace_back([this] {
+          while (!is_over_.load(std::memory_order_relaxed)) {
+          }
+        });
+      }
+      for (Client& client : clients_) {
+        threads.emplace_back([&] { guarded([&] { work(system, session, step, client); }); });
+      }
+    });
     for (std::thread& thread : threads) thread.join();
     is_over_.store(true);
     for (std::thread& thread : crowd) thread.join();

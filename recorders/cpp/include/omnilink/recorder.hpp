@@ -124,8 +124,8 @@ class Directory {
 class Log {
  public:
   Log(std::shared_ptr<Directory> directory, std::string_view process)
-      : directory_(std::move(directory)), clock_(directory_->clock()), process_(process) {
-    if (process.size() > longest_name) fail("the name of a process has at most 240 bytes");
+      : directory_(std::move(directory)), clock_(directory_->clock()), process_(as_utf8(process)) {
+    if (process_.size() > longest_name) fail("the name of a process has at most 240 bytes");
     segment_ = directory_->next_segment(process_);
     if (!segment_) fail("there is a process `" + process_ + "` already");
   }
@@ -282,7 +282,8 @@ class Log {
     for (const Names* names : {&action.arguments(), &action.results()}) {
       for (const std::string_view name : *names) bound += bound_of_text(name);
     }
-    actions_.push_back(&action);
+    // A number counts once it is published, and then nothing may fail any more.
+    if (number == actions_.capacity()) actions_.reserve(2 * actions_.capacity() + 16);
     segment_->append(bound, [&](std::uint8_t* to) {
       *to++ = static_cast<std::uint8_t>(Kind::action);
       to = write_text(write_varint(to, number), action.name());
@@ -292,6 +293,7 @@ class Log {
       }
       return to;
     });
+    actions_.push_back(&action);
     return number;
   }
 
@@ -314,7 +316,7 @@ class Log {
   void close() {
     // The child of a fork has the mapping, too, and would end what its parent still writes.
     if (!segment_ || ::getpid() != owner_) return;
-    segment_->append(1 + longest_varint, [&](std::uint8_t* to) {
+    segment_->append_last(1 + longest_varint, [&](std::uint8_t* to) {
       *to++ = static_cast<std::uint8_t>(Kind::end);
       return write_varint(to, operations_);
     });

@@ -7,8 +7,10 @@
 // Addresses are reserved once, far more than will be needed, and the file behind them grows in steps. So nothing ever
 // moves, and between two steps a record costs neither a system call nor an allocation nor a lock.
 //
-// Invariant: everything behind `position_` is zero, so a reader stops there. A record is published by storing the first
-// byte of its length last, with release order.
+// Invariant: the byte at `position_` is zero, so a reader stops there, and so is everything behind both `position_` and
+// `stained_`: a body that threw leaves its bytes up to there. A record is published by storing the first byte of its
+// length last, with release order. Behind the end record a reader accepts zeros only, and the program may be killed
+// before it has cut the file, so what is stained is zeroed before the last record is published.
 
 #pragma once
 
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -64,11 +67,22 @@ class Segment {
     if (__builtin_expect(bound + most_around > size_ - position_, 0)) grow(bound + most_around);
     std::uint8_t* const head = base_ + position_;
     const bool may_be_long = bound >= long_form;
-    std::uint8_t* const end = body(head + (may_be_long ? 5 : 1));
+    std::uint8_t* const end = written(body, head + (may_be_long ? 5 : 1), bound);
     if (__builtin_expect(may_be_long, 0)) return append_long(head, end);
-    *end = 0;  // It is, unless a body that threw was abandoned here.
+    *end = 0;  // It is, unless a body that threw has stained it.
     position_ = static_cast<std::size_t>(end - base_);
     publish(head, static_cast<std::uint8_t>(end - head - 1));
+  }
+
+  // The same for the record behind which nothing follows, which is made true first.
+  template <class Body>
+  void append_last(std::size_t bound, Body&& body) {
+    append(bound, [&](std::uint8_t* to) {
+      std::uint8_t* const end = body(to);
+      const auto from = static_cast<std::size_t>(end - base_);
+      if (from < stained_) std::memset(end, 0, stained_ - from);
+      return end;
+    });
   }
 
   // The place behind the last record.
@@ -93,11 +107,29 @@ class Segment {
 
   static void publish(std::uint8_t* head, std::uint8_t first) { __atomic_store_n(head, first, __ATOMIC_RELEASE); }
 
+  // What `body` returns. If it throws, notes how far it may have come.
+  template <class Body>
+  std::uint8_t* written(Body& body, std::uint8_t* to, std::size_t bound) {
+#ifdef __cpp_exceptions
+    try {
+      return body(to);
+    } catch (...) {
+      stain(static_cast<std::size_t>(to - base_) + bound + room_beyond);
+      throw;
+    }
+#else
+    static_cast<void>(bound);
+    return body(to);
+#endif
+  }
+
+  void stain(std::size_t position) { stained_ = std::max(stained_, position); }
+
   // The body stands five bytes behind the head, and belongs one behind it if it came out shorter than its bound.
   [[gnu::noinline]] void append_long(std::uint8_t* head, std::uint8_t* end) {
     const auto length = static_cast<std::size_t>(end - head) - 5;
     if (length > longest_body) {
-      std::memset(head, 0, static_cast<std::size_t>(end - head));
+      stain(static_cast<std::size_t>(end - base_));
       fail("a record has at most 16 MiB");
     }
     if (length < long_form) {
@@ -128,6 +160,14 @@ class Segment {
     fail_with_errno("cannot map " + path_);
   }
 
+  // Does it again as long as only a signal was in the way.
+  template <class Work>
+  static bool succeeds(const Work& work) {
+    int result = work();
+    while (result != 0 && errno == EINTR) result = work();
+    return result == 0;
+  }
+
   // Makes room for `bytes` more, and has the kernel prepare the pages so that the hot path does not fault.
   [[gnu::noinline]] void grow(std::size_t bytes) {
     std::size_t size = size_;
@@ -136,11 +176,12 @@ class Segment {
       step_ = std::min(2 * step_, largest_step);
     }
     if (size > reserved_) fail("there are no addresses left for " + path_);
-    const auto added = static_cast<off_t>(size - size_);
+    const auto from = static_cast<off_t>(size_);
+    const auto to = static_cast<off_t>(size);
     // Blocks that are taken now cannot be missing later, when a store could only die of SIGBUS.
-    if (::fallocate(file_, 0, static_cast<off_t>(size_), added) != 0) {
-      if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) fail_with_errno("cannot extend " + path_);
-      if (::ftruncate(file_, static_cast<off_t>(size)) != 0) fail_with_errno("cannot extend " + path_);
+    if (!succeeds([&] { return ::fallocate(file_, 0, from, to - from); })) {
+      const bool is_unknown = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL;
+      if (!is_unknown || !succeeds([&] { return ::ftruncate(file_, to); })) fail_with_errno("cannot extend " + path_);
     }
     constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, which older headers and kernels do not know.
     ::madvise(base_ + size_, size - size_, populate_for_writing);
@@ -149,6 +190,7 @@ class Segment {
 
   std::uint8_t* base_ = nullptr;
   std::size_t position_ = 0;
+  std::size_t stained_ = 0;
   std::size_t size_ = 0;
   std::size_t step_ = first_step;
   std::size_t reserved_ = 0;

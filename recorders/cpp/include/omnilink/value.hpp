@@ -184,10 +184,28 @@ constexpr std::uint8_t tuple_tag = 0x06;
 constexpr std::uint8_t set_tag = 0x07;
 constexpr std::uint8_t function_tag = 0x08;
 
+// One level of a tuple, set or function, while its bound is computed. Counted beside the values, so that levels of all
+// types count, also of those that somebody else gives an `Encoding`.
+class Level {
+ public:
+  Level() {
+    if (depth_ == deepest) fail("tuples, sets and functions nest at most 32 deep");
+    ++depth_;
+  }
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  static constexpr unsigned deepest = 32;
+  static inline thread_local unsigned depth_ = 0;
+};
+
 // A tuple or set of what a container holds.
 template <class Container, std::uint8_t tag>
 struct ItemsEncoding {
   static std::size_t bound(const Container& items) {
+    const Level level;
     std::size_t sum = 1 + longest_varint;
     for (const auto& item : items) sum += detail::bound<typename Container::value_type>(item);
     return sum;
@@ -203,6 +221,7 @@ struct ItemsEncoding {
 template <class Tuple>
 struct TupleEncoding {
   static std::size_t bound(const Tuple& items) {
+    const Level level;
     return std::apply([](const auto&... item) { return ((1 + longest_varint) + ... + detail::bound(item)); }, items);
   }
   static std::uint8_t* write(std::uint8_t* to, const Tuple& items) {
@@ -312,6 +331,7 @@ struct Encoding<std::set<T, C, A>> : detail::ItemsEncoding<std::set<T, C, A>, de
 template <class K, class V, class C, class A>
 struct Encoding<std::map<K, V, C, A>> {
   static std::size_t bound(const std::map<K, V, C, A>& function) {
+    const detail::Level level;
     std::size_t sum = 1 + detail::longest_varint;
     for (const auto& [argument, result] : function) sum += detail::bound(argument) + detail::bound(result);
     return sum;
@@ -361,7 +381,20 @@ class Value {
 
 template <>
 struct Encoding<Value> {
-  static std::size_t bound(const Value& value) { return bound(value, 0); }
+  static std::size_t bound(const Value& value) {
+    return std::visit(
+        [](const auto& content) -> std::size_t {
+          if constexpr (std::is_same_v<detail::Plain<decltype(content)>, Value::Items>) {
+            const detail::Level level;
+            std::size_t sum = 1 + detail::longest_varint;
+            for (const Value& item : content.items) sum += bound(item);
+            return sum;
+          } else {
+            return detail::bound(content);
+          }
+        },
+        value.content_);
+  }
 
   static std::uint8_t* write(std::uint8_t* to, const Value& value) {
     return std::visit(
@@ -375,24 +408,6 @@ struct Encoding<Value> {
             return at;
           } else {
             return detail::write(to, content);
-          }
-        },
-        value.content_);
-  }
-
- private:
-  static constexpr unsigned deepest = 32;
-
-  static std::size_t bound(const Value& value, unsigned depth) {
-    return std::visit(
-        [depth](const auto& content) -> std::size_t {
-          if constexpr (std::is_same_v<detail::Plain<decltype(content)>, Value::Items>) {
-            if (depth == deepest) detail::fail("tuples, sets and functions nest at most 32 deep");
-            std::size_t sum = 1 + detail::longest_varint;
-            for (const Value& item : content.items) sum += bound(item, depth + 1);
-            return sum;
-          } else {
-            return detail::bound(content);
           }
         },
         value.content_);
