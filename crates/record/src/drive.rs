@@ -287,6 +287,7 @@ impl Client {
     ///
     /// As [`Process::call`].
     #[inline]
+    #[track_caller]
     pub fn call<A: Values>(&mut self, action: &'static Action, args: A) -> Pending<'_> {
         self.border();
         self.process.call(action, args)

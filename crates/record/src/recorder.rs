@@ -105,15 +105,17 @@ impl Recorder {
 
     /// The same, with notes that are JSON.
     pub(crate) fn with_manifest(directory: &Path, clock: Clock, meta: &[(&str, String)]) -> io::Result<Recorder> {
-        fs::create_dir_all(directory)?;
-        let holds_segments = fs::read_dir(directory)?
+        let at = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()));
+        fs::create_dir_all(directory).map_err(at)?;
+        let holds_segments = fs::read_dir(directory)
+            .map_err(at)?
             .filter_map(Result::ok)
             .any(|entry| entry.path().extension().map_or(false, |extension| extension == "seg"));
         if holds_segments {
             let message = format!("`{}` holds a trace already; remove it, or record elsewhere", directory.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
-        fs::write(directory.join("manifest.json"), manifest(meta))?;
+        fs::write(directory.join("manifest.json"), manifest(meta)).map_err(at)?;
         let names = Mutex::new(Vec::new());
         Ok(Recorder { shared: Arc::new(Shared { directory: directory.to_owned(), clock, names }) })
     }
@@ -183,6 +185,7 @@ impl Process {
     ///
     /// If there are not as many arguments as the action has, if a value cannot be recorded, or if the file cannot grow.
     #[inline]
+    #[track_caller]
     pub fn call<A: Values>(&mut self, action: &'static Action, args: A) -> Pending<'_> {
         if self.is_open {
             self.roll_over();
@@ -326,6 +329,7 @@ impl Pending<'_> {
     ///
     /// If there are not as many results as the action has, if a value cannot be recorded, or if the file cannot grow.
     #[inline]
+    #[track_caller]
     pub fn done<R: Values>(self, results: R) {
         let end = self.end();
         if self.is_refined {
@@ -341,6 +345,7 @@ impl Pending<'_> {
     /// # Panics
     ///
     /// As [`Pending::done`].
+    #[track_caller]
     pub fn done_as<A: Values, R: Values>(self, action: &'static Action, args: A, results: R) {
         let end = self.end();
         let number = self.process.number(action);
@@ -390,6 +395,7 @@ impl Pending<'_> {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn returned<R: Values>(self, end: u64, results: R) {
         let Pending { process, action, .. } = self;
         let mut body = process.segment.begin();
@@ -403,6 +409,7 @@ impl Pending<'_> {
 
     /// Publishes an outcome with the arguments that the call had.
     #[cold]
+    #[track_caller]
     fn outcome<R: Values>(self, number: u64, end: u64, results: R) {
         let Pending { process, action, start, args: (from, to), .. } = self;
         let mut body = process.segment.begin();
@@ -418,6 +425,7 @@ impl Pending<'_> {
 
     /// Publishes an outcome with arguments of its own.
     #[inline]
+    #[track_caller]
     fn replace<A: Values, R: Values>(self, number: u64, action: &'static Action, end: u64, args: &A, results: &R) {
         let Pending { process, start, .. } = self;
         let mut body = process.segment.begin();
@@ -459,6 +467,7 @@ impl Time {
 }
 
 #[inline(always)]
+#[track_caller]
 fn put_results<R: Values>(cursor: &mut Cursor, action: &'static Action, results: &R) {
     let written = List::of(cursor, results);
     if written != action.results.len() {
@@ -467,6 +476,7 @@ fn put_results<R: Values>(cursor: &mut Cursor, action: &'static Action, results:
 }
 
 #[cold]
+#[track_caller]
 fn wrong_count(action: &Action, what: &str, given: usize, wanted: usize) -> ! {
     panic!("action `{}` has {wanted} {what}, but {given} were given", action.name)
 }

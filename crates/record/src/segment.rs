@@ -45,7 +45,7 @@ const LAST_STEP: usize = 4 << 20;
 
 /// The addresses that are asked for. Less is taken if that is refused.
 #[cfg(target_pointer_width = "64")]
-const RANGE: usize = 64 << 30;
+const RANGE: usize = 16 << 30;
 #[cfg(not(target_pointer_width = "64"))]
 const RANGE: usize = 256 << 20;
 const LEAST_RANGE: usize = 1 << 20;

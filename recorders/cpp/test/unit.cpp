@@ -53,8 +53,6 @@ void values() {
   check("31 bytes", bytes(std::string(31, 'a')).substr(0, 5), "3F 61");
   check("32 bytes", bytes(std::string(32, 'a')).substr(0, 8), "05 20 61");
   check("UTF-8", bytes("é€😀"), "29 C3 A9 E2 82 AC F0 9F 98 80");
-  check("not UTF-8", bytes("a\xFF\xC3"), "27 61 EF BF BD EF BF BD");
-  check("surrogate", bytes("\xED\xA0\x80"), "29 EF BF BD EF BF BD EF BF BD");
   check("array", bytes(std::array<bool, 2>{true, false}), "06 02 02 01");
   check("vector", bytes(std::vector<bool>{true, false}), "06 02 02 01");
   check("set", bytes(std::set<int>{2, 1}), "07 02 51 52");
@@ -210,12 +208,6 @@ void stains(const std::string& root) {
         "zeros");
 }
 
-void names(const std::string& root) {
-  const Trace trace(root, "names");
-  { const Process process = Recorder::create(trace.directory()).process("a\xFF"); }
-  check("name", trace.segment("000.seg"), magic + "04 61 EF BF BD 02 07 00");
-}
-
 void refusals(const std::string& root) {
   const Trace trace(root, "refusals");
   const Recorder recorder = Recorder::create(trace.directory());
@@ -268,8 +260,13 @@ void refusals(const std::string& root) {
     check("long name", refused([&] { auto call = process.call(unspeakable); }),
           "omnilink: a record has at most 16 MiB");
   }
-  check("long process", refused([&] { recorder.process(std::string(81, '\xFF')); }),
+  check("long process", refused([&] { recorder.process(std::string(241, 'a')); }),
         "omnilink: the name of a process has at most 240 bytes");
+  const std::string not_text =
+      "omnilink: a string that is not UTF-8 cannot be recorded; record its bytes as a vector of integers";
+  check("not UTF-8", records(std::string("a\xFF\xC3")), not_text);
+  check("surrogate", records("\xED\xA0\x80"), not_text);
+  check("process not UTF-8", refused([&] { recorder.process("a\xFF"); }), not_text);
   check("same trace", refused([&] { Recorder::create(trace.directory()); }),
         "omnilink: `" + trace.directory() + "` holds a trace already; remove it, or record elsewhere");
   check("same name", refused([&] { recorder.process("0"); }), "omnilink: there is a process `0` already");
@@ -348,7 +345,6 @@ int main(int count, char** arguments) {
   outcomes(root);
   long_records(root);
   stains(root);
-  names(root);
   refusals(root);
   draws();
   variables();

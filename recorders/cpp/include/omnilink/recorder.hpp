@@ -124,7 +124,8 @@ class Directory {
 class Log {
  public:
   Log(std::shared_ptr<Directory> directory, std::string_view process)
-      : directory_(std::move(directory)), clock_(directory_->clock()), process_(as_utf8(process)) {
+      : directory_(std::move(directory)), clock_(directory_->clock()), process_(process) {
+    expect_utf8(process_);
     if (process_.size() > longest_name) fail("the name of a process has at most 240 bytes");
     segment_ = directory_->next_segment(process_);
     if (!segment_) fail("there is a process `" + process_ + "` already");

@@ -102,7 +102,7 @@ class Segment {
   static constexpr std::size_t most_around = 5 + 1 + room_beyond;
   static constexpr std::size_t first_step = std::size_t{64} << 10U;
   static constexpr std::size_t largest_step = std::size_t{4} << 20U;
-  static constexpr std::size_t most_addresses = std::size_t{64} << 30U;
+  static constexpr std::size_t most_addresses = std::size_t{16} << 30U;
   static constexpr std::size_t fewest_addresses = std::size_t{64} << 20U;
 
   static void publish(std::uint8_t* head, std::uint8_t first) { __atomic_store_n(head, first, __ATOMIC_RELEASE); }

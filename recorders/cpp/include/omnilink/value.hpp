@@ -115,35 +115,23 @@ inline std::size_t character(std::string_view text) {
   return 0;
 }
 
-// A string may hold any bytes and a trace may not, so each byte that belongs to no character becomes U+FFFD. The
-// alternative, a segment that cannot be read from there on, would lose what others recorded well.
-inline std::string as_utf8(std::string_view text) {
-  std::string result;
-  result.reserve(text.size() + 16);
+// A string may hold any bytes and a trace may not. Two strings that differ must not look the same in a trace, so what
+// is not UTF-8 is refused, as a number that is not finite is.
+inline void expect_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = character(text);
-    if (length == 0) {
-      result += "\xEF\xBF\xBD";
-    } else {
-      result += text.substr(0, length);
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
+    if (length == 0) fail("a string that is not UTF-8 cannot be recorded; record its bytes as a vector of integers");
+    text.remove_prefix(length);
   }
-  return result;
 }
 
 inline std::size_t bound_of_text(std::string_view text) {
-  return longest_varint + (is_ascii(text) ? text.size() : 3 * text.size());
+  if (!is_ascii(text)) expect_utf8(text);
+  return longest_varint + text.size();
 }
 
 // `string` of FORMAT.md: a length and bytes, without a tag.
 inline std::uint8_t* write_text(std::uint8_t* to, std::string_view text) {
-  if (!is_ascii(text)) {
-    const std::string clean = as_utf8(text);
-    to = write_varint(to, clean.size());
-    std::memcpy(to, clean.data(), clean.size());
-    return to + clean.size();
-  }
   to = write_varint(to, text.size());
   if (!text.empty()) std::memcpy(to, text.data(), text.size());
   return to + text.size();
@@ -151,13 +139,6 @@ inline std::uint8_t* write_text(std::uint8_t* to, std::string_view text) {
 
 // `string` of FORMAT.md as a value: short ones have their length in the tag.
 inline std::uint8_t* write_string(std::uint8_t* to, std::string_view text) {
-  if (!is_ascii(text)) {
-    const std::string clean = as_utf8(text);
-    *to++ = clean.size() < 32 ? static_cast<std::uint8_t>(0x20 + clean.size()) : std::uint8_t{0x05};
-    if (clean.size() >= 32) to = write_varint(to, clean.size());
-    std::memcpy(to, clean.data(), clean.size());
-    return to + clean.size();
-  }
   if (text.size() >= 32) {
     *to++ = 0x05;
     return write_text(to, text);
