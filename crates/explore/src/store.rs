@@ -23,7 +23,7 @@ const SCHEMA: &str = "omnilink.run/1";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// [`SCHEMA`].
+    /// The name and version of this form.
     pub schema: String,
     /// How it is called.
     pub id: String,
