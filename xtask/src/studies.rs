@@ -97,10 +97,14 @@ impl Study {
         let install = ["install", "--yes", "--no-install-recommends"];
         let line = format!("apt-get {} {}", install.join(" "), missing.join(" "));
         ensure!(is_root(), "the study `{}` needs packages: `sudo {line}`", self.name());
-        let mut command = Command::new("apt-get");
-        let ran = command.args(install).args(&missing).env("DEBIAN_FRONTEND", "noninteractive").output();
-        let ran = ran.context("cannot run apt-get")?;
-        ensure!(ran.status.success(), "`{line}` failed\n{}", String::from_utf8_lossy(&ran.stderr));
+        // On a new machine, what there is to install is not known before it was asked.
+        for words in [vec!["update"], [&install[..], &missing[..]].concat()] {
+            let mut command = Command::new("apt-get");
+            let ran = command.args(&words).env("DEBIAN_FRONTEND", "noninteractive").output();
+            let ran = ran.context("cannot run apt-get")?;
+            let said = String::from_utf8_lossy(&ran.stderr);
+            ensure!(ran.status.success(), "`apt-get {}` failed\n{said}", words.join(" "));
+        }
         Ok(())
     }
 
