@@ -61,9 +61,10 @@ struct Ran {
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\bin [0-9][0-9,.]* m?s\b").expect("the pattern is well formed"));
 
-/// What a check can say.
+/// What a check can say, where it says it: after a count, after the name of a run, or in a column.
 static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(accepted|rejected|violated|inconclusive|crashed|stuck)\b").expect("the pattern is well formed")
+    Regex::new(r"(?:\d |: |  )(accepted|rejected|violated|inconclusive|crashed|stuck)\b")
+        .expect("the pattern is well formed")
 });
 
 /// Builds the command and runs the examples of every document. Compares what they print, or writes it down.
@@ -194,8 +195,9 @@ impl Example {
     fn is_shown(&self, printed: &str) -> bool {
         if self.is_like {
             let is_silent = printed.trim().is_empty();
-            let [printed, said] = [printed, &self.output]
-                .map(|text| VERDICT.find_iter(text).map(|word| word.as_str()).collect::<BTreeSet<&str>>());
+            let [printed, said] = [printed, &self.output].map(|text| {
+                VERDICT.captures_iter(text).map(|found| found.extract::<1>().1[0]).collect::<BTreeSet<&str>>()
+            });
             return printed == said && is_silent == self.output.trim().is_empty();
         }
         let [printed, said] = [printed, &self.output].map(|text| TIME.replace_all(text.trim_end(), "in TIME"));
