@@ -200,10 +200,15 @@ impl Plan {
             [] | ["none"] => "undisturbed".to_owned(),
             some => format!("disturbed by {}", some.join(", ")),
         };
-        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let (threads, operations) = (counted(self.threads, "thread"), counted(self.operations, "operation"));
+        let [threads, operations] =
+            [(self.threads, "thread"), (self.operations, "operation")].map(|(count, what)| counted(count as u64, what));
         format!("seed {}, {threads}, {operations} each, {disturbed}", self.seed)
     }
+}
+
+/// So many of something, in words.
+pub fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A number, or two with `..` between them, both included.

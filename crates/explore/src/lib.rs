@@ -18,7 +18,7 @@ pub mod rr;
 mod store;
 
 pub use bundle::{pack, unpack};
-pub use campaign::{BadProfile, Campaign, Disturbance, Plan, parse_range};
+pub use campaign::{BadProfile, Campaign, Disturbance, Plan, counted, parse_range};
 pub use cause::{cause, without_numbers};
 pub use coverage::{Coverage, Happened};
 pub use program::{Ended, Program, Ran};

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use explore::{Campaign, Coverage, Ended, Environment, Plan, Program, Ran, Run, Store};
+use explore::{Campaign, Coverage, Ended, Environment, Plan, Program, Ran, Run, Store, counted};
 use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
 use judge::{Case, Failed, InputError, Judge, SETTINGS};
@@ -455,11 +455,6 @@ fn absolute(program: &str) -> io::Result<String> {
         true => Ok(std::path::absolute(program)?.display().to_string()),
         false => Ok(program.to_owned()),
     }
-}
-
-/// So many of something, in words.
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// What a recording shows. Whatever is wrong with it, the check has said.

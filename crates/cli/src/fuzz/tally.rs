@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use explore::{Coverage, Ended};
+use explore::{Coverage, Ended, counted};
 use report::{Report, Verdict};
 use serde_json::json;
 
-use super::counted;
 use crate::exit::Exit;
 
 /// What many runs came to.
