@@ -49,8 +49,10 @@ fn main() -> io::Result<()> {
         "return" => STOP.store(true, Ordering::Relaxed),
         other => panic!("`{other}` is not a way to end"),
     }
-    for worker in workers {
-        worker.join().expect("no thread panics unless told to");
+    // All of them have ended before this one does, so that each has closed its segment.
+    let ended: Vec<_> = workers.into_iter().map(thread::JoinHandle::join).collect();
+    for worker in ended {
+        worker.expect("no thread panics unless told to");
     }
     Ok(())
 }
