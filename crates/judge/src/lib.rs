@@ -29,7 +29,7 @@ pub use complaint::Complaint;
 pub use guard::{guarded, limit};
 pub use input::InputError;
 pub use mentions::witness_line;
-pub use tla::{Bound, SETTINGS, Tla};
+pub use tla::{Bound, SETTINGS, Tla, read_settings};
 pub use world::{Outside, Stopper};
 
 /// What a recording and a specification are, and how to search.

@@ -42,12 +42,7 @@ impl Tla {
     /// Reads a specification and what stands beside it.
     pub fn load(path: &Path, asked: &Options) -> Result<Tla, Vec<Complaint>> {
         let directory = path.parent().unwrap_or(Path::new(""));
-        let beside = directory.join(SETTINGS);
-        let file = asked.settings.as_ref().or_else(|| beside.is_file().then_some(&beside));
-        let settings = match file {
-            Some(file) => read_settings(file).map_err(|complaint| vec![complaint])?,
-            None => Settings::default(),
-        };
+        let (settings, file) = read_settings(path, asked.settings.as_deref()).map_err(|complaint| vec![complaint])?;
         // The companion extends the specification, and is configured like it.
         let root = settings.companion.as_ref().map_or(path.to_owned(), |companion| directory.join(companion));
         if settings.companion.is_some() && !root.is_file() {
@@ -61,7 +56,7 @@ impl Tla {
         if around.config.is_none() {
             assume_behavior(&mut parts);
         }
-        Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file.cloned() })
+        Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file })
     }
 
     /// Checks one recording.
@@ -446,8 +441,14 @@ fn assume_behavior(parts: &mut Parts) {
     }
 }
 
-fn read_settings(path: &Path) -> Result<Settings, Complaint> {
+/// Reads the settings of a specification: from this file, or from the one beside it if there is one. Also says from which.
+pub fn read_settings(spec: &Path, file: Option<&Path>) -> Result<(Settings, Option<PathBuf>), Complaint> {
+    let beside = spec.with_file_name(SETTINGS);
+    let Some(path) = file.or_else(|| beside.is_file().then_some(&*beside)) else {
+        return Ok((Settings::default(), None));
+    };
     let wrong = |message: String| Complaint::new(format!("{}: {message}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Settings::parse(&text).map_err(|error| wrong(error.to_string()))
+    let settings = Settings::parse(&text).map_err(|error| wrong(error.to_string()))?;
+    Ok((settings, Some(path.to_owned())))
 }

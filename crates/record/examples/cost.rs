@@ -7,18 +7,18 @@
 
 #![allow(clippy::incompatible_msrv, reason = "only the library keeps an old Rust")]
 
-use std::hint::black_box;
-use std::io::{self, Write};
-use std::sync::{Barrier, Mutex};
-use std::time::Instant;
-use std::{env, thread};
+mod measure;
 
-use omnilink_record::{Action, Clock, Recorder};
+use std::env;
+use std::hint::black_box;
+use std::io;
+use std::sync::Mutex;
+
+use measure::{best, best_recorded, once, Cases};
+use omnilink_record::{Action, Clock, Process};
 use serde::Serialize;
 
 static PUT: Action = Action::new("Put", &["key", "value", "version"], &["old"]);
-
-const REPEATS: usize = 5;
 
 /// One operation as a program would keep it for a serializer.
 #[derive(Serialize)]
@@ -42,42 +42,23 @@ fn main() -> io::Result<()> {
         let end = clock.end();
         Operation { action: "Put", start, end, key: i & 63, value: i, version: i >> 3, old }
     };
-    let mut cases = Vec::new();
+    let mut cases = Cases::default();
     for threads in [1, 2] {
-        let mut case = |name: &str, (cpu, wall): (f64, f64)| {
-            cases.push(format!(
-                "{{\"case\": \"{name}\", \"threads\": {threads}, \"cpu\": {cpu:.1}, \"wall\": {wall:.1}}}"
-            ));
-        };
-        let empty = || (|| (), |_: &mut (), i| _ = black_box(i));
-        let (make, step) = empty();
-        case("empty loop", best(threads, operations, |_| make(), step));
+        let mut case = |name: &str, times| cases.add(name, threads, times);
+        case("empty loop", best(|_| once(threads, operations, |_| (), |(), i| _ = black_box(i))));
 
-        let mut trace = 0;
-        let recorded = (0..REPEATS).map(|_| {
-            trace += 1;
-            let path = directory.path().join(format!("{threads}-{trace}"));
-            let recorder = Recorder::create(&path).expect("a trace can be created");
-            let times = once(
-                threads,
-                operations,
-                |thread| recorder.process(&thread.to_string()).expect("a segment can be created"),
-                |process, i| {
-                    let call = process.call(&PUT, (i & 63, i, i >> 3));
-                    let old = black_box(i ^ 5);
-                    call.done((old,));
-                },
-            );
-            std::fs::remove_dir_all(&path).expect("the trace can be removed");
-            times
-        });
-        case("record", recorded.fold((f64::MAX, f64::MAX), least));
+        let record = |process: &mut Process, i: i64| {
+            let call = process.call(&PUT, (i & 63, i, i >> 3));
+            let old = black_box(i ^ 5);
+            call.done((old,));
+        };
+        case("record", best_recorded(directory.path(), threads, operations, record));
 
         let clocks = |clock: &mut Clock, _| {
             black_box(clock.start());
             black_box(clock.end());
         };
-        case("two clock readings", best(threads, operations, |_| clock.clone(), clocks));
+        case("two clock readings", best(|_| once(threads, operations, |_| clock.clone(), clocks)));
 
         let serialize = |(buffer, clock): &mut (Vec<u8>, Clock), i| {
             if buffer.len() > 1 << 20 {
@@ -85,7 +66,8 @@ fn main() -> io::Result<()> {
             }
             rmp_serde::encode::write_named(buffer, &read(clock, i)).expect("memory can be written to");
         };
-        case("rmp-serde", best(threads, operations, |_| (Vec::with_capacity(2 << 20), clock.clone()), serialize));
+        let buffer = |_| (Vec::with_capacity(2 << 20), clock.clone());
+        case("rmp-serde", best(|_| once(threads, operations, buffer, serialize)));
 
         let shared = Mutex::new(Vec::new());
         let push = |clock: &mut Clock, i| {
@@ -96,54 +78,7 @@ fn main() -> io::Result<()> {
             }
             shared.push(operation);
         };
-        case("mutex and vec", best(threads, operations, |_| clock.clone(), push));
+        case("mutex and vec", best(|_| once(threads, operations, |_| clock.clone(), push)));
     }
-    writeln!(io::stdout(), "{{\"unit\": \"ns\", \"clock\": \"{}\", \"cases\": [{}]}}", clock.name(), cases.join(", "))
-}
-
-/// The best of several runs.
-fn best<L>(
-    threads: usize,
-    operations: i64,
-    make: impl Fn(usize) -> L + Sync,
-    step: impl Fn(&mut L, i64) + Sync,
-) -> (f64, f64) {
-    (0..REPEATS).map(|_| once(threads, operations, &make, &step)).fold((f64::MAX, f64::MAX), least)
-}
-
-fn least(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
-    (a.0.min(b.0), a.1.min(b.1))
-}
-
-/// Nanoseconds per operation on the processor and on the wall, for the slowest thread.
-fn once<L>(
-    threads: usize,
-    operations: i64,
-    make: impl Fn(usize) -> L + Sync,
-    step: impl Fn(&mut L, i64) + Sync,
-) -> (f64, f64) {
-    let barrier = Barrier::new(threads);
-    let run = |thread| {
-        let mut local = make(thread);
-        barrier.wait();
-        let (wall, cpu) = (Instant::now(), cpu_time());
-        for i in 0..operations {
-            step(&mut local, i);
-        }
-        let per_operation = |nanoseconds: f64| nanoseconds / operations as f64;
-        (per_operation(cpu_time() - cpu), per_operation(wall.elapsed().as_nanos() as f64))
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
-        let times = threads.into_iter().map(|thread| thread.join().expect("no thread panics"));
-        times.fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)))
-    })
-}
-
-/// How long this thread has been running on a processor.
-fn cpu_time() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a place for one time.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+    cases.print(&clock)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use harness::{Drift, Files, Plan, cpp, drift, rust};
 use judge::load::{Around, Parts, read};
-use judge::{Complaint, SETTINGS};
+use judge::{Complaint, read_settings};
 use tla::config::{Assignment, Literal, LiteralKind, Meaning};
 use tla::program::Options;
 use tla::value::Value;
@@ -96,16 +96,7 @@ fn generate(args: &GenArgs) -> Result<(Plan, Files), Vec<Complaint>> {
 
 /// Reads a specification and what stands beside it, and plans its harness.
 fn plan(spec: &Path, around: &Around, settings: Option<&Path>) -> Result<Plan, Vec<Complaint>> {
-    let beside = spec.with_file_name(SETTINGS);
-    let file = settings.or_else(|| beside.is_file().then_some(&*beside));
-    let settings = match file {
-        Some(file) => {
-            let text = read(file).map_err(|complaint| vec![complaint])?;
-            let wrong = |error| vec![Complaint::new(format!("{}: {error}", file.display()))];
-            Settings::parse(&text).map_err(wrong)?
-        }
-        None => Settings::default(),
-    };
+    let (settings, _) = read_settings(spec, settings).map_err(|complaint| vec![complaint])?;
     let mut parts = Parts::read(spec, around)?;
     complete(&mut parts, &settings);
     let options = Options { skip_properties: true, ..Options::default() };
