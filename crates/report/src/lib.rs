@@ -4,6 +4,8 @@
 //! specifications. Every text, page and file about a verdict is made from it, so that they cannot disagree. It is written
 //! as JSON with a version in it, and a report of an older version is refused rather than guessed at.
 //!
+//! A [`Timeline`] stands beside a report for those who want to look at the whole history.
+//!
 //! Renderers are functions from reports to strings. `finding` decides what is said, they decide how it looks; `words` and
 //! `window` are what they share.
 
@@ -15,6 +17,7 @@ mod junit;
 mod markdown;
 mod sarif;
 mod text;
+mod timeline;
 mod window;
 mod words;
 
@@ -25,3 +28,4 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
 pub use text::{Detail, stats, summary, text};
+pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline};
