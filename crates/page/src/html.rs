@@ -14,6 +14,7 @@ const VIEWER: &str = include_str!("../viewer.html");
 
 const TEXT: &str = "<!--omnilink:text-->";
 const PARTS: &str = "<!--omnilink:parts-->";
+const PART: &str = "<script type=\"application/octet-stream\" id=\"part-";
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
 const NOWHERE: &str = "connect-src 'none'";
 const HERE: &str = "connect-src 'self'";
@@ -23,7 +24,7 @@ pub fn file(parts: &[Part], text: &str) -> String {
     let length: usize = parts.iter().map(|part| part.bytes.len() / 3 * 4 + 100).sum();
     let mut elements = String::with_capacity(length);
     for Part { name, bytes } in parts {
-        elements += "<script type=\"application/octet-stream\" id=\"part-";
+        elements += PART;
         elements += &escaped(name);
         elements += "\">";
         STANDARD.encode_string(bytes, &mut elements);
@@ -37,6 +38,12 @@ pub fn file(parts: &[Part], text: &str) -> String {
 pub fn served(text: &str) -> String {
     let ([before, between, after], _) = viewer();
     [&before.replacen(NOWHERE, HERE, 1), &*escaped(text), between, after].concat()
+}
+
+/// True for a file that [`file`] wrote, of whichever version.
+pub fn is_ours(bytes: &[u8]) -> bool {
+    let head = format!("{PART}head\">");
+    bytes.windows(head.len()).any(|window| window == head.as_bytes())
 }
 
 /// What a page that is served may do, for the header that says it as well.
@@ -110,6 +117,7 @@ mod tests {
     fn parts_stand_in_a_file_as_base64() {
         let part = Part { name: "head".into(), bytes: b"</script><!--".to_vec() };
         let page = file(&[part], TEXT);
+        assert!(is_ours(page.as_bytes()) && !is_ours(served("").as_bytes()));
         assert!(
             page.contains("<script type=\"application/octet-stream\" id=\"part-head\">PC9zY3JpcHQ+PCEtLQ==</script>\n")
         );

@@ -17,5 +17,5 @@
 pub mod encode;
 mod html;
 
-pub use encode::{About, Encoder, Index, IndexRun, Level, Part, Served, index};
-pub use html::{file, policy, served};
+pub use encode::{About, Encoder, Index, IndexRun, Level, Part, Served, index, states};
+pub use html::{file, is_ours, policy, served};

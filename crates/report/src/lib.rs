@@ -33,5 +33,5 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use perfetto::perfetto;
 pub use sarif::sarif;
-pub use text::{Detail, stats, summary, text};
+pub use text::{Detail, headline, sentence, stats, summary, text};
 pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline};

@@ -59,14 +59,14 @@ impl<'a> Encoder<'a> {
     /// What every page needs first.
     pub fn head(&self, about: &About<'_>) -> Vec<u8> {
         let timeline = self.timeline.as_ref().map(|(timeline, ranks)| head::timeline(timeline, ranks));
-        self.json(&head::run(about, self.report, timeline))
+        compress(&json(&head::run(about, self.report, timeline)), self.level)
     }
 
     /// States on the way; none if there is no timeline.
     pub fn states(&self) -> Vec<u8> {
         match &self.timeline {
-            Some((timeline, _)) => self.json(&states::states(timeline)),
-            None => self.json(&states::states(&Timeline::default())),
+            Some((timeline, _)) => states(timeline, self.level),
+            None => states(&Timeline::default(), self.level),
         }
     }
 
@@ -95,10 +95,11 @@ impl<'a> Encoder<'a> {
         parts.extend(numbered("order", Encoder::order));
         parts
     }
+}
 
-    fn json(&self, data: &impl Serialize) -> Vec<u8> {
-        compress(&json(data), self.level)
-    }
+/// States on the way, for who asks for others than before.
+pub fn states(timeline: &Timeline, level: Level) -> Vec<u8> {
+    compress(&json(&states::states(timeline)), level)
 }
 
 /// The parts of a page about many runs.
