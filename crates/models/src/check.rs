@@ -171,8 +171,8 @@ fn decided(verdict: Verdict<Witness, Failure>) -> Checked {
     Checked { verdict, settled: Witness::default(), method: Method::Procedure, stats: Stats::default() }
 }
 
-/// Something assumed about the order of operations: states are meant by what the model shows.
-pub type Assumed = Assumption<String>;
+/// Something assumed about the order of operations. A state is one that is meant if this is true of what the model shows.
+pub type Assumed = Assumption<Box<dyn Fn(&str) -> bool>>;
 
 /// Checks a history of which something is assumed. Always searches the whole.
 pub fn check_assuming<M: Model>(
@@ -215,15 +215,14 @@ fn with_assumed<M: Model, R>(
     work: impl FnOnce(&Assuming<'_, M, Such<'_, M>>, &History<search::Marked<M::Op>>) -> Result<R, Error>,
 ) -> Result<R, Error> {
     let bound = history.try_map(|op| bind(model, history, op))?;
-    let such = |assumption: &Assumed| match assumption {
+    let such = assumed.iter().map(|assumption| match assumption {
         Assumption::Before(first, second) => Assumption::Before(*first, *second),
-        Assumption::LeadsTo(op, shown) => {
-            let shown = shown.clone();
-            Assumption::LeadsTo(*op, Box::new(move |state: &M::State| model.show(state) == shown) as Such<'_, M>)
+        Assumption::LeadsTo(op, is_meant) => {
+            Assumption::LeadsTo(*op, Box::new(move |state: &M::State| is_meant(&model.show(state))) as Such<'_, M>)
         }
-    };
-    let assumed: Vec<Assumption<Such<'_, M>>> = assumed.iter().map(such).collect();
-    let spec = Assuming::new(model, &assumed)?;
+    });
+    let such: Vec<Assumption<Such<'_, M>>> = such.collect();
+    let spec = Assuming::new(model, &such)?;
     let marked = bound.try_map(|op| Ok::<_, Error>(Some(spec.mark(op.id, op.call.clone()))))?;
     work(&spec, &marked)
 }

@@ -300,7 +300,10 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
                 }
                 Attempt::Stuck(beginning) => {
                     let explained = self.engine.stats.operations;
-                    let stuck = self.engine.stuck(self.spec, &self.stream, &self.witness, beginning).map_err(CheckError::Spec)?;
+                    let stuck = self
+                        .engine
+                        .stuck(self.spec, &self.stream, &self.witness, beginning)
+                        .map_err(CheckError::Spec)?;
                     self.ending = Some(Ending::Rejected(Explanation { goal: Some(goal), explained, stuck }));
                 }
                 Attempt::Stopped(stop) => self.ending = Some(Ending::Stopped(stop)),

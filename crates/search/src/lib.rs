@@ -62,6 +62,6 @@ pub use crate::check::{CheckError, Checker, Options, Progress, Report, Strategy,
 pub use crate::explain::{Explanation, Refusal, Stuck, Why};
 pub use crate::observe::{Stats, Unwatched, Watch, Widest};
 pub use crate::replay::{ReplayError, Unconfirmed, Witness, replay};
-pub use crate::route::{Route, Walked, successor};
+pub use crate::route::{Ending, Route, Walked, successor};
 pub use crate::spec::{Spec, Successors};
 pub use crate::trail::Placed;

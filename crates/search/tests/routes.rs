@@ -115,11 +115,7 @@ fn assumptions_leave_the_orders_that_keep_them() {
     assert!(kept > 300 && lost > 300, "{kept} kept and {lost} lost are enough to compare");
 }
 
-fn states(
-    spec: &Assuming<'_, Table, Such>,
-    history: &History<Marked<TableOp>>,
-    route: &Route,
-) -> Vec<Since<u8>> {
+fn states(spec: &Assuming<'_, Table, Such>, history: &History<Marked<TableOp>>, route: &Route) -> Vec<Since<u8>> {
     route.walk(spec, history, None, usize::MAX).expect("a witness").states.into()
 }
 

@@ -35,6 +35,12 @@ pub struct Way {
     ignores_invariants: bool,
 }
 
+impl From<Route> for Way {
+    fn from(route: Route) -> Way {
+        Way { route, ignores_invariants: false }
+    }
+}
+
 impl Checked {
     /// How the history can be explained, as far as it can. Of several ways to go on, the first so many are kept.
     pub fn way(&self, most: usize) -> Way {
@@ -141,9 +147,8 @@ pub fn check(
             checked(Outcome::Rejected(stuck), settled, is_lazy, stats, checkpoint)
         }
         Verdict::Accepted(witness) => {
-            let is_kept = !is_lazy
-                || !has_invariants
-                || spec.is_invariant_along(history, &witness).map_err(NoAnswer::Fault)?;
+            let is_kept =
+                !is_lazy || !has_invariants || spec.is_invariant_along(history, &witness).map_err(NoAnswer::Fault)?;
             if is_kept {
                 return checked(Outcome::Accepted(witness), settled, is_lazy, stats, checkpoint);
             }

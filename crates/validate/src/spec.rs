@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use history::{History, OpId};
 use search::{Assumption, Placed, Spec, Successors, Witness, successor};
+use tla::datum::print_or_display;
 use tla::error::EvalError;
-use tla::ir::ExprId;
+use tla::ir::{DefId, ExprId};
 use tla::machine::{Machine, State};
 use tla::program::Program;
 use tla::value::Value;
@@ -98,6 +99,14 @@ impl<'p> TraceSpec<'p> {
     /// [`id`](report::State::id).
     pub fn assume(&mut self, assumed: Vec<Assumption<String>>) {
         self.assumed = assumed;
+    }
+
+    /// The value of a definition in a state, as it prints.
+    pub fn evaluate(&self, definition: DefId, state: &State) -> Result<String, Box<EvalError>> {
+        self.with_machine(|machine| {
+            let datum = machine.evaluate_definition(definition, Some(state))?;
+            print_or_display(machine, &datum)
+        })
     }
 
     /// A state as reports show it.
