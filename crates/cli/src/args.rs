@@ -150,6 +150,7 @@ impl From<&CheckArgs> for judge::Options {
             shortcuts: !args.no_shortcuts,
             exhaustive: args.exhaustive,
             jobs: args.jobs,
+            assume: args.assume.assume.clone(),
             ..args.about.options()
         }
     }

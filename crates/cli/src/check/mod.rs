@@ -7,14 +7,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use judge::input::{self, InputError};
-use judge::{Case, Failed, Judge, is_tla};
+use judge::{Case, Failed, Judge, Look, is_tla};
 use report::{Detail, Report, Timeline, Verdict};
 
 use self::output::Extra;
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
-use crate::look::stub::{Look, Show};
 use crate::{complain, print_complaints};
 
 /// Says why a history could not be checked, and how that ends.

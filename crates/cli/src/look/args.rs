@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use judge::{Assumption, Look};
 
-use super::stub::{Assumption, Look};
 use crate::args::About;
 
 /// What to look at.

@@ -13,7 +13,6 @@ pub(crate) mod file;
 mod http;
 mod index;
 pub(crate) mod report;
-pub(crate) mod stub;
 mod subject;
 mod values;
 pub(crate) mod view;

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use ::report::Report;
 use explore::{Run, Store, StoreError, unpack};
-use judge::{Case, Failed, InputError, Judge, is_tla};
+use judge::{Assumption, Case, Failed, InputError, Judge, Look, Shown, is_tla};
 use tempfile::TempDir;
 
 use super::args::SubjectArgs;
-use super::stub::{Assumption, Look, Show, Shown};
 use crate::args::Progress;
 use crate::check::{label, output};
 use crate::complain;
@@ -138,8 +137,7 @@ impl Recording {
 
     /// What checks it, under these assumptions.
     pub(super) fn judge(&self, assume: &[Assumption]) -> Result<Judge, Failed> {
-        let _ = assume;
-        Judge::new(&self.spec, self.options.clone())
+        Judge::new(&self.spec, judge::Options { assume: assume.to_vec(), ..self.options.clone() })
     }
 
     /// Checks it, and keeps all there is to look at.

@@ -12,12 +12,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ::report::Report;
-use judge::{Complaint, Failed, Judge};
+use judge::{Assumption, Complaint, Failed, Judge, Look, Shown};
 use page::{About, Encoder, Level, Served};
 use tokio::sync::oneshot;
 
 use super::TOOL;
-use super::stub::{Assumption, Look, Shown};
 use super::subject::{Recording, Subject};
 use crate::args::Progress;
 use crate::limits::Settings;
@@ -38,7 +37,7 @@ pub(super) struct Question {
     /// With the values of these expressions.
     pub(super) watch: Vec<String>,
     /// Up to this step.
-    pub(super) until: Option<u64>,
+    pub(super) until: Option<usize>,
 }
 
 /// Why there is no answer, in words for the person who looks at the page.
@@ -251,7 +250,8 @@ impl Found {
     }
 
     fn states(&mut self, recording: &Recording, look: Look) -> Answer {
-        if self.look.as_ref() != Some(&look) {
+        let is_same = |other: &Look| (other.until, &other.watch) == (look.until, &look.watch);
+        if !self.look.as_ref().is_some_and(is_same) {
             self.look = None;
             let walked = recording.walk(&self.judge, &patient(), &mut self.shown, &look);
             walked.map_err(|failed| Refusal::Failed(message(&failed)))?;
