@@ -163,6 +163,22 @@ fn states_are_written_with_what_led_to_them() {
 }
 
 #[test]
+fn states_are_read_by_others() {
+    let (report, timeline) = queue();
+    // One of each kind of value.
+    let read = |text: &str| match text.len() {
+        4 => Some(json!([{ "#bigint": "-9223372036854775808" }, true, "a\u{202e}"])),
+        9 => Some(json!({ "#set": [{ "#map": [[{ "#bigint": "1" }, "Nil"]] }] })),
+        16 => Some(json!({ "head": { "#tup": [] }, "tail": [] })),
+        _ => None,
+    };
+    let trace = itf::trace_from_str::<itf::Value>(&itf(&report, &timeline, read)).expect("a trace");
+    assert_eq!((&*trace.vars, trace.states.len()), (&words(&["queue"])[..], 5));
+    assert_eq!(trace.states[4].meta.other["operation"], "T5:291");
+    insta::assert_snapshot!(serde_json::to_string(&trace.states[2].value).unwrap(), @"");
+}
+
+#[test]
 fn interpretations_share_what_they_have_in_common() {
     let (report, mut timeline) = queue();
     insta::assert_snapshot!(dot(&report, &timeline));
