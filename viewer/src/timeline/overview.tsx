@@ -1,0 +1,5 @@
+// The whole history in one lane.
+
+export function Overview() {
+  return <canvas class="overview" />;
+}
