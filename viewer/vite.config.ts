@@ -33,9 +33,9 @@ function onePage(): Plugin {
           else throw new Error(`\`${name}\` would not be part of the page`);
         }
         if (scripts.length !== 1) throw new Error(`expected one script, got ${scripts.length}`);
-        // The parser of HTML must see neither an end tag nor the start of a comment. In JavaScript both can only stand
+        // The parser of HTML must see neither an end tag nor the start of a comment. In a module both can only stand
         // in strings, templates and regular expressions, and there `\x3c` means the same.
-        const script = scripts[0]!.replace(/<(?=\/script|script|!--)/gi, '\\x3c');
+        const script = scripts[0]!.replace(/<(?=\/script|!--)/gi, '\\x3c');
         const style = styles.join('\n');
         if (/<\/style/i.test(style)) throw new Error('the style contains its own end tag');
         const policy = [
