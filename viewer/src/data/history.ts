@@ -67,6 +67,8 @@ interface LoadedOrder extends Steps {
 export interface Points {
   order: Float64Array;
   time: Float64Array;
+  /** The largest start up to the last step, as a rank. */
+  last: number;
 }
 
 /** No task should be longer than this, in milliseconds. */
@@ -258,7 +260,7 @@ export class History {
     if (!complete) return null;
     spread(order, lastRank, 1);
     spread(time, lastTime, (this.span('time')[1] / Math.max(1, this.timeline.ranks)) | 0 || 1);
-    return { order, time };
+    return { order, time, last: rank };
   }
 
   /** The operation with this name; null if there is none. Loads what it has to look at. */
