@@ -144,6 +144,12 @@ export function selectStep(at: number | null): void {
 /** How much of the history a glance takes in, in ranks. */
 const GLANCE = 48;
 
+/** A glance at an operation: less if only that leaves room for its text on a usual screen. */
+function glanceAt(op: Op): number {
+  const wanted = (Math.min(op.text.length, 40) + 4) * 7.2;
+  return Math.min(GLANCE, Math.max(18, (1000 * (op.to - op.from)) / wanted));
+}
+
 /** Looks at the failure: a glance, most of it before. Without a failure, at the widest place, or at the end. */
 export function showFailure(): void {
   const past = history.value;
@@ -157,9 +163,10 @@ export function showFailure(): void {
   void past.ensure(at, at).then(() => {
     const op = past.op(at);
     if (!op) return;
-    const end = Math.min(op.to, op.from + GLANCE / 2);
+    const glance = glanceAt(op);
+    const end = Math.min(op.to, op.from + glance / 2);
     batch(() => {
-      look('order', end - GLANCE * 0.7, end + GLANCE * 0.3);
+      look('order', end - glance * 0.7, end + glance * 0.3);
       if (blocked.value === at) select(at);
     });
   });

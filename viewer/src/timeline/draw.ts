@@ -5,7 +5,7 @@
 // border and ?. Placed operations have a plain border, and a tick of the line where they take effect. Text comes last,
 // so that nothing crosses it.
 
-import type { History, Scale } from '../data/history.ts';
+import type { History } from '../data/history.ts';
 import type { Ending, Report } from '../data/types.ts';
 import type { Status } from '../state.ts';
 import { drawAxis } from './axis.ts';
@@ -46,9 +46,11 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       drawBands(pen, picture);
       drawRules(pen, picture);
       for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
-      drawMarks(pen, picture, scene);
+      const heights = heightsOf(scene);
+      drawMarks(pen, picture, scene, heights);
       const statuses = scene.boxes.map(box => picture.statusOf(box.at));
-      for (const [i, box] of scene.boxes.entries()) drawBox(pen, picture, box, statuses[i]!);
+      for (const [i, box] of scene.boxes.entries()) drawBox(pen, picture, box, statuses[i]!, heights);
+      drawSmall(pen, picture, scene);
       drawOrder(pen, picture);
       for (const [i, box] of scene.boxes.entries()) drawText(pen, picture, box, statuses[i]!);
     });
@@ -111,50 +113,63 @@ function soft(colors: Colors, status: Status): string {
   return colors[`${status}Soft`];
 }
 
-/** Each mark is as tall as its operations are long, and as strong as there are many. */
-function drawMarks(pen: Pen, picture: Picture, scene: Scene): void {
-  const { geometry, colors, history, matches } = picture;
-  if (scene.marks.length === 0) return;
-  const [short, long] = durations(history, geometry.scale);
+/** What is too narrow for a box is a bar. */
+const BAR = 14;
+
+/** How tall bars are: taller for longer operations. Where each stands for many, they are much alike, so heights show how
+ * far they are from what is usual in the picture. */
+interface Heights {
+  middle: number;
+  spread: number;
+}
+
+function heightsOf(scene: Scene): Heights {
+  let count = 0;
+  let sum = 0;
+  let squares = 0;
+  for (const mark of scene.marks) {
+    const value = Math.log(Math.max(mark.mean, 0.25));
+    count += 1;
+    sum += value;
+    squares += value * value;
+  }
+  for (const box of scene.boxes) {
+    if (box.open || box.width >= BAR) continue;
+    const value = Math.log(Math.max(box.length, 0.25));
+    count += 1;
+    sum += value;
+    squares += value * value;
+  }
+  const middle = sum / Math.max(1, count);
+  const spread = Math.sqrt(Math.max(0, squares / Math.max(1, count) - middle * middle));
+  return { middle, spread: Math.max(0.08, 2.2 * spread) };
+}
+
+function heightOf(length: number, { middle, spread }: Heights, most: number): number {
+  const part = 0.5 + (Math.log(Math.max(length, 0.25)) - middle) / (2 * spread);
+  return Math.round(most * (0.22 + 0.78 * Math.min(1, Math.max(0, part))));
+}
+
+/** One operation is a bar. Many are an area under a line: how long they take, and the stronger the more there are. */
+function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): void {
+  const { geometry, colors, matches } = picture;
   const most = scene.marks.reduce((most, mark) => Math.max(most, mark.count), 1);
   const inner = geometry.lane - 9;
   for (const mark of scene.marks) {
-    const status = picture.statusOf(mark.at);
-    const part = (Math.log(Math.max(mark.mean, 1e-9)) - short) / (long - short);
-    const tall = Math.round(inner * (0.28 + 0.72 * Math.min(1, Math.max(0, part))));
-    const dim = matches && !matches[mark.at] ? 0.25 : 1;
-    pen.rect(mark.x, toY(geometry, mark.row) + 4 + inner - tall, mark.width, tall, {
-      fill: solid(colors, status),
-      alpha: dim * (0.45 + 0.5 * (Math.log(mark.count + 1) / Math.log(most + 1)) ** 2),
-    });
-  }
-}
-
-const usual = new WeakMap<History, Partial<Record<Scale, [number, number]>>>();
-
-/** How long short and long operations take, as logarithms: the second and the ninety-eighth of a hundred. */
-function durations(history: History, scale: Scale): [number, number] {
-  const known = usual.get(history) ?? {};
-  usual.set(history, known);
-  const found = known[scale];
-  if (found) return found;
-  const some: number[] = [];
-  for (let k = 0; k < history.timeline.chunks.length && some.length < 20_000; k += 1) {
-    const chunk = history.peek(k);
-    if (!chunk) continue;
-    for (let i = 0; i < chunk.count; i += 7) {
-      if (chunk.end[i] === Number.POSITIVE_INFINITY) continue;
-      some.push(scale === 'order' ? chunk.to[i]! - chunk.from[i]! : chunk.end[i]! - chunk.start[i]!);
+    const fill = solid(colors, picture.statusOf(mark.at));
+    const tall = heightOf(mark.mean, heights, inner);
+    const y = toY(geometry, mark.row) + 4 + inner - tall;
+    const dim = matches && !matches[mark.at] ? 0.3 : 1;
+    if (mark.count === 1) {
+      pen.rect(mark.x, y, Math.min(mark.width, 1.2), tall, { fill, alpha: 0.8 * dim });
+      continue;
     }
+    pen.rect(mark.x, y + 2, mark.width, tall - 2, { fill, alpha: dim * (0.18 + 0.3 * (mark.count / most)) });
+    pen.rect(mark.x, y, mark.width, 2, { fill, alpha: dim * 0.9 });
   }
-  some.sort((a, b) => a - b);
-  const at = (part: number) => Math.log(Math.max(0.5, some[Math.floor(some.length * part)] ?? 1));
-  const ends: [number, number] = [at(0.02), Math.max(at(0.98), at(0.02) + 0.1)];
-  known[scale] = ends;
-  return ends;
 }
 
-function drawBox(pen: Pen, picture: Picture, box: Box, status: Status): void {
+function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: Heights): void {
   const { geometry, colors, selection, matches } = picture;
   const y = toY(geometry, box.row) + 4.5;
   const height = geometry.lane - 10;
@@ -162,20 +177,21 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status): void {
   const x = Math.max(box.x, geometry.left - 8);
   const width = Math.min(box.x + box.width, geometry.width + 8) - x;
   const chosen = box.at === selection;
-  if (width < 5 && status !== 'blocked' && !chosen) {
-    const strength = 0.5 + 0.1 * Math.min(4, width);
-    pen.rect(x, y, Math.max(1, width - 0.4), height, { fill: solid(colors, status), alpha: alpha * strength });
+  if (width < BAR && status !== 'blocked' && !chosen && !box.open) {
+    const tall = heightOf(box.length, heights, height);
+    pen.rect(x, y + height - tall, Math.max(1, width - 0.6), tall, {
+      fill: solid(colors, status),
+      alpha: alpha * 0.72,
+    });
     return;
   }
   const look: Look = { fill: soft(colors, status), stroke: solid(colors, status), width: 1, radius: 3, alpha };
-  if (status === 'blocked') Object.assign(look, { stroke: colors.blocked, width: 2.5 });
+  if (status === 'blocked') Object.assign(look, { stroke: colors.text, width: 2.5 });
   if (status === 'waiting') look.dash = [4, 3];
   if (status === 'unknown') look.dash = [1, 2];
   pen.rect(x, y, Math.max(3, width), height, look);
-  if (status === 'blocked')
-    pen.rect(x - 2, y - 2, Math.max(3, width) + 4, height + 4, { stroke: colors.text, width: 1.5, radius: 5 });
   if (chosen) {
-    const far = status === 'blocked' ? 4.5 : 2.5;
+    const far = status === 'blocked' ? 3.5 : 2.5;
     pen.rect(x - far, y - far, Math.max(3, width) + 2 * far, height + 2 * far, {
       stroke: colors.accent,
       width: 2,
@@ -184,11 +200,28 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status): void {
   }
 }
 
+/** The operations that matter are never lost among narrow ones. */
+function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
+  const { geometry, colors, blocked, selection, history, lanes } = picture;
+  for (const at of [selection, blocked]) {
+    const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
+    const chunk = at === null ? null : history.chunkOf(at);
+    if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;
+    const row = lanes.shown.indexOf(chunk.process[at - chunk.first]!);
+    if (row < 0) continue;
+    const y = toY(geometry, row);
+    const fill = at === blocked ? colors.blocked : colors.accent;
+    pen.rect(ends[0] - 2.5, y + 2, 5, geometry.lane - 5, { fill: colors.bg });
+    pen.rect(ends[0] - 1.5, y + 3, 3, geometry.lane - 7, { fill });
+    if (at === blocked) pen.text(ends[0] - 5, y + geometry.lane / 2, '✗', { fill, bold: true, align: 'right' });
+  }
+}
+
 function drawText(pen: Pen, picture: Picture, box: Box, status: Status): void {
   const { geometry, colors, history, matches } = picture;
   const x = Math.max(box.x, geometry.left) + 6;
   const room = Math.min(box.x + box.width, geometry.width + 40) - x - 4;
-  if (room < letterWidth() && status !== 'blocked') return;
+  if (box.width < BAR && status !== 'blocked') return;
   const glyph = GLYPH[status];
   const text = history.text(box.at) ?? '';
   const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;

@@ -32,6 +32,8 @@ export interface Box {
   row: number;
   x: number;
   width: number;
+  /** How long it took, on the scale. */
+  length: number;
   /** It never finished. */
   open: boolean;
 }
@@ -51,6 +53,8 @@ export interface Mark {
 export interface Scene {
   boxes: Box[];
   marks: Mark[];
+  /** The last mark of each row. */
+  lastMark: Mark[];
   /** Intervals in pixels where operations are not here yet. */
   missing: [number, number][];
 }
@@ -70,7 +74,7 @@ export function measure(
 ): Geometry {
   const { processes } = history.timeline;
   const longest = lanes.shown.reduce((most, process) => Math.max(most, processes[process]!.length), 2);
-  const left = Math.ceil(Math.min(14, longest) * letterWidth() + 28);
+  const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
   const room = size.height - AXIS;
   const lane = Math.max(24, Math.min(38, Math.floor(room / Math.max(1, rows))));
@@ -114,7 +118,7 @@ export function chunksBetween(history: History, scale: Scale, from: number, to: 
 }
 
 export function compose(history: History, lanes: Lanes, geometry: Geometry): Scene {
-  const scene: Scene = { boxes: [], marks: [], missing: [] };
+  const scene: Scene = { boxes: [], marks: [], lastMark: [], missing: [] };
   const { from, to, scale } = geometry;
   const [firstRow, lastRow] = visibleRows(geometry, lanes.shown.length);
   const plot = geometry.width - geometry.left;
@@ -183,14 +187,17 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
     if (next - 1 > i && ends[final]! - begins[final]! >= NARROW * perPixel) next -= 1;
     const sums = sumsOf(chunk, scale);
     const count = next - i;
-    scene.marks.push({
-      at: chunk.first + op,
-      count,
-      row,
-      x,
-      width: grain,
-      mean: (sums[next]! - sums[i]!) / count,
-    });
+    const total = sums[next]! - sums[i]!;
+    const before = scene.lastMark[row];
+    if (before && before.x === x) {
+      // The last chunk ended in this pixel.
+      before.mean = (before.mean * before.count + total) / (before.count + count);
+      before.count += count;
+    } else {
+      const mark = { at: chunk.first + op, count, row, x, width: grain, mean: total / count };
+      scene.marks.push(mark);
+      scene.lastMark[row] = mark;
+    }
     i = next;
   }
 }
@@ -208,11 +215,13 @@ function gallop(ops: Uint32Array, begins: ArrayLike<number>, i: number, last: nu
 
 function box(at: number, row: number, chunk: Loaded, i: number, geometry: Geometry): Box {
   const order = geometry.scale === 'order';
-  const x = toX(geometry, order ? chunk.from[i]! : chunk.start[i]!);
+  const begin = order ? chunk.from[i]! : chunk.start[i]!;
+  const finish = order ? chunk.to[i]! : chunk.end[i]!;
+  const x = toX(geometry, begin);
   const open = chunk.end[i] === Number.POSITIVE_INFINITY;
   // What never finished goes on beyond the right edge.
-  const end = open ? geometry.width + 8 : toX(geometry, order ? chunk.to[i]! : chunk.end[i]!);
-  return { at, row, x, width: end - x, open };
+  const end = open ? geometry.width + 8 : toX(geometry, finish);
+  return { at, row, x, width: end - x, length: finish - begin, open };
 }
 
 function interval(chunk: Loaded, i: number, scale: Scale, history: History): [number, number] {
