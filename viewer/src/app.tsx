@@ -1,16 +1,193 @@
-// The page.
+// The page: verdict above, timeline and tabs on the left, explanation on the right.
 
-import { report } from './state.ts';
+import { useEffect } from 'preact/hooks';
+import type { RunHead } from './data/types.ts';
+import { followKeys } from './keys.ts';
+import { Help, Palette } from './palette.tsx';
+import { Banner, headline } from './panels/banner.tsx';
+import { CoverTab, SearchTab } from './panels/covertab.tsx';
+import { followFilter } from './panels/find.ts';
+import { followPlaces, pending } from './panels/focus.ts';
+import { IndexPage } from './panels/indexpage.tsx';
+import { Interpretations } from './panels/interpretations.tsx';
+import { announce, openMenu, said, toast } from './panels/local.ts';
+import { LogTab } from './panels/logtab.tsx';
+import { ContextMenu } from './panels/menu.tsx';
+import { Side } from './panels/side.tsx';
+import { SpecTab } from './panels/spectab.tsx';
+import { StateTab } from './panels/statetab.tsx';
+import { Steps } from './panels/steps.tsx';
+import { Chips, complete, Toolbar } from './panels/toolbar.tsx';
+import { head, history, problem, selection, states, tab, theme } from './state.ts';
+import { followLink, readEarly } from './sync.ts';
 import { Overview } from './timeline/overview.tsx';
 import { Timeline } from './timeline/timeline.tsx';
+import './style.css';
+
+const link = readEarly();
 
 export function App() {
-  const verdict = report.value?.verdict;
+  useEffect(() => {
+    const stops = [followKeys(), followFilter(), followPlaces(), followLink(link), followTheme(), followSelection()];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, []);
+  const page = head.value;
+  useEffect(() => {
+    if (page?.kind === 'run')
+      document.title = `${headline(page.report).word} · ${page.report.history.name.slice(0, 80)} · OmniLink`;
+    else if (page) document.title = `Runs of ${page.name.slice(0, 80)} · OmniLink`;
+  }, [page]);
   return (
-    <main>
-      <h1>{verdict?.kind}</h1>
-      <Overview />
-      <Timeline />
+    <>
+      <a class="skip" href="#main" onClick={toMain}>
+        Skip to the explanation
+      </a>
+      {page === null ? <Waiting /> : page.kind === 'index' ? <IndexPage head={page} /> : <RunPage page={page} />}
+      <ContextMenu />
+      <Palette />
+      <Help />
+      <div class="offscreen" role="status" aria-live="polite">
+        {said.value}
+      </div>
+      {toast.value && (
+        <div class="toast" aria-hidden="true">
+          {toast.value}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The fragment of the address is taken, so the link moves the focus itself. */
+function toMain(event: Event): void {
+  event.preventDefault();
+  (document.getElementById('why') ?? document.getElementById('main'))?.focus();
+}
+
+function Waiting() {
+  return (
+    <main id="main" class="waiting" tabIndex={-1}>
+      <h1>OmniLink</h1>
+      {problem.value ? <p role="alert">! {problem.value}</p> : <p>Loading…</p>}
     </main>
   );
+}
+
+function RunPage({ page }: { page: RunHead }) {
+  const none = page.report.history.operations === 0;
+  return (
+    <div class="page">
+      <Banner head={page} />
+      <main id="main" class="left" tabIndex={-1}>
+        {!none && (
+          <section class="upper" aria-label="Timeline">
+            <Toolbar />
+            <Chips />
+            <Overview />
+            <Timeline onContext={onContext} />
+          </section>
+        )}
+        <Tabs page={page} />
+      </main>
+      <Side report={page.report} />
+    </div>
+  );
+}
+
+function onContext(at: number, x: number, y: number): void {
+  const name = history.value?.name(at);
+  if (name) openMenu({ x, y, name });
+}
+
+const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | null }> = {
+  steps: { title: 'Steps', draw: () => <Steps /> },
+  interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
+  state: { title: 'State', draw: () => <StateTab /> },
+  spec: { title: 'Spec', draw: () => <SpecTab /> },
+  log: { title: 'Log', draw: () => <LogTab /> },
+  coverage: { title: 'Coverage', draw: () => <CoverTab /> },
+  search: { title: 'Search', draw: () => <SearchTab /> },
+};
+
+/** The tabs that have something to show. */
+function tabsOf({ report }: RunHead): string[] {
+  const kind = report.verdict.kind;
+  if (kind === 'rejected') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
+  if (kind === 'inconclusive') return ['search', 'steps', 'spec', 'log', 'coverage'];
+  return ['steps', 'state', 'spec', 'log', 'coverage', 'search'];
+}
+
+function Tabs({ page }: { page: RunHead }) {
+  const names = tabsOf(page);
+  const chosen =
+    names.includes(tab.value) &&
+    !(tab.value === 'steps' && names[0] !== 'steps' && (history.value?.timeline.steps ?? 0) === 0)
+      ? tab.value
+      : names[0]!;
+  const several = states.value?.part.endings.length ?? 0;
+  const onKey = (event: KeyboardEvent) => {
+    const at = names.indexOf(chosen);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: names.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const name = names[(to + names.length) % names.length]!;
+    tab.value = name;
+    document.getElementById(`tab-${name}`)?.focus();
+  };
+  return (
+    <section class="lower" aria-label="Details">
+      <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKey}>
+        {names.map(name => (
+          <button
+            type="button"
+            role="tab"
+            id={`tab-${name}`}
+            aria-selected={name === chosen}
+            aria-controls={name === chosen ? `panel-${name}` : undefined}
+            tabIndex={name === chosen ? 0 : -1}
+            onClick={() => (tab.value = name)}
+          >
+            {TABS[name]!.title}
+            {name === 'interpretations' && several > 1 && <span class="quiet"> {several}</span>}
+          </button>
+        ))}
+      </div>
+      <div class="panel" role="tabpanel" id={`panel-${chosen}`} aria-labelledby={`tab-${chosen}`} tabIndex={0}>
+        {TABS[chosen]!.draw()}
+      </div>
+    </section>
+  );
+}
+
+/** The theme of the page, and of the next page that is opened. */
+function followTheme(): () => void {
+  try {
+    const kept = localStorage.getItem('omnilink-theme');
+    if (kept === 'light' || kept === 'dark') theme.value = kept;
+  } catch {
+    // Without storage the theme is not kept.
+  }
+  return theme.subscribe(value => {
+    if (value === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = value;
+    try {
+      localStorage.setItem('omnilink-theme', value);
+    } catch {
+      // As above.
+    }
+  });
+}
+
+/** Says what was selected, and completes an assumption that waits for a second operation. */
+function followSelection(): () => void {
+  return selection.subscribe(at => {
+    if (at === null) return;
+    if (pending.peek() !== null) {
+      const name = history.peek()?.name(at);
+      if (name) complete(name);
+    }
+    announce(at);
+  });
 }
