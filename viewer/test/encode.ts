@@ -26,6 +26,15 @@ class Writer {
     return this;
   }
 
+  big(value: bigint): this {
+    while (value >= 128n) {
+      this.bytes.push(Number(value % 128n) + 128);
+      value /= 128n;
+    }
+    this.bytes.push(Number(value));
+    return this;
+  }
+
   raw(bytes: ArrayLike<number>): this {
     for (let i = 0; i < bytes.length; i += 1) this.bytes.push(bytes[i]!);
     return this;
@@ -42,6 +51,10 @@ class Writer {
 
 function zigzag(value: number): number {
   return value >= 0 ? 2 * value : -2 * value - 1;
+}
+
+function bigZigzag(value: bigint): bigint {
+  return value >= 0n ? 2n * value : -2n * value - 1n;
 }
 
 /** The part `chunk-K`. `times` and `ranks` are the first ones of the chunk. */
@@ -73,7 +86,7 @@ export function encodeChunk(entries: Entry[], time: number, rank: number): Uint8
     for (const [place, value] of entry.values.entries()) {
       if (typeof value === 'number') {
         const key = `${entry.shape} ${place}`;
-        values.number(2 * zigzag(value - (before.get(key) ?? 0)));
+        values.big(2n * bigZigzag(BigInt(value) - BigInt(before.get(key) ?? 0)));
         before.set(key, value);
       } else {
         if (!table.has(value)) table.set(value, table.size);
