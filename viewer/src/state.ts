@@ -144,10 +144,11 @@ export function selectStep(at: number | null): void {
 /** How much of the history a glance takes in, in ranks. */
 const GLANCE = 48;
 
-/** A glance at an operation: less if only that leaves room for its text on a usual screen. */
+/** A glance at an operation: less if only that leaves room for its text on a usual screen, more if it is long. */
 function glanceAt(op: Op): number {
   const wanted = (Math.min(op.text.length, 40) + 4) * 7.2;
-  return Math.min(GLANCE, Math.max(18, (1000 * (op.to - op.from)) / wanted));
+  const length = op.to - op.from;
+  return Math.min(Math.max(GLANCE, Math.min(4 * GLANCE, 3 * length)), Math.max(18, (1000 * length) / wanted));
 }
 
 /** Looks at the failure: a glance, most of it before. Without a failure, at the widest place, or at the end. */

@@ -41,10 +41,16 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   const scene = compose(history, lanes, geometry);
   pen.rect(0, 0, width, height, { fill: colors.bg });
   pen.within(left, 0, width - left, height, () => {
-    drawAxis(pen, picture);
+    const legal = legalOf(picture);
+    drawAxis(pen, picture, legal);
+    if (legal) {
+      pen.line([legal.x, 3, legal.x, top], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
+      pen.text(legal.from + 4, AXIS / 2, legal.text, { fill: colors.accent });
+    }
     pen.within(left, top, width - left, height - top, () => {
       drawBands(pen, picture);
       drawRules(pen, picture);
+      if (legal) pen.line([legal.x, top, legal.x, height], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
       for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
       const heights = heightsOf(scene);
       drawMarks(pen, picture, scene, heights);
@@ -54,7 +60,6 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       drawOrder(pen, picture);
       for (const [i, box] of scene.boxes.entries()) drawText(pen, picture, box, statuses[i]!);
     });
-    drawLegal(pen, picture);
   });
   drawNames(pen, picture);
   drawScroll(pen, picture);
@@ -171,8 +176,9 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
 
 function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: Heights): void {
   const { geometry, colors, selection, matches } = picture;
-  const y = toY(geometry, box.row) + 4.5;
-  const height = geometry.lane - 10;
+  const tight = geometry.lane < 30;
+  const y = toY(geometry, box.row) + (tight ? 2.5 : 4.5);
+  const height = geometry.lane - (tight ? 6 : 10);
   const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.28 : 1;
   const x = Math.max(box.x, geometry.left - 8);
   const width = Math.min(box.x + box.width, geometry.width + 8) - x;
@@ -232,26 +238,31 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status): void {
     pen.text(x, y, shown, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
 
-/** Where the blocked operation would have been allowed. */
-function drawLegal(pen: Pen, picture: Picture): void {
-  const { report, geometry, colors, history } = picture;
+/** Where the blocked operation would have been allowed: a line, and words on the axis. */
+interface Legal {
+  x: number;
+  text: string;
+  /** The words in pixels. */
+  from: number;
+  to: number;
+}
+
+function legalOf(picture: Picture): Legal | null {
+  const { report, geometry, history } = picture;
   const { verdict } = report;
-  if (verdict.kind !== 'rejected') return;
+  if (verdict.kind !== 'rejected') return null;
   const { legal } = verdict;
-  if (legal.kind !== 'earlier' && legal.kind !== 'later') return;
+  if (legal.kind !== 'earlier' && legal.kind !== 'later') return null;
   const at = history.timeline.mentioned[legal.kind === 'earlier' ? legal.until : legal.after];
   const ends = at === undefined ? null : extent(picture, at);
-  if (!ends) return;
+  if (!ends) return null;
   const later = legal.kind === 'later';
   const x = Math.round(later ? ends[0] : Math.min(ends[1], geometry.width)) + 0.5;
-  if (x < geometry.left || x > geometry.width) return;
-  pen.line([x, AXIS - 4, x, geometry.height], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
+  if (x < geometry.left || x > geometry.width) return null;
   const text = later ? 'allowed from here ›' : '‹ allowed until here';
   const wide = text.length * letterWidth() + 8;
-  const flip = later ? x + wide > geometry.width : x - wide < geometry.left;
-  const right = later !== flip;
-  pen.rect(right ? x : x - wide, 2, wide, AXIS - 6, { fill: colors.bg, alpha: 0.9 });
-  pen.text(right ? x + 4 : x - 4, AXIS / 2, text, { fill: colors.accent, align: right ? 'left' : 'right' });
+  const right = later ? x + wide <= geometry.width : x - wide < geometry.left;
+  return { x, text, from: right ? x : x - wide, to: right ? x + wide : x };
 }
 
 function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture): void {

@@ -81,6 +81,7 @@ function drawStretches(
   const { from, to, scale, lane } = geometry;
   const line: number[] = begin ? [...begin] : [];
   const ticks: { x: number; y: number; partway: boolean; step: number }[] = [];
+  const hidden = toY(geometry, picture.lanes.shown.length);
   for (const { first, op, partway, points } of stretches) {
     const moments = points[scale];
     const low = Math.max(0, search(moments.length, i => moments[i]! >= from) - 1);
@@ -101,8 +102,8 @@ function drawStretches(
     );
   }
   if (thin || ticks.length > (geometry.width - geometry.left) / 3) return;
-  const reach = lane / 2 - 3;
   for (const { x, y, partway, step } of ticks) {
+    const reach = y > hidden ? 3 : lane / 2 - 3;
     // A step with which its operation is not over is hollow.
     if (partway) pen.rect(x - 2, y - reach, 4, 2 * reach, { fill: colors.bg, stroke: colors.line, width: 1 });
     else pen.rect(x - 1.5, y - reach, 3, 2 * reach, { fill: colors.line });

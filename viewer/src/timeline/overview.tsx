@@ -127,7 +127,10 @@ function draw(pen: Pen): void {
   });
   pen.rect(0, 0, left, height, { fill: colors.panel });
   pen.text(6, height / 2 - 7, name, { fill: colors.muted, small: true });
-  pen.text(6, height / 2 + 6, `≤ ${most.toLocaleString('en')}`, { fill: colors.muted, small: true });
+  pen.text(6, height / 2 + 6, `≤ ${most.toLocaleString('en', { notation: 'compact' })}`, {
+    fill: colors.muted,
+    small: true,
+  });
   pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
   pen.rect(0, height - 1, width, 1, { fill: colors.border });
 }
