@@ -17,7 +17,7 @@ import { Side } from './panels/side.tsx';
 import { SpecTab } from './panels/spectab.tsx';
 import { StateTab } from './panels/statetab.tsx';
 import { Steps } from './panels/steps.tsx';
-import { Chips, complete, Toolbar } from './panels/toolbar.tsx';
+import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
 import { head, history, problem, selection, states, tab, theme } from './state.ts';
 import { followLink, readEarly } from './sync.ts';
 import { Overview } from './timeline/overview.tsx';
@@ -138,21 +138,24 @@ function Tabs({ page }: { page: RunHead }) {
   };
   return (
     <section class="lower" aria-label="Details">
-      <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKey}>
-        {names.map(name => (
-          <button
-            type="button"
-            role="tab"
-            id={`tab-${name}`}
-            aria-selected={name === chosen}
-            aria-controls={name === chosen ? `panel-${name}` : undefined}
-            tabIndex={name === chosen ? 0 : -1}
-            onClick={() => (tab.value = name)}
-          >
-            {TABS[name]!.title}
-            {name === 'interpretations' && several > 1 && <span class="quiet"> {several}</span>}
-          </button>
-        ))}
+      <div class="bar">
+        <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKey}>
+          {names.map(name => (
+            <button
+              type="button"
+              role="tab"
+              id={`tab-${name}`}
+              aria-selected={name === chosen}
+              aria-controls={name === chosen ? `panel-${name}` : undefined}
+              tabIndex={name === chosen ? 0 : -1}
+              onClick={() => (tab.value = name)}
+            >
+              {TABS[name]!.title}
+              {name === 'interpretations' && several > 1 && <span class="quiet"> {several}</span>}
+            </button>
+          ))}
+        </div>
+        <Legend />
       </div>
       <div class="panel" role="tabpanel" id={`panel-${chosen}`} aria-labelledby={`tab-${chosen}`} tabIndex={0}>
         {TABS[chosen]!.draw()}

@@ -3,7 +3,7 @@
 
 import { effect } from '@preact/signals';
 import { format, type Link, parse } from './link.ts';
-import { choose, showOperation } from './panels/local.ts';
+import { arriving, choose, showOperation } from './panels/local.ts';
 import {
   blocked,
   ending,
@@ -89,7 +89,7 @@ async function apply(link: Link): Promise<void> {
 /** The link of what is on the screen, without `#`. */
 function current(): string {
   const at = selection.value;
-  const name = at === null ? null : (history.value?.name(at) ?? null);
+  const name = at === null ? null : (arriving()?.name(at) ?? null);
   const { from, to } = viewport.value;
   const link: Link = { focus: focus.value, watch: watch.value, x: [from, to], scale: scale.value };
   if (name !== null) link.op = name;

@@ -106,7 +106,8 @@ function Sentence({ report }: { report: Report }) {
     return (
       <p>
         {capital(brief(verdict.stop, 400))}. {many(report.stats.returned, 'operation')}
-        {of} had returned by then, and all that was seen until there can be explained. This says nothing about the rest.
+        {of} had returned by then. Nothing against the history was found until there, and nothing is said about the
+        rest.
       </p>
     );
   }

@@ -109,19 +109,6 @@ export function SearchTab() {
           </ul>
         </section>
       )}
-      {about.verdict.kind === 'inconclusive' && (
-        <section aria-labelledby="h-hints">
-          <h3 id="h-hints">What can help</h3>
-          <ul>
-            <li>
-              Record tighter timeboxes at the widest place: what does not overlap need not be tried in both orders.
-            </li>
-            <li>Let the check run longer, or with more memory: the verdict so far costs nothing to keep.</li>
-            <li>Record fewer operations at once, or split the history by keys that do not touch each other.</li>
-            <li>Give results that the specification leaves open: a value that is recorded need not be guessed.</li>
-          </ul>
-        </section>
-      )}
     </div>
   );
 }

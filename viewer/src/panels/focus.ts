@@ -7,7 +7,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { focus, history, refresh, run, states, stepOf } from '../state.ts';
-import { say } from './local.ts';
+import { arriving, say } from './local.ts';
 
 export type Assumption = { kind: 'order'; first: string; second: string } | { kind: 'state'; op: string; id: string };
 
@@ -41,7 +41,7 @@ export const fitting = computed<number[] | null>(() => {
 /** Whether an interpretation fits an assumption. */
 function fits(assumption: Assumption, way: number): boolean {
   // Steps of common orders arrive in parts.
-  void history.value?.version.value;
+  arriving();
   const stepIn = (name: string) => {
     const place = places.value.get(name);
     return place == null ? null : stepOf(place, way);

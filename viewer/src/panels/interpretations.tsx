@@ -6,10 +6,10 @@
 
 import { signal } from '@preact/signals';
 import type { Rejection, Report } from '../data/types.ts';
-import { ending, history, report, states, step } from '../state.ts';
+import { ending, report, states, step } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assume, fitting } from './focus.ts';
-import { choose, openMenu, showStep } from './local.ts';
+import { arriving, choose, openMenu, showStep } from './local.ts';
 import { short } from './outcome.ts';
 
 /** More columns than this are not drawn at once. */
@@ -45,10 +45,9 @@ function byReason(about: Report, rejection: Rejection, ways: number[]): Group[] 
 export function Interpretations() {
   const about = report.value;
   const known = states.value;
-  const past = history.value;
+  const past = arriving();
   if (!about || !known || !past || about.verdict.kind !== 'rejected')
     return <p class="empty">There is only one interpretation to look at.</p>;
-  void past.version.value;
   const verdict = about.verdict;
   const { endings } = known.part;
   if (endings.length === 0) return <p class="empty">How interpretations end is not known here.</p>;
@@ -177,7 +176,7 @@ function cells(columns: number[], at: number): { ways: number[] }[] {
 }
 
 function Cell({ ways, at, common }: { ways: number[]; at: number; common: number }) {
-  const past = history.value!;
+  const past = arriving()!;
   const first = ways[0]!;
   const end = states.value!.part.endings[first]!;
   const taken = end.steps[at];

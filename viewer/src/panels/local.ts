@@ -1,6 +1,7 @@
 // What the panels share among themselves: what is open, what was announced, and walking by steps and operations.
 
 import { batch, signal } from '@preact/signals';
+import type { History } from '../data/history.ts';
 import type { OpRef, Span } from '../data/types.ts';
 import {
   blocked,
@@ -80,6 +81,12 @@ export async function copy(text: string, what: string): Promise<boolean> {
   }
   say(done ? `Copied ${what}` : `Could not copy ${what}`);
   return done;
+}
+
+/** The history, for a component that is to be drawn again when more of it has arrived. */
+export function arriving(): History | null {
+  const past = history.value;
+  return past && past.version.value >= 0 ? past : null;
 }
 
 /** Selects an operation that the report speaks of. */

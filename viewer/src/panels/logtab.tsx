@@ -2,9 +2,9 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Field } from '../data/types.ts';
-import { blocked, history, report, selection, statusOf, stepOf, waiting } from '../state.ts';
+import { blocked, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
-import { openMenu, showOperation } from './local.ts';
+import { arriving, openMenu, showOperation } from './local.ts';
 import { Copy } from './parts.tsx';
 import { timebox } from './steps.tsx';
 import { Value } from './value.tsx';
@@ -19,9 +19,8 @@ export const STATUS: Record<string, [sign: string, word: string]> = {
 };
 
 export function LogTab() {
-  const past = history.value;
+  const past = arriving();
   if (!past) return null;
-  void past.version.value;
   return (
     <div class="padded log">
       <Selected />
@@ -31,7 +30,7 @@ export function LogTab() {
 }
 
 function Selected() {
-  const past = history.value!;
+  const past = arriving()!;
   const at = selection.value;
   const op = at === null ? null : past.op(at);
   if (at === null || !op) return <p class="quiet">Select an operation to see what was recorded about it.</p>;
@@ -96,7 +95,7 @@ function Entry({ name, value }: { name: string; value: string }) {
 
 /** Operations that could not be placed: those that could be next, then those that began later, then the unfinished. */
 function Unplaced() {
-  const past = history.value!;
+  const past = arriving()!;
   const [most, setMost] = useState(24);
   const stuck = blocked.value;
   const kind = report.value?.verdict.kind;

@@ -15,6 +15,7 @@ import { assumed, came } from './words.ts';
 /** All of it. */
 export function Side({ report }: { report: Report }) {
   const { verdict } = report;
+  const none = report.history.operations === 0;
   return (
     <aside id="why" class="side" tabIndex={-1} aria-label="Explanation">
       {verdict.kind === 'rejected' && <Rejected report={report} rejection={verdict} />}
@@ -28,7 +29,7 @@ export function Side({ report }: { report: Report }) {
           </Section>
         </>
       )}
-      {verdict.kind === 'inconclusive' && (
+      {!none && verdict.kind === 'inconclusive' && (
         <Section id="h-why" title="Why it stopped">
           <article class="card odd">
             <p>{brief(verdict.stop, 600)}</p>
@@ -38,9 +39,28 @@ export function Side({ report }: { report: Report }) {
             </p>
           </article>
           <Widest report={report} />
+          <article class="card">
+            <h3>What can help</h3>
+            <ul class="hints">
+              <li>Record tighter timeboxes at the widest place: what does not overlap is not tried in both orders.</li>
+              <li>Let the check run longer, or give it more memory.</li>
+              <li>Record fewer operations at once, or split the history by keys that do not touch each other.</li>
+              <li>Record results that are left open: a value that is known is not guessed.</li>
+            </ul>
+          </article>
         </Section>
       )}
-      {verdict.kind === 'accepted' && (
+      {none && (
+        <Section id="h-why" title="What to do">
+          <article class="card">
+            <p>
+              No verdict can be wrong about nothing, and none is worth anything. Record the program again, and see that
+              the files of its processes are in the directory that is checked.
+            </p>
+          </article>
+        </Section>
+      )}
+      {!none && verdict.kind === 'accepted' && (
         <Section id="h-why" title="Why it is accepted">
           <article class="card good">
             <p>
@@ -242,7 +262,7 @@ export function Widest({ report }: { report: Report }) {
       </p>
       {widest.in_flight.length > 0 && (
         <details>
-          <summary>{many(widest.in_flight.length, 'timebox', 'timeboxes')} overlap there</summary>
+          <summary>{many(widest.in_flight.length, 'timebox overlaps', 'timeboxes overlap')} there</summary>
           <ul class="ops">
             <Few
               items={widest.in_flight}

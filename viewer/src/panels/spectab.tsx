@@ -78,7 +78,10 @@ export function SpecTab() {
     line: 0,
   };
   const shown = lines[at.source] ?? lines[0]!;
-  const first = [...shown.marks.keys()].sort((a, b) => a - b)[0];
+  const marked = [...shown.marks.keys()].sort((a, b) => a - b);
+  const isBad = (line: number) =>
+    shown.marks.get(line)!.some(mark => mark.outcome && ['bad', 'odd'].includes(glyph(mark.outcome).tone));
+  const first = marked.find(isBad) ?? marked[0];
   const active = at.line > 0 ? at.line - 1 : (first ?? 0);
   return (
     <div class="spec">

@@ -19,6 +19,7 @@ import {
 } from '../state.ts';
 import { brief, count } from '../text.ts';
 import { assume } from './focus.ts';
+import { arriving } from './local.ts';
 import { Copy } from './parts.tsx';
 import { Pieces } from './steps.tsx';
 import { columnsOf, isTable, type Node, parseValue, print } from './tla.ts';
@@ -30,7 +31,7 @@ const ROWS = 60;
 
 export function StateTab() {
   const known = states.value;
-  const past = history.value;
+  const past = arriving();
   if (!known || !past || known.part.ids.length === 0) return <p class="empty">States are not known here.</p>;
   const at = step.value ?? stepCount.value - 1;
   const after = known.state(at + 1, ending.value);

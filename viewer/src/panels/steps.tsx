@@ -8,7 +8,6 @@ import type { Report } from '../data/types.ts';
 import {
   blocked,
   ending,
-  history,
   matches,
   report,
   select,
@@ -19,9 +18,9 @@ import {
   stepCount,
   stepOf,
 } from '../state.ts';
-import { brief, count, many, visible } from '../text.ts';
+import { brief, count, head, many, visible } from '../text.ts';
 import { assume, pending } from './focus.ts';
-import { openMenu, showOperation, showStep } from './local.ts';
+import { arriving, openMenu, showOperation, showStep } from './local.ts';
 import { failing, short } from './outcome.ts';
 import { Op as OpButton } from './parts.tsx';
 import { Rows } from './virtual.tsx';
@@ -50,10 +49,9 @@ export function isMatch(found: ArrayLike<number> | null, place: number): boolean
 
 /** The list. */
 export function Steps() {
-  const past = history.value;
+  const past = arriving();
   const about = report.value;
   if (!past || !about) return null;
-  void past.version.value;
   const stuck = blocked.value;
   const total = stepCount.value;
   if (total === 0) return <Recent report={about} />;
@@ -118,7 +116,7 @@ export function Steps() {
 }
 
 function Blocked({ report: about, place }: { report: Report; place: number }) {
-  const past = history.value;
+  const past = arriving();
   const op = past?.op(place);
   if (!past || !op) return <span role="gridcell">loading…</span>;
   const { verdict } = about;
@@ -148,7 +146,7 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
 }
 
 function Step({ at, common, endings }: { at: number; common: number; endings: number }) {
-  const past = history.value;
+  const past = arriving();
   const taken = stepAt(at);
   const op = taken && past?.op(taken.op);
   if (!past || !taken || !op) return <span role="gridcell">#{count(at + 1)} loading…</span>;
@@ -164,7 +162,7 @@ function Step({ at, common, endings }: { at: number; common: number; endings: nu
         )}
         {apart && (
           <span class="tag" title={`only in interpretation ${ending.value + 1}`}>
-            {at === common ? '⑂ here they part' : '⑂'}
+            {at === common ? '≠ from here' : '≠'}
           </span>
         )}
       </span>
@@ -184,7 +182,7 @@ function Step({ at, common, endings }: { at: number; common: number; endings: nu
 }
 
 /** What a step changed: the variables that are different, with what was removed and added. */
-export function Change({ at, width = 160 }: { at: number; width?: number }) {
+export function Change({ at, width = 54 }: { at: number; width?: number }) {
   const known = states.value;
   const before = known?.state(at, ending.value);
   const after = known?.state(at + 1, ending.value);
@@ -202,7 +200,11 @@ export function Change({ at, width = 160 }: { at: number; width?: number }) {
         <>
           {place > 0 && '; '}
           {known.variables.length > 1 && <b>{brief(known.variables[variable]!, 30)} </b>}
-          <Pieces before={before[variable]!} after={after[variable]!} width={width} />
+          <Pieces
+            before={before[variable]!}
+            after={after[variable]!}
+            width={Math.max(24, width / Math.min(4, changed.length))}
+          />
         </>
       ))}
       {changed.length > 4 && ` and ${changed.length - 4} more`}
@@ -210,39 +212,35 @@ export function Change({ at, width = 160 }: { at: number; width?: number }) {
   );
 }
 
-/** A value with what was removed struck out and what was added marked. */
+/** A value with what was removed struck out and what was added marked. If it is long, what stays is cut around it: what
+ * changed must be in sight. */
 export function Pieces({ before, after, width }: { before: string; after: string; width: number }) {
   const pieces = diff(before, after);
-  // What changed must be in sight: what stays is cut around it.
-  const room = Math.max(12, Math.floor(width / 3));
+  const long = pieces.reduce((sum, piece) => sum + piece.text.length, 0) > width;
+  const shown = pieces.slice(0, 24);
   return (
     <>
-      {pieces.slice(0, 24).map((piece, place) => {
-        const text = piece.text.length <= width ? piece.text : '';
-        if (piece.kind === 'same') {
-          const first = place === 0;
-          const last = place === pieces.length - 1;
-          if (piece.text.length <= room * 2) return visible(piece.text);
-          const begin = first && pieces.length > 1 ? brief(piece.text, 2) : brief(piece.text, room);
-          const end = last ? '' : visible(piece.text.slice(-room));
-          return `${begin}${end === '' ? '' : `${begin.endsWith('…') ? '' : '…'}${end}`}`;
-        }
-        const shown = text === '' ? brief(piece.text, width) : visible(text);
-        return piece.kind === 'removed' ? (
-          <del>
-            <span class="offscreen">removed </span>
-            {shown}
-          </del>
-        ) : (
-          <ins>
-            <span class="offscreen">added </span>
-            {shown}
-          </ins>
+      {shown.map(({ text, kind }, place) => {
+        if (kind === 'same')
+          return long ? middle(text, place === 0 ? 3 : 12, place === pieces.length - 1 ? 0 : 14) : visible(text);
+        const word = kind === 'removed' ? 'removed ' : 'added ';
+        const inner = (
+          <>
+            <span class="offscreen">{word}</span>
+            {brief(text, Math.max(40, width))}
+          </>
         );
+        return kind === 'removed' ? <del>{inner}</del> : <ins>{inner}</ins>;
       })}
-      {pieces.length > 24 && '…'}
+      {pieces.length > shown.length && '…'}
     </>
   );
+}
+
+/** A text with its middle left out. */
+function middle(text: string, front: number, back: number): string {
+  if (text.length <= front + back + 3) return visible(text);
+  return `${visible(head(text, front))}…${back > 0 ? visible(text.slice(-back)) : ''}`;
 }
 
 function Pin({ name, at }: { name: string; at?: number }) {

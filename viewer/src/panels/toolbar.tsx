@@ -44,7 +44,12 @@ export function Toolbar() {
           if (stuck !== null) void showOperation(stuck);
         }}
       >
-        {stuck === null ? 'Jump to the end' : 'Jump to failure'} <kbd>e</kbd>
+        {stuck !== null
+          ? 'Jump to failure'
+          : report.value?.stats.widest
+            ? 'Jump to the widest place'
+            : 'Jump to the end'}{' '}
+        <kbd>e</kbd>
       </button>
       {stuck !== null && (
         <button
@@ -99,24 +104,6 @@ export function Toolbar() {
           </button>
         </span>
       )}
-      <span class="legend" aria-label="Legend" role="img">
-        <span class="placed">
-          <i />✓ placed
-        </span>
-        {stuck !== null && (
-          <>
-            <span class="blocked">
-              <i />✗ blocked
-            </span>
-            <span class="waiting">
-              <i />… waiting
-            </span>
-            <span class="after">
-              <i />· after failure
-            </span>
-          </>
-        )}
-      </span>
       <span class="push" />
       <label class="width">
         <span class="offscreen">Characters of a value</span>
@@ -271,6 +258,38 @@ export function step(event: KeyboardEvent, box: HTMLElement): void {
   event.preventDefault();
   event.stopPropagation();
   items[(to + items.length) % items.length]?.focus();
+}
+
+/** What the colours and signs of the timeline mean. */
+export function Legend() {
+  const stuck = blocked.value;
+  const kind = report.value?.verdict.kind;
+  if (history.value?.size === 0) return null;
+  return (
+    <span class="legend" aria-label="Legend" role="img">
+      <span class="placed">
+        <i />✓ placed
+      </span>
+      {kind === 'inconclusive' && (
+        <span class="unknown">
+          <i />? not known
+        </span>
+      )}
+      {stuck !== null && (
+        <>
+          <span class="blocked">
+            <i />✗ blocked
+          </span>
+          <span class="waiting">
+            <i />… waiting
+          </span>
+          <span class="after">
+            <i />· after failure
+          </span>
+        </>
+      )}
+    </span>
+  );
 }
 
 /** What is assumed, what is being chosen, and what went wrong. */

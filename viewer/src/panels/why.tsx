@@ -62,8 +62,22 @@ export function Conjuncts({
 
 function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) {
   const [all, setAll] = useState(false);
+  const [open, setOpen] = useState(false);
   const found = groups(conjunct);
   const lone = found.length === 1;
+  if (!open && conjunct.outcomes.every(outcome => outcome === 'true')) {
+    const has = found.some(group => group.values.length > 0);
+    return (
+      <p class="outcome">
+        TRUE in {everywhere(states)}{' '}
+        {has && (
+          <button type="button" class="more" onClick={() => setOpen(true)}>
+            values
+          </button>
+        )}
+      </p>
+    );
+  }
   if (lone && found[0]!.values.length === 0 && typeof found[0]!.outcome === 'string') {
     const word = glyph(found[0]!.outcome).word;
     return word === 'TRUE' ? null : <p class="outcome">{`${word} in ${everywhere(states)}`}</p>;
