@@ -148,35 +148,45 @@ const GLANCE = 48;
 function glanceAt(op: Op): number {
   const wanted = (Math.min(op.text.length, 40) + 4) * 7.2;
   const length = op.to - op.from;
-  return Math.min(Math.max(GLANCE, Math.min(4 * GLANCE, 3 * length)), Math.max(18, (1000 * length) / wanted));
+  return Math.min(Math.max(GLANCE, Math.min(4 * GLANCE, 3 * length)), Math.max(24, (1000 * length) / wanted));
 }
 
-/** Looks at the failure: a glance, most of it before. Without a failure, at the widest place, or at the end. */
+/** Looks at the failure: a glance, most of it before. Without a failure, at the place where the search was widest, or at
+ * the end of the order if that is not known. */
 export function showFailure(): void {
+  void goToFailure();
+}
+
+async function goToFailure(): Promise<void> {
   const past = history.value;
   if (!past) return;
-  const widest = report.value?.stats.widest?.at ?? null;
-  const at = blocked.value ?? (widest === null ? null : placeOf(widest)) ?? endOfOrder();
+  const [looked, chosen] = [viewport.value, selection.value];
+  const at = blocked.value ?? widest() ?? (await endOfOrder(past));
   if (at === null) {
     showWhole();
     return;
   }
-  void past.ensure(at, at).then(() => {
-    const op = past.op(at);
-    if (!op) return;
-    const glance = glanceAt(op);
-    const end = Math.min(op.to, op.from + glance / 2);
-    batch(() => {
-      look('order', end - glance * 0.7, end + glance * 0.3);
-      if (blocked.value === at) select(at);
-    });
+  await past.ensure(at, at);
+  const op = past.op(at);
+  // Who has looked elsewhere meanwhile, perhaps because a link said so, stays there.
+  if (!op || past !== history.value || looked !== viewport.value || chosen !== selection.value) return;
+  const glance = glanceAt(op);
+  const end = Math.min(op.to, op.from + glance / 2);
+  batch(() => {
+    look('order', end - glance * 0.7, end + glance * 0.3);
+    if (blocked.value === at) select(at);
   });
 }
 
-function endOfOrder(): number | null {
-  const past = history.value;
-  if (!past || past.size === 0) return null;
-  return past.timeline.steps > 0 ? past.opAtStep(past.timeline.steps - 1) : null;
+async function endOfOrder(past: History): Promise<number | null> {
+  const last = past.timeline.steps - 1;
+  await past.ensureSteps(last, last);
+  return past.opAtStep(last);
+}
+
+function widest(): number | null {
+  const op = report.value?.stats.widest?.at ?? null;
+  return op === null ? null : placeOf(op);
 }
 
 /** Looks at everything. */

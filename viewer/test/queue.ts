@@ -10,6 +10,8 @@ export interface Plan {
   processes: number;
   /** False: the history is as it should be. */
   fails: boolean;
+  /** Every third process stops in its last operation, or does not. */
+  stops?: boolean;
 }
 
 const CHUNK = 16_384;
@@ -49,11 +51,14 @@ interface Draft extends Entry {
 /** The parts by name, not compressed. */
 export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
   const { entries, blocked } = run(plan);
-  const moments = [...new Set(entries.flatMap(entry => [entry.start, entry.end!]))].sort((a, b) => a - b);
+  const long = plan.stops ? leaveOpen(entries, blocked) : [];
+  const moments = [...new Set(entries.flatMap(({ start, end }) => (end === null ? [start] : [start, end])))].sort(
+    (a, b) => a - b,
+  );
   const rank = new Map(moments.map((time, i) => [time, i]));
   for (const entry of entries) {
     entry.from = rank.get(entry.start)!;
-    entry.to = rank.get(entry.end!)!;
+    entry.to = entry.end === null ? moments.length : rank.get(entry.end)!;
   }
   const stuck = blocked === null ? null : entries[blocked]!;
   const order = entries
@@ -92,15 +97,20 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
   const chunks: Timeline['chunks'] = [];
   for (let at = 0; at < entries.length; at += CHUNK) {
     const slice = entries.slice(at, at + CHUNK);
-    const last = slice.reduce((a, b) => (b.to > a.to ? b : a));
+    const closed = slice.filter(entry => entry.end !== null);
+    const last = closed.reduce((a, b) => (b.to > a.to ? b : a), closed[0] ?? slice[0]!);
     const origin = moments[0]!;
     chunks.push({
       first: at,
       count: slice.length,
       ranks: [slice[0]!.from, last.to],
-      times: [slice[0]!.start - origin, last.end! - origin],
+      times: [slice[0]!.start - origin, (last.end ?? last.start) - origin],
     });
-    const shifted = slice.map(entry => ({ ...entry, start: entry.start - origin, end: entry.end! - origin }));
+    const shifted = slice.map(entry => ({
+      ...entry,
+      start: entry.start - origin,
+      end: entry.end === null ? null : entry.end - origin,
+    }));
     parts.set(`chunk-${chunks.length - 1}`, encodeChunk(shifted, slice[0]!.start - origin, slice[0]!.from));
   }
   const orders: Timeline['orders'] = [];
@@ -121,7 +131,7 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
   const finals = ended.map(walk => state(walk.at(-1)!));
   const verdict: Report['verdict'] =
     blocked === null || !stuck ? { kind: 'accepted' } : reject(entries, blocked, order, endings, finals, mention);
-  const widest = mention(Math.floor(entries.length * 0.6));
+  const widest = entries.length === 0 ? null : mention(Math.floor(entries.length * 0.6));
   const report: Report = {
     schema: 'omnilink.report/1',
     history: { name: 'runs/queue.trace', operations: entries.length, processes: plan.processes, cuts: [] },
@@ -136,7 +146,7 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
       evaluations: order.length * 9,
       generated: order.length * 3,
       distinct: order.length * 2,
-      widest: { width: 183, at: widest, in_flight: [widest] },
+      widest: widest === null ? null : { width: 183, at: widest, in_flight: [widest] },
       seconds: 0.8,
     },
     notes: [],
@@ -163,7 +173,7 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
       mentioned,
       overview: overview(entries, moments.length),
       actions: SHAPES.map((shape, i) => ({ name: shape.action, count: counts[i]! })),
-      long: [],
+      long,
     },
     served: null,
   };
@@ -223,11 +233,19 @@ function run({ operations, processes, fails }: Plan): { entries: Draft[]; blocke
   return { entries, blocked };
 }
 
+/** Takes the end from the last operation of every third process, and returns the places of these. */
+function leaveOpen(entries: Draft[], blocked: number | null): number[] {
+  const last = new Map(entries.map(({ process }, at) => [process, at]));
+  const places = [...last].filter(([process, at]) => process % 3 === 0 && at !== blocked).map(([, at]) => at);
+  for (const at of places) entries[at]!.end = null;
+  return places.sort((a, b) => a - b);
+}
+
 /** Where the last two enqueues stand next to each other in the order and overlap. */
 function lastSwap(entries: Draft[], order: number[]): number | null {
   for (let i = order.length - 2; i > Math.max(0, order.length - 30); i -= 1) {
     const [a, b] = [entries[order[i]!]!, entries[order[i + 1]!]!];
-    if (a.shape === 0 && b.shape === 0 && b.start <= a.end! && a.start <= b.end!) return i;
+    if (a.shape === 0 && b.shape === 0 && b.start <= (a.end ?? b.start) && a.start <= (b.end ?? a.start)) return i;
   }
   return null;
 }

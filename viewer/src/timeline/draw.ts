@@ -8,6 +8,7 @@
 import type { History } from '../data/history.ts';
 import type { Ending, Report } from '../data/types.ts';
 import type { Status } from '../state.ts';
+import { visible } from '../text.ts';
 import { drawAxis } from './axis.ts';
 import type { Colors } from './colors.ts';
 import type { Lanes } from './lanes.ts';
@@ -229,13 +230,15 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status): void {
   const room = Math.min(box.x + box.width, geometry.width + 40) - x - 4;
   if (box.width < BAR && status !== 'blocked') return;
   const glyph = GLYPH[status];
-  const text = history.text(box.at) ?? '';
+  const text = visible(history.text(box.at) ?? '');
   const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
   const fill = status === 'after' || status === 'unknown' ? colors.muted : colors.text;
   const shown = cut(glyph + text, room) || glyph.trim().slice(0, Math.max(0, Math.floor(room / letterWidth())));
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
-  if (shown)
-    pen.text(x, y, shown, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
+  if (!shown) return;
+  // The line may pass behind; letters stay legible on a ground of their own.
+  pen.rect(x - 1, y - 6, shown.length * letterWidth() + 2, 13, { fill: soft(colors, status), alpha: 0.72 * alpha });
+  pen.text(x, y, shown, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
 
 /** Where the blocked operation would have been allowed: a line, and words on the axis. */
@@ -274,7 +277,7 @@ function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture
       const y = toY(geometry, row) + geometry.lane / 2;
       const process = lanes.shown[row];
       if (process === undefined) continue;
-      const name = cut(history.timeline.processes[process]!, left - 22);
+      const name = cut(visible(history.timeline.processes[process]!.slice(0, 40)), left - 22);
       if (pins.includes(process)) pen.rect(7, y - 3, 6, 6, { fill: colors.accent, radius: 3 });
       pen.text(18, y, name, { fill: colors.muted, bold: pins.includes(process) });
     }

@@ -19,6 +19,7 @@ import {
   stepOf,
   zoom,
 } from '../state.ts';
+import { brief, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
 import { geometry, lanes, pictureNow, scroll, size } from './picture.ts';
@@ -94,15 +95,15 @@ function Tip() {
   const { width, height } = size.value;
   const taken = stepOf(at.at);
   const lines = [
-    `${op.name} · ${WORDS[statusOf(at.at)]}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
+    `${brief(op.name, 60)} · ${WORDS[statusOf(at.at)]}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
     `${moment(op.start)} … ${op.end === null ? 'never finished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`}`,
-    ...op.meta.map(({ name, value }) => `${name}: ${value.length > 120 ? `${value.slice(0, 120)}…` : value}`),
+    ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
   ];
   const across = at.x > width / 2 ? { right: `${width - at.x + 12}px` } : { left: `${at.x + 12}px` };
   const down = at.y > height / 2 ? { bottom: `${height - at.y + 10}px` } : { top: `${at.y + 14}px` };
   return (
     <div class="tip" style={{ ...across, ...down }} aria-hidden="true">
-      <b>{op.text.length > 240 ? `${op.text.slice(0, 240)}…` : op.text}</b>
+      <b>{brief(op.text, 240)}</b>
       {lines.join('\n')}
     </div>
   );
@@ -132,11 +133,11 @@ function describe(scene: Scene): string {
   const what = scale.value === 'order' ? `events ${range} in order` : `times ${range} after the first`;
   const stuck = blocked.value;
   const shown = stuck !== null && scene.boxes.some(box => box.at === stuck);
-  const failure = shown ? `; blocked: ${past.name(stuck)} ${(past.text(stuck) ?? '').slice(0, 80)}` : '';
+  const failure = shown ? `; blocked: ${brief(past.name(stuck) ?? '', 60)} ${brief(past.text(stuck) ?? '', 80)}` : '';
   const chosen = selection.value;
-  const selected = chosen === null ? '' : `; selected: ${past.name(chosen) ?? ''}`;
+  const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}`;
   const count = lanes.value?.shown.length ?? 0;
-  return `Timeline of ${count} processes, ${what}: ${seen.toLocaleString('en')} operations${failure}${selected}`;
+  return `Timeline of ${many(count, 'process', 'processes')}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
 }
 
 /** Scrolls so far that the lane of an operation is visible. */
