@@ -7,7 +7,7 @@ import { Help, Palette } from './palette.tsx';
 import { Banner, headline } from './panels/banner.tsx';
 import { CoverTab, SearchTab } from './panels/covertab.tsx';
 import { followFilter } from './panels/find.ts';
-import { followPlaces, pending } from './panels/focus.ts';
+import { followFit, followPlaces, pending } from './panels/focus.ts';
 import { IndexPage } from './panels/indexpage.tsx';
 import { Interpretations } from './panels/interpretations.tsx';
 import { announce, openMenu, said, toast } from './panels/local.ts';
@@ -28,7 +28,15 @@ const link = readEarly();
 
 export function App() {
   useEffect(() => {
-    const stops = [followKeys(), followFilter(), followPlaces(), followLink(link), followTheme(), followSelection()];
+    const stops = [
+      followKeys(),
+      followFilter(),
+      followPlaces(),
+      followFit(),
+      followLink(link),
+      followTheme(),
+      followSelection(),
+    ];
     return () => {
       for (const stop of stops) stop();
     };
@@ -83,6 +91,7 @@ function RunPage({ page }: { page: RunHead }) {
       <main id="main" class="left" tabIndex={-1}>
         {!none && (
           <section class="upper" aria-label="Timeline">
+            <h2 class="offscreen">Timeline</h2>
             <Toolbar />
             <Chips />
             <Overview />
@@ -138,6 +147,7 @@ function Tabs({ page }: { page: RunHead }) {
   };
   return (
     <section class="lower" aria-label="Details">
+      <h2 class="offscreen">{TABS[chosen]!.title}</h2>
       <div class="bar">
         <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKey}>
           {names.map(name => (

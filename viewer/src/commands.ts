@@ -3,7 +3,7 @@
 import { saveImage } from './export/image.ts';
 import { markdown } from './markdown.ts';
 import { nextMatch } from './panels/find.ts';
-import { drop, pending } from './panels/focus.ts';
+import { drop, fitting, pending } from './panels/focus.ts';
 import {
   choose,
   clear,
@@ -78,8 +78,9 @@ export function copyMarkdown(): void {
 
 /** Next interpretation, or `-1` the one before. */
 export function cycle(by: number): void {
-  const total = states.value?.part.endings.length ?? 0;
-  if (total > 0) choose((ending.value + by + total) % total);
+  const ways = fitting.value ?? states.value?.part.endings.map((_, way) => way) ?? [];
+  const at = ways.indexOf(ending.value);
+  if (ways.length > 0) choose(ways[(at + by + ways.length) % ways.length]!);
 }
 
 function openTab(name: string): void {
@@ -200,7 +201,8 @@ export const COMMANDS: Command[] = [
 /** Puts the focus on the part that is false, or on the first card. */
 function toWhy(): void {
   const side = document.getElementById('why');
-  const target = side?.querySelector<HTMLElement>('li.bad .conjunct, .card button') ?? side;
+  const find = (selector: string) => side?.querySelector<HTMLElement>(selector);
+  const target = find('li.bad .conjunct') ?? find('li.odd .conjunct') ?? find('.card button') ?? side;
   target?.focus();
   target?.scrollIntoView({ block: 'nearest' });
 }

@@ -6,7 +6,7 @@
 // not in the file.
 
 import { computed, effect, signal } from '@preact/signals';
-import { focus, history, refresh, run, states, stepOf } from '../state.ts';
+import { ending, focus, history, refresh, run, states, stepOf } from '../state.ts';
 import { arriving, say } from './local.ts';
 
 export type Assumption = { kind: 'order'; first: string; second: string } | { kind: 'state'; op: string; id: string };
@@ -94,5 +94,13 @@ export function followPlaces(): () => void {
     void Promise.all(names.map(async name => [name, await past.place(name)] as const)).then(found => {
       places.value = new Map(found);
     });
+  });
+}
+
+/** Leaves an interpretation that does not fit for one that does. */
+export function followFit(): () => void {
+  return effect(() => {
+    const fit = fitting.value;
+    if (fit && fit.length > 0 && !fit.includes(ending.peek())) ending.value = fit[0]!;
   });
 }

@@ -81,7 +81,7 @@ export function IndexPage({ head }: { head: IndexHead }) {
         {causes.length > 0 && (
           <section aria-labelledby="h-causes">
             <h2 id="h-causes">Causes</h2>
-            <div class="scroll card" tabIndex={0} role="region" aria-label="Causes">
+            <div class="scroll card" tabIndex={0} role="region" aria-label="Table of causes">
               <table class="causes">
                 <thead>
                   <tr>

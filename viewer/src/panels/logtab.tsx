@@ -126,7 +126,7 @@ function Unplaced() {
       <h3 id="h-unplaced">
         {kind === 'accepted' ? 'Never finished, and taken as not having happened' : 'Operations that are not placed'}
       </h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Operations that are not placed">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Their table">
         <table class="unplaced">
           <thead>
             <tr>

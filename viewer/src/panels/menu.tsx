@@ -1,6 +1,6 @@
 // The menu of an operation or a state: what can be assumed about it, and what can be looked for around it.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ending, filter, history, pins, states, stepOf, tab } from '../state.ts';
 import { brief } from '../text.ts';
 import { assume, pending } from './focus.ts';
@@ -10,7 +10,7 @@ import { step } from './toolbar.tsx';
 export function ContextMenu() {
   const about = menu.value;
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!about) return;
     const before = document.activeElement as HTMLElement | null;
     const element = box.current;

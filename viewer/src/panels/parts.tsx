@@ -46,7 +46,7 @@ export function Copy({ text, what, label = 'Copy' }: { text: string; what: strin
     <button
       type="button"
       class="small"
-      aria-label={`Copy ${what}`}
+      aria-label={label === 'Copy' && !done ? `Copy ${what}` : undefined}
       onClick={async () => {
         setDone(await copy(text, what));
         setTimeout(() => setDone(false), 1500);

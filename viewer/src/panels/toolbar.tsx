@@ -1,7 +1,7 @@
 // What stands above the timeline: the filter box, where to look, how to look, sharing; and what is assumed.
 
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { copyLink, copyMarkdown, cycle, nextTheme } from '../commands.ts';
 import { saveImage } from '../export/image.ts';
 import {
@@ -100,7 +100,7 @@ export function Toolbar() {
             aria-label="Next interpretation"
             onClick={() => cycle(1)}
           >
-            › <kbd>x</kbd>
+            ›
           </button>
         </span>
       )}
@@ -191,7 +191,7 @@ function Filter() {
 
 function Share() {
   const box = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!sharing.value) return;
     box.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     const close = (event: Event) => {

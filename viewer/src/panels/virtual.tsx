@@ -33,7 +33,8 @@ export interface RowsProps {
 export function Rows(props: RowsProps) {
   const { label, count, height, columns, header, active, draw, rowClass, onActive, onOpen, onMenu, onSight } = props;
   const box = useRef<HTMLDivElement>(null);
-  const wantsFocus = useRef(false);
+  /** The row that is to get the focus once it is there. */
+  const wanted = useRef<number | null>(null);
   const [sight, setSight] = useState({ top: 0, height: 300 });
   const inSight = sight.height / height;
   const full = count * height;
@@ -71,25 +72,25 @@ export function Rows(props: RowsProps) {
   }, [active, count, scaled]);
 
   useEffect(() => {
-    if (!wantsFocus.current) return;
-    const row = box.current?.querySelector<HTMLElement>('[role=row][tabindex="0"]');
-    if (row) {
-      wantsFocus.current = false;
-      row.focus({ preventScroll: true });
-    }
+    if (wanted.current === null || wanted.current !== active) return;
+    const index = active + (header ? 2 : 1);
+    const row = box.current?.querySelector<HTMLElement>(`[aria-rowindex="${index}"]`);
+    if (!row) return;
+    wanted.current = null;
+    row.focus({ preventScroll: true });
   });
 
   useEffect(() => onSight?.(first, last - 1), [first, last, count]);
 
   const move = (to: number) => {
     const next = Math.max(0, Math.min(count - 1, to));
-    wantsFocus.current = true;
+    wanted.current = next;
     onActive(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target instanceof HTMLElement && event.target.closest('input, button')) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = active ?? first;
+    const at = wanted.current ?? active ?? first;
     const page = Math.max(1, Math.floor(inSight) - 1);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: count - 1 }[
       event.key

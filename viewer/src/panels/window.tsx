@@ -29,7 +29,7 @@ export function Window({
           {many(window.start.length, 'possible state')}. What stands in one row overlaps; a thick line means that all
           above had returned.
         </p>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Smallest part that fails by itself">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Its operations, processes as columns">
           <table class="window">
             <thead>
               <tr>
