@@ -32,7 +32,9 @@ export const selection = signal<number | null>(null);
 /** The step that is looked at. */
 export const step = signal<number | null>(null);
 export const scale = signal<Scale>('order');
-export const viewport = signal<Viewport>({ from: 0, to: 1 });
+/** Before anything is looked at. Nothing is drawn, and nothing is asked for. */
+export const NOWHERE: Viewport = { from: 0, to: 1 };
+export const viewport = signal<Viewport>(NOWHERE);
 /** Which interpretation is chosen: a place in `states.part.endings`. */
 export const ending = signal(0);
 /** Draw the others as well. */
@@ -169,7 +171,11 @@ async function goToFailure(): Promise<void> {
   await past.ensure(at, at);
   const op = past.op(at);
   // Who has looked elsewhere meanwhile, perhaps because a link said so, stays there.
-  if (!op || past !== history.value || looked !== viewport.value || chosen !== selection.value) return;
+  if (past !== history.value || looked !== viewport.value || chosen !== selection.value) return;
+  if (!op) {
+    showWhole();
+    return;
+  }
   const glance = glanceAt(op);
   const end = Math.min(op.to, op.from + glance / 2);
   batch(() => {
@@ -277,6 +283,14 @@ let parts: Parts | null = null;
 export async function start(): Promise<void> {
   parts = openParts();
   await refresh();
+  const wrong = problem.value;
+  if (head.value === null && wrong !== null && focus.value.length + watch.value.length > 0) {
+    // A link with assumptions that the server cannot take still leads to the page.
+    focus.value = [];
+    watch.value = [];
+    await refresh();
+    problem.value ??= wrong;
+  }
   const past = history.value;
   if (!past || past.served) return;
   // After the first picture, everything else.

@@ -59,7 +59,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       for (const [i, box] of scene.boxes.entries()) drawBox(pen, picture, box, statuses[i]!, heights);
       drawSmall(pen, picture, scene);
       drawOrder(pen, picture);
-      for (const [i, box] of scene.boxes.entries()) drawText(pen, picture, box, statuses[i]!);
+      for (const [i, box] of scene.boxes.entries()) drawText(pen, picture, box, statuses[i]!, scene);
     });
   });
   drawNames(pen, picture);
@@ -224,10 +224,12 @@ function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
   }
 }
 
-function drawText(pen: Pen, picture: Picture, box: Box, status: Status): void {
+function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene): void {
   const { geometry, colors, history, matches } = picture;
   const x = Math.max(box.x, geometry.left) + 6;
-  const room = Math.min(box.x + box.width, geometry.width + 40) - x - 4;
+  // The text of the blocked operation may go on until the next one begins.
+  const limit = status === 'blocked' ? nextInRow(scene, box, geometry.width) : box.x + box.width;
+  const room = Math.min(limit, geometry.width + 40) - x - 4;
   if (box.width < BAR && status !== 'blocked') return;
   const glyph = GLYPH[status];
   const text = visible(history.text(box.at) ?? '');
@@ -239,6 +241,13 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status): void {
   // The line may pass behind; letters stay legible on a ground of their own.
   pen.rect(x - 1, y - 6, shown.length * letterWidth() + 2, 13, { fill: soft(colors, status), alpha: 0.72 * alpha });
   pen.text(x, y, shown, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
+}
+
+function nextInRow(scene: Scene, { row, x }: Box, limit: number): number {
+  let next = limit;
+  for (const box of scene.boxes) if (box.row === row && box.x > x && box.x < next) next = box.x;
+  for (const mark of scene.marks) if (mark.row === row && mark.x > x && mark.x < next) next = mark.x;
+  return next;
 }
 
 /** Where the blocked operation would have been allowed: a line, and words on the axis. */

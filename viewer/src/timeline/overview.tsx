@@ -58,7 +58,7 @@ function describe(): string {
 
 /** Where the plot begins: under the lanes. */
 function leftEdge(): number {
-  return geometry.value?.left ?? 60;
+  return geometry.value?.left ?? 64;
 }
 
 /** What is looked at, in ranks. */

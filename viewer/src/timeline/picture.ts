@@ -8,6 +8,7 @@ import {
   ending,
   history,
   matches,
+  NOWHERE,
   pins,
   report,
   scale,
@@ -32,7 +33,7 @@ export const lanes = computed(() =>
 );
 
 export const geometry = computed(() => {
-  if (!history.value || !lanes.value || size.value.width === 0) return null;
+  if (!history.value || !lanes.value || size.value.width === 0 || viewport.value === NOWHERE) return null;
   return measure(history.value, lanes.value, { ...size.value, scroll: scroll.value }, viewport.value, scale.value);
 });
 
