@@ -1,6 +1,6 @@
 // A queue that sometimes hands out an element ahead of its turn, and the parts of a page about it.
-// The operations run as they would: each takes effect somewhere in its interval. One dequeue near the end gets the third
-// element, and from there on no order explains the history. The same numbers give the same history.
+// The operations run as they would: each takes effect somewhere in its interval. One dequeue near the end gets an
+// element ahead of its turn, and from there on no order explains the history. The same numbers give the same history.
 
 import type { Field, Operation, Report, RunHead, State, States, Timeline } from '../src/data/types.ts';
 import { type Entry, encodeChunk, encodeOrder, splices } from './encode.ts';
@@ -16,6 +16,8 @@ export interface Plan {
 
 const CHUNK = 16_384;
 const STATES = 2_000;
+/** So many elements are overtaken. */
+const AHEAD = 5;
 const SOURCE = `---- MODULE Queue ----
 EXTENDS Naturals, Sequences
 VARIABLES queue, taken
@@ -213,8 +215,14 @@ function run({ operations, processes, fails }: Plan): { entries: Draft[]; blocke
       entry.values = [next, node];
       queue.push(next);
       next += 1;
-    } else if (fails && blocked === null && count >= due && queue.length > 3) {
-      entry.values = [queue.splice(2, 1)[0]!, node];
+    } else if (
+      fails &&
+      blocked === null &&
+      count >= due &&
+      queue.length > AHEAD + 1 &&
+      entry.end! - entry.start < 120
+    ) {
+      entry.values = [queue.splice(AHEAD, 1)[0]!, node];
       blocked = at;
     } else if (queue.length > 0) {
       entry.values = [queue.shift()!, node];

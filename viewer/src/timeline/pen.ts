@@ -110,7 +110,7 @@ let letter: number | null = null;
 /** How wide a letter is. */
 export function letterWidth(): number {
   if (letter === null) {
-    const context = document.createElement('canvas').getContext('2d');
+    const context = typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d');
     if (!context) return SIZE * 0.6;
     context.font = fontOf({ fill: '' });
     letter = context.measureText('0'.repeat(50)).width / 50;

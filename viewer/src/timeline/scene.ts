@@ -170,12 +170,15 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
   const ends = scale === 'order' ? chunk.to : chunk.end;
   const last = lanes[process + 1]!;
   const perPixel = (to - from) / (geometry.width - geometry.left);
+  // What never finished is drawn up to the edge, however near its end is.
+  const isWide = (op: number) =>
+    ends[op]! - begins[op]! >= NARROW * perPixel || chunk.end[op] === Number.POSITIVE_INFINITY;
   let i = search(last, i => ends[laneOps[i]!]! >= from, lanes[process]!);
   while (i < last) {
     const op = laneOps[i]!;
     const begin = begins[op]!;
     if (begin > to) return;
-    if (ends[op]! - begin >= NARROW * perPixel) {
+    if (isWide(op)) {
       scene.boxes.push(box(chunk.first + op, row, chunk, op, geometry));
       i += 1;
       continue;
@@ -184,7 +187,7 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
     const limit = toMoment(geometry, x + grain);
     let next = gallop(laneOps, begins, i + 1, last, limit);
     const final = laneOps[next - 1]!;
-    if (next - 1 > i && ends[final]! - begins[final]! >= NARROW * perPixel) next -= 1;
+    if (next - 1 > i && isWide(final)) next -= 1;
     const sums = sumsOf(chunk, scale);
     const count = next - i;
     const total = sums[next]! - sums[i]!;
