@@ -26,15 +26,6 @@ class Writer {
     return this;
   }
 
-  big(value: bigint): this {
-    while (value >= 128n) {
-      this.bytes.push(Number(value % 128n) + 128);
-      value /= 128n;
-    }
-    this.bytes.push(Number(value));
-    return this;
-  }
-
   raw(bytes: ArrayLike<number>): this {
     for (let i = 0; i < bytes.length; i += 1) this.bytes.push(bytes[i]!);
     return this;
@@ -51,10 +42,6 @@ class Writer {
 
 function zigzag(value: number): number {
   return value >= 0 ? 2 * value : -2 * value - 1;
-}
-
-function bigZigzag(value: bigint): bigint {
-  return value >= 0n ? 2n * value : -2n * value - 1n;
 }
 
 /** The part `chunk-K`. `times` and `ranks` are the first ones of the chunk. */
@@ -84,14 +71,17 @@ export function encodeChunk(entries: Entry[], time: number, rank: number): Uint8
     expected.set(entry.process, entry.index + 1);
     shapes.number(entry.shape);
     for (const [place, value] of entry.values.entries()) {
-      if (typeof value === 'number') {
-        const key = `${entry.shape} ${place}`;
-        values.big(2n * bigZigzag(BigInt(value) - BigInt(before.get(key) ?? 0)));
+      const key = `${entry.shape} ${place}`;
+      const number = typeof value === 'number' ? 2 * zigzag(value - (before.get(key) ?? 0)) : Number.POSITIVE_INFINITY;
+      if (typeof value === 'number' && number <= Number.MAX_SAFE_INTEGER) {
+        values.number(number);
         before.set(key, value);
-      } else {
-        if (!table.has(value)) table.set(value, table.size);
-        values.number(2 * table.get(value)! + 1);
+        continue;
       }
+      // Texts, and numbers too far from the one before.
+      const text = String(value);
+      if (!table.has(text)) table.set(text, table.size);
+      values.number(2 * table.get(text)! + 1);
     }
     time = entry.start;
     rank = entry.from;

@@ -51,16 +51,6 @@ class Reader {
     return value;
   }
 
-  /** A number that may be too large to be exact; then it is read again, and all of it. */
-  wide(): number | bigint {
-    const from = this.at;
-    const number = this.number();
-    if (number <= Number.MAX_SAFE_INTEGER) return number;
-    let value = 0n;
-    for (let i = this.at - 1; i >= from; i -= 1) value = value * 128n + BigInt(this.bytes[i]! & 127);
-    return value;
-  }
-
   column(): Reader {
     const length = this.number();
     const from = this.at;
@@ -157,15 +147,9 @@ function readValues(data: Reader, texts: Reader, shape: Uint32Array, widths: num
   for (let i = 0; i < shape.length; i += 1) {
     const previous = before[shape[i]!]!;
     for (let place = 0; place < previous.length; place += 1) {
-      const number = data.wide();
+      const number = data.number();
       const at = first[i]! + place;
-      if (typeof number === 'bigint') {
-        // Only a difference of two large numbers is so large; both are exact.
-        const half = number / 2n;
-        const change = half % 2n === 0n ? half / 2n : -(half + 1n) / 2n;
-        previous[place] = Number(BigInt(previous[place]!) + change);
-        value[at] = previous[place]!;
-      } else if (number % 2 === 0) {
+      if (number % 2 === 0) {
         previous[place] = previous[place]! + unzigzag(number / 2);
         value[at] = previous[place]!;
       } else {
