@@ -10,7 +10,7 @@ import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
 import { IndexPage } from './panels/indexpage.tsx';
 import { Interpretations } from './panels/interpretations.tsx';
-import { announce, openMenu, said, toast } from './panels/local.ts';
+import { followAnnounce, followWidth, openMenu, said, toast } from './panels/local.ts';
 import { LogTab } from './panels/logtab.tsx';
 import { ContextMenu } from './panels/menu.tsx';
 import { Side } from './panels/side.tsx';
@@ -20,6 +20,7 @@ import { Steps } from './panels/steps.tsx';
 import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
 import { head, history, problem, selection, states, tab, theme } from './state.ts';
 import { followLink, readEarly } from './sync.ts';
+import { brief } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
@@ -35,7 +36,9 @@ export function App() {
       followFit(),
       followLink(link),
       followTheme(),
-      followSelection(),
+      followWidth(),
+      followPending(),
+      followAnnounce(),
     ];
     return () => {
       for (const stop of stops) stop();
@@ -44,8 +47,8 @@ export function App() {
   const page = head.value;
   useEffect(() => {
     if (page?.kind === 'run')
-      document.title = `${headline(page.report).word} · ${page.report.history.name.slice(0, 80)} · OmniLink`;
-    else if (page) document.title = `Runs of ${page.name.slice(0, 80)} · OmniLink`;
+      document.title = `${headline(page.report).word} · ${brief(page.report.history.name, 80)} · OmniLink`;
+    else if (page) document.title = `Runs of ${brief(page.name, 80)} · OmniLink`;
   }, [page]);
   return (
     <>
@@ -78,7 +81,7 @@ function Waiting() {
   return (
     <main id="main" class="waiting" tabIndex={-1}>
       <h1>OmniLink</h1>
-      {problem.value ? <p role="alert">! {problem.value}</p> : <p>Loading…</p>}
+      {problem.value ? <p role="alert">! {brief(problem.value, 2000)}</p> : <p>Loading…</p>}
     </main>
   );
 }
@@ -193,14 +196,10 @@ function followTheme(): () => void {
   });
 }
 
-/** Says what was selected, and completes an assumption that waits for a second operation. */
-function followSelection(): () => void {
+/** Completes an assumption that waits for a second operation. */
+function followPending(): () => void {
   return selection.subscribe(at => {
-    if (at === null) return;
-    if (pending.peek() !== null) {
-      const name = history.peek()?.name(at);
-      if (name) complete(name);
-    }
-    announce(at);
+    const name = at === null || pending.peek() === null ? null : history.peek()?.name(at);
+    if (name) complete(name);
   });
 }

@@ -3,7 +3,7 @@
 import { saveImage } from './export/image.ts';
 import { markdown } from './markdown.ts';
 import { nextMatch } from './panels/find.ts';
-import { drop, fitting, pending } from './panels/focus.ts';
+import { dropAll, fitting, pending } from './panels/focus.ts';
 import {
   choose,
   clear,
@@ -189,9 +189,7 @@ export const COMMANDS: Command[] = [
     group: 'Other',
     title: 'Drop all assumptions',
     keys: [],
-    run: () => {
-      for (const each of focus.value) drop(each);
-    },
+    run: dropAll,
     when: () => focus.value.length > 0,
   },
   { group: 'Other', title: 'Clear: menu, filter, selection', keys: ['Escape'], run: dismiss },

@@ -114,7 +114,7 @@ function why(report: Report, why: Why, states: number[]): string[] {
     const { sign } = glyph(gravest(conjunct.outcomes));
     const found = groups(conjunct)
       .slice(0, 4)
-      .filter(group => group.outcome !== 'not-reached')
+      .filter(group => group.outcome !== 'not-reached' && group.outcome !== 'true')
       .map(group => {
         const values = group.values.map(({ text, value }) => `${code(text, 80)} is ${code(value, 80)}`).join(', ');
         const where =

@@ -52,6 +52,11 @@ export function list(words: string[], most = 8): string {
   return `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
 }
 
+/** A word as a shell reads it back. */
+export function quoted(word: string): string {
+  return `'${word.replace(/'/g, `'\\''`)}'`;
+}
+
 /** Seconds as a person says them. */
 export function seconds(s: number): string {
   if (s < 0.001) return `${Math.round(s * 1e6)} µs`;

@@ -6,7 +6,7 @@
 // not in the file.
 
 import { computed, effect, signal } from '@preact/signals';
-import { ending, focus, history, refresh, run, states, stepOf } from '../state.ts';
+import { ending, focus, history, problem, refresh, run, states, stepOf } from '../state.ts';
 import { arriving, say } from './local.ts';
 
 export type Assumption = { kind: 'order'; first: string; second: string } | { kind: 'state'; op: string; id: string };
@@ -60,19 +60,27 @@ function fits(assumption: Assumption, way: number): boolean {
 
 /** Adds an assumption. */
 export function assume(text: string): void {
-  if (assumptions.value.includes(text)) return;
-  assumptions.value = [...assumptions.value, text];
-  after();
+  if (!assumptions.value.includes(text)) void change([...assumptions.value, text]);
 }
 
 export function drop(text: string): void {
-  assumptions.value = assumptions.value.filter(each => each !== text);
-  after();
+  void change(assumptions.value.filter(each => each !== text));
 }
 
-function after(): void {
-  if (isChecked.value) void refresh();
-  else say(verdictOfFit());
+export function dropAll(): void {
+  void change([]);
+}
+
+async function change(next: string[]): Promise<void> {
+  const before = assumptions.value;
+  assumptions.value = next;
+  if (!isChecked.value) {
+    say(verdictOfFit());
+    return;
+  }
+  await refresh();
+  // What a server refuses is not assumed: the verdict on the screen is still the one without it.
+  if (problem.value !== null) assumptions.value = before;
 }
 
 /** What a file can say about assumptions. */

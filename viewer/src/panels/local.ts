@@ -1,6 +1,6 @@
 // What the panels share among themselves: what is open, what was announced, and walking by steps and operations.
 
-import { batch, signal } from '@preact/signals';
+import { batch, effect, signal, untracked } from '@preact/signals';
 import type { History } from '../data/history.ts';
 import type { OpRef, Span } from '../data/types.ts';
 import {
@@ -27,6 +27,18 @@ export const said = signal('');
 /** What stands for a moment at the lower edge as well. */
 export const toast = signal<string | null>(null);
 let toastTimer = 0;
+/** How wide the window is. */
+export const windowWidth = signal(globalThis.innerWidth ?? 1600);
+
+/** Follows the width of the window. */
+export function followWidth(): () => void {
+  const onResize = () => {
+    windowWidth.value = innerWidth;
+  };
+  addEventListener('resize', onResize);
+  return () => removeEventListener('resize', onResize);
+}
+
 /** The line of a source that the tab `spec` shows. */
 export const specAt = signal<{ source: number; line: number } | null>(null);
 /** The dialog that is open. */
@@ -46,7 +58,7 @@ export interface Menu {
 /** Tells screen readers. */
 function tell(text: string): void {
   // The same text twice is not read twice unless something changes.
-  said.value = said.value === text ? `${text} ` : text;
+  said.value = said.peek() === text ? `${text} ` : text;
 }
 
 /** Tells everybody. */
@@ -95,22 +107,29 @@ export function showOp(op: OpRef): void {
   if (place !== null) void showOperation(place);
 }
 
-/** Selects an operation and says which. */
+/** Selects an operation; done when it is there. */
 export async function showOperation(place: number, fit = false): Promise<void> {
   const past = history.value;
   if (!past) return;
   showPlace(place, fit);
   await past.ensure(place, place);
-  announce(place);
 }
 
-/** Says what an operation is and what became of it. */
-export function announce(place: number): void {
-  const op = history.value?.op(place);
-  if (!op) return;
-  const at = stepOf(place);
-  const became = place === blocked.value ? 'blocked' : at === null ? 'not placed' : `step ${count(at + 1)}`;
-  tell(`${brief(op.name, 40)} ${brief(op.text, 80)}, ${became}`);
+/** Says what was selected and what became of it. */
+export function followAnnounce(): () => void {
+  return effect(() => {
+    const place = selection.value;
+    const at = step.value;
+    const op = place === null ? null : untracked(() => history.value?.op(place));
+    if (place === null || !op) return;
+    const became = untracked(() => {
+      if (place === blocked.value) return 'blocked';
+      const last = stepOf(place);
+      if (last === null) return 'not placed';
+      return `step ${count((at !== null && stepAt(at)?.op === place ? at : last) + 1)}`;
+    });
+    tell(`${brief(op.name, 40)} ${brief(op.text, 80)}, ${became}`);
+  });
 }
 
 /** Selects a step and looks at its operation. */
@@ -124,7 +143,6 @@ export async function showStep(at: number): Promise<void> {
   await past.ensure(op, op);
   // An operation may take several steps, and its last is not the one that was asked for.
   selectStep(at);
-  announce(op);
 }
 
 /** One row down or up in the list of steps. */

@@ -33,7 +33,12 @@ export function Place({ report, span }: { report: Report; span: Span }) {
   const { line, column } = lineOf(source.text, span.start);
   const name = source.path.split('/').pop() ?? source.path;
   return (
-    <button type="button" class="link" title={`${source.path}:${line}:${column}`} onClick={() => showSpec(span)}>
+    <button
+      type="button"
+      class="link"
+      title={`${brief(source.path, 300)}:${line}:${column}`}
+      onClick={() => showSpec(span)}
+    >
       {brief(name, 60)}:{line}
     </button>
   );

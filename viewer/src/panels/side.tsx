@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
 import { ending } from '../state.ts';
-import { brief, count, letter, many } from '../text.ts';
+import { brief, count, letter, many, quoted } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
 import { choose, openMenu } from './local.ts';
 import { Command, Copy, Few, Op, Section } from './parts.tsx';
@@ -293,7 +293,7 @@ function Next({ report }: { report: Report }) {
         {chips.length > 0 && check && (
           <Command
             what="check under these assumptions"
-            line={`${check.line}${chips.map(chip => ` --assume '${chip}'`).join('')}`}
+            line={`${check.line}${chips.map(chip => ` --assume ${quoted(chip)}`).join('')}`}
           />
         )}
       </ul>

@@ -20,7 +20,7 @@ import {
 } from '../state.ts';
 import { brief, count, head, many, visible } from '../text.ts';
 import { assume, pending } from './focus.ts';
-import { arriving, openMenu, showOperation, showStep } from './local.ts';
+import { arriving, openMenu, showOperation, showStep, windowWidth } from './local.ts';
 import { failing, short } from './outcome.ts';
 import { Op as OpButton } from './parts.tsx';
 import { Rows } from './virtual.tsx';
@@ -181,8 +181,16 @@ function Step({ at, common, endings }: { at: number; common: number; endings: nu
   );
 }
 
+/** How many characters the last column has room for: what the other columns and the right side leave. */
+function room(): number {
+  const list = windowWidth.value > 820 ? windowWidth.value - 412 : windowWidth.value;
+  const others = list > 860 ? 690 : list > 520 ? 440 : 270;
+  return Math.max(20, Math.floor((list - others) / 8));
+}
+
 /** What a step changed: the variables that are different, with what was removed and added. */
-export function Change({ at, width = 54 }: { at: number; width?: number }) {
+export function Change({ at }: { at: number }) {
+  const width = room();
   const known = states.value;
   const before = known?.state(at, ending.value);
   const after = known?.state(at + 1, ending.value);

@@ -23,7 +23,7 @@ import {
   theme,
   valueWidth,
 } from '../state.ts';
-import { brief, count, many } from '../text.ts';
+import { brief, count, many, quoted } from '../text.ts';
 import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, showOperation } from './local.ts';
@@ -35,7 +35,7 @@ export function Toolbar() {
   const several = states.value?.part.endings.length ?? 0;
   const stuck = blocked.value;
   return (
-    <div class="toolbar" role="toolbar" aria-label="Timeline">
+    <div class="toolbar" role="group" aria-label="Timeline">
       <Filter />
       <button
         type="button"
@@ -320,10 +320,11 @@ export function Chips() {
         </span>
       )}
       {busy.value && <span class="quiet">checking…</span>}
-      {chips.length > 0 && !isChecked.value && (
+      {chips.length > 0 && (
         <span>
-          <b>{verdictOfFit()}</b>. <span class="quiet">To check again:</span>{' '}
-          <code>{brief(`${check}${chips.map(chip => ` --assume '${chip}'`).join('')}`, 200)}</code>
+          {!isChecked.value && <b>{verdictOfFit()}. </b>}
+          <span class="quiet">{isChecked.value ? 'The same:' : 'To check again:'}</span>{' '}
+          <code>{brief(`${check}${chips.map(chip => ` --assume ${quoted(chip)}`).join('')}`, 240)}</code>
         </span>
       )}
       {wrong && (

@@ -51,7 +51,8 @@ export function marked(values: string[]): { text: string; differs: boolean }[][]
   const cut = values.map(tokens);
   const equal = cut.every(words => words.length === cut[0]!.length);
   if (equal) {
-    return cut.map(words => words.map((text, at) => ({ text, differs: cut.some(other => other[at] !== text) })));
+    const differs = cut[0]!.map((text, at) => cut.some(other => other[at] !== text));
+    return cut.map(words => words.map((text, at) => ({ text, differs: differs[at]! })));
   }
   const shortest = Math.min(...cut.map(words => words.length));
   let front = 0;

@@ -9,6 +9,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Browsers stop drawing boxes that are much higher than this. */
 const HIGHEST = 12_000_000;
+/** No window shows more rows at once; paper, which is as high as what is on it, would ask for ever more. */
+const MOST = 52;
 
 export interface RowsProps {
   label: string;
@@ -36,7 +38,7 @@ export function Rows(props: RowsProps) {
   /** The row that is to get the focus once it is there. */
   const wanted = useRef<number | null>(null);
   const [sight, setSight] = useState({ top: 0, height: 300 });
-  const inSight = sight.height / height;
+  const inSight = Math.min(sight.height / height, MOST);
   const full = count * height;
   const total = Math.min(full, HIGHEST);
   const scroll = Math.max(1, total - sight.height);
