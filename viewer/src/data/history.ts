@@ -81,6 +81,7 @@ export class History {
   readonly problem: Signal<string | null> = signal(null);
   readonly timeline: Timeline;
   readonly size: number;
+  private readonly lastTime: number;
   private readonly parts: Parts | null;
   private readonly query: [string, string][];
   private readonly chunks: (Loaded | null)[];
@@ -106,6 +107,7 @@ export class History {
     this.query = query;
     const { chunks, orders, operations } = this.timeline;
     this.size = operations;
+    this.lastTime = chunks.reduce((last, chunk) => Math.max(last, chunk.times[1]), 1);
     const shared = before && before.size === operations ? before : null;
     this.chunks = shared?.chunks ?? chunks.map(() => null);
     this.chunkLoads = shared?.chunkLoads ?? chunks.map(() => null);
@@ -349,9 +351,7 @@ export class History {
 
   /** The first and the last moment on a scale. */
   span(scale: Scale): [number, number] {
-    const { chunks, ranks } = this.timeline;
-    if (scale === 'order') return [0, Math.max(1, ranks)];
-    return [0, Math.max(1, ...chunks.map(chunk => chunk.times[1]))];
+    return [0, scale === 'order' ? Math.max(1, this.timeline.ranks) : this.lastTime];
   }
 
   private convert(value: number, from: Scale, to: Scale): number {
