@@ -128,10 +128,7 @@ export const COMMANDS: Command[] = [
     group: 'Walk',
     title: 'Jump to the failure',
     keys: ['e'],
-    run: () => {
-      showFailure();
-      if (blocked.value !== null) void showOperation(blocked.value);
-    },
+    run: showFailure,
     when: isRun,
   },
   { group: 'Walk', title: 'One step back in the list', keys: ['j'], run: () => walk(1), when: isRun },

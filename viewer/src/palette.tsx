@@ -107,7 +107,6 @@ export function Palette() {
           />
           <ul id="commands" role="listbox" aria-label="Commands">
             {shown.map((command, place) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: keys are those of the box above.
               <li id={`command-${place}`} role="option" aria-selected={place === chosen} onClick={() => act(place)}>
                 <span>{command.title}</span>
                 {command.keys[0] && <kbd>{command.keys[0]}</kbd>}

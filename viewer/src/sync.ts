@@ -22,9 +22,11 @@ import {
   watch,
 } from './state.ts';
 
-/** Nothing is written before the link that the page was opened with has been read. */
+/** The link that the page was opened with has been read. */
 let isRead = false;
-let first: string | null = null;
+/** Somebody has done something: before that, the address is the one that was opened. */
+let isTouched = false;
+const TOUCHES = ['keydown', 'pointerdown', 'wheel', 'input'];
 
 /** What needs no data, before anything is loaded: assumptions are part of the question that a server is asked. */
 export function readEarly(): Link {
@@ -47,7 +49,6 @@ export function followLink(link: Link): () => void {
   let timer = 0;
   const stopWrite = effect(() => {
     const hash = current();
-    if (first === null) return;
     clearTimeout(timer);
     timer = window.setTimeout(() => write(hash), 250);
   });
@@ -55,11 +56,16 @@ export function followLink(link: Link): () => void {
     const next = parse(location.hash);
     if (location.hash.replace(/^#/, '') !== current()) void apply(next);
   };
+  const onTouch = () => {
+    isTouched = true;
+  };
   addEventListener('hashchange', onHash);
+  for (const name of TOUCHES) addEventListener(name, onTouch, { capture: true, passive: true });
   return () => {
     stopRead();
     stopWrite();
     removeEventListener('hashchange', onHash);
+    for (const name of TOUCHES) removeEventListener(name, onTouch, { capture: true });
   };
 }
 
@@ -70,7 +76,6 @@ async function apply(link: Link): Promise<void> {
   // The page opens at the failure first; what the link says comes after.
   if (stuck !== null) await past.ensure(stuck, stuck);
   await Promise.resolve();
-  first ??= current();
   if (link.tab) tab.value = link.tab;
   if (link.q !== undefined) filter.value = link.q;
   if (link.ending !== undefined) choose(link.ending - 1);
@@ -102,8 +107,8 @@ function current(): string {
 }
 
 function write(hash: string): void {
-  const wanted = hash === first && location.hash === '' ? '' : `#${hash}`;
-  if (wanted === '' || wanted === location.hash) return;
+  const wanted = `#${hash}`;
+  if (!isTouched || wanted === location.hash) return;
   try {
     window.history.replaceState(null, '', wanted);
   } catch {

@@ -136,7 +136,7 @@ export function IndexPage({ head }: { head: IndexHead }) {
 /** A page is a link only if it stays beside this one: names come from files. */
 function RunLink({ run }: { run: Entry }) {
   const safe = run.page !== null && !/^[a-z][a-z0-9+.-]*:|^\/|^\\/i.test(run.page);
-  return safe ? <a href={run.page!}>{brief(run.id, 24)}</a> : <>{brief(run.id, 24)}</>;
+  return safe ? <a href={run.page!}>{brief(run.id, 24)}</a> : <span>{brief(run.id, 24)}</span>;
 }
 
 const TONES = ['good', 'odd', 'bad', 'quiet'];

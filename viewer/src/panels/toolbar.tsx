@@ -26,7 +26,7 @@ import {
 import { brief, count, many, quoted } from '../text.ts';
 import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
-import { dialog, reveal, showOperation } from './local.ts';
+import { dialog, reveal } from './local.ts';
 
 const sharing = signal(false);
 const WIDTHS = [40, 80, 160, 400, 2000];
@@ -37,13 +37,7 @@ export function Toolbar() {
   return (
     <div class="toolbar" role="group" aria-label="Timeline">
       <Filter />
-      <button
-        type="button"
-        onClick={() => {
-          showFailure();
-          if (stuck !== null) void showOperation(stuck);
-        }}
-      >
+      <button type="button" onClick={showFailure}>
         {stuck !== null
           ? 'Jump to failure'
           : report.value?.stats.widest
