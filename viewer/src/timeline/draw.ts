@@ -53,7 +53,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       drawRules(pen, picture);
       if (legal) pen.line([legal.x, top, legal.x, height], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
       for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
-      const heights = heightsOf(scene);
+      const heights = heightsOf(scene, picture);
       drawMarks(pen, picture, scene, heights);
       const statuses = scene.boxes.map(box => picture.statusOf(box.at));
       for (const [i, box] of scene.boxes.entries()) drawBox(pen, picture, box, statuses[i]!, heights);
@@ -108,6 +108,9 @@ function drawMissing(pen: Pen, { geometry, colors }: Picture, from: number, to: 
     pen.text((from + to) / 2, (top + height) / 2, 'loading…', { fill: colors.muted, align: 'center' });
 }
 
+/** Fewer letters say nothing. */
+const LEGIBLE = 6;
+
 const GLYPH: Record<Status, string> = { placed: '', blocked: '✗ ', waiting: '… ', after: '· ', unknown: '? ' };
 
 function solid(colors: Colors, status: Status): string {
@@ -119,17 +122,23 @@ function soft(colors: Colors, status: Status): string {
   return colors[`${status}Soft`];
 }
 
-/** What is too narrow for a box is a bar. */
+/** What is too narrow for a box is a bar, if most are. */
 const BAR = 14;
+/** Most are too narrow if this is all the room that each has, in pixels. */
+const CROWDED = 24;
 
 /** How tall bars are: taller for longer operations. Where each stands for many, they are much alike, so heights show how
  * far they are from what is usual in the picture. */
 interface Heights {
   middle: number;
   spread: number;
+  /** Narrower than this is a bar. */
+  bar: number;
 }
 
-function heightsOf(scene: Scene): Heights {
+function heightsOf(scene: Scene, { geometry, lanes }: Picture): Heights {
+  const [first, last] = visibleRows(geometry, lanes.shown.length);
+  const room = ((last - first) * (geometry.width - geometry.left)) / (scene.boxes.length + scene.marks.length);
   let count = 0;
   let sum = 0;
   let squares = 0;
@@ -148,7 +157,7 @@ function heightsOf(scene: Scene): Heights {
   }
   const middle = sum / Math.max(1, count);
   const spread = Math.sqrt(Math.max(0, squares / Math.max(1, count) - middle * middle));
-  return { middle, spread: Math.max(0.08, 2.2 * spread) };
+  return { middle, spread: Math.max(0.08, 2.2 * spread), bar: room < CROWDED ? BAR : 0 };
 }
 
 function heightOf(length: number, { middle, spread }: Heights, most: number): number {
@@ -184,7 +193,7 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   const x = Math.max(box.x, geometry.left - 8);
   const width = Math.min(box.x + box.width, geometry.width + 8) - x;
   const chosen = box.at === selection;
-  if (width < BAR && status !== 'blocked' && !chosen && !box.open) {
+  if (width < heights.bar && status !== 'blocked' && !chosen && !box.open) {
     const tall = heightOf(box.length, heights, height);
     pen.rect(x, y + height - tall, Math.max(1, width - 0.6), tall, {
       fill: solid(colors, status),
@@ -192,8 +201,16 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
     });
     return;
   }
+  if (width < 3 && status !== 'blocked' && !chosen) {
+    pen.rect(x, y, Math.max(1, width), height, { fill: solid(colors, status), alpha });
+    return;
+  }
   const look: Look = { fill: soft(colors, status), stroke: solid(colors, status), width: 1, radius: 3, alpha };
-  if (status === 'blocked') Object.assign(look, { stroke: colors.text, width: 2.5 });
+  if (status === 'blocked') {
+    look.stroke = colors.text;
+    look.width = width < BAR ? 1.5 : 2.5;
+    if (width < BAR) look.fill = colors.blocked;
+  }
   if (status === 'waiting') look.dash = [4, 3];
   if (status === 'unknown') look.dash = [1, 2];
   pen.rect(x, y, Math.max(3, width), height, look);
@@ -235,7 +252,8 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const text = visible(history.text(box.at) ?? '');
   const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
   const fill = status === 'after' || status === 'unknown' ? colors.muted : colors.text;
-  const shown = cut(glyph + text, room) || glyph.trim().slice(0, Math.max(0, Math.floor(room / letterWidth())));
+  const fits = room >= Math.min(LEGIBLE, glyph.length + text.length) * letterWidth();
+  const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
   if (!shown) return;
   // The line may pass behind; letters stay legible on a ground of their own.

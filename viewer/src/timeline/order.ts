@@ -15,20 +15,23 @@ interface Stretch {
   points: Points;
 }
 
+/** Steps that are nearer to each other than this, in pixels, are not drawn. */
+const CLOSE = 4;
+
 export function drawOrder(pen: Pen, picture: Picture): void {
   const { history, geometry } = picture;
   const { timeline } = history;
   const { from, to, scale } = geometry;
   const low = scale === 'order' ? from : history.rankOf(from);
   const high = scale === 'order' ? to : history.rankOf(to);
-  const most = (geometry.width - geometry.left) / 2.5;
-  if ((timeline.steps / Math.max(1, timeline.ranks)) * (high - low) > most) return;
+  const steps = (timeline.steps / Math.max(1, timeline.ranks)) * (high - low);
+  if (steps > (geometry.width - geometry.left) / CLOSE) return;
   const stretches: Stretch[] = [];
   for (const [k, { rank }] of timeline.orders.entries()) {
     const next = timeline.orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY;
     if (rank > high || next < low) continue;
-    const steps = history.stepPoints(k);
-    if (steps) stretches.push(steps);
+    const points = history.stepPoints(k);
+    if (points) stretches.push(points);
   }
   const own = picture.endings[picture.ending];
   const others = picture.allEndings ? picture.endings.filter(ending => ending !== own) : [];
@@ -93,20 +96,22 @@ function drawStretches(
       ticks.push({ x, y, partway: Boolean(partway[i]), step: first + i });
     }
   }
+  // The nearer steps are to each other, the less of a show they make.
+  const room = (geometry.width - geometry.left) / Math.max(1, ticks.length);
   if (line.length >= 4) {
+    const alpha = Math.min(0.75, Math.max(0.25, (room - CLOSE) / 24));
     pen.line(
       line,
-      thin
-        ? { stroke: colors.line, width: 1, dash: [3, 3], alpha: 0.6 }
-        : { stroke: colors.line, width: 1.3, alpha: 0.75 },
+      thin ? { stroke: colors.line, width: 1, dash: [3, 3], alpha: 0.6 } : { stroke: colors.line, width: 1.3, alpha },
     );
   }
-  if (thin || ticks.length > (geometry.width - geometry.left) / 3) return;
+  if (thin || room < 2 * CLOSE) return;
+  const wide = room < 4 * CLOSE ? 2 : 3;
   for (const { x, y, partway, step } of ticks) {
     const reach = y > hidden ? 3 : lane / 2 - 3;
     // A step with which its operation is not over is hollow.
     if (partway) pen.rect(x - 2, y - reach, 4, 2 * reach, { fill: colors.bg, stroke: colors.line, width: 1 });
-    else pen.rect(x - 1.5, y - reach, 3, 2 * reach, { fill: colors.line });
+    else pen.rect(x - wide / 2, y - reach, wide, 2 * reach, { fill: colors.line });
     if (step === picture.step)
       pen.rect(x - 5, y - 5, 10, 10, { fill: colors.accent, stroke: colors.bg, width: 2, radius: 5 });
   }
