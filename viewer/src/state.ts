@@ -121,9 +121,13 @@ export function statusOf(at: number): Status {
     // What returned before the blocked operation is explained, and what began after it returned is too late.
     if (here.to[i]! < end) return 'placed';
     if (here.from[i]! > end) return 'after';
-    return past.hasAllSteps() || past.timeline.steps === 0 ? 'waiting' : 'unknown';
+    return past.hasStepsSince(here.from[i]!) ? 'waiting' : 'unknown';
   }
-  if (!past.hasAllSteps() || past.timeline.steps === 0) return verdict.kind === 'accepted' ? 'placed' : 'unknown';
+  const here = past.chunkOf(at);
+  const open = here?.end[at - here.first] === Number.POSITIVE_INFINITY;
+  // An order of all is known: only what never finished may be missing in it.
+  if (verdict.kind === 'accepted' && !open) return 'placed';
+  if (!here || past.timeline.steps === 0 || !past.hasStepsSince(here.from[at - here.first]!)) return 'unknown';
   return 'after';
 }
 

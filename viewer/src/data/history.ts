@@ -219,12 +219,20 @@ export class History {
     return step === 0 ? null : step - 1;
   }
 
-  /** True if every common step is here. */
-  hasAllSteps(): boolean {
-    return this.orders.every(order => order !== null);
+  /** True if every common step is here that an operation could take which starts at `rank`. If few are missing, they
+   * are loaded. */
+  hasStepsSince(rank: number): boolean {
+    const missing: number[] = [];
+    for (let k = this.orders.length - 1; k >= 0; k -= 1) {
+      const next = this.timeline.orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY;
+      if (next < rank) break;
+      if (!this.orders[k]) missing.push(k);
+    }
+    if (missing.length <= 8) for (const k of missing) void this.loadOrder(k);
+    return missing.length === 0;
   }
 
-  /** The common steps `from .. to` that are here, with the points where they are drawn; null where one is missing. */
+  /** The common steps of a part, with the points where they are drawn; null if something is not here yet. */
   stepPoints(k: number): (Steps & { first: number; points: Points }) | null {
     const order = this.order(k);
     if (!order) return null;

@@ -95,7 +95,7 @@ function Tip() {
   const { width, height } = size.value;
   const taken = stepOf(at.at);
   const lines = [
-    `${brief(op.name, 60)} · ${WORDS[statusOf(at.at)]}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
+    `${brief(op.name, 60)} · ${became(at.at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
     `${moment(op.start)} … ${op.end === null ? 'never finished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`}`,
     ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
   ];
@@ -107,6 +107,11 @@ function Tip() {
       {lines.join('\n')}
     </div>
   );
+}
+
+function became(at: number): string {
+  const status = statusOf(at);
+  return status === 'after' && blocked.value === null ? '· not in the order' : WORDS[status];
 }
 
 const WORDS = {
