@@ -64,7 +64,7 @@ test('what is visible is what overlaps', async () => {
     for (const at of found) {
       const op = history.op(at)!;
       const middle = (Math.max(op.from, from) + Math.min(op.to, to)) / 2;
-      const y = toY(geometry, lanes.shown.indexOf(op.process)) + 9;
+      const y = toY(geometry, lanes.rows[op.process]!) + 9;
       if (!stops.has(at) && to - from < 100) assert.equal(hit(history, lanes, geometry, toX(geometry, middle), y), at);
     }
   }

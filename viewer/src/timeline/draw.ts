@@ -231,7 +231,7 @@ function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
     const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
     const chunk = at === null ? null : history.chunkOf(at);
     if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;
-    const row = lanes.shown.indexOf(chunk.process[at - chunk.first]!);
+    const row = lanes.rows[chunk.process[at - chunk.first]!]!;
     if (row < 0) continue;
     const y = toY(geometry, row);
     const fill = at === blocked ? colors.blocked : colors.accent;

@@ -10,6 +10,8 @@ const FEW = 12;
 export interface Lanes {
   /** Processes from top to bottom. */
   shown: number[];
+  /** The row of each process; less than nought if it is hidden. */
+  rows: Int32Array;
   /** How many could be hidden: without a part in the failure and not pinned. */
   idle: number;
   /** How many are hidden. */
@@ -39,8 +41,12 @@ export function arrange(history: History, report: Report, pins: number[], collap
   const idle = processes.map((_, i) => i).filter(process => !involved.has(process) && !isPinned.has(process));
   const few = processes.length <= FEW || pinned.length + first.length === 0;
   const hides = collapsed && !few;
+  const shown = [...pinned, ...first, ...(hides ? [] : idle)];
+  const rows = new Int32Array(processes.length).fill(-1);
+  for (const [row, process] of shown.entries()) rows[process] = row;
   return {
-    shown: [...pinned, ...first, ...(hides ? [] : idle)],
+    shown,
+    rows,
     idle: few ? 0 : idle.length,
     hidden: hides ? idle.length : 0,
   };

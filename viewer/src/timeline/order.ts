@@ -120,6 +120,6 @@ function drawStretches(
 /** The middle of the lane that an operation is in. Hidden lanes are where one can ask for them, below the others. */
 function middle({ history, lanes, geometry }: Picture, at: number): number {
   const chunk = history.chunkOf(at);
-  const row = chunk ? lanes.shown.indexOf(chunk.process[at - chunk.first]!) : -1;
+  const row = chunk ? lanes.rows[chunk.process[at - chunk.first]!]! : -1;
   return toY(geometry, row < 0 ? lanes.shown.length : row) + geometry.lane / 2;
 }

@@ -138,7 +138,7 @@ export function compose(history: History, lanes: Lanes, geometry: Geometry): Sce
     const chunk = history.chunkOf(at);
     if (!chunk) continue;
     const i = at - chunk.first;
-    const row = lanes.shown.indexOf(chunk.process[i]!);
+    const row = lanes.rows[chunk.process[i]!]!;
     const [begin, end] = interval(chunk, i, scale, history);
     if (row >= firstRow && row < lastRow && begin <= to && end >= from)
       scene.boxes.push(box(at, row, chunk, i, geometry));

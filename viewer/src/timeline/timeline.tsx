@@ -150,7 +150,7 @@ function reveal(at: number | null): void {
   const shape = geometry.peek();
   const chunk = at === null ? null : history.peek()?.chunkOf(at);
   if (!shape || !chunk || at === null) return;
-  const row = lanes.peek()?.shown.indexOf(chunk.process[at - chunk.first]!) ?? -1;
+  const row = lanes.peek()?.rows[chunk.process[at - chunk.first]!] ?? -1;
   if (row < 0) {
     collapsed.value = false;
     return;
