@@ -16,6 +16,7 @@ import {
   showOperation,
   walk,
   walkLane,
+  ways,
 } from './panels/local.ts';
 import {
   allEndings,
@@ -32,7 +33,6 @@ import {
   setScale,
   showFailure,
   showWhole,
-  states,
   type Theme,
   tab,
   theme,
@@ -52,7 +52,7 @@ export interface Command {
 }
 
 const isRun = () => report.value !== null;
-const several = () => (states.value?.part.endings.length ?? 0) > 1;
+const several = () => ways.value > 1;
 
 /** Chooses the next theme. */
 export function nextTheme(): void {
@@ -78,9 +78,9 @@ export function copyMarkdown(): void {
 
 /** Next interpretation, or `-1` the one before. */
 export function cycle(by: number): void {
-  const ways = fitting.value ?? states.value?.part.endings.map((_, way) => way) ?? [];
-  const at = ways.indexOf(ending.value);
-  if (ways.length > 0) choose(ways[(at + by + ways.length) % ways.length]!);
+  const open = fitting.value ?? Array.from({ length: ways.value }, (_, way) => way);
+  const at = open.indexOf(ending.value);
+  if (open.length > 0) choose(open[(at + by + open.length) % open.length]!);
 }
 
 function openTab(name: string): void {

@@ -9,7 +9,7 @@ import type { Rejection, Report } from '../data/types.ts';
 import { ending, report, states, step } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assume, fitting } from './focus.ts';
-import { arriving, choose, openMenu, showStep } from './local.ts';
+import { arriving, choose, openMenu, showStep, ways } from './local.ts';
 import { short } from './outcome.ts';
 
 /** More columns than this are not drawn at once. */
@@ -46,8 +46,15 @@ export function Interpretations() {
   const about = report.value;
   const known = states.value;
   const past = arriving();
-  if (!about || !known || !past || about.verdict.kind !== 'rejected')
-    return <p class="empty">There is only one interpretation to look at.</p>;
+  if (!about || !past || about.verdict.kind !== 'rejected') return <p class="empty">There is no failure to explain.</p>;
+  if (!known) {
+    return (
+      <p class="empty">
+        Only the report is at hand: {many(ways.value, 'interpretation')} can be chosen with ‹ and › above, and the last
+        steps of the chosen one stand in the tab Steps.
+      </p>
+    );
+  }
   const verdict = about.verdict;
   const { endings } = known.part;
   if (endings.length === 0) return <p class="empty">How interpretations end is not known here.</p>;

@@ -1,6 +1,6 @@
 // What the panels share among themselves: what is open, what was announced, and walking by steps and operations.
 
-import { batch, effect, signal, untracked } from '@preact/signals';
+import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import type { History } from '../data/history.ts';
 import type { OpRef, Span } from '../data/types.ts';
 import {
@@ -169,9 +169,16 @@ export async function walkLane(by: number): Promise<void> {
   else await showOperation(next);
 }
 
+/** How many interpretations can be chosen. */
+export const ways = computed<number>(() => {
+  const verdict = report.value?.verdict;
+  if (states.value) return states.value.part.endings.length;
+  return verdict?.kind === 'rejected' ? verdict.interpretations.length : 0;
+});
+
 /** Chooses an interpretation. */
 export function choose(way: number): void {
-  const total = states.value?.part.endings.length ?? 0;
+  const total = ways.value;
   if (way < 0 || way >= total) return;
   batch(() => {
     ending.value = way;
@@ -236,7 +243,7 @@ export async function reveal(): Promise<void> {
     say('no operation is stuck');
     return;
   }
-  const name = past.name(best.place) ?? 'it';
+  const name = brief(past.name(best.place) ?? 'it', 40);
   const back = stepCount.value - best.step;
   if (best.step < stepCount.value) await showStep(best.step);
   else await showOperation(best.place);

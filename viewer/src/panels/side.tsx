@@ -1,8 +1,8 @@
 // The right side: why it is stuck, the states that are possible, what was expected, what would be if, what to do next.
 
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
-import { ending } from '../state.ts';
+import { ending, history } from '../state.ts';
 import { brief, count, letter, many, quoted } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
 import { choose, openMenu } from './local.ts';
@@ -63,10 +63,17 @@ export function Side({ report }: { report: Report }) {
       {!none && verdict.kind === 'accepted' && (
         <Section id="h-why" title="Why it is accepted">
           <article class="card good">
-            <p>
-              An order of the operations was found that the specification allows and that respects when each of them
-              ran. It was replayed step by step, without searching; it stands below, newest first.
-            </p>
+            {(history.value?.timeline.steps ?? 0) > 0 ? (
+              <p>
+                An order of the operations was found that the specification allows and that respects when each of them
+                ran. It was replayed step by step, without searching; it stands among the steps, newest first.
+              </p>
+            ) : (
+              <p>
+                An order of the operations exists that the specification allows and that respects when each of them ran.
+                It is not in this page. How it was found: {brief(report.stats.method, 200)}.
+              </p>
+            )}
           </article>
           <Widest report={report} />
         </Section>
@@ -122,7 +129,11 @@ function Rejected({ report, rejection }: { report: Report; rejection: Rejection 
 function Possible({ states, choosable }: { states: State[]; choosable: number[] }) {
   const [every, setEvery] = useState(false);
   const names = states[0]?.variables.map(field => field.name) ?? [];
-  const columns = names.map((_, at) => marked(states.map(state => state.variables[at]?.value ?? '')));
+  // Many states are compared with each other, and they do not change while one chooses among them.
+  const columns = useMemo(
+    () => names.map((_, at) => marked(states.map(state => state.variables[at]?.value ?? ''))),
+    [states],
+  );
   const same = columns.map(values => values.every(words => words.every(word => !word.differs)));
   const hidden = states.length > 1 ? same.filter(Boolean).length : 0;
   const fits = fitting.value;

@@ -184,7 +184,7 @@ function Step({ at, common, endings }: { at: number; common: number; endings: nu
 /** How many characters the last column has room for: what the other columns and the right side leave. */
 function room(): number {
   const list = windowWidth.value > 820 ? windowWidth.value - 412 : windowWidth.value;
-  const others = list > 860 ? 690 : list > 520 ? 440 : 270;
+  const others = list > 860 ? 730 : list > 520 ? 470 : 280;
   return Math.max(20, Math.floor((list - others) / 8));
 }
 
@@ -211,7 +211,7 @@ export function Change({ at }: { at: number }) {
           <Pieces
             before={before[variable]!}
             after={after[variable]!}
-            width={Math.max(24, width / Math.min(4, changed.length))}
+            width={Math.max(20, width / Math.min(4, changed.length) - (known.variables[variable]?.length ?? 0))}
           />
         </>
       ))}

@@ -19,20 +19,19 @@ import {
   setScale,
   showFailure,
   showWhole,
-  states,
   theme,
   valueWidth,
 } from '../state.ts';
 import { brief, count, many, quoted } from '../text.ts';
 import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
-import { dialog, reveal } from './local.ts';
+import { dialog, reveal, ways } from './local.ts';
 
 const sharing = signal(false);
 const WIDTHS = [40, 80, 160, 400, 2000];
 
 export function Toolbar() {
-  const several = states.value?.part.endings.length ?? 0;
+  const several = ways.value;
   const stuck = blocked.value;
   return (
     <div class="toolbar" role="group" aria-label="Timeline">

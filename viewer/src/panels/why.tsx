@@ -10,7 +10,7 @@ import { brief, letter, list, many } from '../text.ts';
 import { showOp } from './local.ts';
 import { glyph, gravest, groups, short } from './outcome.ts';
 import { Op, Place } from './parts.tsx';
-import { Value } from './value.tsx';
+import { Marked, marked, type Stretch, Value } from './value.tsx';
 
 /** The parts of an action or an invariant. `states` are places in the list of possible states. */
 export function Conjuncts({
@@ -83,14 +83,20 @@ function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
     return word === 'TRUE' ? null : <p class="outcome">{`${word} in ${everywhere(states)}`}</p>;
   }
   const shown = all ? found : found.slice(0, 6);
+  // What a part is in one group, compared with what it is in the others.
+  const compared = new Map<string, Stretch[][]>();
+  for (const { text } of conjunct.values) {
+    compared.set(text, marked(shown.map(group => group.values.find(each => each.text === text)?.value ?? '')));
+  }
   return (
     <>
-      {shown.map(group => (
+      {shown.map((group, place) => (
         <p class="outcome">
           {group.values.map(({ text, value }, at) => (
             <>
               {at > 0 && ', '}
-              <code>{brief(text, 80)}</code> is <Value text={value} />
+              <code>{brief(text, 80)}</code> is{' '}
+              {lone ? <Value text={value} /> : <Marked words={compared.get(text)?.[place] ?? []} />}
             </>
           ))}
           {group.values.length > 0 && ' → '}
@@ -110,7 +116,7 @@ function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
 }
 
 function everywhere(states: number[]): string {
-  return states.length === 1 ? `state ${letter(states[0]!)}` : `all ${states.length} states`;
+  return states.length === 1 ? `state ${letter(states[0]!)}` : `all ${states.length} of them`;
 }
 
 function Card({ report, reason, total }: { report: Report; reason: Reason; total: number }) {
@@ -131,7 +137,12 @@ function Card({ report, reason, total }: { report: Report; reason: Reason; total
         {total > 0 && (
           <span class="quiet">
             {' '}
-            in {reason.states.length} of {many(total, 'state')}
+            in{' '}
+            {total === 1
+              ? 'the only possible state'
+              : reason.states.length === total
+                ? `all ${total} possible states`
+                : `${reason.states.length} of ${total} possible states`}
           </span>
         )}
       </h3>
@@ -220,10 +231,10 @@ export function Reasons({
             </span>{' '}
             {many(ops.length, 'other operation')} must wait:{' '}
             {list(
-              ops.map(op => report.operations[op]?.name ?? '?'),
+              ops.map(op => nameOf(report, op)),
               8,
             )}{' '}
-            began after {report.operations[after]?.name} returned
+            began after {nameOf(report, after)} returned
           </summary>
           <ul class="ops">
             {ops.slice(0, 60).map(op => (
@@ -240,7 +251,7 @@ export function Reasons({
             <span class="sign bad" aria-hidden="true">
               ✗
             </span>{' '}
-            {brief(report.operations[reason.op]?.name ?? '?', 40)}: {brief(short(report, reason.why), 120)}
+            {nameOf(report, reason.op)}: {brief(short(report, reason.why), 120)}
           </summary>
           <Card report={report} reason={reason} total={total} />
         </details>
@@ -270,4 +281,8 @@ export function Violated({ report, violation }: { report: Report; violation: Vio
       <Conjuncts report={report} conjuncts={violation.conjuncts} states={states} op={violation.blocked} />
     </article>
   );
+}
+
+function nameOf(report: Report, op: OpRef): string {
+  return brief(report.operations[op]?.name ?? '?', 40);
 }
