@@ -62,7 +62,7 @@ export function nextTheme(): void {
 }
 
 /** Opens the filter box. */
-export function toFilter(): void {
+function toFilter(): void {
   const box = document.getElementById('filter') as HTMLInputElement | null;
   box?.focus();
   box?.select();
@@ -102,7 +102,7 @@ function menuOfSelection(): void {
 }
 
 /** Closes what is open, one thing at a time. */
-export function dismiss(): void {
+function dismiss(): void {
   if (menu.value) menu.value = null;
   else if (pending.value) pending.value = null;
   else if (filter.value) filter.value = '';

@@ -57,7 +57,7 @@ export function CoverTab() {
 }
 
 /** The highest places of the overview, far enough apart to be different places. */
-export function peaks(widths: number[], most = 8): { bucket: number; width: number }[] {
+function peaks(widths: number[], most = 8): { bucket: number; width: number }[] {
   const apart = Math.max(2, Math.floor(widths.length / 40));
   const found: { bucket: number; width: number }[] = [];
   const order = widths

@@ -32,10 +32,10 @@ export const isChecked = computed(() => run.value?.served?.assume ?? false);
 
 /** The interpretations that fit; null if nothing is assumed, or if a server has left out the others. */
 export const fitting = computed<number[] | null>(() => {
-  const read_ = assumptions.value.map(read).filter(each => each !== null);
+  const known = assumptions.value.map(read).filter(each => each !== null);
   const endings = states.value?.part.endings ?? [];
-  if (read_.length === 0 || isChecked.value) return null;
-  return endings.map((_, way) => way).filter(way => read_.every(each => fits(each, way)));
+  if (known.length === 0 || isChecked.value) return null;
+  return endings.map((_, way) => way).filter(way => known.every(each => fits(each, way)));
 });
 
 /** Whether an interpretation fits an assumption. */
@@ -75,6 +75,7 @@ async function change(next: string[]): Promise<void> {
   const before = assumptions.value;
   assumptions.value = next;
   if (!isChecked.value) {
+    await locate();
     say(verdictOfFit());
     return;
   }
@@ -92,16 +93,20 @@ export function verdictOfFit(): string {
 }
 
 /** Finds the operations that assumptions name. */
+async function locate(): Promise<void> {
+  const past = history.value;
+  const names = assumptions.value
+    .map(read)
+    .flatMap(each => (!each ? [] : each.kind === 'order' ? [each.first, each.second] : [each.op]));
+  if (!past || names.length === 0) return;
+  const found = await Promise.all(names.map(async name => [name, await past.place(name)] as const));
+  places.value = new Map(found);
+}
+
+/** Finds them again whenever they, or the history, change. */
 export function followPlaces(): () => void {
   return effect(() => {
-    const past = history.value;
-    const names = assumptions.value
-      .map(read)
-      .flatMap(each => (!each ? [] : each.kind === 'order' ? [each.first, each.second] : [each.op]));
-    if (!past || names.length === 0) return;
-    void Promise.all(names.map(async name => [name, await past.place(name)] as const)).then(found => {
-      places.value = new Map(found);
-    });
+    void locate();
   });
 }
 

@@ -28,7 +28,7 @@ function when(at: number): string {
 }
 
 /** Runs with the same cause, those first that were seen most. */
-export function clusters(runs: Entry[]): { cause: string; runs: Entry[] }[] {
+function clusters(runs: Entry[]): { cause: string; runs: Entry[] }[] {
   const found = new Map<string, Entry[]>();
   for (const run of runs) {
     if (run.cause === null) continue;

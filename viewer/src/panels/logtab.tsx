@@ -10,7 +10,7 @@ import { timebox } from './steps.tsx';
 import { Value } from './value.tsx';
 
 /** What became of an operation, as a sign and a word. */
-export const STATUS: Record<string, [sign: string, word: string]> = {
+const STATUS: Record<string, [sign: string, word: string]> = {
   placed: ['✓', 'placed'],
   blocked: ['✗', 'blocked'],
   waiting: ['…', 'waiting'],

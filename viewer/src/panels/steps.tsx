@@ -35,7 +35,7 @@ export function timebox(op: Op, origin: string): string {
 }
 
 /** Whether a place is among the matches. */
-export function isMatch(found: ArrayLike<number> | null, place: number): boolean {
+function isMatch(found: ArrayLike<number> | null, place: number): boolean {
   if (!found) return false;
   let low = 0;
   let high = found.length;
@@ -189,7 +189,7 @@ function room(): number {
 }
 
 /** What a step changed: the variables that are different, with what was removed and added. */
-export function Change({ at }: { at: number }) {
+function Change({ at }: { at: number }) {
   const width = room();
   const known = states.value;
   const before = known?.state(at, ending.value);

@@ -32,13 +32,8 @@ export function Value({ text, width }: { text: string; width?: number }) {
   );
 }
 
-/** Text that came from outside and is short, such as a name. */
-export function Text({ text }: { text: string }) {
-  return <>{visible(text.length > 400 ? `${head(text, 400)}…` : text)}</>;
-}
-
 /** The words of a TLA+ value: numbers, names, strings and signs. */
-export function tokens(value: string): string[] {
+function tokens(value: string): string[] {
   return value.match(/"(?:[^"\\]|\\.)*"|[\p{L}\p{N}_]+|\|->|:>|@@|<<|>>|\s+|[^\s]/gu) ?? [];
 }
 

@@ -13,7 +13,7 @@ import { Op, Place } from './parts.tsx';
 import { Marked, marked, type Stretch, Value } from './value.tsx';
 
 /** The parts of an action or an invariant. `states` are places in the list of possible states. */
-export function Conjuncts({
+function Conjuncts({
   report,
   conjuncts,
   states,
