@@ -7,6 +7,7 @@ import { format, parse as parseLink } from '../src/link.ts';
 import { markdown } from '../src/markdown.ts';
 import { rows } from '../src/panels/rows.ts';
 import { columnsOf, parseValue, print } from '../src/panels/tla.ts';
+import { checkAgain } from '../src/panels/words.ts';
 import { type Candidate, matcher, parse } from '../src/search.ts';
 import { brief, count, head, letter, lineOf, list, quoted, visible } from '../src/text.ts';
 import { queueParts } from './queue.ts';
@@ -135,6 +136,20 @@ test('rows keep the order of each process, and only what overlaps shares one', (
     assert.ok(there.every(a => there.every(b => a.start <= (b.end ?? Number.POSITIVE_INFINITY))));
     assert.ok(cells.every((op, column) => op === null || operations[op]!.process === processes[column]));
   }
+});
+
+test('assumptions become a command', () => {
+  const report = sample();
+  const check = (line: string) => {
+    report.next = [{ what: '', line }];
+    return checkAgain(report, ['T0:1 < T1:2']);
+  };
+  assert.equal(check('omnilink explain Q.tla a.trace'), "omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'");
+  assert.equal(
+    check("omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'"),
+    "omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'",
+  );
+  assert.equal(check('omnilink view a.trace'), null);
 });
 
 test('Markdown says why, and a trace cannot write in it', () => {

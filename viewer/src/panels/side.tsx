@@ -3,14 +3,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
 import { ending, history } from '../state.ts';
-import { brief, count, letter, many, quoted } from '../text.ts';
+import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
 import { choose, openMenu } from './local.ts';
 import { Command, Copy, Few, Op, Section } from './parts.tsx';
 import { Marked, marked, Value } from './value.tsx';
 import { Reasons, Violated } from './why.tsx';
 import { Window } from './window.tsx';
-import { assumed, came } from './words.ts';
+import { assumed, came, checkAgain } from './words.ts';
 
 /** All of it. */
 export function Side({ report }: { report: Report }) {
@@ -294,19 +294,14 @@ export function Widest({ report }: { report: Report }) {
 function Next({ report }: { report: Report }) {
   if (report.next.length === 0) return null;
   const chips = assumptions.value;
-  const check = report.next.find(each => / check /.test(each.line));
+  const check = chips.length > 0 ? checkAgain(report, chips) : null;
   return (
     <Section id="h-next" title="Next">
       <ul class="card commands">
         {report.next.map(each => (
           <Command what={each.what} line={each.line} />
         ))}
-        {chips.length > 0 && check && (
-          <Command
-            what="check under these assumptions"
-            line={`${check.line}${chips.map(chip => ` --assume ${quoted(chip)}`).join('')}`}
-          />
-        )}
+        {check && <Command what="check under these assumptions" line={check} />}
       </ul>
       {report.next.length > 1 && (
         <Copy text={report.next.map(each => each.line).join('\n')} what="all commands" label="Copy all" />

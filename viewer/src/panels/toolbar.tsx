@@ -22,10 +22,11 @@ import {
   theme,
   valueWidth,
 } from '../state.ts';
-import { brief, count, many, quoted } from '../text.ts';
+import { brief, count, many } from '../text.ts';
 import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, ways } from './local.ts';
+import { checkAgain } from './words.ts';
 
 const sharing = signal(false);
 const WIDTHS = [40, 80, 160, 400, 2000];
@@ -291,8 +292,7 @@ export function Chips() {
   const waiting = pending.value;
   const wrong = problem.value ?? history.value?.problem.value ?? null;
   if (chips.length === 0 && !waiting && !wrong && !busy.value) return null;
-  const check =
-    report.value?.next.find(each => / check /.test(each.line))?.line.replace(/ --assume .*/, '') ?? 'omnilink check …';
+  const check = report.value && checkAgain(report.value, chips);
   return (
     <div class="chips" role="region" aria-label="Assumptions">
       {chips.map(chip => (
@@ -313,11 +313,11 @@ export function Chips() {
         </span>
       )}
       {busy.value && <span class="quiet">checking…</span>}
-      {chips.length > 0 && (
+      {chips.length > 0 && !isChecked.value && <b>{verdictOfFit()}</b>}
+      {chips.length > 0 && check && (
         <span>
-          {!isChecked.value && <b>{verdictOfFit()}. </b>}
           <span class="quiet">{isChecked.value ? 'The same:' : 'To check again:'}</span>{' '}
-          <code>{brief(`${check}${chips.map(chip => ` --assume ${quoted(chip)}`).join('')}`, 240)}</code>
+          <code>{brief(check, 240)}</code>
         </span>
       )}
       {wrong && (

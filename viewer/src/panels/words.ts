@@ -1,7 +1,7 @@
-// What-ifs in words.
+// What-ifs and assumptions in words.
 
 import type { Assumption, Consequence, Report } from '../data/types.ts';
-import { brief, many } from '../text.ts';
+import { brief, many, quoted } from '../text.ts';
 
 /** An assumption in words. */
 export function assumed(assumption: Assumption): string {
@@ -28,4 +28,12 @@ export function came(report: Report, outcome: Consequence, assumption: Assumptio
   if (further <= 0) return `stuck all the same${at}`;
   const begin = assumption.kind === 'other-results' ? 'this step is then legal, and it' : 'it';
   return `${begin} is stuck again ${many(further, 'operation')} later${at}`;
+}
+
+/** The command that checks again under assumptions; null if no command of the report names what was checked. */
+export function checkAgain(report: Report, assumptions: string[]): string | null {
+  const line = report.next.map(each => each.line).find(each => /^\S+ (check|explain) /.test(each));
+  if (line === undefined) return null;
+  const check = line.replace(/^(\S+) explain /, '$1 check ').replace(/ --assume (?:'[^']*'|\S+)/g, '');
+  return check + assumptions.map(each => ` --assume ${quoted(each)}`).join('');
 }
