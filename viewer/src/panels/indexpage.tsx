@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import type { IndexHead } from '../data/types.ts';
 import { brief, count, many, seconds } from '../text.ts';
+import { HelpButton, ThemeButton } from './toolbar.tsx';
 import { Rows } from './virtual.tsx';
 
 type Entry = IndexHead['runs'][number];
@@ -65,6 +66,9 @@ export function IndexPage({ head }: { head: IndexHead }) {
             <span>tool</span> <b>{brief(head.tool, 40)}</b>
           </li>
         </ul>
+        <p class="tools">
+          <ThemeButton /> <HelpButton />
+        </p>
       </header>
       <main id="main" tabIndex={-1}>
         {head.damaged.length > 0 && (

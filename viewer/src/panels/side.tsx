@@ -5,7 +5,7 @@ import type { Assumption, Consequence, Field, Rejection, Report, State } from '.
 import { ending, history } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
-import { choose, openMenu } from './local.ts';
+import { choose, openMenu, ways } from './local.ts';
 import { Command, Copy, Few, Op, Section } from './parts.tsx';
 import { Marked, marked, Value } from './value.tsx';
 import { Reasons, Violated } from './why.tsx';
@@ -144,16 +144,17 @@ function Possible({ states, choosable }: { states: State[]; choosable: number[] 
         most={12}
         draw={(state, at) => {
           const way = choosable[at] ?? -1;
-          const chosen = way >= 0 && ending.value === way;
-          const out = way >= 0 && fits !== null && !fits.includes(way);
+          const canChoose = way >= 0 && way < ways.value;
+          const chosen = canChoose && ending.value === way;
+          const out = canChoose && fits !== null && !fits.includes(way);
           return (
             <li class={`${chosen ? 'chosen' : ''} ${out ? 'pruned' : ''}`}>
               <button
                 type="button"
                 class="letter"
                 aria-pressed={chosen}
-                disabled={way < 0}
-                title={way < 0 ? `state ${state.id}` : `Show how it came to state ${letter(at)} (${state.id})`}
+                disabled={!canChoose}
+                title={!canChoose ? `state ${state.id}` : `Show how it came to state ${letter(at)} (${state.id})`}
                 onClick={() => choose(way)}
                 onContextMenu={event => {
                   event.preventDefault();

@@ -230,7 +230,7 @@ export function Pieces({ before, after, width }: { before: string; after: string
     <>
       {shown.map(({ text, kind }, place) => {
         if (kind === 'same')
-          return long ? middle(text, place === 0 ? 3 : 12, place === pieces.length - 1 ? 0 : 14) : visible(text);
+          return long ? middle(text, place === 0 ? 2 : 12, place === pieces.length - 1 ? 0 : 14) : visible(text);
         const word = kind === 'removed' ? 'removed ' : 'added ';
         const inner = (
           <>

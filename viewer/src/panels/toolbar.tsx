@@ -111,13 +111,9 @@ export function Toolbar() {
           ))}
         </select>
       </label>
-      <button type="button" title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}`} onClick={nextTheme}>
-        {{ auto: '◐', light: '☀', dark: '☾' }[theme.value]}
-      </button>
+      <ThemeButton />
       <Share />
-      <button type="button" title="Keys and words (?)" onClick={() => (dialog.value = 'help')}>
-        Help <kbd>?</kbd>
-      </button>
+      <HelpButton />
     </div>
   );
 }
@@ -252,6 +248,29 @@ export function step(event: KeyboardEvent, box: HTMLElement): void {
   event.preventDefault();
   event.stopPropagation();
   items[(to + items.length) % items.length]?.focus();
+}
+
+/** The theme, and what it would be next. */
+export function ThemeButton() {
+  return (
+    <button type="button" title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}`} onClick={nextTheme}>
+      {{ auto: '◐', light: '☀', dark: '☾' }[theme.value]}
+    </button>
+  );
+}
+
+export function HelpButton() {
+  return (
+    <button
+      type="button"
+      title="Keys and words (?)"
+      onClick={() => {
+        dialog.value = 'help';
+      }}
+    >
+      Help <kbd>?</kbd>
+    </button>
+  );
 }
 
 /** What the colours and signs of the timeline mean. */
