@@ -16,8 +16,9 @@ export interface Plan {
 
 const CHUNK = 16_384;
 const STATES = 2_000;
-/** So many elements are overtaken. */
+/** So many elements are overtaken, and fewer in short histories, which never have as many. */
 const AHEAD = 5;
+const SHORT = 200;
 const SOURCE = `---- MODULE Queue ----
 EXTENDS Naturals, Sequences
 VARIABLES queue, taken
@@ -207,6 +208,7 @@ function run({ operations, processes, fails }: Plan): { entries: Draft[]; blocke
   const queue: number[] = [];
   let next = 1;
   let blocked: number | null = null;
+  const ahead = operations < SHORT ? 2 : AHEAD;
   const due = operations - Math.max(8, Math.min(40, Math.floor(operations / 4)));
   for (const [count, at] of order.entries()) {
     const entry = entries[at]!;
@@ -219,10 +221,10 @@ function run({ operations, processes, fails }: Plan): { entries: Draft[]; blocke
       fails &&
       blocked === null &&
       count >= due &&
-      queue.length > AHEAD + 1 &&
+      queue.length > ahead + 1 &&
       entry.end! - entry.start < 120
     ) {
-      entry.values = [queue.splice(AHEAD, 1)[0]!, node];
+      entry.values = [queue.splice(ahead, 1)[0]!, node];
       blocked = at;
     } else if (queue.length > 0) {
       entry.values = [queue.shift()!, node];

@@ -42,9 +42,20 @@ export function Overview() {
 /** What is shown, and the most of it. */
 function series(past: History): { name: string; values: number[]; most: number } {
   const { widths, flights } = past.timeline.overview;
-  const values = widths.length > 0 ? widths : flights;
+  const values = widths.length > 0 ? withoutGaps(widths) : flights;
   const name = widths.length > 0 ? 'possible' : 'in flight';
   return { name, values, most: values.reduce((most, value) => Math.max(most, value), 1) };
+}
+
+/** Widths are known where something returned; in between they stay what they were. */
+function withoutGaps(widths: number[]): number[] {
+  const last = widths.findLastIndex(width => width > 0);
+  let before = 0;
+  return widths.map((width, i) => {
+    if (i > last) return 0;
+    before = width || before;
+    return before;
+  });
 }
 
 function describe(): string {
