@@ -20,7 +20,7 @@ import { Steps } from './panels/steps.tsx';
 import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
 import { head, history, problem, selection, states, tab, theme } from './state.ts';
 import { followLink, readEarly } from './sync.ts';
-import { brief } from './text.ts';
+import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
@@ -81,7 +81,7 @@ function Waiting() {
   return (
     <main id="main" class="waiting" tabIndex={-1}>
       <h1>OmniLink</h1>
-      {problem.value ? <p role="alert">! {brief(problem.value, 2000)}</p> : <p>Loading…</p>}
+      {problem.value ? <pre role="alert">! {paragraph(problem.value, 4000)}</pre> : <p>Loading…</p>}
     </main>
   );
 }

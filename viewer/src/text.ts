@@ -26,6 +26,12 @@ export function brief(text: string, width: number): string {
   return text.length <= width ? visible(text) : `${visible(head(text, width))}…`;
 }
 
+/** The same for a text of several lines, which stay lines. */
+export function paragraph(text: string, width: number): string {
+  const lines = head(text, width).split('\n').map(visible).join('\n');
+  return text.length > width ? `${lines}…` : lines;
+}
+
 /** `12,345`. */
 export function count(n: number): string {
   return String(n).replace(/\B(?=(\d{3})+$)/g, ',');

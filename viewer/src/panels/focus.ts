@@ -6,7 +6,7 @@
 // not in the file.
 
 import { computed, effect, signal } from '@preact/signals';
-import { ending, focus, history, problem, refresh, run, states, stepOf } from '../state.ts';
+import { blocked, ending, focus, history, problem, refresh, run, showFailure, states, stepOf } from '../state.ts';
 import { arriving, say } from './local.ts';
 
 export type Assumption = { kind: 'order'; first: string; second: string } | { kind: 'state'; op: string; id: string };
@@ -79,9 +79,11 @@ async function change(next: string[]): Promise<void> {
     say(verdictOfFit());
     return;
   }
+  const stuck = blocked.value;
   await refresh();
   // What a server refuses is not assumed: the verdict on the screen is still the one without it.
   if (problem.value !== null) assumptions.value = before;
+  else if (blocked.value !== stuck) showFailure();
 }
 
 /** What a file can say about assumptions. */

@@ -67,10 +67,13 @@ export function Interpretations() {
   const open = groups.filter(group => !folded.value.has(group.key));
   let room = COLUMNS;
   const columns = open.flatMap(group => {
-    const ways = group.ways.slice(0, Math.max(0, room));
-    room -= ways.length;
-    return ways;
+    const shown = group.ways.slice(0, Math.max(0, room));
+    room -= shown.length;
+    return shown;
   });
+  // The chosen one is always there.
+  if (all.includes(ending.value) && !columns.includes(ending.value))
+    columns[Math.max(0, columns.length - 1)] = ending.value;
   const common = past.timeline.steps;
   const depth = Math.max(0, ...columns.map(way => endings[way]!.steps.length));
   const rows = Math.min(depth, ROWS + moreRows.value);

@@ -54,15 +54,14 @@ export function Steps() {
   if (!past || !about) return null;
   const stuck = blocked.value;
   const total = stepCount.value;
-  if (total === 0) return <Recent report={about} />;
   const lead = stuck === null ? 0 : 1;
+  if (total === 0 && (lead === 0 || states.value === null)) return <Recent report={about} />;
   const known = states.value;
   const common = past.timeline.steps;
   const single = known?.variables.length === 1 ? known.variables[0] : null;
   const stepOfRow = (row: number) => total - 1 - (row - lead);
   const onStuck = stuck !== null && selection.value === stuck && stepOf(stuck) === null;
   const active = onStuck ? 0 : step.value === null ? null : lead + total - 1 - step.value;
-  const endings = known?.part.endings.length ?? 0;
   return (
     <Rows
       label="Steps, newest first"
@@ -87,7 +86,7 @@ export function Steps() {
       rowClass={row => {
         if (row < lead) return 'blocked';
         const at = stepAt(stepOfRow(row));
-        const parts = stepOfRow(row) === common && endings > 1 ? 'parting' : '';
+        const parts = isApart(stepOfRow(row), common) && !isApart(stepOfRow(row) - 1, common) ? 'parting' : '';
         return `${at && isMatch(matches.value, at.op) ? 'match' : ''} ${parts}`;
       }}
       onActive={row => {
@@ -105,11 +104,7 @@ export function Steps() {
         if (to >= from) void past.ensureSteps(from, to);
       }}
       draw={row =>
-        row < lead ? (
-          <Blocked report={about} place={stuck!} />
-        ) : (
-          <Step at={stepOfRow(row)} common={common} endings={endings} />
-        )
+        row < lead ? <Blocked report={about} place={stuck!} /> : <Step at={stepOfRow(row)} common={common} />
       }
     />
   );
@@ -145,12 +140,12 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
   );
 }
 
-function Step({ at, common, endings }: { at: number; common: number; endings: number }) {
+function Step({ at, common }: { at: number; common: number }) {
   const past = arriving();
   const taken = stepAt(at);
   const op = taken && past?.op(taken.op);
   if (!past || !taken || !op) return <span role="gridcell">#{count(at + 1)} loading…</span>;
-  const apart = at >= common && endings > 1;
+  const apart = isApart(at, common);
   return (
     <>
       <span role="gridcell">
@@ -162,7 +157,7 @@ function Step({ at, common, endings }: { at: number; common: number; endings: nu
         )}
         {apart && (
           <span class="tag" title={`only in interpretation ${ending.value + 1}`}>
-            {at === common ? '≠ from here' : '≠'}
+            {isApart(at - 1, common) ? '≠' : '≠ from here'}
           </span>
         )}
       </span>
@@ -181,10 +176,17 @@ function Step({ at, common, endings }: { at: number; common: number; endings: nu
   );
 }
 
+/** True if another interpretation is in another state after the step. */
+function isApart(at: number, common: number): boolean {
+  const endings = states.value?.part.endings ?? [];
+  const id = endings[ending.value]?.ids[at - common];
+  return id !== undefined && endings.some(other => other.ids[at - common] !== id);
+}
+
 /** How many characters the last column has room for: what the other columns and the right side leave. */
 function room(): number {
   const list = windowWidth.value > 820 ? windowWidth.value - 412 : windowWidth.value;
-  const others = list > 860 ? 730 : list > 520 ? 470 : 280;
+  const others = list > 860 ? 770 : list > 520 ? 470 : 280;
   return Math.max(20, Math.floor((list - others) / 8));
 }
 

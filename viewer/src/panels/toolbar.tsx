@@ -22,7 +22,7 @@ import {
   theme,
   valueWidth,
 } from '../state.ts';
-import { brief, count, many } from '../text.ts';
+import { brief, count, many, paragraph } from '../text.ts';
 import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, ways } from './local.ts';
@@ -340,9 +340,9 @@ export function Chips() {
         </span>
       )}
       {wrong && (
-        <span class="wrong" role="alert">
-          ! {brief(wrong, 600)}
-        </span>
+        <div class="wrong" role="alert">
+          ! {paragraph(wrong, 2000)}
+        </div>
       )}
     </div>
   );
