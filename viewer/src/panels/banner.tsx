@@ -30,14 +30,16 @@ export function Banner({ head }: { head: RunHead }) {
   const { sign, word, rest, tone } = headline(report);
   const total = report.history.operations;
   const none = total === 0;
-  const chips = assumptions.value;
+  const chips = head.served?.assume ? assumptions.value : [];
+  // The line below the headline says it already.
+  const notes = report.notes.filter(note => chips.length === 0 || !chips.every(chip => note.includes(chip)));
   return (
     <header class={`banner ${tone}`}>
       <h1>
         <span aria-hidden="true">{sign}</span> {word}: {rest}{' '}
         {!none && <code>{brief(base(report.spec.name), 80)}</code>}
       </h1>
-      {chips.length > 0 && head.served?.assume && (
+      {chips.length > 0 && (
         <p class="under">
           This holds under {many(chips.length, 'assumption')}: <code>{brief(chips.join(', '), 200)}</code>
         </p>
@@ -62,7 +64,7 @@ export function Banner({ head }: { head: RunHead }) {
         {run && <Badge name="run" value={run.id} />}
         <Badge name="tool" value={head.tool} />
       </ul>
-      {(report.history.cuts.length > 0 || report.notes.length > 0) && (
+      {(report.history.cuts.length > 0 || notes.length > 0) && (
         <ul class="notes" aria-label="Notes">
           {report.history.cuts.slice(0, 8).map(cut => (
             <li>✂ The recording breaks off: {brief(cut, 300)}</li>
@@ -70,7 +72,7 @@ export function Banner({ head }: { head: RunHead }) {
           {report.history.cuts.length > 8 && (
             <li>✂ and {report.history.cuts.length - 8} more places where it breaks off</li>
           )}
-          {report.notes.slice(0, 8).map(note => (
+          {notes.slice(0, 8).map(note => (
             <li>{brief(note, 400)}</li>
           ))}
         </ul>
