@@ -47,7 +47,7 @@ function watch(): void {
     notes.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
   });
   const look = () => {
-    if (!document.querySelector('h1')?.textContent?.trim()) return;
+    if (!document.querySelector('header h1, #canvas > svg')) return;
     observer.disconnect();
     // The first callback runs before the frame with the heading is painted, the second one after.
     requestAnimationFrame(() => requestAnimationFrame(() => (notes.verdict = performance.now())));
@@ -71,6 +71,7 @@ export async function open(url: string, options: BrowserContextOptions = {}): Pr
   const context = await (await launch()).newContext({ viewport: { width: 1440, height: 900 }, ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await context.addInitScript(watch);
+  context.setDefaultTimeout(8000);
   const page = await context.newPage();
   const requests: string[] = [];
   const errors: string[] = [];

@@ -11,7 +11,7 @@ export interface Golden {
   file: string;
   /** What comes after `omnilink view`. */
   view: string[];
-  verdict: 'accepted' | 'rejected' | 'violated' | 'inconclusive';
+  verdict: 'accepted' | 'rejected' | 'violated' | 'inconclusive' | 'index';
   /** What is on the first screen. */
   says: string;
   /** A conjunct that is not true. */

@@ -51,7 +51,7 @@ export function writePeer(trace: string, page: string): void {
   const Largest = Object.fromEntries(order.map(({ Index }) => [Index, 0]));
   const data: Data = { Partitions: [{ History: entries, PartialLinearizations: [order], Largest }], Annotations: [] };
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
-  const body = '<h1>Queue</h1><div id="canvas"></div><div id="calc"></div>';
+  const body = '<div id="canvas"></div><div id="calc"></div>';
   writeFileSync(
     page,
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>Peer</title><body>${body}<script>(${draw})(${json})</script></body></html>`,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::make::make;
+use super::runs;
 
 /// Where the list is, from the root of the repository.
 const LIST: &str = "tests/golden/reports/golden.toml";
@@ -39,9 +40,11 @@ struct Golden {
     make: Option<String>,
     /// A report that was written before, instead of a history.
     report: Option<String>,
+    /// An example whose recordings are taken for a directory of runs.
+    runs: Option<String>,
     #[serde(default)]
     options: Vec<String>,
-    /// In one word; `error` if there is none.
+    /// In one word; `error` if there is none, and `index` if there are many.
     verdict: String,
     /// Kinds of reasons that are in it.
     #[serde(default)]
@@ -110,29 +113,44 @@ impl Golden {
     /// Checks that the report is what it stands for, and writes its page. None if there must not be one.
     fn write(&self, root: &Path, command: &Path, directory: &Path) -> Result<Option<Page<'_>>> {
         let subject = self.subject(directory)?;
-        let name = format!("{}.html", self.name);
+        let name = match &self.runs {
+            Some(_) => format!("{}/index.html", self.name),
+            None => format!("{}.html", self.name),
+        };
         let file = directory.join(&name);
-        let omnilink = |words: &[&str], more: &[String]| -> Result<Output> {
+        let target = file.display().to_string();
+        let omnilink = |words: &[&str]| -> Result<Output> {
             let mut command = Command::new(command);
-            command.args(words).args(more).args(["--progress", "none"]).current_dir(root);
+            command.args(words).args(&subject).current_dir(root);
             command.output().with_context(|| format!("cannot run {:?}", command.get_program()))
         };
-        let target = file.display().to_string();
-        let written = omnilink(&["report", "--output", &target], &subject)?;
+        let (written, reports) = if let Some(example) = &self.runs {
+            let store = directory.join("store");
+            runs::make(root, command, example, &store)?;
+            let output = directory.join(&self.name);
+            (omnilink(&["report", &store.display().to_string(), "--output", &output.display().to_string()])?, None)
+        } else if let Some(path) = &self.report {
+            let reports = fs::read(root.join(path))?;
+            (omnilink(&["report", "--output", &target])?, Some(serde_json::from_slice(&reports)?))
+        } else {
+            let page = format!("html={target}");
+            let written = omnilink(&["check", "--progress", "none", "--format", "json", "--report", &page])?;
+            let reports: Value = serde_json::from_slice(&written.stdout).unwrap_or_default();
+            (written, Some(reports))
+        };
         let said = String::from_utf8_lossy(&written.stderr).into_owned();
         if self.verdict == "error" {
             ensure!(written.status.code() == Some(2) && said.contains(&self.says), "{}: {said}", written.status);
             ensure!(!file.exists(), "there is a page, and no verdict");
             return Ok(None);
         }
-        ensure!(written.status.success(), "`omnilink report` ended with {}: {said}", written.status);
-        let report = match &self.report {
-            Some(path) => serde_json::from_slice(&fs::read(root.join(path))?)?,
-            None => serde_json::from_slice(&omnilink(&["check", "--format", "json"], &subject)?.stdout)?,
-        };
-        let report = only_report(&report)?;
-        self.compare(report)?;
-        let bytes = fs::metadata(&file)?.len();
+        let bytes = fs::metadata(&file).with_context(|| format!("no page, {}: {said}", written.status))?.len();
+        let mut operations = 0;
+        if let Some(reports) = &reports {
+            let report = only_report(reports)?;
+            self.compare(report)?;
+            operations = report["history"]["operations"].as_u64().unwrap_or_default();
+        }
         let largest = self.largest.unwrap_or(u64::MAX);
         ensure!(bytes <= largest, "the page takes {bytes} bytes, more than {largest}");
         Ok(Some(Page {
@@ -143,7 +161,7 @@ impl Golden {
             verdict: &self.verdict,
             says: &self.says,
             conjunct: self.conjunct.as_deref(),
-            operations: report["history"]["operations"].as_u64().unwrap_or_default(),
+            operations,
             bytes,
         }))
     }
@@ -203,13 +221,14 @@ mod tests {
         let list = read(&root).unwrap();
         assert!(list.report.len() >= 14);
         for golden in &list.report {
-            let sources = [&golden.trace, &golden.make, &golden.report];
+            let sources = [&golden.trace, &golden.make, &golden.report, &golden.runs];
             assert_eq!(sources.into_iter().flatten().count(), 1, "{}", golden.name);
             let modules = golden.spec.iter().filter(|spec| spec.ends_with(".tla"));
-            for path in modules.chain(&golden.trace).chain(&golden.report) {
+            for path in modules.chain(&golden.trace).chain(&golden.report).chain(&golden.runs) {
                 assert!(root.join(path).exists(), "{path}");
             }
-            assert_eq!(golden.report.is_none(), golden.spec.is_some(), "{}", golden.name);
+            let has_history = golden.trace.is_some() || golden.make.is_some();
+            assert_eq!(has_history, golden.spec.is_some(), "{}", golden.name);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod golden;
 mod make;
+mod runs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
