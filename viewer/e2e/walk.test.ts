@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { findings, nodes, open, type Watched } from './browser.ts';
+import { findings, nodes, open, plain, type Watched } from './browser.ts';
 import { address, type Golden, named, picture } from './golden.ts';
 
 /** Opens a golden page, does something with it, and fails if the page complained. */
@@ -194,8 +194,9 @@ walk('hostile', 'what was recorded does nothing', async page => {
     elements: document.querySelectorAll('img, b[onclick], [onerror], [onload], [onclick], svg[onload], iframe').length,
     scripts: [...document.scripts].filter(script => script.text.trim() === 'window.pwned=1').length,
     polluted: ({} as { value?: unknown }).value !== undefined,
+    unseen: /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent ?? ''),
   }));
-  assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false });
+  assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false, unseen: false });
 });
 
 walk('runs', 'a link leads from all runs to one', async page => {
@@ -231,3 +232,17 @@ walk('guard-false', 'on a narrow screen nothing is cut off', async page => {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(wide <= 0, `${wide} pixels too wide`);
 });
+
+for (const name of ['guard-false', 'hostile']) {
+  const golden = named(name);
+  if (!golden) continue;
+  test(`${name}: without scripts the page says the same in plain text`, async () => {
+    const { page, requests, end } = await open(address(golden), { javaScriptEnabled: false });
+    const text = (await page.locator('noscript, body').first().textContent()) ?? '';
+    assert.ok(plain(text).includes(plain(golden.says)) && text.includes(golden.conjunct!), text.slice(0, 2000));
+    await page.screenshot({ path: picture(`${name}-without-scripts.png`) });
+    assert.equal(await page.locator('img, b, svg').count(), 0);
+    assert.equal(requests.length, 1);
+    await end();
+  });
+}
