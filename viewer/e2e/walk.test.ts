@@ -194,7 +194,7 @@ walk('hostile', 'what was recorded does nothing', async page => {
     elements: document.querySelectorAll('img, b[onclick], [onerror], [onload], [onclick], svg[onload], iframe').length,
     scripts: [...document.scripts].filter(script => script.text.trim() === 'window.pwned=1').length,
     polluted: ({} as { value?: unknown }).value !== undefined,
-    unseen: /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent ?? ''),
+    unseen: /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(document.querySelector('#app')?.textContent ?? ''),
   }));
   assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false, unseen: false });
 });
