@@ -102,7 +102,10 @@ walk('queue-10k', 'a filter finds operations, and n and N walk through them', as
   const press = async (key: string) => {
     const before = await at();
     await page.keyboard.press(key);
-    await page.waitForFunction(before => !`${location.hash}&`.includes(`op=${before}&`), before);
+    await page.waitForFunction(before => {
+      const now = /op=([^&]*)/.exec(location.hash)?.[1];
+      return now !== undefined && now !== before;
+    }, before);
     return at();
   };
   await find(page, 'op:DequeueEmpty');
