@@ -1,8 +1,9 @@
-//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `studies`, `fuzz`, `oracle` and `bench`.
+//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `viewer` and so on.
 //!
 //! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `smoke`, `studies`,
-//! `fuzz` and `oracle` are steps of it that are also useful alone; `oracle` needs Java, and some studies need packages of
-//! Debian. `bench` takes minutes and means something only on a machine that does nothing else.
+//! `viewer`, `fuzz` and `oracle` are steps of it that are also useful alone; `oracle` needs Java, `viewer` needs Node and
+//! Chromium, and some studies need packages of Debian. `bench` takes minutes and means something only on a machine that
+//! does nothing else.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
@@ -14,6 +15,7 @@ mod recorders;
 mod smoke;
 mod studies;
 mod tidy;
+mod viewer;
 mod workspace;
 
 use std::process::ExitCode;
@@ -60,6 +62,8 @@ enum Command {
     Oracle(oracle::Options),
     /// Compare the recorders: same bytes, nothing lost when a program dies, and what they cost
     Recorders(recorders::Options),
+    /// Build the page that shows reports, and look at golden reports in a browser
+    Viewer(viewer::Options),
     /// Measure the release build, beside another checker and alone
     Bench {
         /// Replace the tables in `bench/README.md`
@@ -90,6 +94,7 @@ fn run(command: Command) -> Result<()> {
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Command::Oracle(options) => oracle::run(&workspace, &options),
         Command::Recorders(options) => recorders::run(&workspace, &options),
+        Command::Viewer(options) => viewer::run(&workspace, &options),
         Command::Bench { write } => bench::run(&workspace, write),
     }
 }

@@ -273,6 +273,7 @@ impl Check<'_, '_> {
             sources: Vec::new(),
             stats,
             notes: crate::assumed_notes(self.asked),
+            tags: Vec::new(),
             next: Vec::new(),
         };
         Ok((report, teller.mentioned().to_vec()))

@@ -96,11 +96,11 @@ impl Tla {
         sight: Option<(&mut Sight, &Look)>,
     ) -> Result<Report, Failed> {
         let watch = sight.as_ref().map_or(&[][..], |(_, look)| &look.watch);
-        let Prepared { source, given, config, loaded } = self.prepare(asked, case.path, watch)?;
+        let Prepared { source, given, config, loaded, tags } = self.prepare(asked, case.path, watch)?;
         let Case { path, label, limits, .. } = *case;
         let run = Run { asked, label, limits, source: &source, program: &loaded.program };
         let sight = sight.map(|(sight, look)| (sight, look, &*loaded.expressions));
-        let mut report = run.check(&self.settings, &config, &mut case.witness, sight)?;
+        let mut report = run.check(&self.settings, &config, &tags, &mut case.witness, sight)?;
         report.spec.name = self.path.display().to_string();
         let shown = |value: &tla::value::Value| value.display(&loaded.program.module.strings).to_string();
         let constants = given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
@@ -126,9 +126,10 @@ impl Tla {
         let given = given.map_err(|problems| Failed::Spec(problems.iter().map(complaint).collect()))?;
         let config = parts.config.clone();
         let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
-        let watch: Vec<&str> = watch.iter().map(String::as_str).collect();
-        let loaded = parts.link(options, &watch).map_err(Failed::Spec)?;
-        Ok(Prepared { source, given, config, loaded })
+        let expressions: Vec<&str> = watch.iter().chain(self.settings.tags.values()).map(String::as_str).collect();
+        let mut loaded = parts.link(options, &expressions).map_err(Failed::Spec)?;
+        let tags = self.settings.tags.keys().cloned().zip(loaded.expressions.split_off(watch.len())).collect();
+        Ok(Prepared { source, given, config, loaded, tags })
     }
 
     /// The files that it was read from, each with the name that it needs to have beside the others.
@@ -224,6 +225,8 @@ struct Prepared {
     given: Vec<(String, tla::value::Value)>,
     config: tla::config::Config,
     loaded: Loaded,
+    /// The names of known failures, and how to know them.
+    tags: Vec<(String, DefId)>,
 }
 
 /// A recording that is bound to a specification.
@@ -321,26 +324,30 @@ impl Run<'_> {
         &self,
         settings: &Settings,
         config: &tla::config::Config,
+        tags: &[(String, DefId)],
         witness_file: &mut Option<&mut dyn Write>,
         mut sight: Option<(&mut Sight, &Look, &[DefId])>,
     ) -> Result<Report, Failed> {
         let (limits, options) = (self.limits, self.options());
         let mut teller = Teller::default();
-        let (operations, cuts, checked, verdict) = self.with_spec(settings, config, |spec, history, cuts| {
-            let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
-            let mut widths = Widths { limits, widths: vec![0; places] };
-            let checked = validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?;
-            let mut watch = |stats: &Stats| limits.look(stats);
-            let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
-            if let Some((sight, look, expressions)) = &mut sight {
-                sight.timeline = self.timeline()?;
-                sight.timeline.widths = widths.widths;
-                sight.timeline.widths.resize(sight.timeline.operations.len(), 0);
-                sight.keep(checked.way(MOST_ENDINGS));
-                self.walk(spec, history, &sight.way, look, expressions, &mut sight.timeline)?;
-            }
-            Ok((history.ops().len(), cuts, checked, verdict))
-        })?;
+        let (operations, cuts, checked, verdict, tagged) =
+            self.with_spec(settings, config, |spec, history, cuts| {
+                let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
+                let mut widths = Widths { limits, widths: vec![0; places] };
+                let checked =
+                    validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?;
+                let mut watch = |stats: &Stats| limits.look(stats);
+                let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
+                if let Some((sight, look, expressions)) = &mut sight {
+                    sight.timeline = self.timeline()?;
+                    sight.timeline.widths = widths.widths;
+                    sight.timeline.widths.resize(sight.timeline.operations.len(), 0);
+                    sight.keep(checked.way(MOST_ENDINGS));
+                    self.walk(spec, history, &sight.way, look, expressions, &mut sight.timeline)?;
+                }
+                let tagged = tagged(spec, &checked.outcome, tags);
+                Ok((history.ops().len(), cuts, checked, verdict, tagged))
+            })?;
         if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
             self.source.calls().write_witness(file, self.label, witness)?;
         }
@@ -362,7 +369,8 @@ impl Run<'_> {
             operations: self.source.calls().describe(teller.mentioned())?,
             sources: teller.sources(self.program),
             stats,
-            notes: self.notes(&checked.outcome),
+            notes: self.notes(&checked.outcome).into_iter().chain(tagged.notes).collect(),
+            tags: tagged.tags,
             next: Vec::new(),
         })
     }
@@ -534,6 +542,35 @@ impl Run<'_> {
         }
         Ok((History::from_ops(processes.into(), bound), cuts?))
     }
+}
+
+/// The known failures that one is like, and what there is to say about that.
+#[derive(Default)]
+struct Tagged {
+    tags: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// Looks whether a failure is one of those that are known.
+fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> Tagged {
+    let mut tagged = Tagged::default();
+    let (Outcome::Rejected(stuck) | Outcome::Violated(stuck)) = outcome else { return tagged };
+    for (tag, definition) in tags {
+        let values: Result<Vec<String>, _> =
+            stuck.stuck.iter().map(|stuck| spec.evaluate(*definition, &stuck.state.values)).collect();
+        match values {
+            Ok(values) if !values.is_empty() && values.iter().all(|value| value == "TRUE") => {
+                tagged.tags.push(tag.clone());
+                tagged.notes.push(format!("this is known as `{tag}`"));
+            }
+            Ok(values) => {
+                let strange = values.iter().find(|value| !matches!(value.as_str(), "TRUE" | "FALSE"));
+                tagged.notes.extend(strange.map(|value| format!("the tag `{tag}` is {value}, neither TRUE nor FALSE")));
+            }
+            Err(error) => tagged.notes.push(format!("the tag `{tag}` has no value: {}", error.message)),
+        }
+    }
+    tagged
 }
 
 /// Without a configuration, a specification is what it is mostly called.

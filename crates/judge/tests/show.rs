@@ -184,3 +184,23 @@ fn an_expression_that_means_nothing_is_refused() {
     insta::assert_snapshot!(wrong("queue/Queue.tla", "queue/traces/overlapping.jsonl", "Len(que)"), @"`que` is not defined");
     insta::assert_snapshot!(wrong("queue", "queue.jsonl", "1 + 1"), @"expressions can be evaluated in the states of TLA+ specifications only");
 }
+
+#[test]
+fn failures_that_are_known_have_tags() {
+    let settings = std::fs::read_to_string(example("queue/omnilink.toml")).expect("settings");
+    let tags =
+        "[tags]\nfull = 'Len(queue) > 3'\nshort = 'Len(queue) < 3'\nstrange = 'Len(queue)'\nworse = 'Head(<<>>)'\n";
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), format!("{settings}\n{tags}")).expect("settings");
+    let options = Options { settings: Some(file.path().to_owned()), ..Options::default() };
+    let queue = Judge::new(&example("queue/Queue.tla").display().to_string(), options).expect("a specification");
+    let shown = show(&queue, "queue/traces/early-return.jsonl", &Look::default()).expect("a report");
+    assert_eq!(shown.report.tags, ["short"]);
+    insta::assert_snapshot!(shown.report.notes.join("\n"), @r"
+    this is known as `short`
+    the tag `strange` is 1, neither TRUE nor FALSE
+    the tag `worse` has no value: `Head` was applied to the empty sequence
+    ");
+    let shown = show(&queue, "queue/traces/overlapping.jsonl", &Look::default()).expect("a report");
+    assert!(shown.report.tags.is_empty() && shown.report.notes.is_empty());
+}

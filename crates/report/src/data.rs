@@ -30,6 +30,9 @@ pub struct Report {
     pub stats: Stats,
     /// What the reader should know and need not act upon.
     pub notes: Vec<String>,
+    /// The names of known failures that this one is like, as the settings define them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Commands that lead further.
     pub next: Vec<Command>,
 }

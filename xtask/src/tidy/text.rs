@@ -13,7 +13,7 @@ const MOST_LINES: usize = 800;
 static RULES: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
     let source = r"\.rs$";
     let prose = r"\.(rs|md)$";
-    let written = r"\.(rs|md|toml|sh|ya?ml)$|^\.ci/";
+    let written = r"\.(rs|md|toml|sh|ya?ml|tsx?|mjs|css)$|^\.ci/";
     // What stands below the command may not know about the world around it.
     let library = r"^crates/(history|search|models|tla-syntax|tla|report|validate)/src/";
     [
@@ -23,6 +23,7 @@ static RULES: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
         (written, r"\s$", "trailing whitespace"),
         (written, r#"(^|[\s"'`(=])/(home|root|Users|work)/"#, "path that exists on one machine only"),
         (written, r"\b(index|static)\.crates\.io\b|\blocalhost:\d+/.*(crates|index)", "name of a registry host"),
+        (r"package-lock\.json$", r#""resolved":"#, "where one machine got a package from"),
         (library, r"\bstd::(fs|env|net|process)\b", "only the command talks to the world"),
         (library, r"\b(Instant|SystemTime)::now\b", "only the command reads the clock"),
     ]
@@ -46,11 +47,15 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         }
     }
     let lines = text.lines().count();
-    if (path.ends_with(".rs") || path.ends_with(".md")) && lines > MOST_LINES {
+    let is_script = [".ts", ".tsx", ".mjs"].iter().any(|ending| path.ends_with(ending));
+    if (path.ends_with(".rs") || path.ends_with(".md") || is_script) && lines > MOST_LINES {
         findings.push(Finding::new(path, lines, format!("{lines} lines; more than {MOST_LINES} want to be two files")));
     }
     if path.ends_with(".rs") && !text.starts_with("//! ") {
         findings.push(Finding::new(path, 1, "a file opens by saying what it is for, with `//!`"));
+    }
+    if is_script && !text.starts_with("// ") {
+        findings.push(Finding::new(path, 1, "a file opens by saying what it is for, with `//`"));
     }
     findings
 }
@@ -91,6 +96,19 @@ mod tests {
         bad.md:5: tab
         bad.md:7: name of a registry host
         ");
+    }
+
+    #[test]
+    fn script_rules() {
+        insta::assert_snapshot!(report("viewer/src/a.ts", "export {}; \n"), @"
+        viewer/src/a.ts:1: trailing whitespace
+        viewer/src/a.ts:1: a file opens by saying what it is for, with `//`
+        ");
+        let lock = "      \"resolved\": \"https://example.org/a.tgz\",\n";
+        insta::assert_snapshot!(
+            report("viewer/package-lock.json", lock),
+            @"viewer/package-lock.json:1: where one machine got a package from"
+        );
     }
 
     #[test]

@@ -1,0 +1,10 @@
+// All tests, one after the other in one process and one browser: they measure time, and a machine may have few cores.
+
+import { after } from 'node:test';
+import { close } from './browser.ts';
+import './golden.test.ts';
+import './walk.test.ts';
+import './view.test.ts';
+import './speed.test.ts';
+
+after(close);

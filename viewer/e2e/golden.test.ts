@@ -1,0 +1,57 @@
+// Every golden report: its page opens where it matters, says what it must, keeps to itself, stays small and can be used
+// by everybody, in light and in dark.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAlone, findings, nodes, open, plain } from './browser.ts';
+import { address, type Golden, pages, picture } from './golden.ts';
+
+/** How many elements a page may have, however long the history is. */
+const NODES = 2000;
+
+const HEADINGS = {
+  accepted: 'Accepted',
+  rejected: 'Rejected',
+  violated: 'Rejected',
+  inconclusive: 'Inconclusive',
+  index: '12 runs',
+};
+
+function heading(golden: Golden): string {
+  const isEmpty = golden.operations === 0 && golden.verdict !== 'index';
+  return isEmpty ? 'Nothing to check' : HEADINGS[golden.verdict];
+}
+
+for (const golden of pages) {
+  test(`${golden.name}: ${golden.about}`, async () => {
+    const { page, requests, errors, untilVerdict, violations, end } = await open(address(golden));
+    await untilVerdict();
+    await page.waitForLoadState('load');
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: picture(`${golden.name}.png`) });
+    const title = await page.getByRole('heading', { level: 1 }).textContent();
+    assert.ok(title?.includes(heading(golden)), title ?? '');
+    const banner = await page.getByRole('banner').textContent();
+    assert.ok(plain(banner ?? '').includes(plain(golden.says)), banner ?? '');
+    assert.ok((await nodes(page)) <= NODES, `${await nodes(page)} elements`);
+    assert.deepEqual(await violations(), []);
+    assert.deepEqual(await findings(page), []);
+    for (const tab of await page.getByRole('tab').all()) {
+      await tab.click();
+      assert.ok((await nodes(page)) <= NODES, `${await nodes(page)} elements in ${await tab.textContent()}`);
+    }
+    await page
+      .getByRole('tab')
+      .first()
+      .or(page.getByRole('heading', { level: 1 }))
+      .first()
+      .click();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.waitForTimeout(100);
+    await page.screenshot({ path: picture(`${golden.name}-dark.png`) });
+    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(errors, []);
+    assertAlone(requests, address(golden));
+    await end();
+  });
+}

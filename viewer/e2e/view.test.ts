@@ -1,0 +1,102 @@
+// What `omnilink view` can do that a file cannot: it asks for a token, loads what is looked at, checks again under
+// assumptions, and evaluates expressions.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { assertAlone, findings, nodes, open } from './browser.ts';
+import { command, named, picture } from './golden.ts';
+import { selected } from './walk.test.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Serves a golden report while something is done with it. */
+function view(name: string, what: string, act: (url: string) => Promise<void>): void {
+  const found = named(name);
+  if (!found) return;
+  test(`view ${name}: ${what}`, async () => {
+    const server = spawn(command, ['view', '--no-open', ...found.view], { cwd: ROOT });
+    try {
+      await act(await urlOf(server));
+    } finally {
+      server.kill();
+    }
+  });
+}
+
+/** The address that the server says it is at. */
+function urlOf(server: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const hear = (text: Buffer) => {
+      said += text.toString();
+      const url = /http:\/\/127\.0\.0\.1:\d+\/\w+\//.exec(said);
+      if (url) resolve(url[0]);
+    };
+    server.stdout?.on('data', hear);
+    server.stderr?.on('data', hear);
+    server.on('exit', code => reject(new Error(`\`omnilink view\` ended with ${code}: ${said}`)));
+  });
+}
+
+view('guard-false', 'opens at the failure, and only with the token', async url => {
+  const { page, requests, errors, violations, untilVerdict, end } = await open(url);
+  await untilVerdict();
+  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  assert.deepEqual(errors, []);
+  assert.deepEqual(await violations(), []);
+  assertAlone(requests, url);
+  assert.deepEqual(await findings(page), []);
+  const { origin } = new URL(url);
+  for (const path of ['/', '/head', '/wrong/', '/wrong/head']) {
+    assert.equal((await fetch(origin + path)).status, 404, path);
+  }
+  assert.equal((await fetch(`${url}head`, { method: 'POST' })).ok, false);
+  await end();
+});
+
+view('guard-false', 'checks again under an assumption', async url => {
+  const { page, untilVerdict, errors, end } = await open(url);
+  await untilVerdict();
+  await page
+    .getByRole('button', { name: /^Assume the state after/ })
+    .first()
+    .click();
+  await page.getByRole('banner').getByText('This holds under 1 assumption').waitFor();
+  await page.screenshot({ path: picture('view-focus.png') });
+  assert.deepEqual(errors, []);
+  await end();
+});
+
+view('guard-false', 'evaluates an expression in every state', async url => {
+  const { page, requests, untilVerdict, end } = await open(url);
+  await untilVerdict();
+  await page.keyboard.press('j');
+  await page.getByRole('tab', { name: 'State' }).click();
+  await page.getByPlaceholder('Len(queue)').fill('Len(queue) * 100 + 7');
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('cell', { name: /^\d+07$/ })
+    .first()
+    .waitFor();
+  assert.ok(requests.some(request => request.includes('watch=')));
+  await page.screenshot({ path: picture('view-watch.png') });
+  await page.getByPlaceholder('Len(queue)').fill('Len(');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await page.screenshot({ path: picture('view-wrong.png') });
+  await end();
+});
+
+view('queue-500k', 'loads what is looked at and no more', async url => {
+  const { page, requests, untilVerdict, end } = await open(url);
+  await untilVerdict();
+  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  await page.waitForTimeout(500);
+  const chunks = () => new Set(requests.map(request => /chunk-\d+/.exec(request)?.[0]).filter(Boolean)).size;
+  const first = chunks();
+  assert.ok(first >= 1 && first <= 8, `${first} of 31 chunks`);
+  assert.ok((await nodes(page)) <= 2000);
+  await end();
+});

@@ -1,0 +1,251 @@
+// What a person does with a page: from the verdict to the guilty operation by keys alone, a link to somebody else,
+// filters, assumptions, the other scale, print, copies and exports.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { findings, nodes, open, plain, type Watched } from './browser.ts';
+import { address, type Golden, named, picture } from './golden.ts';
+
+/** Opens a golden page, does something with it, and fails if the page complained. */
+function walk(name: string, what: string, act: (page: Page, golden: Golden, watched: Watched) => Promise<void>): void {
+  const found = named(name);
+  if (!found) return;
+  test(`${name}: ${what}`, async () => {
+    const watched = await open(address(found), { acceptDownloads: true });
+    await watched.untilVerdict();
+    await act(watched.page, found, watched);
+    assert.deepEqual(watched.errors, []);
+    assert.deepEqual(await watched.violations(), []);
+    await watched.end();
+  });
+}
+
+/** The list of steps, and the row in it that is selected. */
+export function steps(page: Page): Locator {
+  return page.getByRole('grid', { name: 'Steps, newest first' });
+}
+
+export function selected(page: Page): Locator {
+  return steps(page).locator('[role=row][aria-selected=true]');
+}
+
+/** Presses Tab until a button with this in its name has the focus. */
+async function tabTo(page: Page, text: string, most = 80): Promise<void> {
+  for (let presses = 0; presses < most; presses += 1) {
+    await page.keyboard.press('Tab');
+    const name = await page.evaluate(() => document.activeElement?.closest('button')?.textContent ?? '');
+    if (name.includes(text)) return;
+  }
+  assert.fail(`\`${text}\` is not reached with ${most} presses of Tab`);
+}
+
+/** Tells the page to do something, as somebody does who does not know the key. */
+async function tell(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type(title);
+  await page.keyboard.press('Enter');
+}
+
+for (const name of ['guard-false', 'queue-100k']) {
+  walk(name, 'by keys alone from the verdict to the conjunct to the operation', async (page, { conjunct, says }) => {
+    await selected(page).filter({ hasText: 'blocked' }).waitFor();
+    // Somewhere else first, so that coming back means something.
+    for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);
+    await selected(page).filter({ hasNotText: 'blocked' }).waitFor();
+    await tabTo(page, conjunct!);
+    await page.screenshot({ path: picture(`${name}-conjunct.png`) });
+    await page.keyboard.press('Enter');
+    await selected(page).filter({ hasText: 'blocked' }).waitFor();
+    const said = await page.getByRole('status').allTextContents();
+    assert.ok(
+      said.some(text => text.includes(says.split(' ')[0]!)),
+      said.join('\n'),
+    );
+  });
+}
+
+/** Types a query and waits for what it finds. */
+async function find(page: Page, query: string): Promise<void> {
+  await page.keyboard.press('/');
+  await page.keyboard.type(query);
+  await page
+    .getByText(/\d match(es)?$/)
+    .first()
+    .waitFor();
+  await page.keyboard.press('Escape');
+}
+
+walk('queue-10k', 'a link leads somebody else to the same place', async (page, golden) => {
+  await find(page, 'op:Dequeue');
+  for (const key of ['j', 'j', 'j', 'j', 'o', 'w']) await page.keyboard.press(key);
+  await page.waitForFunction(() => location.hash.includes('q=') && location.hash.includes('scale=time'));
+  await page.waitForTimeout(500);
+  const hash = await page.evaluate(() => location.hash);
+  const there = await selected(page).textContent();
+  const other = await open(address(golden, hash));
+  await other.untilVerdict();
+  await selected(other.page).filter({ hasNotText: 'blocked' }).waitFor();
+  assert.equal(await selected(other.page).textContent(), there);
+  await other.page.waitForTimeout(500);
+  assert.equal(await other.page.evaluate(() => location.hash), hash);
+  assert.equal(await other.page.getByRole('searchbox').inputValue(), 'op:Dequeue');
+  assert.deepEqual(other.errors, []);
+  await other.end();
+});
+
+walk('queue-10k', 'a filter finds operations, and n and N walk through them', async page => {
+  const at = () => page.evaluate(() => /op=([^&]*)/.exec(location.hash)?.[1] ?? '');
+  /** Presses a key, and says which operation is selected then. */
+  const press = async (key: string) => {
+    const before = await at();
+    await page.keyboard.press(key);
+    await page.waitForFunction(before => {
+      const now = /op=([^&]*)/.exec(location.hash)?.[1];
+      return now !== undefined && now !== before;
+    }, before);
+    return at();
+  };
+  await find(page, 'op:DequeueEmpty');
+  const first = await press('n');
+  assert.notEqual(await press('n'), first);
+  assert.equal(await press('N'), first);
+  await page.screenshot({ path: picture('filter.png') });
+});
+
+walk('guard-false', 'what does not fit an assumption is left out', async page => {
+  await page
+    .getByRole('button', { name: /^Assume the state after/ })
+    .first()
+    .click();
+  await page
+    .getByText(/\d of \d+ interpretations fit/)
+    .first()
+    .waitFor();
+  await page.waitForFunction(() => location.hash.includes('focus='));
+  await page.screenshot({ path: picture('focus.png') });
+});
+
+walk('queue-10k', 'the other scale keeps the selection', async page => {
+  const before = await selected(page).textContent();
+  await page.keyboard.press('o');
+  await page.waitForFunction(() => location.hash.includes('scale=time'));
+  assert.equal(await selected(page).textContent(), before);
+  await page.waitForTimeout(200);
+  await page.screenshot({ path: picture('time-scale.png') });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForTimeout(200);
+  await page.screenshot({ path: picture('time-scale-dark.png') });
+});
+
+walk('queue-100k', 'the whole history at a glance', async page => {
+  await page.keyboard.press('0');
+  await page.waitForTimeout(1000);
+  await page.screenshot({ path: picture('whole.png') });
+  assert.ok((await nodes(page)) <= 2000);
+  await page.keyboard.press('e');
+  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+});
+
+walk('guard-false', 'print has the verdict and the reasons', async (page, { conjunct }) => {
+  await page.emulateMedia({ media: 'print' });
+  for (const place of [
+    page.getByRole('heading', { level: 1 }),
+    page.getByRole('heading', { name: 'Why it is stuck' }),
+    page.getByRole('complementary', { name: 'Explanation' }).getByText(conjunct!).first(),
+  ]) {
+    assert.ok(await place.isVisible());
+  }
+  const pdf = await page.pdf({ path: picture('print.pdf'), format: 'A4' });
+  assert.ok(pdf.length > 10_000);
+  await page.setViewportSize({ width: 794, height: 1123 });
+  await page.screenshot({ path: picture('print.png') });
+});
+
+walk('guard-false', 'copied as Markdown', async (page, { says, conjunct }) => {
+  await tell(page, 'Copy as Markdown');
+  await page.waitForTimeout(200);
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(text.includes('Rejected') && text.includes(says) && text.includes(conjunct!), text);
+  assert.match(text, /^\| .*T\d.* \|$/m);
+});
+
+for (const kind of ['SVG', 'PNG']) {
+  walk('guard-false', `the visible part as ${kind}`, async page => {
+    const saved = page.waitForEvent('download');
+    await tell(page, `Save the timeline as ${kind}`);
+    const path = await (await saved).path();
+    const bytes = readFileSync(path);
+    if (kind === 'PNG') assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
+    else assert.match(bytes.toString('utf8'), /^(<\?xml[^>]*>\s*)?<svg[\s\S]*Dequeue[\s\S]*<\/svg>\s*$/);
+  });
+}
+
+walk('hostile', 'what was recorded does nothing', async page => {
+  for (const key of ['j', 'j', 'k', 'x', 'o', '0']) await page.keyboard.press(key);
+  for (const tab of await page.getByRole('tab').all()) {
+    await tab.click();
+    await page.waitForTimeout(100);
+    await page.screenshot({
+      path: picture(`hostile-${(await tab.textContent())!.trim().toLowerCase().replace(/\W+/g, '-')}.png`),
+    });
+  }
+  const harm = await page.evaluate(() => ({
+    pwned: 'pwned' in window,
+    elements: document.querySelectorAll('img, b[onclick], [onerror], [onload], [onclick], svg[onload], iframe').length,
+    scripts: [...document.scripts].filter(script => script.text.trim() === 'window.pwned=1').length,
+    polluted: ({} as { value?: unknown }).value !== undefined,
+    unseen: /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(document.querySelector('#app')?.textContent ?? ''),
+  }));
+  assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false, unseen: false });
+});
+
+walk('runs', 'a link leads from all runs to one', async page => {
+  await page.getByRole('link').first().click();
+  await page.getByRole('heading', { level: 1, name: /Rejected|Accepted/ }).waitFor();
+});
+
+for (const name of ['guard-false', 'interpretations', 'accepted', 'inconclusive']) {
+  walk(name, 'every tab can be used by everybody', async page => {
+    for (const tab of await page.getByRole('tab').all()) {
+      await tab.click();
+      await page.waitForTimeout(150);
+      const title = (await tab.textContent())!.replace(/\W+|\d+/g, '').toLowerCase();
+      await page.screenshot({ path: picture(`${name}-${title}.png`) });
+      assert.deepEqual(await findings(page), [], title);
+    }
+  });
+}
+
+walk('guard-false', 'help lists the keys, and Escape closes it', async page => {
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await page.screenshot({ path: picture('help.png') });
+  assert.deepEqual(await findings(page), []);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+});
+
+walk('guard-false', 'on a narrow screen nothing is cut off', async page => {
+  await page.setViewportSize({ width: 420, height: 900 });
+  await page.waitForTimeout(200);
+  await page.screenshot({ path: picture('narrow.png'), fullPage: true });
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `${wide} pixels too wide`);
+});
+
+for (const name of ['guard-false', 'hostile']) {
+  const golden = named(name);
+  if (!golden) continue;
+  test(`${name}: without scripts the page says the same in plain text`, async () => {
+    const { page, requests, end } = await open(address(golden), { javaScriptEnabled: false });
+    const text = (await page.locator('noscript, body').first().textContent()) ?? '';
+    assert.ok(plain(text).includes(plain(golden.says)) && text.includes(golden.conjunct!), text.slice(0, 2000));
+    await page.screenshot({ path: picture(`${name}-without-scripts.png`) });
+    assert.equal(await page.locator('img, b, svg').count(), 0);
+    assert.equal(requests.length, 1);
+    await end();
+  });
+}
