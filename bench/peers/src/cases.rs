@@ -132,7 +132,7 @@ impl Visitor for Ours<'_> {
 
     fn visit<M: Model>(self, model: M) -> Result<()> {
         let options = Options { shortcuts: self.shortcuts, ..Options::default() };
-        report(self.name, self.measured, || match check(&model, &self.history, &options, &|_| None)?.verdict {
+        report(self.name, self.measured, || match check(&model, &self.history, &options, &search::Unwatched)?.verdict {
             Verdict::Accepted(_) => Ok(true),
             Verdict::Rejected(_) => Ok(false),
             Verdict::Inconclusive(stop) => bail!("{stop}"),

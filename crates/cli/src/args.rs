@@ -12,6 +12,7 @@ use crate::doctor::DoctorArgs;
 use crate::fuzz::args::{FuzzArgs, RunsCommand};
 use crate::harness::args::{GenArgs, InitArgs};
 use crate::limits::Settings;
+use crate::look::args::{AssumeArgs, ReportArgs, ViewArgs};
 use crate::spec::args::SpecCommand;
 use crate::trust::args::{ConfirmArgs, ExportCommand, WitnessCommand};
 
@@ -36,7 +37,14 @@ pub(crate) enum Command {
     /// Check, and explain a rejection in full: every possible state, every reason, every order that is still possible. Also
     /// shows a report again that `--report json=FILE` wrote.
     Explain(CheckArgs),
-    /// Write a history and its specification for another checker.
+    /// Write a page about a run, a history or a directory of runs: one file that needs nothing else.
+    #[command(after_help = "A page holds what was recorded: who gets it can read all of it. Exit codes are those of \
+                            `check`, for what the page is about.")]
+    Report(Box<ReportArgs>),
+    /// Look at the same page while it is served on this machine: assumptions are checked, expressions are evaluated.
+    #[command(after_help = "Exit codes: 0 ended with Ctrl-C, 2 the command line or an input is wrong, 3 inconclusive.")]
+    View(Box<ViewArgs>),
+    /// Write a history and its specification for another checker, or what a check found for another program.
     #[command(subcommand)]
     Export(ExportCommand),
     /// Let TLC decide a history too, and compare.
@@ -142,6 +150,7 @@ impl From<&CheckArgs> for judge::Options {
             shortcuts: !args.no_shortcuts,
             exhaustive: args.exhaustive,
             jobs: args.jobs,
+            assume: args.assume.assume.clone(),
             ..args.about.options()
         }
     }
@@ -166,7 +175,11 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: CheckOutput,
 
-    /// Also write a report to a file: `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. May be given several times.
+    #[command(flatten)]
+    pub(crate) assume: AssumeArgs,
+
+    /// Also write a report to a file: `html=FILE`, `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. May be given
+    /// several times. A page is about one history; of several, each has a page of its own, and they are numbered.
     #[arg(long = "report", value_name = "KIND=FILE")]
     pub(crate) reports: Vec<Extra>,
 

@@ -162,7 +162,7 @@ fn browser() -> Fact {
         name: "browser",
         is_there: found.is_some(),
         found: found.unwrap_or_else(|| "neither Chromium, Chrome nor Firefox".into()),
-        so: "nothing needs one yet",
+        so: "for `omnilink view` and for the pages that `omnilink report` writes; any that was updated since 2023 will do",
     }
 }
 

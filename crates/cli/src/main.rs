@@ -8,6 +8,7 @@ mod exit;
 mod fuzz;
 mod harness;
 mod limits;
+mod look;
 mod spec;
 mod specs;
 mod trust;
@@ -20,6 +21,8 @@ use report::Detail;
 
 use crate::args::{Cli, Color, Command};
 use crate::exit::Exit;
+use crate::look::export::Form;
+use crate::trust::args::ExportCommand;
 
 /// Exploring states means making and dropping small values on several threads at once, which this allocator is good at.
 #[global_allocator]
@@ -36,7 +39,12 @@ fn main() -> ExitCode {
     let exit = match cli.command {
         Command::Check(args) => check::run(&args, Detail::Brief),
         Command::Explain(args) => check::run(&args, Detail::Full),
-        Command::Export(command) => trust::export::run(&command),
+        Command::Report(args) => look::report::run(&args),
+        Command::View(args) => look::view::run(&args),
+        Command::Export(ExportCommand::Tlc(args)) => trust::export::run(&args),
+        Command::Export(ExportCommand::Perfetto(args)) => look::export::run(Form::Perfetto, &args),
+        Command::Export(ExportCommand::Itf(args)) => look::export::run(Form::Itf, &args),
+        Command::Export(ExportCommand::Dot(args)) => look::export::run(Form::Dot, &args),
         Command::Confirm(args) => trust::confirm::run(&args),
         Command::Witness(command) => trust::witness::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),

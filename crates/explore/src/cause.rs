@@ -5,6 +5,11 @@ use report::{Report, Verdict, Why};
 /// A short name for why a history was not accepted, the same for histories that fail for the same reason. None if it was
 /// accepted.
 pub fn cause(report: &Report) -> Option<String> {
+    let tags: String = report.tags.iter().map(|tag| format!("[{tag}] ")).collect();
+    untagged(report).map(|cause| tags + &cause)
+}
+
+fn untagged(report: &Report) -> Option<String> {
     match &report.verdict {
         Verdict::Accepted => None,
         Verdict::Inconclusive { stop } => Some(format!("inconclusive: {stop}")),

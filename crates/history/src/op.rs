@@ -143,25 +143,57 @@ fn find<'a>(names: &[Arc<str>], values: &'a [Value], place: usize, name: &str) -
 /// that is not a word is quoted, so that what is printed can be read again.
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}(", Word(self.action()))?;
-        write_fields(f, &self.schema.args, self.args())?;
-        f.write_str(")")?;
-        if !self.results().is_empty() {
-            f.write_str(" = ")?;
-            write_fields(f, &self.schema.results, self.results())?;
-        }
-        if self.failed { f.write_str(" failed") } else { Ok(()) }
+        self.write(f, |f, value| write!(f, "{value}"))
     }
 }
 
-fn write_fields(f: &mut fmt::Formatter<'_>, names: &[Arc<str>], values: &[Value]) -> fmt::Result {
+impl Call {
+    /// The call as it prints, around the values of arguments and results: a piece before each and one at the end.
+    pub fn pieces(&self) -> Vec<String> {
+        let mut pieces = Pieces(vec![String::new()]);
+        let next = |pieces: &mut Pieces, _: &Value| {
+            pieces.0.push(String::new());
+            Ok(())
+        };
+        self.write(&mut pieces, next).expect("text can always be added to");
+        pieces.0
+    }
+
+    /// Writes the call, and leaves values to somebody else.
+    fn write<W: fmt::Write>(&self, out: &mut W, mut write: impl FnMut(&mut W, &Value) -> fmt::Result) -> fmt::Result {
+        write!(out, "{}(", Word(self.action()))?;
+        write_fields(out, &self.schema.args, self.args(), &mut write)?;
+        out.write_str(")")?;
+        if !self.results().is_empty() {
+            out.write_str(" = ")?;
+            write_fields(out, &self.schema.results, self.results(), &mut write)?;
+        }
+        if self.failed { out.write_str(" failed") } else { Ok(()) }
+    }
+}
+
+/// Adds to the last piece.
+struct Pieces(Vec<String>);
+
+impl fmt::Write for Pieces {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.last_mut().ok_or(fmt::Error)?.write_str(text)
+    }
+}
+
+fn write_fields<W: fmt::Write>(
+    out: &mut W,
+    names: &[Arc<str>],
+    values: &[Value],
+    write: &mut impl FnMut(&mut W, &Value) -> fmt::Result,
+) -> fmt::Result {
     for (index, (name, value)) in names.iter().zip(values).enumerate() {
         let comma = if index == 0 { "" } else { ", " };
-        f.write_str(comma)?;
+        out.write_str(comma)?;
         if !name.is_empty() {
-            write!(f, "{}: ", Word(name))?;
+            write!(out, "{}: ", Word(name))?;
         }
-        write!(f, "{value}")?;
+        write(out, value)?;
     }
     Ok(())
 }
@@ -215,6 +247,7 @@ mod tests {
     #[test]
     fn calls_print_as_they_are_written() {
         assert_eq!(named().to_string(), "put(key: 1, value: 2) = ok: TRUE");
+        assert_eq!(named().pieces(), ["put(key: ", ", value: ", ") = ok: ", ""]);
         let failed = Call { failed: true, ..Call::positional("cas", [1.into(), 2.into()], []) };
         assert_eq!(failed.to_string(), "cas(1, 2) failed");
         assert_eq!(Call::positional("read", [], [Value::Nil]).to_string(), "read() = nil");

@@ -4,16 +4,18 @@ use std::io::Write;
 use std::mem::{replace, take};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use history::{Cut, History, OpId, Precedence, Stop, Trace, Verdict};
-use models::check::{Checked, Failure, Method, Options};
+use history::{Call, Cut, History, OpId, Precedence, Stop, Trace, Verdict};
+use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
-use report::{Field, Legal, Reason, Rejection, Report, Window};
-use search::{Explanation, Stats, Why};
-use validate::Teller;
+use report::{Field, Legal, Reason, Rejection, Report, Timeline, Window};
+use search::{Assumption, Explanation, Route, Stats, Why, Witness};
+use validate::{Teller, Way};
 
 use crate::input::{self, InputError, Recording};
 use crate::mentions::Calls;
+use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, places};
 use crate::{Case, Failed, Limits};
 
 /// A built-in specification, by its name and options.
@@ -27,8 +29,13 @@ impl Builtin {
         Ok(Builtin(name.to_owned()))
     }
 
-    /// Checks one recording.
-    pub(crate) fn check(&self, asked: &crate::Options, case: &mut Case<'_>) -> Result<Report, Failed> {
+    /// Checks one recording, and keeps what there is to look at if somebody will.
+    pub(crate) fn check(
+        &self,
+        asked: &crate::Options,
+        case: &mut Case<'_>,
+        sight: Option<(&mut Sight, &Look)>,
+    ) -> Result<Report, Failed> {
         let Case { path, label, limits, .. } = *case;
         let is_too_large =
             path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > asked.max_memory);
@@ -37,14 +44,28 @@ impl Builtin {
             false => input::open(path, asked.from)?,
         };
         let witness = &mut case.witness;
-        let check = Check { asked, spec: &self.0, path, label, recording, limits, witness };
+        let check = Check { asked, spec: &self.0, path, label, recording, limits, witness, sight };
         if is_too_large {
             let verdict = Verdict::Inconclusive(Stop::Memory);
-            let checked = Checked { verdict, method: Method::Search, stats: Stats::default() };
-            Ok(check.report(&checked, None, 0, &[], &Calls::Segments(path, &[]))?)
+            let settled = Witness::default();
+            let checked = Checked { verdict, settled, method: Method::Search, stats: Stats::default() };
+            Ok(check.report(&checked, None, 0, &[], &Calls::Segments(path, &[]))?.0)
         } else {
             Ok(with_model(&self.0, check).map_err(InputError::new)??)
         }
+    }
+
+    /// Looks at other states of a recording that was checked before.
+    pub(crate) fn walk(
+        &self,
+        asked: &crate::Options,
+        case: &Case<'_>,
+        shown: &mut Shown,
+        look: &Look,
+    ) -> Result<(), Failed> {
+        let history = History::new(input::open(case.path, asked.from)?.read(case.path)?)?;
+        let walk = Walk { asked, history: &history, way: &shown.way, look, timeline: &mut shown.timeline };
+        Ok(with_model(&self.0, walk).map_err(InputError::new)??)
     }
 }
 
@@ -57,6 +78,52 @@ impl Visitor for Nothing {
     fn visit<M: Model>(self, _: M) {}
 }
 
+/// Shows the states that a way goes through.
+struct Walk<'a> {
+    asked: &'a crate::Options,
+    history: &'a History<Call>,
+    way: &'a Way,
+    look: &'a Look,
+    timeline: &'a mut Timeline,
+}
+
+impl Visitor for Walk<'_> {
+    type Output = Result<(), InputError>;
+
+    fn visit<M: Model>(self, model: M) -> Self::Output {
+        self.walk(&model)
+    }
+}
+
+impl Walk<'_> {
+    fn walk<M: Model>(self, model: &M) -> Result<(), InputError> {
+        let Walk { asked, history, way, look, timeline } = self;
+        if !look.watch.is_empty() {
+            return Err(InputError::new("expressions can be evaluated in the states of TLA+ specifications only"));
+        }
+        let assumed = assumed(asked, history)?;
+        let walked = models::check::walk(model, history, &assumed, &way.route, look.until, look.states)?;
+        crate::show::fill(timeline, walked.map_states(state_of), 0);
+        Ok(())
+    }
+}
+
+/// A state as reports show it.
+fn state_of(shown: String) -> report::State {
+    report::State::new(vec![Field { name: String::new(), value: shown }])
+}
+
+/// What is assumed, in terms of numbers and of states as models show them.
+fn assumed(asked: &crate::Options, history: &History<Call>) -> Result<Vec<Assumed>, InputError> {
+    let mut wanted = Wanted::new(&asked.assume, history.processes());
+    history.ops().iter().for_each(|op| wanted.see(op));
+    let assumed = |assumption: Assumption<String>| match assumption {
+        Assumption::Before(first, second) => Assumed::Before(first, second),
+        Assumption::LeadsTo(op, id) => Assumed::LeadsTo(op, Box::new(move |shown| state_of(shown.into()).id == id)),
+    };
+    Ok(wanted.resolve()?.into_iter().map(assumed).collect())
+}
+
 /// Checks one recording against whichever model was chosen.
 struct Check<'a, 'w> {
     asked: &'a crate::Options,
@@ -66,6 +133,7 @@ struct Check<'a, 'w> {
     recording: Recording,
     limits: &'a dyn Limits,
     witness: &'a mut Option<&'w mut dyn Write>,
+    sight: Option<(&'a mut Sight, &'a Look)>,
 }
 
 impl Visitor for Check<'_, '_> {
@@ -85,7 +153,8 @@ const LOOKED_AT: usize = 1 << 16;
 impl Check<'_, '_> {
     /// True if there is nothing to gain from having the whole history at hand.
     fn is_stream<M: Model>(&self, model: &M, processes: &[Arc<str>]) -> Result<bool, InputError> {
-        if self.asked.order == Precedence::Program || self.asked.exhaustive || self.witness.is_some() {
+        let is_whole = self.witness.is_some() || self.sight.is_some() || !self.asked.assume.is_empty();
+        if self.asked.order == Precedence::Program || self.asked.exhaustive || is_whole {
             return Ok(false);
         }
         if !self.asked.shortcuts || model.has_procedure() {
@@ -114,7 +183,8 @@ impl Check<'_, '_> {
             op?;
             operations += 1;
         }
-        self.report(&checked, Some(operations), processes.len(), merge.cuts(), &Calls::Segments(self.path, &processes))
+        let calls = Calls::Segments(self.path, &processes);
+        Ok(self.report(&checked, Some(operations), processes.len(), merge.cuts(), &calls)?.0)
     }
 
     fn check_whole<M: Model>(&mut self, model: &M) -> Result<Report, InputError> {
@@ -122,13 +192,29 @@ impl Check<'_, '_> {
         let mut trace = recording.read(self.path)?;
         let cuts = take(&mut trace.cuts);
         let history = History::new(trace)?;
-        let watcher = |stats: &Stats| self.limits.look(stats);
-        let checked = models::check::check(model, &history, &self.options(), &watcher)?;
+        let count = if self.sight.is_some() { history.ops().len() } else { 0 };
+        let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
+        let options = self.options();
+        let checked = match assumed(self.asked, &history)?.as_slice() {
+            [] => models::check::check(model, &history, &options, &watcher)?,
+            assumed => models::check::check_assuming(model, &history, assumed, &options.search, &watcher)?,
+        };
         if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness, &checked.verdict) {
             Calls::Whole(&history).write_witness(file, self.label, witness)?;
         }
-        let operations = history.ops().len() as u64;
-        self.report(&checked, Some(operations), history.processes().len(), &cuts, &Calls::Whole(&history))
+        let (operations, processes) = (history.ops().len() as u64, history.processes().len());
+        let (report, mentioned) = self.report(&checked, Some(operations), processes, &cuts, &Calls::Whole(&history))?;
+        if let Some((sight, look)) = self.sight.take() {
+            let mut tape = Tape::new(history.processes());
+            history.ops().iter().for_each(|op| tape.add(op));
+            sight.timeline = tape.finish();
+            sight.timeline.mentioned = places(&mentioned);
+            sight.timeline.widths = watcher.widths.into_iter().map(AtomicU32::into_inner).collect();
+            sight.keep(way(&checked));
+            let (way, timeline) = (&sight.way, &mut sight.timeline);
+            Walk { asked: self.asked, history: &history, way, look, timeline }.walk(model)?;
+        }
+        Ok(report)
     }
 
     fn options(&self) -> Options {
@@ -148,7 +234,7 @@ impl Check<'_, '_> {
         processes: usize,
         cuts: &[Cut],
         calls: &Calls<'_>,
-    ) -> Result<Report, InputError> {
+    ) -> Result<(Report, Vec<OpId>), InputError> {
         let mut teller = Teller::default();
         let verdict = match &checked.verdict {
             Verdict::Accepted(_) => report::Verdict::Accepted,
@@ -177,7 +263,7 @@ impl Check<'_, '_> {
             Method::Search => "searched whole".to_owned(),
         };
         let stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
-        Ok(Report {
+        let report = Report {
             schema: report::SCHEMA.into(),
             history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
@@ -186,9 +272,42 @@ impl Check<'_, '_> {
             operations: calls.describe(teller.mentioned())?,
             sources: Vec::new(),
             stats,
-            notes: Vec::new(),
+            notes: crate::assumed_notes(self.asked),
+            tags: Vec::new(),
             next: Vec::new(),
-        })
+        };
+        Ok((report, teller.mentioned().to_vec()))
+    }
+}
+
+/// The orders that a check found.
+fn way(checked: &Checked) -> Way {
+    let route = match &checked.verdict {
+        Verdict::Accepted(witness) => Route::from(witness),
+        Verdict::Rejected(Failure::Stuck { explanation, .. }) => {
+            Route::new(&checked.settled, explanation, MOST_ENDINGS)
+        }
+        Verdict::Rejected(Failure::Contradiction { .. }) => Route::default(),
+        Verdict::Inconclusive(_) => Route::from(&checked.settled),
+    };
+    route.into()
+}
+
+/// Looks at searches, and notes how wide they were at each return.
+struct SharedWidths<'a> {
+    limits: &'a dyn Limits,
+    widths: Vec<AtomicU32>,
+}
+
+impl Watcher for SharedWidths<'_> {
+    fn look(&self, stats: &Stats) -> Option<Stop> {
+        self.limits.look(stats)
+    }
+
+    fn returned(&self, op: OpId, width: usize) {
+        if let Some(known) = self.widths.get(op.index()) {
+            known.store(u32::try_from(width).unwrap_or(u32::MAX), Ordering::Relaxed);
+        }
     }
 }
 
@@ -242,13 +361,11 @@ fn stuck(sentence: String, explanation: &Explanation<String>, teller: &mut Telle
         }
     }
     reasons.sort_by_key(|reason| (Some(reason.op) != blocked, reason.op));
-    let field = |state: &&String| vec![Field { name: String::new(), value: (*state).clone() }];
-    let states = shown.iter().enumerate();
     Rejection {
         sentence,
         blocked,
         explained: explanation.explained,
-        states: states.map(|(at, state)| report::State { id: at.to_string(), variables: field(state) }).collect(),
+        states: shown.into_iter().cloned().map(state_of).collect(),
         interpretations,
         reasons,
         expected: Vec::new(),

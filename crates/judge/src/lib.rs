@@ -14,6 +14,7 @@ mod guard;
 pub mod input;
 pub mod load;
 mod mentions;
+mod show;
 mod tla;
 mod world;
 
@@ -29,6 +30,8 @@ pub use complaint::Complaint;
 pub use guard::{guarded, limit};
 pub use input::InputError;
 pub use mentions::witness_line;
+use show::Sight;
+pub use show::{Assumption, Look, Shown};
 pub use tla::{Bound, SETTINGS, Tla, read_settings};
 pub use world::{Outside, Stopper};
 
@@ -53,6 +56,8 @@ pub struct Options {
     pub shortcuts: bool,
     /// Place operations in every order that is possible, and leave nothing out.
     pub exhaustive: bool,
+    /// What is assumed about the order of operations. Then histories are searched whole.
+    pub assume: Vec<Assumption>,
     /// How many parts to search at once; all cores if none.
     pub jobs: Option<usize>,
     /// Where what a specification prints goes.
@@ -73,6 +78,7 @@ impl Default for Options {
             max_width: None,
             shortcuts: true,
             exhaustive: false,
+            assume: Vec::new(),
             jobs: None,
             print: |_| {},
             is_foreign: false,
@@ -144,8 +150,28 @@ impl Judge {
     /// Checks one recording.
     pub fn report(&self, case: &mut Case<'_>) -> Result<Report, Failed> {
         match &self.against {
-            Against::Builtin(builtin) => builtin.check(&self.options, case),
+            Against::Builtin(builtin) => builtin.check(&self.options, case, None),
             Against::Tla(tla) => tla.check(&self.options, case),
+        }
+    }
+
+    /// Checks one recording, and keeps all there is to look at.
+    pub fn show(&self, case: &mut Case<'_>, look: &Look) -> Result<Shown, Failed> {
+        let mut sight = Sight::default();
+        let report = match &self.against {
+            Against::Builtin(builtin) => builtin.check(&self.options, case, Some((&mut sight, look))),
+            Against::Tla(tla) => tla.show(&self.options, case, &mut sight, look),
+        }?;
+        let Sight { mut timeline, way } = sight;
+        timeline.actions = self.operations(case.path).unwrap_or_default();
+        Ok(Shown { report, timeline, way })
+    }
+
+    /// Looks at other states of a recording that was checked before.
+    pub fn walk(&self, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
+        match &self.against {
+            Against::Builtin(builtin) => builtin.walk(&self.options, case, shown, look),
+            Against::Tla(tla) => tla.walk(&self.options, case, shown, look),
         }
     }
 
@@ -187,6 +213,13 @@ fn order(options: &Options) -> report::Order {
         Precedence::RealTime => report::Order::RealTime,
         Precedence::Program => report::Order::Program,
     }
+}
+
+/// A verdict under assumptions is one about fewer orders.
+fn assumed_notes(options: &Options) -> Vec<String> {
+    let assumed: Vec<String> = options.assume.iter().map(|assumption| format!("`{assumption}`")).collect();
+    let note = || format!("this holds for the orders that keep what is assumed: {}", assumed.join(", "));
+    if assumed.is_empty() { Vec::new() } else { vec![note()] }
 }
 
 /// Where a recording breaks off, each for a sentence that begins by saying that it does.

@@ -25,8 +25,8 @@ pub struct Around {
 pub struct Loaded {
     /// The program.
     pub program: Program,
-    /// The definition of the expression that was asked about.
-    pub expression: Option<DefId>,
+    /// The definitions of the expressions that were asked about.
+    pub expressions: Vec<DefId>,
     /// What is odd about it.
     pub warnings: Vec<Complaint>,
 }
@@ -41,16 +41,11 @@ pub struct Parts {
     text: Text,
 }
 
-/// Reads a module and its configuration, and an expression if there is one.
-pub fn load(
-    file: &Path,
-    around: &Around,
-    options: Options,
-    expression: Option<&str>,
-) -> Result<Loaded, Vec<Complaint>> {
+/// Reads a module and its configuration, and expressions to evaluate.
+pub fn load(file: &Path, around: &Around, options: Options, expressions: &[&str]) -> Result<Loaded, Vec<Complaint>> {
     let beside = file.with_extension("cfg");
     let is_config_missing = around.config.is_none() && !beside.is_file();
-    let mut loaded = Parts::read(file, around)?.link(options, expression).map_err(|mut complaints| {
+    let mut loaded = Parts::read(file, around)?.link(options, expressions).map_err(|mut complaints| {
         // What a configuration lacks is easier to mend when one knows that there is none.
         for complaint in complaints.iter_mut().filter(|complaint| is_config_missing && complaint.lacks_config) {
             complaint.message = format!("{}: there is no `{}`", complaint.message, beside.display());
@@ -68,7 +63,7 @@ pub fn load_expression(expression: &str, extends: &[String]) -> Result<Loaded, V
     let text = format!("---- MODULE Expression ----\n{extends}====");
     let config = Text { path: String::new(), text: String::new() };
     let options = Options { without_behavior: true, ..Options::default() };
-    Parts::new("--extends", &text, config, &mut Files { directories: Vec::new() })?.link(options, Some(expression))
+    Parts::new("--extends", &text, config, &mut Files { directories: Vec::new() })?.link(options, &[expression])
 }
 
 impl Parts {
@@ -102,15 +97,15 @@ impl Parts {
         (!self.text.path.is_empty()).then(|| PathBuf::from(&self.text.path))
     }
 
-    /// Makes a program of it, with an expression if there is one.
-    pub fn link(self, options: Options, expression: Option<&str>) -> Result<Loaded, Vec<Complaint>> {
+    /// Makes a program of it, with expressions to evaluate.
+    pub fn link(self, options: Options, expressions: &[&str]) -> Result<Loaded, Vec<Complaint>> {
         let Parts { mut module, config, text } = self;
-        let expression = expression.map(|text| resolve_expression(&mut module, text)).transpose();
-        let expression = expression.map_err(|errors| Complaint::of_modules(&errors))?;
+        let expressions = expressions.iter().map(|text| resolve_expression(&mut module, text));
+        let expressions = expressions.collect::<Result<_, _>>().map_err(|errors| Complaint::of_modules(&errors))?;
         let program = link(module, &config, options).map_err(|errors| Complaint::of_link(&errors, &text))?;
         let warning = |warning| Complaint::of_warning(&program.module.sources, &text, warning);
         let warnings = program.warnings.iter().map(warning).collect();
-        Ok(Loaded { program, expression, warnings })
+        Ok(Loaded { program, expressions, warnings })
     }
 }
 

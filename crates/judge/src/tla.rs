@@ -6,20 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace};
-use report::{Field, Report, Verdict};
+use report::{Field, Report, Timeline, Verdict};
 use search::{Stats, Watch};
 use tla::error::ErrorKind;
+use tla::ir::DefId;
 use tla::machine::Machine;
 use tla::program::Program;
 use tla_syntax::Span;
 use tla_syntax::ast::Name;
-use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Settings, Teller, TraceOp, TraceSpec};
+use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Settings, Teller};
+use validate::{TraceOp, TraceSpec, TraceState, Way};
 
 use crate::complaint::Complaint;
 use crate::guard::guarded;
 use crate::input::{self, InputError, Recording};
 use crate::load::{Around, Loaded, Parts};
 use crate::mentions::Calls;
+use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Widths, places};
 use crate::world::{Outside, Stopper};
 use crate::{Case, Failed, Limits, Options};
 
@@ -61,10 +64,43 @@ impl Tla {
 
     /// Checks one recording.
     pub fn check(&self, asked: &Options, case: &mut Case<'_>) -> Result<Report, Failed> {
-        let Prepared { source, given, config, loaded } = self.prepare(asked, case.path)?;
+        self.decide(asked, case, None)
+    }
+
+    /// Checks one recording, and keeps all there is to look at.
+    pub(crate) fn show(
+        &self,
+        asked: &Options,
+        case: &mut Case<'_>,
+        sight: &mut Sight,
+        look: &Look,
+    ) -> Result<Report, Failed> {
+        self.decide(asked, case, Some((sight, look)))
+    }
+
+    /// Looks at other states of a recording that was checked before.
+    pub(crate) fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
+        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &look.watch)?;
+        let (label, limits) = (case.label, case.limits);
+        let run = Run { asked, label, limits, source: &source, program: &loaded.program };
+        let Shown { timeline, way, .. } = shown;
+        run.with_spec(&self.settings, &config, |spec, history, _| {
+            run.walk(spec, history, way, look, &loaded.expressions, timeline)
+        })
+    }
+
+    fn decide(
+        &self,
+        asked: &Options,
+        case: &mut Case<'_>,
+        sight: Option<(&mut Sight, &Look)>,
+    ) -> Result<Report, Failed> {
+        let watch = sight.as_ref().map_or(&[][..], |(_, look)| &look.watch);
+        let Prepared { source, given, config, loaded, tags } = self.prepare(asked, case.path, watch)?;
         let Case { path, label, limits, .. } = *case;
         let run = Run { asked, label, limits, source: &source, program: &loaded.program };
-        let mut report = run.check(&self.settings, &config, &mut case.witness)?;
+        let sight = sight.map(|(sight, look)| (sight, look, &*loaded.expressions));
+        let mut report = run.check(&self.settings, &config, &tags, &mut case.witness, sight)?;
         report.spec.name = self.path.display().to_string();
         let shown = |value: &tla::value::Value| value.display(&loaded.program.module.strings).to_string();
         let constants = given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
@@ -74,7 +110,7 @@ impl Tla {
     }
 
     /// Reads a recording, gives the constants that it feeds their values, and links.
-    fn prepare(&self, asked: &Options, path: &Path) -> Result<Prepared, Failed> {
+    fn prepare(&self, asked: &Options, path: &Path, watch: &[String]) -> Result<Prepared, Failed> {
         let source = Source::open(path, asked, self.settings.companion.is_some())?;
         let mut parts = self.parts.clone();
         let mut harvest = Harvest::new(&self.settings, &parts.module);
@@ -90,8 +126,10 @@ impl Tla {
         let given = given.map_err(|problems| Failed::Spec(problems.iter().map(complaint).collect()))?;
         let config = parts.config.clone();
         let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
-        let loaded = parts.link(options, None).map_err(Failed::Spec)?;
-        Ok(Prepared { source, given, config, loaded })
+        let expressions: Vec<&str> = watch.iter().chain(self.settings.tags.values()).map(String::as_str).collect();
+        let mut loaded = parts.link(options, &expressions).map_err(Failed::Spec)?;
+        let tags = self.settings.tags.keys().cloned().zip(loaded.expressions.split_off(watch.len())).collect();
+        Ok(Prepared { source, given, config, loaded, tags })
     }
 
     /// The files that it was read from, each with the name that it needs to have beside the others.
@@ -117,7 +155,7 @@ impl Tla {
 
     /// The operations that recordings may have, by the names that they are recorded under.
     pub(crate) fn operations(&self, asked: &Options, recording: &Path) -> Result<Vec<String>, Failed> {
-        let prepared = self.prepare(asked, recording)?;
+        let prepared = self.prepare(asked, recording, &[])?;
         let recorded_as = |action: &str| {
             let mut mapped = self.settings.operations.iter();
             mapped.find(|(_, mapping)| mapping.action.as_deref() == Some(action)).map(|(name, _)| name.clone())
@@ -143,7 +181,7 @@ impl Tla {
         case: &Case<'_>,
         work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
-        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path)?;
+        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &[])?;
         let (label, limits) = (case.label, case.limits);
         let run = Run { asked, label, limits, source: &source, program: &loaded.program };
         run.with_spec(&self.settings, &config, |spec, history, _| {
@@ -166,8 +204,16 @@ impl Tla {
             what.push_str(" --order program");
         }
         let command = |what: &str, line: String| report::Command { what: what.into(), line };
+        if !asked.assume.is_empty() {
+            for assumption in &asked.assume {
+                let _ = write!(what, " --assume '{assumption}'");
+            }
+            // Nobody else knows of assumptions.
+            return vec![command("all of it", format!("omnilink explain {what}"))];
+        }
         vec![
             command("all of it", format!("omnilink explain {what}")),
+            command("look at it", format!("omnilink view {what}")),
             command("ask TLC", format!("omnilink confirm {what} --tlc tla2tools.jar")),
         ]
     }
@@ -179,6 +225,8 @@ struct Prepared {
     given: Vec<(String, tla::value::Value)>,
     config: tla::config::Config,
     loaded: Loaded,
+    /// The names of known failures, and how to know them.
+    tags: Vec<(String, DefId)>,
 }
 
 /// A recording that is bound to a specification.
@@ -276,20 +324,37 @@ impl Run<'_> {
         &self,
         settings: &Settings,
         config: &tla::config::Config,
+        tags: &[(String, DefId)],
         witness_file: &mut Option<&mut dyn Write>,
+        mut sight: Option<(&mut Sight, &Look, &[DefId])>,
     ) -> Result<Report, Failed> {
         let (limits, options) = (self.limits, self.options());
         let mut teller = Teller::default();
-        let (operations, cuts, checked, verdict) = self.with_spec(settings, config, |spec, history, cuts| {
-            let mut watch = |stats: &Stats| limits.look(stats);
-            let checked = validate::check(spec, history, &options, &mut watch).map_err(|error| self.failed(error))?;
-            let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
-            Ok((history.ops().len(), cuts, checked, verdict))
-        })?;
+        let (operations, cuts, checked, verdict, tagged) =
+            self.with_spec(settings, config, |spec, history, cuts| {
+                let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
+                let mut widths = Widths { limits, widths: vec![0; places] };
+                let checked =
+                    validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?;
+                let mut watch = |stats: &Stats| limits.look(stats);
+                let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
+                if let Some((sight, look, expressions)) = &mut sight {
+                    sight.timeline = self.timeline()?;
+                    sight.timeline.widths = widths.widths;
+                    sight.timeline.widths.resize(sight.timeline.operations.len(), 0);
+                    sight.keep(checked.way(MOST_ENDINGS));
+                    self.walk(spec, history, &sight.way, look, expressions, &mut sight.timeline)?;
+                }
+                let tagged = tagged(spec, &checked.outcome, tags);
+                Ok((history.ops().len(), cuts, checked, verdict, tagged))
+            })?;
         if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
             self.source.calls().write_witness(file, self.label, witness)?;
         }
         let stats = crate::stats(&checked.stats, "searched whole", &mut |id| teller.op(id));
+        if let Some((sight, ..)) = sight {
+            sight.timeline.mentioned = places(teller.mentioned());
+        }
         Ok(Report {
             schema: report::SCHEMA.into(),
             history: report::History {
@@ -304,9 +369,47 @@ impl Run<'_> {
             operations: self.source.calls().describe(teller.mentioned())?,
             sources: teller.sources(self.program),
             stats,
-            notes: self.notes(&checked.outcome),
+            notes: self.notes(&checked.outcome).into_iter().chain(tagged.notes).collect(),
+            tags: tagged.tags,
             next: Vec::new(),
         })
+    }
+
+    /// Every operation.
+    fn timeline(&self) -> Result<Timeline, Failed> {
+        let mut tape = Tape::new(self.source.processes());
+        self.source.for_each(|op| {
+            tape.add(&op);
+            Ok::<(), InputError>(())
+        })?;
+        Ok(tape.finish())
+    }
+
+    /// Shows the states that a way goes through, with the values of expressions in each.
+    fn walk(
+        &self,
+        spec: &mut TraceSpec<'_>,
+        history: &History<TraceOp>,
+        way: &Way,
+        look: &Look,
+        expressions: &[DefId],
+        timeline: &mut Timeline,
+    ) -> Result<(), Failed> {
+        let walked = validate::walk(spec, history, way, look.until, look.states).map_err(|error| self.failed(error))?;
+        let show = |state: TraceState| {
+            let mut shown = spec.show(&state.values);
+            for (text, &definition) in look.watch.iter().zip(expressions) {
+                let value = spec.evaluate(definition, &state.values);
+                let value = value.unwrap_or_else(|error| format!("(no value: {})", error.message));
+                shown.variables.push(Field { name: text.clone(), value });
+            }
+            shown
+        };
+        crate::show::fill(timeline, walked.map_states(show), expressions.len());
+        if let Some(stop) = self.limits.exceeded() {
+            return Err(Failed::Stopped(stop));
+        }
+        Ok(())
     }
 
     /// Binds the recording to the specification, and works with both while somebody looks at the limits.
@@ -326,6 +429,7 @@ impl Run<'_> {
         let mut spec = TraceSpec::new(binder, machine);
         guarded(self.limits, &stop, || {
             let (history, cuts) = self.bind(&mut spec)?;
+            spec.assume(self.assumed()?);
             work(&mut spec, &history, cuts)
         })
     }
@@ -364,7 +468,7 @@ impl Run<'_> {
 
     /// What a verdict rests on that a reader may not expect.
     fn notes(&self, outcome: &Outcome) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = crate::assumed_notes(self.asked);
         if self.program.view.is_some() && matches!(outcome, Outcome::Rejected(_) | Outcome::Violated(_)) {
             notes.push(
                 "states with the same VIEW were taken for one; if it hides what matters, this is wrong".to_owned(),
@@ -391,7 +495,7 @@ impl Run<'_> {
     fn failed(&self, error: NoAnswer) -> Failed {
         let fault = match error {
             NoAnswer::Fault(fault) => fault,
-            unconfirmed @ NoAnswer::Unconfirmed(_) => return Failed::Input(InputError::new(unconfirmed)),
+            other @ (NoAnswer::Unconfirmed(_) | NoAnswer::TooMany(_)) => return Failed::Input(InputError::new(other)),
         };
         if fault.error.kind == ErrorKind::Stopped {
             return Failed::Stopped(self.limits.exceeded().unwrap_or(Stop::Interrupted));
@@ -410,6 +514,18 @@ impl Run<'_> {
         Failed::Spec(vec![complaint])
     }
 
+    /// What is assumed, in terms of numbers.
+    fn assumed(&self) -> Result<Vec<search::Assumption<String>>, Failed> {
+        let mut wanted = Wanted::new(&self.asked.assume, self.source.processes());
+        if !self.asked.assume.is_empty() {
+            self.source.for_each(|op| {
+                wanted.see(&op);
+                Ok::<(), InputError>(())
+            })?;
+        }
+        Ok(wanted.resolve()?)
+    }
+
     /// Binds every operation, and collects what is wrong.
     fn bind(&self, spec: &mut TraceSpec<'_>) -> Result<(History<TraceOp>, Vec<Cut>), Failed> {
         let processes = self.source.processes();
@@ -426,6 +542,35 @@ impl Run<'_> {
         }
         Ok((History::from_ops(processes.into(), bound), cuts?))
     }
+}
+
+/// The known failures that one is like, and what there is to say about that.
+#[derive(Default)]
+struct Tagged {
+    tags: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// Looks whether a failure is one of those that are known.
+fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> Tagged {
+    let mut tagged = Tagged::default();
+    let (Outcome::Rejected(stuck) | Outcome::Violated(stuck)) = outcome else { return tagged };
+    for (tag, definition) in tags {
+        let values: Result<Vec<String>, _> =
+            stuck.stuck.iter().map(|stuck| spec.evaluate(*definition, &stuck.state.values)).collect();
+        match values {
+            Ok(values) if !values.is_empty() && values.iter().all(|value| value == "TRUE") => {
+                tagged.tags.push(tag.clone());
+                tagged.notes.push(format!("this is known as `{tag}`"));
+            }
+            Ok(values) => {
+                let strange = values.iter().find(|value| !matches!(value.as_str(), "TRUE" | "FALSE"));
+                tagged.notes.extend(strange.map(|value| format!("the tag `{tag}` is {value}, neither TRUE nor FALSE")));
+            }
+            Err(error) => tagged.notes.push(format!("the tag `{tag}` has no value: {}", error.message)),
+        }
+    }
+    tagged
 }
 
 /// Without a configuration, a specification is what it is mostly called.

@@ -12,7 +12,8 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use history::{Call, History, Op, OpId, Precedence, Stop, Value, Verdict};
-use search::{CheckError, Explanation, Report, Stats, Strategy, Unconfirmed, Witness};
+use search::{Assuming, Assumption, CheckError, Explanation, Report, Route, Stats, Strategy};
+use search::{TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
 use smallvec::SmallVec;
 use thiserror::Error;
 
@@ -36,14 +37,54 @@ impl Default for Options {
     }
 }
 
-/// Looks at a search from time to time, possibly from several threads, and may stop it.
-pub type Watcher<'w> = dyn Fn(&Stats) -> Option<Stop> + Sync + 'w;
+/// Looks at a search from time to time, possibly from several threads: [`Watch`] that is shared.
+pub trait Watcher: Sync {
+    /// Answers with a reason to stop, if there is one.
+    fn look(&self, stats: &Stats) -> Option<Stop>;
+
+    /// Called when an operation has returned and been placed. So many configurations were possible for it.
+    fn returned(&self, _op: OpId, _width: usize) {}
+}
+
+impl<F: Fn(&Stats) -> Option<Stop> + Sync> Watcher for F {
+    fn look(&self, stats: &Stats) -> Option<Stop> {
+        self(stats)
+    }
+}
+
+impl Watcher for Unwatched {
+    fn look(&self, _: &Stats) -> Option<Stop> {
+        None
+    }
+}
+
+/// One of the searches that a watcher looks at. Nobody waits for the verdict once it is moot.
+struct Watched<'w, M> {
+    watcher: &'w dyn Watcher,
+    is_moot: M,
+}
+
+impl<M: Fn() -> bool> Watch for Watched<'_, M> {
+    fn look(&mut self, stats: &Stats) -> Option<Stop> {
+        if (self.is_moot)() { Some(Stop::Interrupted) } else { self.watcher.look(stats) }
+    }
+
+    fn returned(&mut self, op: OpId, width: usize) {
+        self.watcher.returned(op, width);
+    }
+}
+
+fn watched(watcher: &dyn Watcher) -> Watched<'_, fn() -> bool> {
+    Watched { watcher, is_moot: || false }
+}
 
 /// What a check found, how, and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The verdict.
     pub verdict: Verdict<Witness, Failure>,
+    /// How every order begins that was still possible when a search ended without accepting.
+    pub settled: Witness,
     /// What decided it.
     pub method: Method,
     /// Counts of the search; all zero if there was none.
@@ -94,6 +135,9 @@ pub enum Error {
     /// An order was found that does not stand up when replayed, which is a bug.
     #[error("the order found was not confirmed when it was replayed: {0}")]
     Unconfirmed(#[from] Unconfirmed),
+    /// Too much is assumed.
+    #[error(transparent)]
+    TooMany(#[from] TooMany),
 }
 
 /// Checks a history.
@@ -101,19 +145,17 @@ pub fn check<M: Model>(
     model: &M,
     history: &History<Call>,
     options: &Options,
-    watcher: &Watcher<'_>,
+    watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let bound = history.try_map(|op| bind(model, history, op))?;
     if options.shortcuts && options.search.strategy == Strategy::JustInTime {
         match model.decide(&bound) {
             Decision::Linearizable(order) => {
                 let witness = confirm(model, &bound, Witness::from_order(order))?;
-                let verdict = Verdict::Accepted(witness);
-                return Ok(Checked { verdict, method: Method::Procedure, stats: Stats::default() });
+                return Ok(decided(Verdict::Accepted(witness)));
             }
             Decision::Violation { ops, reason } => {
-                let verdict = Verdict::Rejected(Failure::Contradiction { ops, reason });
-                return Ok(Checked { verdict, method: Method::Procedure, stats: Stats::default() });
+                return Ok(decided(Verdict::Rejected(Failure::Contradiction { ops, reason })));
             }
             Decision::NotApplicable(_) => {}
         }
@@ -121,8 +163,68 @@ pub fn check<M: Model>(
             return check_parts(model, &bound, &parts, options, watcher);
         }
     }
-    let report = search::check_watched(model, &bound, &options.search, &mut |stats: &Stats| watcher(stats));
+    let report = search::check_watched(model, &bound, &options.search, &mut watched(watcher));
     Ok(show(model, None, Method::Search, confirmed(report)?))
+}
+
+fn decided(verdict: Verdict<Witness, Failure>) -> Checked {
+    Checked { verdict, settled: Witness::default(), method: Method::Procedure, stats: Stats::default() }
+}
+
+/// Something assumed about the order of operations. A state is one that is meant if this is true of what the model shows.
+pub type Assumed = Assumption<Box<dyn Fn(&str) -> bool>>;
+
+/// Checks a history of which something is assumed. Always searches the whole.
+pub fn check_assuming<M: Model>(
+    model: &M,
+    history: &History<Call>,
+    assumed: &[Assumed],
+    options: &search::Options,
+    watcher: &dyn Watcher,
+) -> Result<Checked, Error> {
+    with_assumed(model, history, assumed, |spec, marked| {
+        let report = confirmed(search::check_watched(spec, marked, options, &mut watched(watcher)))?;
+        Ok(show(model, None, Method::Search, report.map_states(|since| since.state)))
+    })
+}
+
+/// The states that a route goes through, as the model shows them.
+pub fn walk<M: Model>(
+    model: &M,
+    history: &History<Call>,
+    assumed: &[Assumed],
+    route: &Route,
+    until: Option<usize>,
+    most: usize,
+) -> Result<Walked<String>, Error> {
+    with_assumed(model, history, assumed, |spec, marked| {
+        let walked = route.walk(spec, marked, until, most).map_err(|error| match error {
+            search::ReplayError::Unconfirmed(error) => Error::Unconfirmed(error),
+        })?;
+        Ok(walked.map_states(|since| model.show(&since.state)))
+    })
+}
+
+type Such<'a, M> = Box<dyn Fn(&<M as search::Spec>::State) -> bool + 'a>;
+
+/// Works with a model of which something is assumed.
+fn with_assumed<M: Model, R>(
+    model: &M,
+    history: &History<Call>,
+    assumed: &[Assumed],
+    work: impl FnOnce(&Assuming<'_, M, Such<'_, M>>, &History<search::Marked<M::Op>>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let bound = history.try_map(|op| bind(model, history, op))?;
+    let such = assumed.iter().map(|assumption| match assumption {
+        Assumption::Before(first, second) => Assumption::Before(*first, *second),
+        Assumption::LeadsTo(op, is_meant) => {
+            Assumption::LeadsTo(*op, Box::new(move |state: &M::State| is_meant(&model.show(state))) as Such<'_, M>)
+        }
+    });
+    let such: Vec<Assumption<Such<'_, M>>> = such.collect();
+    let spec = Assuming::new(model, &such)?;
+    let marked = bound.try_map(|op| Ok::<_, Error>(Some(spec.mark(op.id, op.call.clone()))))?;
+    work(&spec, &marked)
 }
 
 /// Checks operations as they come in, by increasing start, in memory that does not grow with their number but for the
@@ -132,9 +234,9 @@ pub fn check_stream<M: Model, E: From<Error>>(
     processes: &[std::sync::Arc<str>],
     ops: impl Iterator<Item = Result<Op<Call>, E>>,
     options: &search::Options,
-    watcher: &Watcher<'_>,
+    watcher: &dyn Watcher,
 ) -> Result<Checked, E> {
-    let watch = &mut |stats: &Stats| watcher(stats);
+    let watch = &mut watched(watcher);
     let mut checker = confirmed(search::Checker::<M, M::Op>::new(model, options))?;
     for op in ops {
         let op = op?;
@@ -174,7 +276,7 @@ fn show<M: Model>(model: &M, part: Option<Value>, method: Method, report: Report
             Verdict::Rejected(Failure::Stuck { part, explanation })
         }
     };
-    Checked { verdict, method, stats: report.stats }
+    Checked { verdict, settled: report.settled, method, stats: report.stats }
 }
 
 /// How many configurations a part may have at once before the other parts get their turn. The next turn allows more by
@@ -189,7 +291,7 @@ fn check_parts<M: Model>(
     whole: &History<M::Op>,
     parts: &[(crate::Atom, History<M::Op>)],
     options: &Options,
-    watcher: &Watcher<'_>,
+    watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let max_width = options.search.max_width.unwrap_or(usize::MAX);
     let mut width = FIRST_WIDTH.min(max_width);
@@ -220,7 +322,7 @@ fn check_parts<M: Model>(
         Some(stop) => Verdict::Inconclusive(stop),
         None => Verdict::Accepted(confirm(model, whole, merge(whole, &orders))?),
     };
-    Ok(Checked { verdict, method: Method::Parts(parts.len()), stats })
+    Ok(Checked { verdict, settled: Witness::default(), method: Method::Parts(parts.len()), stats })
 }
 
 type PartReport<M> = (usize, Result<Report<<M as search::Spec>::State>, Error>);
@@ -233,7 +335,7 @@ fn search_parts<M: Model>(
     open: &[usize],
     options: &search::Options,
     threads: usize,
-    watcher: &Watcher<'_>,
+    watcher: &dyn Watcher,
 ) -> Vec<PartReport<M>> {
     let next = AtomicUsize::new(0);
     let first_rejected = AtomicUsize::new(usize::MAX);
@@ -244,11 +346,9 @@ fn search_parts<M: Model>(
             if index >= first_rejected.load(Ordering::Relaxed) {
                 return reports;
             }
-            let watch = &mut |stats: &Stats| {
-                let is_moot = first_rejected.load(Ordering::Relaxed) < index;
-                if is_moot { Some(Stop::Interrupted) } else { watcher(stats) }
-            };
-            let report = confirmed(search::check_watched(model, &parts[index].1, options, watch));
+            let is_moot = || first_rejected.load(Ordering::Relaxed) < index;
+            let mut watch = Watched { watcher, is_moot };
+            let report = confirmed(search::check_watched(model, &parts[index].1, options, &mut watch));
             if report.as_ref().is_ok_and(|report| report.verdict.is_rejected()) {
                 first_rejected.fetch_min(index, Ordering::Relaxed);
             }

@@ -35,7 +35,7 @@ fn random_history(rng: &mut Rng) -> History<Call> {
 }
 
 fn verdict(model: &impl Model, history: &History<Call>, options: &Options) -> Checked {
-    check(model, history, options, &|_| None).expect("calls that the model knows, and orders that stand up")
+    check(model, history, options, &search::Unwatched).expect("calls that the model knows, and orders that stand up")
 }
 
 #[test]
@@ -88,7 +88,8 @@ fn a_procedure_decides_where_there_is_one() {
 
 #[test]
 fn a_call_that_means_nothing_is_an_error_that_names_it() {
-    let error = check(&Queue::new(None), &text("w [0 9] pull(1)\n"), &Options::default(), &|_| None).unwrap_err();
+    let error =
+        check(&Queue::new(None), &text("w [0 9] pull(1)\n"), &Options::default(), &search::Unwatched).unwrap_err();
     assert!(error.to_string().starts_with("w:0: `pull` is not an operation of the model `queue`"), "{error}");
 }
 

@@ -44,7 +44,7 @@
 //!
 //! ```
 //! use omnilink::models::check::{Options, check};
-//! use omnilink::{Call, History, models::counter::Counter};
+//! use omnilink::{Call, History, models::counter::Counter, search};
 //! use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 //!
 //! let (clock, counter) = (AtomicU64::new(0), AtomicI64::new(0));
@@ -59,7 +59,7 @@
 //!     threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
 //! });
 //! let history = History::from_calls(calls)?;
-//! let checked = check(&Counter::new(0), &history, &Options::default(), &|_| None)?;
+//! let checked = check(&Counter::new(0), &history, &Options::default(), &search::Unwatched)?;
 //! assert!(checked.verdict.is_accepted());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

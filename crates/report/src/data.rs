@@ -1,5 +1,8 @@
 //! The data, and its form as JSON.
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +30,9 @@ pub struct Report {
     pub stats: Stats,
     /// What the reader should know and need not act upon.
     pub notes: Vec<String>,
+    /// The names of known failures that this one is like, as the settings define them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Commands that lead further.
     pub next: Vec<Command>,
 }
@@ -126,6 +132,15 @@ pub struct State {
     pub id: String,
     /// The variables and their values; a specification without variables has one without a name.
     pub variables: Vec<Field>,
+}
+
+impl State {
+    /// The state with these values.
+    pub fn new(variables: Vec<Field>) -> State {
+        let mut hasher = FxHasher::default();
+        variables.iter().for_each(|field| (&field.name, &field.value).hash(&mut hasher));
+        State { id: format!("{:08x}", hasher.finish() >> 32), variables }
+    }
 }
 
 /// One way to explain the operations before a failure.

@@ -6,15 +6,18 @@
 //!
 //! A [`Timeline`] stands beside a report for those who want to look at the whole history.
 //!
-//! Renderers are functions from reports to strings. `finding` decides what is said, they decide how it looks; `words` and
+//! Renderers are functions from reports, and some from timelines too, to strings. `finding` decides what is said, they decide how it looks; `words` and
 //! `window` are what they share.
 
 mod data;
+mod dot;
 mod finding;
 mod github;
+mod itf;
 mod json;
 mod junit;
 mod markdown;
+mod perfetto;
 mod sarif;
 mod text;
 mod timeline;
@@ -22,10 +25,13 @@ mod window;
 mod words;
 
 pub use data::*;
+pub use dot::dot;
 pub use github::github;
+pub use itf::itf;
 pub use json::{ReadError, json_schema};
 pub use junit::junit;
 pub use markdown::markdown;
+pub use perfetto::perfetto;
 pub use sarif::sarif;
-pub use text::{Detail, stats, summary, text};
+pub use text::{Detail, headline, sentence, stats, summary, text};
 pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline};

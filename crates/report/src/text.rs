@@ -70,6 +70,20 @@ pub fn text(report: &Report, detail: Detail, color: bool) -> String {
     out
 }
 
+/// The verdict on one line, ending with a line break.
+pub fn headline(report: &Report, color: bool) -> String {
+    let first = text(report, Detail::Brief, color).lines().next().unwrap_or_default().to_owned();
+    match sentence(report) {
+        Some(sentence) if report.history.operations != Some(0) => format!("{first}: {sentence}\n"),
+        _ => first + "\n",
+    }
+}
+
+/// What there is to say in one sentence; nothing about an accepted history.
+pub fn sentence(report: &Report) -> Option<String> {
+    Finding::new(report).map(|finding| finding.title)
+}
+
 /// Everything that a report knows beyond what is shown in brief; often nothing.
 pub(crate) fn everything(report: &Report) -> String {
     let mut out = String::new();

@@ -78,7 +78,7 @@ pub struct Entry {
 }
 
 /// A value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Datum {
     /// A number.
     Number(i64),

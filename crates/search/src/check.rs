@@ -47,8 +47,23 @@ impl Default for Options {
 pub struct Report<S> {
     /// The verdict.
     pub verdict: Verdict<Witness, Explanation<S>>,
+    /// What all configurations had in common when the search ended without accepting: how every order begins that was
+    /// still possible then.
+    pub settled: Witness,
     /// Counts of work.
     pub stats: Stats,
+}
+
+impl<S> Report<S> {
+    /// The same report with another view of states.
+    pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Report<T> {
+        let verdict = match self.verdict {
+            Verdict::Accepted(witness) => Verdict::Accepted(witness),
+            Verdict::Rejected(explanation) => Verdict::Rejected(explanation.map_states(view)),
+            Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
+        };
+        Report { verdict, settled: self.settled, stats: self.stats }
+    }
 }
 
 /// Why there is no verdict.
@@ -257,10 +272,10 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
                 self.engine.frontier.configs.truncate(1);
                 self.settle()?;
                 self.replay.finish(self.finished).map_err(CheckError::Unconfirmed)?;
-                Verdict::Accepted(self.witness)
+                Verdict::Accepted(take(&mut self.witness))
             }
         };
-        Ok(Report { verdict, stats: self.engine.stats })
+        Ok(Report { verdict, settled: self.witness, stats: self.engine.stats })
     }
 
     fn possible(&self) -> Vec<(Vec<OpId>, &S::State)> {
@@ -281,10 +296,14 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
                         retired.forget_in(&mut config.cut);
                     }
                     self.engine.stats.operations += 1;
+                    watch.returned(goal, self.engine.stats.width);
                 }
                 Attempt::Stuck(beginning) => {
                     let explained = self.engine.stats.operations;
-                    let stuck = self.engine.stuck(self.spec, &self.stream, beginning).map_err(CheckError::Spec)?;
+                    let stuck = self
+                        .engine
+                        .stuck(self.spec, &self.stream, &self.witness, beginning)
+                        .map_err(CheckError::Spec)?;
                     self.ending = Some(Ending::Rejected(Explanation { goal: Some(goal), explained, stuck }));
                 }
                 Attempt::Stopped(stop) => self.ending = Some(Ending::Stopped(stop)),
@@ -355,11 +374,11 @@ fn check_by_level<S: Spec>(
                 engine.note_width(|| (None, Vec::new()));
             }
             Attempt::Stuck(beginning) => {
-                let stuck = engine.stuck(spec, &levels, beginning).map_err(CheckError::Spec)?;
+                let stuck = engine.stuck(spec, &levels, &Witness::default(), beginning).map_err(CheckError::Spec)?;
                 break Verdict::Rejected(Explanation { goal: None, explained: engine.stats.operations, stuck });
             }
             Attempt::Stopped(stop) => break Verdict::Inconclusive(stop),
         }
     };
-    Ok(Report { verdict, stats: engine.stats })
+    Ok(Report { verdict, settled: Witness::default(), stats: engine.stats })
 }

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use crate::explain::{Refusal, Stuck, Why};
 use crate::frontier::{Config, Frontier};
 use crate::observe::{Stats, Watch, Widest};
+use crate::replay::Witness;
 use crate::spec::{Spec, Successors};
 use crate::trail::{INITIAL, Placed, Trails};
 use crate::walk::{Move, Walk};
@@ -189,11 +190,12 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
     }
 
     /// Every configuration that can be reached without meeting the goal, after an attempt got stuck: without leaving out
-    /// any operation that may be next, as long as there are not too many.
+    /// any operation that may be next, as long as there are not too many. All of them begin with what is settled.
     pub(crate) fn stuck<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
+        settled: &Witness,
         beginning: usize,
     ) -> Result<Vec<Stuck<S::State>>, S::Error> {
         let stats = self.stats.clone(); // Explaining is no part of the work that they count.
@@ -213,7 +215,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         let is_whole = cursor == self.work.configs.len();
         let all = if is_whole { std::mem::take(&mut self.work.configs) } else { by_need };
         let shown = all.into_iter().filter(|config| !config.is_covered);
-        shown.map(|config| self.explain(spec, walk, config)).collect()
+        shown.map(|config| self.explain(spec, walk, settled, config)).collect()
     }
 
     /// Adds what can follow one configuration of the work list.
@@ -281,6 +283,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         &mut self,
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
+        settled: &Witness,
         config: Config<C, S::State>,
     ) -> Result<Stuck<S::State>, S::Error> {
         self.moves.clear();
@@ -297,8 +300,10 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             refused.push(Refusal { op: op.id, why: if is_enabled { Why::LeadsNowhere } else { disabled() } });
         }
         refused.sort_by_key(|refusal| refusal.op);
-        let steps = self.trails.steps(config.trail).into_iter();
-        Ok(Stuck { recent: steps.filter(|step| step.op != INITIAL).collect(), refused, state: config.state })
+        let mut recent = self.trails.steps(config.trail);
+        let initial = recent.first().filter(|step| step.op == INITIAL).map_or(settled.initial(), |step| step.choice);
+        recent.retain(|step| step.op != INITIAL);
+        Ok(Stuck { state: config.state, initial, recent, refused })
     }
 }
 

@@ -19,7 +19,7 @@ impl<S> Explanation<S> {
     /// The same explanation with another view of states.
     pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Explanation<T> {
         let Explanation { goal, explained, stuck } = self;
-        let view = |stuck: Stuck<S>| Stuck { state: view(stuck.state), recent: stuck.recent, refused: stuck.refused };
+        let view = |Stuck { state, initial, recent, refused }| Stuck { state: view(state), initial, recent, refused };
         Explanation { goal, explained, stuck: stuck.into_iter().map(view).collect() }
     }
 }
@@ -29,6 +29,8 @@ impl<S> Explanation<S> {
 pub struct Stuck<S> {
     /// The state of the spec.
     pub state: S,
+    /// Which initial state led there, counted from zero.
+    pub initial: u32,
     /// The last steps that led there: all since the point up to which every configuration has the same past.
     pub recent: Vec<Placed>,
     /// The operations in flight that have not been placed, and why not.

@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assume;
 mod check;
 mod engine;
 mod explain;
@@ -49,15 +50,18 @@ mod levels;
 mod observe;
 mod replay;
 mod ring;
+mod route;
 mod slots;
 mod spec;
 mod stream;
 mod trail;
 mod walk;
 
+pub use crate::assume::{Assuming, Assumption, Marked, Since, TooMany};
 pub use crate::check::{CheckError, Checker, Options, Progress, Report, Strategy, check, check_watched};
 pub use crate::explain::{Explanation, Refusal, Stuck, Why};
 pub use crate::observe::{Stats, Unwatched, Watch, Widest};
 pub use crate::replay::{ReplayError, Unconfirmed, Witness, replay};
+pub use crate::route::{Ending, Route, Walked, successor};
 pub use crate::spec::{Spec, Successors};
 pub use crate::trail::Placed;

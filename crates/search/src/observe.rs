@@ -52,6 +52,9 @@ pub struct Widest {
 pub trait Watch {
     /// Called every few dozen steps. Answers with a reason to stop, if there is one.
     fn look(&mut self, stats: &Stats) -> Option<Stop>;
+
+    /// Called when an operation has returned and been placed. So many configurations were possible for it.
+    fn returned(&mut self, _op: OpId, _width: usize) {}
 }
 
 impl<F: FnMut(&Stats) -> Option<Stop>> Watch for F {

@@ -327,7 +327,7 @@ mod tests {
     fn check(model: &impl Model, trace: Trace) -> &'static str {
         let history = History::new(trace).expect("processes that run one operation at a time");
         let checked =
-            models::check::check(model, &history, &Default::default(), &|_| None).expect("calls of the model");
+            models::check::check(model, &history, &Default::default(), &search::Unwatched).expect("calls of the model");
         match checked.verdict {
             Verdict::Accepted(_) => "accepted",
             Verdict::Rejected(_) => "rejected",

@@ -5,9 +5,8 @@
 //! order exists.
 
 use history::{History, OpId, Stop, Verdict};
-use search::{
-    CheckError, Checker, Explanation, Options, Report, Stats, Strategy, Unconfirmed, Watch, Witness, check_watched,
-};
+use search::{Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route};
+use search::{Stats, Strategy, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
 
 use crate::bind::TraceOp;
 use crate::cut::Cut;
@@ -18,10 +17,40 @@ use crate::spec::{Fault, TraceSpec, TraceState};
 pub struct Checked {
     /// The answer.
     pub outcome: Outcome,
+    /// How every order begins that was still possible when a search ended without accepting.
+    pub settled: Witness,
+    /// Whether orders were looked for as if there were no invariants.
+    ignores_invariants: bool,
     /// Counts of work.
     pub stats: Stats,
     /// A point before the end from which an explanation can begin.
     pub checkpoint: Checkpoint,
+}
+
+/// The orders that a check found, to be followed again.
+#[derive(Debug, Clone, Default)]
+pub struct Way {
+    /// The orders.
+    pub route: Route,
+    ignores_invariants: bool,
+}
+
+impl From<Route> for Way {
+    fn from(route: Route) -> Way {
+        Way { route, ignores_invariants: false }
+    }
+}
+
+impl Checked {
+    /// How the history can be explained, as far as it can. Of several ways to go on, the first so many are kept.
+    pub fn way(&self, most: usize) -> Way {
+        let route = match &self.outcome {
+            Outcome::Accepted(witness) => Route::from(witness),
+            Outcome::Rejected(stuck) | Outcome::Violated(stuck) => Route::new(&self.settled, stuck, most),
+            Outcome::Inconclusive(_) => Route::from(&self.settled),
+        };
+        Way { route, ignores_invariants: self.ignores_invariants }
+    }
 }
 
 /// The last points of a check at which all configurations had placed the same operations, one now and then.
@@ -74,6 +103,15 @@ pub enum NoAnswer {
     /// An order was found that does not stand up when replayed: `RandomElement` or a bug.
     #[error("the order found was not confirmed when it was replayed: {0}")]
     Unconfirmed(Unconfirmed),
+    /// Too much is assumed.
+    #[error(transparent)]
+    TooMany(#[from] TooMany),
+}
+
+impl From<ReplayError<Fault>> for NoAnswer {
+    fn from(error: ReplayError<Fault>) -> NoAnswer {
+        CheckError::from(error).into()
+    }
 }
 
 impl From<CheckError<Fault>> for NoAnswer {
@@ -93,32 +131,36 @@ pub fn check(
     watch: &mut dyn Watch,
 ) -> Result<Checked, NoAnswer> {
     // Hardly any order makes an invariant false, so one is looked for as if there were none. Only if it does are all
-    // others looked at. Somebody who wants every configuration counted wants the invariants to count.
+    // others looked at. Somebody who wants every configuration counted wants the invariants to count, and so does
+    // somebody who assumes something: then there are fewer orders to begin with.
     let has_invariants = !spec.program.invariants.is_empty();
-    spec.ignore_invariants(has_invariants && options.reduce);
+    let is_lazy = options.reduce && spec.assumed.is_empty();
+    spec.ignore_invariants(has_invariants && is_lazy);
     let (first, checkpoint) = search(spec, history, options, watch)?;
-    let checked = |outcome, stats, checkpoint| Ok(Checked { outcome, stats, checkpoint });
-    match first.verdict {
-        Verdict::Inconclusive(stop) => checked(Outcome::Inconclusive(stop), first.stats, checkpoint),
-        Verdict::Rejected(stuck) if options.reduce || !has_invariants => {
-            checked(Outcome::Rejected(stuck), first.stats, checkpoint)
+    let Report { verdict, settled, mut stats } = first;
+    let checked = |outcome, settled, ignores_invariants, stats, checkpoint| {
+        Ok(Checked { outcome, settled, ignores_invariants, stats, checkpoint })
+    };
+    match verdict {
+        Verdict::Inconclusive(stop) => checked(Outcome::Inconclusive(stop), settled, is_lazy, stats, checkpoint),
+        Verdict::Rejected(stuck) if is_lazy || !has_invariants => {
+            checked(Outcome::Rejected(stuck), settled, is_lazy, stats, checkpoint)
         }
         Verdict::Accepted(witness) => {
-            let is_kept = !options.reduce
-                || !has_invariants
-                || spec.is_invariant_along(history, &witness).map_err(NoAnswer::Fault)?;
+            let is_kept =
+                !is_lazy || !has_invariants || spec.is_invariant_along(history, &witness).map_err(NoAnswer::Fault)?;
             if is_kept {
-                return checked(Outcome::Accepted(witness), first.stats, checkpoint);
+                return checked(Outcome::Accepted(witness), settled, is_lazy, stats, checkpoint);
             }
             spec.ignore_invariants(false);
             let (second, checkpoint) = search(spec, history, options, watch)?;
-            let mut stats = first.stats;
             stats.add(&second.stats);
-            match second.verdict {
-                Verdict::Accepted(witness) => checked(Outcome::Accepted(witness), stats, checkpoint),
-                Verdict::Rejected(stuck) => checked(Outcome::Violated(stuck), stats, checkpoint),
-                Verdict::Inconclusive(stop) => checked(Outcome::Inconclusive(stop), stats, checkpoint),
-            }
+            let outcome = match second.verdict {
+                Verdict::Accepted(witness) => Outcome::Accepted(witness),
+                Verdict::Rejected(stuck) => Outcome::Violated(stuck),
+                Verdict::Inconclusive(stop) => Outcome::Inconclusive(stop),
+            };
+            checked(outcome, second.settled, false, stats, checkpoint)
         }
         Verdict::Rejected(refused) => {
             spec.ignore_invariants(true);
@@ -126,13 +168,52 @@ pub fn check(
             match second.verdict {
                 Verdict::Accepted(_) => {
                     spec.ignore_invariants(false);
-                    checked(Outcome::Violated(refused), first.stats, checkpoint)
+                    checked(Outcome::Violated(refused), settled, false, stats, checkpoint)
                 }
-                Verdict::Rejected(stuck) => checked(Outcome::Rejected(stuck), first.stats, other),
-                Verdict::Inconclusive(stop) => checked(Outcome::Inconclusive(stop), first.stats, checkpoint),
+                Verdict::Rejected(stuck) => checked(Outcome::Rejected(stuck), second.settled, true, stats, other),
+                Verdict::Inconclusive(stop) => checked(Outcome::Inconclusive(stop), settled, false, stats, checkpoint),
             }
         }
     }
+}
+
+/// The states that a way goes through.
+pub fn walk(
+    spec: &mut TraceSpec<'_>,
+    history: &History<TraceOp>,
+    way: &Way,
+    until: Option<usize>,
+    most: usize,
+) -> Result<Walked<TraceState>, NoAnswer> {
+    spec.ignore_invariants(way.ignores_invariants);
+    let (spec, route) = (&*spec, &way.route);
+    if spec.assumed.is_empty() {
+        return Ok(route.walk(spec, history, until, most)?);
+    }
+    with_assumed(spec, history, |spec, marked| {
+        Ok(route.walk(spec, marked, until, most)?.map_states(|since| since.state))
+    })
+}
+
+type Such<'a> = Box<dyn Fn(&TraceState) -> bool + 'a>;
+
+/// Works with a specification of which something is assumed.
+fn with_assumed<R>(
+    spec: &TraceSpec<'_>,
+    history: &History<TraceOp>,
+    work: impl FnOnce(&Assuming<'_, TraceSpec<'_>, Such<'_>>, &History<Marked<TraceOp>>) -> Result<R, NoAnswer>,
+) -> Result<R, NoAnswer> {
+    let such = |assumption: &Assumption<String>| match assumption {
+        Assumption::Before(first, second) => Assumption::Before(*first, *second),
+        Assumption::LeadsTo(op, id) => {
+            let id = id.clone();
+            Assumption::LeadsTo(*op, Box::new(move |state: &TraceState| spec.show(&state.values).id == id) as Such<'_>)
+        }
+    };
+    let assumed: Vec<Assumption<Such<'_>>> = spec.assumed.iter().map(such).collect();
+    let assuming = Assuming::new(spec, &assumed)?;
+    let marked = history.try_map(|op| Ok::<_, NoAnswer>(Some(assuming.mark(op.id, op.call.clone()))))?;
+    work(&assuming, &marked)
 }
 
 /// Searches for an order, and notes points from which to look back.
@@ -143,6 +224,12 @@ fn search(
     watch: &mut dyn Watch,
 ) -> Result<(Report<TraceState>, Checkpoint), NoAnswer> {
     let mut checkpoint = Checkpoint::default();
+    if !spec.assumed.is_empty() {
+        let report = with_assumed(spec, history, |spec, marked| {
+            Ok(check_watched(spec, marked, options, watch)?.map_states(|since| since.state))
+        })?;
+        return Ok((report, checkpoint));
+    }
     if options.strategy != Strategy::JustInTime {
         return Ok((check_watched(spec, history, options, watch)?, checkpoint));
     }

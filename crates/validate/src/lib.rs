@@ -22,7 +22,7 @@ mod spec;
 mod values;
 
 pub use bind::{Binder, TraceOp, add_ends};
-pub use check::{Checked, Checkpoint, NoAnswer, Outcome, check};
+pub use check::{Checked, Checkpoint, NoAnswer, Outcome, Way, check, walk};
 pub use constants::Harvest;
 pub use explain::{Teller, explain, explain_violation, operation};
 pub use export::{Export, Exported, INVARIANT, export};

@@ -25,6 +25,9 @@ pub struct Settings {
     pub constants: BTreeMap<String, Vec<Feed>>,
     /// Operations that are not called like their actions, or have other fields.
     pub operations: BTreeMap<String, Mapping>,
+    /// Names for failures that are known: a TLA+ expression each, and a history that is rejected has the tag if it is
+    /// TRUE in every state that is possible at the failure.
+    pub tags: BTreeMap<String, String>,
     /// The program that drives the system and records what it does.
     pub harness: Harness,
     /// How much to run it, by the name of the profile.

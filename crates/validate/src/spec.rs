@@ -9,14 +9,16 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use history::{History, OpId};
-use search::{Placed, Spec, Successors, Witness};
+use search::{Assumption, Placed, Spec, Successors, Witness, successor};
+use tla::datum::print_or_display;
 use tla::error::EvalError;
-use tla::ir::ExprId;
+use tla::ir::{DefId, ExprId};
 use tla::machine::{Machine, State};
 use tla::program::Program;
 use tla::value::Value;
 
 use crate::bind::{Args, Binder, TraceOp};
+use crate::explain::shown_state;
 
 /// A specification with operations bound to it.
 pub struct TraceSpec<'p> {
@@ -27,6 +29,8 @@ pub struct TraceSpec<'p> {
     ignores_invariants: bool,
     found: RefCell<Vec<State>>,
     initial: OnceCell<Vec<TraceState>>,
+    /// What is assumed about the order of operations.
+    pub(crate) assumed: Vec<Assumption<String>>,
 }
 
 /// A state of the specification. Two that have the same view are equal.
@@ -87,7 +91,27 @@ impl<'p> TraceSpec<'p> {
             ignores_invariants: false,
             found: RefCell::default(),
             initial: OnceCell::new(),
+            assumed: Vec::new(),
         }
+    }
+
+    /// Of all orders, only those count from now on that keep these assumptions; a state is meant by its
+    /// [`id`](report::State::id).
+    pub fn assume(&mut self, assumed: Vec<Assumption<String>>) {
+        self.assumed = assumed;
+    }
+
+    /// The value of a definition in a state, as it prints.
+    pub fn evaluate(&self, definition: DefId, state: &State) -> Result<String, Box<EvalError>> {
+        self.with_machine(|machine| {
+            let datum = machine.evaluate_definition(definition, Some(state))?;
+            print_or_display(machine, &datum)
+        })
+    }
+
+    /// A state as reports show it.
+    pub fn show(&self, state: &State) -> report::State {
+        shown_state(self.program, state)
     }
 
     /// Whether states that make an invariant false count.
@@ -177,17 +201,9 @@ impl<'p> TraceSpec<'p> {
             // What only looks leads to the state that was just looked at.
             let is_change = |placed: &Placed| !history.op(placed.op).call.step.is_observer;
             let Some(placed) = steps.find(is_change) else { return Ok(true) };
-            state = self.follow(&at, &history.op(placed.op).call, placed)?;
+            state = successor(self, &at, &history.op(placed.op).call, placed)?;
         }
         Ok(false)
-    }
-
-    /// Where one step of an order leads.
-    pub(crate) fn follow(&self, state: &TraceState, op: &TraceOp, placed: Placed) -> Result<Option<TraceState>, Fault> {
-        let mut out = Successors::default();
-        self.step(state, op, &mut out)?;
-        let (done, partway) = out.into_parts();
-        Ok(if placed.partway { partway } else { done }.into_iter().nth(placed.choice as usize))
     }
 
     fn try_initial(&self, out: &mut Vec<TraceState>) -> Result<(), Box<EvalError>> {

@@ -2,7 +2,7 @@
 
 use history::{Call, History, Precedence};
 use report::Consequence;
-use search::{Options, Strategy, Unwatched};
+use search::{Assumption, Options, Strategy, Unwatched};
 use testkit::recording::{Example, corrupt, record};
 use tla::config;
 use tla::machine::Machine;
@@ -10,7 +10,7 @@ use tla::modules::World;
 use tla::program::link;
 use tla::resolve::{Loader, resolve};
 use tla::strings::Strings;
-use validate::{Binder, Harvest, Outcome, Settings, Teller, TraceOp, TraceSpec, check, explain};
+use validate::{Binder, Harvest, Outcome, Settings, Teller, TraceOp, TraceSpec, check, explain, walk};
 
 /// A world in which nothing happens.
 struct Silence;
@@ -148,4 +148,47 @@ fn what_is_assumed_is_checked() {
         });
     }
     assert!(checked > 20, "only {checked} explanations were looked at");
+}
+
+/// A way that was found leads where it is said to, and is found again by who assumes a part of it.
+#[test]
+fn ways_can_be_followed_and_assumed() {
+    let options = Options::default();
+    let (mut followed, mut assumed) = (0, 0);
+    for seed in 0..40 {
+        let example = Example::ALL[seed as usize % Example::ALL.len()];
+        let history = recording(example, 30, seed);
+        with_spec(example, &history, |spec, bound| {
+            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            let way = found.way(usize::MAX);
+            let walked = walk(spec, bound, &way, None, usize::MAX).expect("a way that can be gone");
+            if let Outcome::Rejected(stuck) = &found.outcome {
+                for (states, stuck) in walked.endings.iter().zip(&stuck.stuck) {
+                    let last = states.last().or(walked.states.back()).expect("a state");
+                    assert_eq!(last, &stuck.state, "{example:?} with seed {seed}");
+                    followed += 1;
+                }
+                return;
+            }
+            let [.., first, second] = way.route.common[..] else { return };
+            // An operation of several steps may have begun before the other, or be both.
+            let steps = |op| way.route.common.iter().filter(|placed| placed.op == op).count();
+            if steps(first.op) > 1 || steps(second.op) > 1 {
+                return;
+            }
+            let last = walked.states.back().expect("a state");
+            let id = spec.show(&last.values).id;
+            spec.assume(vec![Assumption::Before(first.op, second.op), Assumption::LeadsTo(second.op, id.clone())]);
+            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            assert!(matches!(found.outcome, Outcome::Accepted(_)), "{example:?} with seed {seed}");
+            let again = walk(spec, bound, &found.way(1), None, usize::MAX).expect("a way that can be gone");
+            let place = found.way(1).route.common.iter().position(|placed| placed.op == second.op).expect("a step");
+            assert_eq!(spec.show(&again.states[place + 1].values).id, id, "{example:?} with seed {seed}");
+            spec.assume(vec![Assumption::Before(second.op, first.op), Assumption::Before(first.op, second.op)]);
+            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            assert!(matches!(found.outcome, Outcome::Rejected(_)), "{example:?} with seed {seed}");
+            assumed += 1;
+        });
+    }
+    assert!(followed > 10 && assumed > 10, "{followed} ways followed and {assumed} assumed are enough");
 }

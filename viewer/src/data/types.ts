@@ -225,10 +225,7 @@ export type Legal =
   | { kind: 'never'; looked_at: number }
   | { kind: 'unknown' };
 
-export type Assumption =
-  | { kind: 'other-results'; results: Field[] }
-  | { kind: 'dropped' }
-  | { kind: 'program-order' };
+export type Assumption = { kind: 'other-results'; results: Field[] } | { kind: 'dropped' } | { kind: 'program-order' };
 
 export type Consequence =
   | { kind: 'accepted' }

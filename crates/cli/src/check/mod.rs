@@ -7,9 +7,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use judge::input::{self, InputError};
-use judge::{Case, Failed, Judge, is_tla};
-use report::{Detail, Report, Verdict};
+use judge::{Case, Failed, Judge, Look, is_tla};
+use report::{Detail, Report, Timeline, Verdict};
 
+use self::output::Extra;
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
@@ -39,33 +40,37 @@ pub(crate) fn run(args: &CheckArgs, detail: Detail) -> Exit {
         }
         _ => reports(args, detail),
     };
-    let (reports, exit) = match found {
+    let (reports, timelines, exit) = match found {
         Ok(found) => found,
         Err(exit) => return exit,
     };
     if exit == Exit::Nothing && reports.is_empty() {
         anstream::eprintln!("nothing to check: there are no histories there");
     }
-    match output::write(args.format, &args.reports, &reports) {
+    match output::write(args.format, &args.reports, &reports, &timelines) {
         Ok(()) => exit,
         Err((path, error)) => complain(&path, &error),
     }
 }
 
 /// Shows reports that were written to a file before.
-fn shown_again(path: &Path, args: &CheckArgs) -> Result<(Vec<Report>, Exit), Exit> {
+fn shown_again(path: &Path, args: &CheckArgs) -> Result<Found, Exit> {
     let wrong = |error: InputError| complain(&path.display().to_string(), &error);
     let text = std::fs::read_to_string(path).map_err(|error| wrong(InputError::new(error)))?;
     let reports = output::read(&text).map_err(|error| wrong(InputError::new(error)))?;
     reports.iter().for_each(|report| output::show(args, Detail::Full, report));
     let exit = reports.iter().map(exit_of).max().unwrap_or(Exit::Nothing);
-    Ok((reports, exit))
+    Ok((reports, Vec::new(), exit))
 }
 
-/// A report on each history that can be checked, and how it all ends. People see each as it comes.
-fn reports(args: &CheckArgs, detail: Detail) -> Result<(Vec<Report>, Exit), Exit> {
+/// Reports, the whole history of each if somebody wants pages, and how it all ends.
+type Found = (Vec<Report>, Vec<Timeline>, Exit);
+
+/// A report on each history that can be checked. People see each as it comes.
+fn reports(args: &CheckArgs, detail: Detail) -> Result<Found, Exit> {
     let (judge, histories) = judge(args)?;
-    let (mut exit, mut reports) = (Exit::Nothing, Vec::new());
+    let (mut exit, mut reports, mut timelines) = (Exit::Nothing, Vec::new(), Vec::new());
+    let has_pages = args.reports.iter().any(Extra::is_page);
     let mut witness_file = match args.witness.as_ref().map(File::create).transpose() {
         Ok(file) => file.map(BufWriter::new),
         Err(error) => return Err(complain("--witness", &InputError::new(error))),
@@ -82,14 +87,19 @@ fn reports(args: &CheckArgs, detail: Detail) -> Result<(Vec<Report>, Exit), Exit
             let label = label(&recording);
             let limits = Limits::new(&args.into(), &label);
             let witness = witness_file.as_mut().map(|file| file as &mut dyn Write);
-            let checked = judge.report(&mut Case { path: &recording, label: &label, witness, limits: &limits });
+            let case = &mut Case { path: &recording, label: &label, witness, limits: &limits };
+            let checked = match has_pages {
+                true => judge.show(case, &Look::default()).map(|shown| (shown.report, Some(shown.timeline))),
+                false => judge.report(case).map(|report| (report, None)),
+            };
             match checked {
-                Ok(mut report) => {
+                Ok((mut report, timeline)) => {
                     report.stats.seconds = limits.elapsed().as_secs_f64();
                     drop(limits);
                     exit = exit.max(exit_of(&report));
                     output::show(args, detail, &report);
                     reports.push(report);
+                    timelines.extend(timeline);
                 }
                 Err(failed) => {
                     drop(limits);
@@ -101,7 +111,7 @@ fn reports(args: &CheckArgs, detail: Detail) -> Result<(Vec<Report>, Exit), Exit
     if let Some(Err(error)) = witness_file.map(|mut file| file.flush()) {
         return Err(complain("--witness", &InputError::new(error)));
     }
-    Ok((reports, exit))
+    Ok((reports, timelines, exit))
 }
 
 /// What to check against, and the histories. A path that ends in `.tla` before all others is a specification.

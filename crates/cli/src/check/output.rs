@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use judge::InputError;
-use report::{Detail, ReadError, Report, Verdict};
+use report::{Detail, ReadError, Report, Timeline, Verdict};
 use serde_json::json;
 
 use crate::args::{CheckArgs, CheckOutput};
+use crate::look::file::write_page;
+use crate::look::report::page;
 
 /// A file to write, and what into.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,7 @@ pub(crate) struct Extra {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    Html,
     Json,
     JUnit,
     Markdown,
@@ -26,6 +29,11 @@ enum Kind {
 }
 
 impl Extra {
+    /// True for a page, which shows more than a report knows.
+    pub(crate) fn is_page(&self) -> bool {
+        self.kind == Kind::Html
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -42,11 +50,12 @@ impl FromStr for Extra {
     fn from_str(text: &str) -> Result<Extra, String> {
         let (kind, path) = text.split_once('=').ok_or("it has the form `junit=report.xml`")?;
         let kind = match kind {
+            "html" => Kind::Html,
             "json" => Kind::Json,
             "junit" => Kind::JUnit,
             "md" => Kind::Markdown,
             "sarif" => Kind::Sarif,
-            _ => return Err(format!("there is no report `{kind}`; there are json, junit, md and sarif")),
+            _ => return Err(format!("there is no report `{kind}`; there are html, json, junit, md and sarif")),
         };
         Ok(Extra { kind, path: path.into() })
     }
@@ -69,7 +78,12 @@ pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
 }
 
 /// Writes what is written once all histories have been checked.
-pub(crate) fn write(format: CheckOutput, extras: &[Extra], reports: &[Report]) -> Result<(), (String, InputError)> {
+pub(crate) fn write(
+    format: CheckOutput,
+    extras: &[Extra],
+    reports: &[Report],
+    timelines: &[Timeline],
+) -> Result<(), (String, InputError)> {
     match format {
         CheckOutput::Human => anstream::print!("{}", report::summary(reports)),
         CheckOutput::Json => anstream::print!("{}", document(reports)),
@@ -82,13 +96,21 @@ pub(crate) fn write(format: CheckOutput, extras: &[Extra], reports: &[Report]) -
             append(&PathBuf::from(path), &report::markdown(reports))?;
         }
     }
-    write_extras(extras, reports)
+    write_extras(extras, reports, timelines)
 }
 
-/// Writes reports to files.
-pub(crate) fn write_extras(extras: &[Extra], reports: &[Report]) -> Result<(), (String, InputError)> {
+/// Writes reports to files. Pages show the whole history of a report if its timeline is at hand.
+pub(crate) fn write_extras(
+    extras: &[Extra],
+    reports: &[Report],
+    timelines: &[Timeline],
+) -> Result<(), (String, InputError)> {
     for Extra { kind, path } in extras {
         let text = match kind {
+            Kind::Html => {
+                write_pages(path, reports, timelines)?;
+                continue;
+            }
             Kind::Json => document(reports),
             Kind::JUnit => report::junit(reports),
             Kind::Markdown => report::markdown(reports),
@@ -97,6 +119,23 @@ pub(crate) fn write_extras(extras: &[Extra], reports: &[Report]) -> Result<(), (
         fs::write(path, text).map_err(|error| failed(path, &error))?;
     }
     Ok(())
+}
+
+/// A page for each report: in this file if it is the only one, else in files that are numbered.
+fn write_pages(path: &Path, reports: &[Report], timelines: &[Timeline]) -> Result<(), (String, InputError)> {
+    for (place, report) in reports.iter().enumerate() {
+        let path = if reports.len() == 1 { path.to_owned() } else { numbered(path, place + 1) };
+        let page = page(report, timelines.get(place), None);
+        write_page(&path, &page).map_err(|error| (path.display().to_string(), error))?;
+    }
+    Ok(())
+}
+
+/// `report.html` as `report-2.html`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
+    path.with_file_name(format!("{stem}-{number}{extension}"))
 }
 
 fn append(path: &PathBuf, text: &str) -> Result<(), (String, InputError)> {
@@ -116,7 +155,7 @@ fn document(reports: &[Report]) -> String {
 }
 
 /// Reads what [`document`] wrote, or a report on its own.
-pub(super) fn read(text: &str) -> Result<Vec<Report>, ReadError> {
+pub(crate) fn read(text: &str) -> Result<Vec<Report>, ReadError> {
     let mut value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
     match value.get_mut("reports").map(serde_json::Value::take) {
         Some(serde_json::Value::Array(reports)) if value["schema"] == REPORTS => {

@@ -379,7 +379,7 @@ impl Fuzz<'_> {
             }
             Output::Json => anstream::println!("{:#}", tally.json(&self.spec, self.campaign.seed, took)),
         }
-        write_extras(&self.args.reports, &tally.reports).map_err(|(path, error)| complain(&path, &error))?;
+        write_extras(&self.args.reports, &tally.reports, &[]).map_err(|(path, error)| complain(&path, &error))?;
         let interrupted = if limits::is_interrupted() { Exit::Interrupted } else { Exit::Nothing };
         Ok(tally.exit().max(interrupted))
     }

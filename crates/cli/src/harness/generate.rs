@@ -100,7 +100,7 @@ fn plan(spec: &Path, around: &Around, settings: Option<&Path>) -> Result<Plan, V
     let mut parts = Parts::read(spec, around)?;
     complete(&mut parts, &settings);
     let options = Options { skip_properties: true, ..Options::default() };
-    let program = parts.link(options, None)?.program;
+    let program = parts.link(options, &[])?.program;
     let complaint = |problem: &validate::Problem| Complaint::of_problem(&program.module.sources, problem);
     Plan::new(&program, &settings).map_err(|problems| problems.iter().map(complaint).collect())
 }

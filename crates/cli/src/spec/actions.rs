@@ -16,7 +16,7 @@ const SCHEMA: &str = "omnilink.spec-actions/1";
 pub(crate) fn run(args: &ActionsArgs) -> Exit {
     let around = args.located.around.around();
     let options = Options { skip_properties: true, ..Options::default() };
-    let loaded = match load(&args.located.file, &around, options, None) {
+    let loaded = match load(&args.located.file, &around, options, &[]) {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(SCHEMA, &complaints, args.located.format),
     };

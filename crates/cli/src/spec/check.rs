@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     limits::catch_interrupts();
     let around = args.located.around.around();
     let options = Options { skip_properties: args.skip_properties, ..Options::default() };
-    let mut loaded = match load(&args.located.file, &around, options, None) {
+    let mut loaded = match load(&args.located.file, &around, options, &[]) {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(show::SCHEMA, &complaints, args.located.format),
     };

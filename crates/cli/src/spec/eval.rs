@@ -5,8 +5,8 @@ use std::path::Path;
 use judge::load::{Parts, load, load_expression, read};
 use judge::{Complaint, Outside};
 use serde_json::json;
-use tla::datum::{display, print};
-use tla::error::{ErrorKind, EvalError};
+use tla::datum::print_or_display;
+use tla::error::EvalError;
 use tla::ir::DefId;
 use tla::machine::Machine;
 use tla::program::Options;
@@ -31,14 +31,17 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
         };
     }
     let loaded = match (&args.file, &args.alone) {
-        (Some(file), _) => load(file, &args.around.around(), OPTIONS, args.expression.as_deref()),
+        (Some(file), _) => {
+            let expressions: Vec<&str> = args.expression.as_deref().into_iter().collect();
+            load(file, &args.around.around(), OPTIONS, &expressions)
+        }
         (None, alone) => load_expression(alone.as_deref().unwrap_or_default(), &args.extends),
     };
     let loaded = match loaded {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(SCHEMA, &complaints, format),
     };
-    let Some(expression) = loaded.expression else {
+    let Some(&expression) = loaded.expressions.first() else {
         return refuse(SCHEMA, &[Complaint::new("there is no expression to evaluate")], format);
     };
     let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(printer(format == Output::Json))));
@@ -69,7 +72,7 @@ fn evaluate_lines(file: &Path, lines: &Path, args: &EvalArgs) -> Result<(), Vec<
     let lines: Vec<&str> = text.lines().collect();
     intern_expressions(&mut parts.module, &lines);
     // What is wrong without any line would be wrong with every one.
-    parts.clone().link(OPTIONS, None)?;
+    parts.clone().link(OPTIONS, &[])?;
     for line in lines {
         let answer = evaluate_line(parts.clone(), line, args.format);
         match (args.format, answer) {
@@ -90,17 +93,14 @@ fn evaluate_line(parts: Parts, line: &str, format: Output) -> Result<String, (St
         let messages: Vec<_> = complaints.iter().map(|complaint| complaint.message.as_str()).collect();
         ("Syntax".to_owned(), messages.join("; "))
     };
-    let loaded = parts.link(OPTIONS, Some(line)).map_err(wrong)?;
-    let expression = loaded.expression.expect("an expression was given and resolved");
+    let loaded = parts.link(OPTIONS, &[line]).map_err(wrong)?;
+    let expression = loaded.expressions[0];
     let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(printer(format == Output::Json))));
     evaluate(&mut machine, expression).map_err(|error| (format!("{:?}", error.kind), error.message.clone()))
 }
 
-/// The text of a value. What is infinite or too large to list is shown as it was written.
+/// The text of a value.
 fn evaluate(machine: &mut Machine<'_>, expression: DefId) -> Result<String, Box<EvalError>> {
     let datum = machine.evaluate_definition(expression, None)?;
-    match print(machine, &datum) {
-        Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(display(machine, &datum)),
-        printed => printed,
-    }
+    print_or_display(machine, &datum)
 }

@@ -5,11 +5,18 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::args::About;
+use crate::look::args::ShownArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportCommand {
     /// A module that TLC decides: it finds the invariant violated if the history is accepted.
     Tlc(ExportArgs),
+    /// Chrome trace events, which Perfetto shows: processes, operations in time, the last steps of the order as arrows.
+    Perfetto(Box<ShownArgs>),
+    /// The last states in the Informal Trace Format, which Apalache, Quint and viewers in editors read.
+    Itf(Box<ShownArgs>),
+    /// The interpretations as a graph for Graphviz.
+    Dot(Box<ShownArgs>),
 }
 
 #[derive(Debug, Subcommand)]

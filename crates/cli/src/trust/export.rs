@@ -7,14 +7,13 @@ use history::OpId;
 use judge::{Bound, Case, Failed, InputError, Tla, witness_line};
 use validate::{Export, Exported};
 
-use super::args::ExportCommand;
+use super::args::ExportArgs;
 use crate::args::{About, Order};
 use crate::check::{label, tell};
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 
-pub(crate) fn run(command: &ExportCommand) -> Exit {
-    let ExportCommand::Tlc(args) = command;
+pub(crate) fn run(args: &ExportArgs) -> Exit {
     limits::catch_interrupts();
     let label = label(&args.trace);
     let written = load(&args.spec, &args.about)

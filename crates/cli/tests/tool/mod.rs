@@ -66,3 +66,36 @@ fn without_times(text: &str) -> String {
     };
     text.lines().map(timeless).collect()
 }
+
+/// A queue in TLA+, a history in which an element is taken before its turn, and one in which it depends.
+pub(crate) const QUEUE: [(&str, &str); 4] = [
+    (
+        "Queue.tla",
+        "---- MODULE Queue ----
+EXTENDS Naturals, Sequences
+CONSTANT Elems
+VARIABLE queue
+Init == queue = <<>>
+Enqueue(elem) == queue' = Append(queue, elem)
+Dequeue(elem) == queue # <<>> /\\ elem = Head(queue) /\\ queue' = Tail(queue)
+Next == \\E elem \\in Elems : Enqueue(elem) \\/ Dequeue(elem)
+====
+",
+    ),
+    ("Queue.cfg", "CONSTANT Elems = {1, 2}\nINIT Init\nNEXT Next\n"),
+    (
+        "trace.jsonl",
+        r#"{"process": "a", "action": "Enqueue", "args": {"elem": 1}, "start": 100, "end": 300}
+{"process": "b", "action": "Enqueue", "args": {"elem": 2}, "start": 400, "end": 500}
+{"process": "a", "action": "Dequeue", "results": {"elem": 2}, "start": 600, "end": 700}
+{"process": "b", "action": "Dequeue", "results": {"elem": 1}, "start": 800, "end": 900}
+"#,
+    ),
+    (
+        "overlapping.jsonl",
+        r#"{"process": "a", "action": "Enqueue", "args": {"elem": 1}, "start": 100, "end": 300}
+{"process": "b", "action": "Enqueue", "args": {"elem": 2}, "start": 200, "end": 500}
+{"process": "a", "action": "Dequeue", "results": {"elem": 2}, "start": 600, "end": 700}
+"#,
+    ),
+];

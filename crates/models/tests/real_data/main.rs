@@ -69,7 +69,7 @@ impl Visitor for Decide<'_> {
 
     fn visit<M: Model>(self, model: M) -> Tally {
         let verdict = |options: &Options| {
-            let verdict = check(&model, self.0, options, &|_| None).unwrap().verdict;
+            let verdict = check(&model, self.0, options, &search::Unwatched).unwrap().verdict;
             if let Verdict::Inconclusive(_) = verdict { None } else { Some(verdict.is_accepted()) }
         };
         let accepted = verdict(&Options::default()).expect("without limits there is a verdict");

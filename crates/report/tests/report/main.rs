@@ -1,6 +1,8 @@
 //! Reports written, read and shown.
 
 #[cfg(test)]
+mod exports;
+#[cfg(test)]
 mod reading;
 #[cfg(test)]
 mod renderers;

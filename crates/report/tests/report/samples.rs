@@ -359,6 +359,7 @@ fn report(verdict: Verdict) -> Report {
             seconds: 1.25,
         },
         notes: vec![],
+        tags: vec![],
         next: vec![],
     }
 }

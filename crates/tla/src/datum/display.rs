@@ -25,6 +25,14 @@ pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
     }
 }
 
+/// As [`print`] writes it, or what is infinite or too large to list as it was written.
+pub fn print_or_display(host: &mut dyn Host, datum: &Datum) -> Result<String> {
+    match print(host, datum) {
+        Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(display(host, datum)),
+        printed => printed,
+    }
+}
+
 /// As `ToString` writes it, which fails on sets whose elements cannot be counted or, if they are few, not listed, and on
 /// functions that have no value for some argument.
 pub fn print(host: &mut dyn Host, datum: &Datum) -> Result<String> {

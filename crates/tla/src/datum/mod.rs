@@ -15,7 +15,7 @@ mod membership;
 mod operations;
 mod size;
 
-pub use display::{brief, display, print};
+pub use display::{brief, display, print, print_or_display};
 pub use elements::Elements;
 pub use membership::contains;
 pub use operations::{

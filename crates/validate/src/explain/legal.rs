@@ -5,7 +5,7 @@
 
 use history::{Op, OpId, Verdict};
 use report::Legal;
-use search::{Watch, Witness};
+use search::{Watch, Witness, successor};
 
 use super::Explainer;
 use crate::bind::TraceOp;
@@ -77,7 +77,7 @@ impl Explainer<'_, '_> {
         let Some(mut state) = cut.states.get(witness.initial() as usize).cloned() else { return Ok(path) };
         for placed in witness.steps() {
             let Some(op) = ops.iter().find(|op| op.id == placed.op) else { break };
-            let Some(next) = self.spec.follow(&state, op.call, placed).map_err(NoAnswer::Fault)? else { break };
+            let Some(next) = successor(self.spec, &state, op.call, placed).map_err(NoAnswer::Fault)? else { break };
             path.push((placed.op, next.clone()));
             state = next;
         }

@@ -22,6 +22,7 @@ use crate::bind::TraceOp;
 use crate::check::{Checkpoint, NoAnswer};
 use crate::cut::Cuts;
 use crate::spec::{TraceSpec, TraceState};
+pub(crate) use tell::shown_state;
 pub use tell::{Teller, operation};
 
 /// What an explanation is made from.
@@ -51,7 +52,8 @@ pub fn explain(
     reasons.sort_by_key(|reason| (Some(reason.op) != blocked, reason.op));
     let (mut expected, mut legal, mut what_ifs, mut window) = (Default::default(), Legal::Unknown, Vec::new(), None);
     // Whatever is assumed from here on may be what the specification cannot evaluate. The verdict stands all the same.
-    if let Some(goal) = goal.filter(|_| options.strategy == Strategy::JustInTime)
+    let looks_further = options.strategy == Strategy::JustInTime && spec.assumed.is_empty();
+    if let Some(goal) = goal.filter(|_| looks_further)
         && let Ok(from) = checkpoint.before(spec, history, goal)
         && let Ok(cuts) = Cuts::before(&from, spec, history, goal, options, watch)
     {
@@ -63,7 +65,7 @@ pub fn explain(
     let expected::Expected { allowed, is_cut_off } = expected;
     let named = allowed.iter().map(|args| explainer.named_results(goal, args)).collect();
     let sentence = explainer.sentence(goal, stuck.explained);
-    let states = states.iter().map(|state| explainer.teller.state(spec.program, state)).collect();
+    let states = states.iter().map(|state| spec.show(state)).collect();
     Rejection {
         sentence,
         blocked,

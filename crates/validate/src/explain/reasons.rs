@@ -235,7 +235,7 @@ impl Explainer<'_, '_> {
             span: self.teller.span(site),
             blocked: stuck.goal.map(|goal| self.teller.op(goal)),
             explained: stuck.explained,
-            states: states.iter().map(|state| self.teller.state(self.spec.program, state)).collect(),
+            states: states.iter().map(|state| self.spec.show(state)).collect(),
             conjuncts: vec![conjunct],
         }))
     }

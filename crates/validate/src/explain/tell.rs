@@ -1,10 +1,8 @@
 //! From what the search and the machine speak of to what a report holds: names, texts and places.
 
-use std::hash::{Hash, Hasher};
-
 use history::{Call, Op, OpId};
 use report::{Field, OpRef, Source, Span};
-use rustc_hash::FxHasher;
+use tla::ir::Variable;
 use tla::machine::State;
 use tla::program::Program;
 use tla::source::{Site, SourceId};
@@ -65,20 +63,14 @@ impl Teller {
         };
         self.sources.iter().map(source).collect()
     }
+}
 
-    /// A state.
-    pub(crate) fn state(&self, program: &Program, state: &State) -> report::State {
-        let variables: Vec<Field> = program
-            .module
-            .variables
-            .iter()
-            .zip(state.iter())
-            .map(|(variable, value)| Field { name: variable.name.clone(), value: shown(program, value) })
-            .collect();
-        let mut hasher = FxHasher::default();
-        variables.iter().for_each(|field| (&field.name, &field.value).hash(&mut hasher));
-        report::State { id: format!("{:08x}", hasher.finish() >> 32), variables }
-    }
+/// A state as reports show it.
+pub(crate) fn shown_state(program: &Program, state: &State) -> report::State {
+    let variables = program.module.variables.iter().zip(state.iter());
+    let field =
+        |(variable, value): (&Variable, &Value)| Field { name: variable.name.clone(), value: shown(program, value) };
+    report::State::new(variables.map(field).collect())
 }
 
 /// A value as it prints.

@@ -22,7 +22,7 @@ impl Explainer<'_, '_> {
             return Ok(None);
         }
         let operations = cut.until(self.history, goal).map(|op| self.teller.op(op.id)).collect();
-        let start = cut.states.iter().map(|state| self.teller.state(self.spec.program, &state.values)).collect();
+        let start = cut.states.iter().map(|state| self.spec.show(&state.values)).collect();
         Ok(Some(Window { start, operations, before: cut.before() }))
     }
 }

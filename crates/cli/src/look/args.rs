@@ -1,0 +1,88 @@
+//! The command lines of `omnilink report`, `view` and the exports that show what a check found.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use judge::{Assumption, Look};
+
+use crate::args::About;
+
+/// What to look at.
+#[derive(Debug, Args)]
+pub(crate) struct SubjectArgs {
+    /// A run: the beginning of its name, `latest`, or a file that `runs pack` wrote. Or a TLA+ module, unless `--spec` is
+    /// given, and then a history. Or a report that `--report json=FILE` wrote.
+    #[arg(required = true, value_name = "RUN", num_args = 1..=2)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The specification of a history: the name of a built-in one and its options, or a TLA+ module.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) spec: Option<String>,
+
+    /// Where runs are kept.
+    #[arg(long, value_name = "DIR", default_value = "target/omnilink")]
+    pub(crate) store: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) about: About,
+
+    #[command(flatten)]
+    pub(crate) assume: AssumeArgs,
+
+    /// How many of the last states to show.
+    #[arg(long, value_name = "COUNT", default_value_t = Look::default().states)]
+    pub(crate) states: usize,
+
+    /// Show the value of this TLA+ expression in every state. May be given several times.
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) watch: Vec<String>,
+}
+
+impl SubjectArgs {
+    pub(crate) fn look(&self) -> Look {
+        Look { until: None, states: self.states, watch: self.watch.clone() }
+    }
+}
+
+/// What is taken for granted.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AssumeArgs {
+    /// Leave out what contradicts this: `T0:12 < T3:7`, the first takes effect before the second, or `T3:7 = 1a2b3c4d`,
+    /// the state after the operation took effect has this fingerprint. May be given several times.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) assume: Vec<Assumption>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+
+    /// The file to write, or the directory for a directory of runs. Called after what is shown if not given.
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+
+    /// The port to serve on. One that is free if not given.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// Do not open a browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShownArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+
+    /// The file to write. Standard output if not given.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}

@@ -1,0 +1,55 @@
+//! `omnilink export perfetto`, `itf` and `dot`: what a check found, for other programs.
+
+use ::report::{Report, Timeline, dot, itf, perfetto};
+use judge::InputError;
+
+use super::args::ShownArgs;
+use super::file;
+use super::subject::{Subject, find, settings};
+use super::values::Values;
+use crate::check::{tell, tell_about_spec};
+use crate::exit::Exit;
+use crate::{complain, limits};
+
+/// Who is to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Perfetto,
+    Itf,
+    Dot,
+}
+
+pub(crate) fn run(form: Form, args: &ShownArgs) -> Exit {
+    limits::catch_interrupts();
+    match export(form, args) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
+    let Subject::Recording(recording) = find(&args.subject)? else {
+        let help = "name a run, or a specification and a history".to_owned();
+        let message = "the whole history is needed, and it is not there".to_owned();
+        return Err(complain("what to export", &InputError { message, help: Some(help) }));
+    };
+    let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| tell_about_spec(&failed))?;
+    let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
+    let shown = shown.map_err(|failed| tell(&failed, &recording.label))?;
+    let text = text(form, &shown.report, &shown.timeline);
+    match &args.output {
+        None => anstream::print!("{text}"),
+        Some(path) => file::write(path, &text).map_err(|error| complain(&path.display().to_string(), &error))?,
+    }
+    Ok(Exit::Accepted)
+}
+
+fn text(form: Form, report: &Report, timeline: &Timeline) -> String {
+    match form {
+        Form::Perfetto => perfetto(report, timeline),
+        Form::Itf => {
+            let mut values = Values::default();
+            itf(report, timeline, |text| values.read(text))
+        }
+        Form::Dot => dot(report, timeline),
+    }
+}

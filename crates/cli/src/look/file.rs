@@ -1,0 +1,28 @@
+//! Writing files that people name, without destroying what they did not mean.
+
+use std::fs;
+use std::path::Path;
+
+use judge::InputError;
+
+/// Writes a page. A file that is there is replaced if it is a page of ours, and nothing else is.
+pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), InputError> {
+    if path.is_dir() {
+        return Err(InputError { message: "it is a directory".into(), help: Some("name a file in it".into()) });
+    }
+    if path.exists() && !fs::read(path).is_ok_and(|bytes| page::is_ours(&bytes)) {
+        let help = Some("name another file, or remove this one".into());
+        return Err(InputError { message: "it is there already, and is no report".into(), help });
+    }
+    write(path, page)
+}
+
+/// Writes a text. The directory has to be there: who mistypes a path should hear of it.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), InputError> {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        let message = format!("there is no directory `{}`", directory.display());
+        return Err(InputError { message, help: Some(format!("make it first: `mkdir -p {}`", directory.display())) });
+    }
+    fs::write(path, text).map_err(|error| InputError::new(format!("cannot be written: {error}")))
+}

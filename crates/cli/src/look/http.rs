@@ -1,0 +1,161 @@
+//! What a server answers to whom.
+//!
+//! It listens on the loopback interface only, and others on the same machine, or pages in the same browser, must not read
+//! a recording either. So the path begins with a token that nobody can guess; the host that is asked for has to be
+//! this one, because a page from elsewhere can make its own name point here; and answers say that they must be neither
+//! kept, nor framed, nor read as something else than they are.
+
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+
+use super::worker::{Question, Refusal, Worker};
+
+/// What every request is compared with.
+pub(super) struct Door {
+    token: String,
+    port: u16,
+    page: String,
+    policy: HeaderValue,
+}
+
+/// What a request asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    Page,
+    Part(Question),
+    Refused(StatusCode, &'static str),
+}
+
+impl Door {
+    pub(super) fn new(port: u16, token: String) -> Door {
+        let policy = format!("{}; frame-ancestors 'none'", page::policy());
+        let policy = HeaderValue::from_str(&policy).expect("the policy of the viewer is ASCII");
+        let page =
+            page::served("This page asks for its parts with a script. `omnilink explain` says the same as text.");
+        Door { token, port, page, policy }
+    }
+
+    /// Where the page is.
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+    }
+
+    pub(super) async fn answer<B>(&self, worker: &Worker, request: Request<B>) -> Response<Full<Bytes>> {
+        match self.wanted(&request) {
+            Wanted::Page => self.respond(StatusCode::OK, "text/html; charset=utf-8", self.page.clone().into()),
+            Wanted::Refused(status, why) => self.say(status, why.to_owned()),
+            Wanted::Part(question) => match worker.ask(question).await {
+                Ok(Ok(bytes)) => self.respond(StatusCode::OK, "application/octet-stream", bytes.into()),
+                Ok(Err(Refusal::Unknown)) => self.say(StatusCode::NOT_FOUND, "there is no such part".into()),
+                Ok(Err(Refusal::Failed(why))) => self.say(StatusCode::UNPROCESSABLE_ENTITY, why),
+                Err(_) => self.say(StatusCode::SERVICE_UNAVAILABLE, "the server is ending".into()),
+            },
+        }
+    }
+
+    fn wanted<B>(&self, request: &Request<B>) -> Wanted {
+        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let is_here = host
+            .is_some_and(|host| ["127.0.0.1", "localhost"].iter().any(|name| host == format!("{name}:{}", self.port)));
+        if !is_here {
+            return Wanted::Refused(StatusCode::FORBIDDEN, "this is not the host that was asked for");
+        }
+        let mut path = request.uri().path().splitn(3, '/').skip(1);
+        let (token, part) = (path.next().unwrap_or_default(), path.next());
+        let Some(part) = part.filter(|_| is_same(token, &self.token)) else {
+            return Wanted::Refused(StatusCode::NOT_FOUND, "there is nothing here");
+        };
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Wanted::Refused(StatusCode::METHOD_NOT_ALLOWED, "there is nothing to change here");
+        }
+        if part.is_empty() {
+            return Wanted::Page;
+        }
+        let mut question = Question { part: part.into(), assume: Vec::new(), watch: Vec::new(), until: None };
+        for (key, value) in form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()) {
+            match &*key {
+                "assume" => question.assume.push(value.into_owned()),
+                "watch" => question.watch.push(value.into_owned()),
+                "until" => match value.parse() {
+                    Ok(until) => question.until = Some(until),
+                    Err(_) => return Wanted::Refused(StatusCode::BAD_REQUEST, "`until` is the number of a step"),
+                },
+                _ => return Wanted::Refused(StatusCode::BAD_REQUEST, "parts take `assume`, `watch` and `until`"),
+            }
+        }
+        Wanted::Part(question)
+    }
+
+    fn say(&self, status: StatusCode, text: String) -> Response<Full<Bytes>> {
+        self.respond(status, "text/plain; charset=utf-8", text.into())
+    }
+
+    fn respond(&self, status: StatusCode, kind: &'static str, body: Bytes) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::new(body));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        headers.insert(header::CONTENT_SECURITY_POLICY, self.policy.clone());
+        let fixed: [(HeaderName, &str); 5] = [
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::CACHE_CONTROL, "no-store"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (header::X_FRAME_OPTIONS, "DENY"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        ];
+        for (name, value) in fixed {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        response
+    }
+}
+
+/// Compares in a time that does not say how much is the same.
+fn is_same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(method: &str, host: &str, target: &str) -> Wanted {
+        let door = Door::new(4000, "f00d".into());
+        let request = Request::builder().method(method).uri(target).header("Host", host).body(()).unwrap();
+        door.wanted(&request)
+    }
+
+    #[test]
+    fn strangers_learn_nothing() {
+        let refused = |wanted: Wanted, status| assert!(matches!(wanted, Wanted::Refused(found, _) if found == status));
+        assert_eq!(check("GET", "127.0.0.1:4000", "/f00d/"), Wanted::Page);
+        assert_eq!(check("HEAD", "localhost:4000", "/f00d/"), Wanted::Page);
+        for host in ["evil.example:4000", "127.0.0.1", "127.0.0.1:4001", "localhost:4000.evil.example", ""] {
+            refused(check("GET", host, "/f00d/"), StatusCode::FORBIDDEN);
+        }
+        for target in ["/", "/f00d", "/f00", "/f00d0/", "//f00d/", "/F00D/head", "/favicon.ico"] {
+            refused(check("GET", "localhost:4000", target), StatusCode::NOT_FOUND);
+        }
+        refused(check("POST", "localhost:4000", "/f00d/head"), StatusCode::METHOD_NOT_ALLOWED);
+        refused(check("POST", "localhost:4000", "/other/head"), StatusCode::NOT_FOUND);
+        refused(check("GET", "localhost:4000", "/f00d/states?until=-1"), StatusCode::BAD_REQUEST);
+        refused(check("GET", "localhost:4000", "/f00d/states?unless=1"), StatusCode::BAD_REQUEST);
+    }
+
+    #[test]
+    fn questions_are_decoded() {
+        let target = "/f00d/states?assume=T0%3A12+%3C+T3%3A7&assume=T3:7%20=%201a&watch=Len(queue)%20%3E%200&until=7";
+        let question = Question {
+            part: "states".into(),
+            assume: vec!["T0:12 < T3:7".into(), "T3:7 = 1a".into()],
+            watch: vec!["Len(queue) > 0".into()],
+            until: Some(7),
+        };
+        assert_eq!(check("GET", "localhost:4000", target), Wanted::Part(question));
+    }
+}

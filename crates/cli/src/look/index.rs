@@ -1,0 +1,110 @@
+//! `omnilink report DIR`: a page for each run that was kept, and one about all of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ::report::{Report, Timeline, sentence};
+use bytesize::ByteSize;
+use explore::{Run, Store};
+use judge::{Failed, InputError};
+use page::{Index, IndexRun};
+
+use super::args::ReportArgs;
+use super::report::page;
+use super::subject::{Recording, settings, wrong_run};
+use super::{TOOL, file};
+use crate::check::{exit_of, tell};
+use crate::exit::Exit;
+use crate::{complain, limits};
+
+/// Writes the pages of a store.
+pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
+    let (runs, damaged) = store.list().map_err(wrong_run)?;
+    let name = store.directory().display().to_string();
+    if runs.is_empty() && damaged.is_empty() {
+        anstream::eprintln!("nothing to show: there are no runs in {name}");
+        return Ok(Exit::Nothing);
+    }
+    let directory = args.output.clone().unwrap_or_else(|| PathBuf::from("report"));
+    let complain = |path: &Path, error: &InputError| complain(&path.display().to_string(), error);
+    make(&directory).map_err(|error| complain(&directory, &error))?;
+    let (mut exit, mut listed, mut bytes) = (Exit::Nothing, Vec::new(), 0);
+    for run in runs {
+        if limits::is_interrupted() {
+            return Ok(Exit::Interrupted);
+        }
+        let found = look(args, store, &run)?;
+        let (mut link, mut said) = (None, None);
+        if let Some((report, timeline)) = &found {
+            let name = format!("{}.html", run.id);
+            let run = serde_json::to_value(&run).expect("a run is plain data");
+            let page = page(report, timeline.as_ref(), Some(&run));
+            file::write_page(&directory.join(&name), &page)
+                .map_err(|error| complain(&directory.join(&name), &error))?;
+            exit = exit.max(exit_of(report));
+            bytes += page.len();
+            (link, said) = (Some(name), sentence(report));
+        }
+        let run = serde_json::to_value(&run).expect("a run is plain data");
+        listed.push(IndexRun { run, page: link, sentence: said });
+    }
+    let pages = listed.iter().filter(|run| run.page.is_some()).count();
+    let damaged: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+    damaged.iter().for_each(|error| anstream::eprintln!("damaged: {error}"));
+    let text = listing(&listed, &damaged);
+    let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged });
+    let page = page::file(&index, &text);
+    let path = directory.join("index.html");
+    file::write_page(&path, &page).map_err(|error| complain(&path, &error))?;
+    let size = ByteSize((bytes + page.len()) as u64);
+    anstream::println!(
+        "{}: {pages} {}, {}",
+        path.display(),
+        if pages == 1 { "run" } else { "runs" },
+        size.display().si()
+    );
+    Ok(exit)
+}
+
+/// Makes a directory below one that is there.
+fn make(directory: &Path) -> Result<(), InputError> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir(directory).map_err(|error| InputError {
+        message: format!("cannot be made: {error}"),
+        help: Some("the directory that it is to be in has to be there".into()),
+    })
+}
+
+/// What there is to see of a run: all of it if it can be checked again, else the report that was kept, else nothing.
+fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, Option<Timeline>)>, Exit> {
+    let directory = store.path(&run.id);
+    let recording = Recording::of_run(&args.subject, run.clone(), &directory, None);
+    let judge = recording.judge(&args.subject.assume.assume);
+    let shown = judge.and_then(|judge| recording.show(&judge, &settings(&args.subject), &args.subject.look()));
+    let why = match shown {
+        Ok(shown) => return Ok(Some((shown.report, Some(shown.timeline)))),
+        Err(why) => why,
+    };
+    let kept = fs::read_to_string(directory.join("report.json")).ok().and_then(|text| Report::from_json(&text).ok());
+    match kept {
+        Some(report) => Ok(Some((report, None))),
+        // Nothing was recorded, or it stopped in the middle of an evaluation.
+        None if run.verdict.is_none() || matches!(why, Failed::Stopped(_)) => Ok(None),
+        None => Err(tell(&why, &run.id)),
+    }
+}
+
+/// The same for who allows no scripts.
+fn listing(runs: &[IndexRun], damaged: &[String]) -> String {
+    let line = |run: &IndexRun| {
+        let word = run.run["verdict"].as_str().unwrap_or("not checked");
+        format!(
+            "{}  {word}  {}\n",
+            run.run["id"].as_str().unwrap_or_default(),
+            run.sentence.as_deref().unwrap_or_default()
+        )
+    };
+    runs.iter().map(line).chain(damaged.iter().map(|why| format!("damaged: {why}\n"))).collect()
+}

@@ -1,0 +1,62 @@
+//! `omnilink report`: a page in one file.
+
+use std::path::{Path, PathBuf};
+
+use ::report::{Detail, Report, Timeline, headline, text};
+use bytesize::ByteSize;
+use page::{About, Encoder, Level};
+use serde_json::Value;
+
+use super::args::ReportArgs;
+use super::subject::{Recording, Subject, find, settings};
+use super::{TOOL, file, index};
+use crate::check::{exit_of, tell, tell_about_spec};
+use crate::exit::Exit;
+use crate::{complain, limits};
+
+pub(crate) fn run(args: &ReportArgs) -> Exit {
+    limits::catch_interrupts();
+    match report(args) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn report(args: &ReportArgs) -> Result<Exit, Exit> {
+    match find(&args.subject)? {
+        Subject::Recording(recording) => {
+            let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| tell_about_spec(&failed))?;
+            let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
+            let shown = shown.map_err(|failed| tell(&failed, &recording.label))?;
+            let path = args.output.clone().unwrap_or_else(|| name(&recording));
+            let page = page(&shown.report, Some(&shown.timeline), recording.run_json().as_ref());
+            write(&path, &page, &shown.report)
+        }
+        Subject::Report(report) => {
+            let path = args.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));
+            write(&path, &page(&report, None, None), &report)
+        }
+        Subject::Store(store) => index::write(args, &store),
+    }
+}
+
+/// The file of a recording, in the current directory.
+fn name(recording: &Recording) -> PathBuf {
+    let name = match &recording.run {
+        Some(run) => run.id.clone(),
+        None => Path::new(&recording.label).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    PathBuf::from(format!("{}.html", if name.is_empty() { "report" } else { &name }))
+}
+
+/// A page about one history.
+pub(crate) fn page(report: &Report, timeline: Option<&Timeline>, run: Option<&Value>) -> String {
+    let parts = Encoder::new(report, timeline, Level::Small).parts(&About { tool: TOOL, run, served: None });
+    page::file(&parts, &text(report, Detail::Full, false))
+}
+
+fn write(path: &Path, page: &str, report: &Report) -> Result<Exit, Exit> {
+    file::write_page(path, page).map_err(|error| complain(&path.display().to_string(), &error))?;
+    anstream::print!("{}", headline(report, true));
+    anstream::println!("{}: {}", path.display(), ByteSize(page.len() as u64).display().si());
+    Ok(exit_of(report))
+}

@@ -1,0 +1,141 @@
+//! Values as they are printed, read back for the Informal Trace Format.
+//!
+//! A value is printed as TLA+, so the parser of TLA+ reads it. What is not a value, such as a state of a specification in
+//! Rust, is left to the caller, who has a way to write that too.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+use tla_syntax::ast::{Expr, Kind, Name, Unit};
+
+/// Reads values, most of which it has seen before: a step changes few variables.
+#[derive(Default)]
+pub(super) struct Values {
+    seen: HashMap<String, Option<Value>>,
+}
+
+/// More values than this are not remembered.
+const MOST_SEEN: usize = 10_000;
+
+impl Values {
+    /// A printed value as the format has it, if it is one.
+    pub(super) fn read(&mut self, text: &str) -> Option<Value> {
+        if let Some(value) = self.seen.get(text) {
+            return value.clone();
+        }
+        let value = read(text);
+        if self.seen.len() >= MOST_SEEN {
+            self.seen.clear();
+        }
+        self.seen.insert(text.to_owned(), value.clone());
+        value
+    }
+}
+
+fn read(text: &str) -> Option<Value> {
+    let module = format!("---- MODULE Value ----\nIt ==\n {}\n====\n", lines(text));
+    let parsed = tla_syntax::parse(&module);
+    if !parsed.errors.is_empty() {
+        return None;
+    }
+    let units = parsed.module?.units;
+    match &*units {
+        [Unit::Definition(definition)] => value(&definition.body, &module),
+        _ => None,
+    }
+}
+
+/// One element a line: the parser reads no columns far to the right.
+fn lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    let (mut is_string, mut is_escaped) = (false, false);
+    for char in text.chars() {
+        out.push(char);
+        match char {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_string => is_escaped = true,
+            '"' => is_string = !is_string,
+            ',' | '@' if !is_string && !out.ends_with(" @") => out.push_str("\n "),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn value(expr: &Expr, text: &str) -> Option<Value> {
+    let all = |exprs: &[Expr]| exprs.iter().map(|expr| value(expr, text)).collect::<Option<Vec<Value>>>();
+    Some(match &expr.kind {
+        Kind::Boolean(value) => json!(value),
+        Kind::String(value) => json!(value),
+        Kind::Number(_) => json!({ "#bigint": expr.span.of(text) }),
+        Kind::Tuple(elements) => json!(all(elements)?),
+        Kind::Set(elements) => json!({ "#set": all(elements)? }),
+        Kind::Record(fields) => {
+            let field = |(name, expr): &(Name, Expr)| Some((name.text.clone(), value(expr, text)?));
+            Value::Object(fields.iter().map(field).collect::<Option<Map<String, Value>>>()?)
+        }
+        Kind::Apply { prefixes, name, args } if prefixes.is_empty() => match (name.text.as_str(), &**args) {
+            ("-.", [number]) => json!({ "#bigint": format!("-{}", digits(number, text)?) }),
+            (":>" | "@@", _) => {
+                let mut pairs = Vec::new();
+                map(expr, text, &mut pairs)?;
+                json!({ "#map": pairs })
+            }
+            // A model value. The format has nothing else for it.
+            (name, []) => json!(name),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// The pairs of `a :> b @@ c :> d`.
+fn map(expr: &Expr, text: &str, pairs: &mut Vec<[Value; 2]>) -> Option<()> {
+    match &expr.kind {
+        Kind::Apply { name, args, .. } => match (name.text.as_str(), &**args) {
+            ("@@", [left, right]) => {
+                map(left, text, pairs)?;
+                map(right, text, pairs)
+            }
+            (":>", [key, of]) => {
+                pairs.push([value(key, text)?, value(of, text)?]);
+                Some(())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn digits<'a>(expr: &Expr, text: &'a str) -> Option<&'a str> {
+    matches!(expr.kind, Kind::Number(_)).then(|| expr.span.of(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> String {
+        read(text).map_or("no value".to_owned(), |value| value.to_string())
+    }
+
+    #[test]
+    fn values_are_read_as_they_are_printed() {
+        insta::assert_snapshot!(check("<<1, -2, TRUE>>"), @"");
+        insta::assert_snapshot!(check(r#"{"a, \"b\" @@ c", Nil}"#), @"");
+        insta::assert_snapshot!(check("[head |-> 1, tail |-> <<>>]"), @"");
+        insta::assert_snapshot!(check("(1 :> {} @@ 3 :> <<2>> @@ <<1, 2>> :> [a |-> 0])"), @"");
+        insta::assert_snapshot!(check("-9223372036854775808"), @"");
+        insta::assert_snapshot!(check("Some(3)"), @"");
+        insta::assert_snapshot!(check("x == 1\ny"), @"");
+        insta::assert_snapshot!(check("1 + 1"), @"");
+    }
+
+    #[test]
+    fn values_may_be_long() {
+        let numbers: Vec<String> = (0..20_000).map(|number| number.to_string()).collect();
+        assert_eq!(read(&format!("<<{}>>", numbers.join(", "))).unwrap().as_array().unwrap().len(), 20_000);
+        let pairs: Vec<String> = (0..500).map(|number| format!("{number} :> \"{}\"", "x".repeat(100))).collect();
+        assert_eq!(read(&format!("({})", pairs.join(" @@ "))).unwrap()["#map"].as_array().unwrap().len(), 500);
+    }
+}

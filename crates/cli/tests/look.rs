@@ -1,0 +1,174 @@
+//! `omnilink report` and the exports that show what a check found.
+
+mod tool;
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use itf::trace_from_str;
+use serde_json::Value;
+use tool::run;
+
+/// A directory with the queue's specification and a history in which an element is taken before its turn.
+fn queue(name: &str) -> PathBuf {
+    let directory = tool::directory(name);
+    for (file, text) in tool::QUEUE {
+        fs::write(directory.join(file), text).expect("a file for a test");
+    }
+    directory
+}
+
+fn shown(directory: &Path, args: &[&str]) -> String {
+    run(directory, args).shown()
+}
+
+/// A part of a page, unpacked.
+fn part(page: &Path, name: &str) -> Value {
+    let page = fs::read_to_string(page).expect("a page");
+    let start = format!("id=\"part-{name}\">");
+    let base64 = page.split_once(&start).expect("the part").1.split_once('<').expect("its end").0;
+    let mut bytes = Vec::new();
+    GzDecoder::new(&*decoded(base64)).read_to_end(&mut bytes).expect("parts are gzip");
+    serde_json::from_slice(&bytes).expect("the part is JSON")
+}
+
+fn decoded(base64: &str) -> Vec<u8> {
+    let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
+    for digit in base64.chars().filter_map(|char| digits.find(char)) {
+        bits = bits << 6 | digit as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_page_is_one_file() {
+    let directory = queue("page");
+    insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla", "trace.jsonl"]).replace(|c: char| c.is_ascii_digit() || c == '.', ""), @"");
+    let page = directory.join("trace.html");
+    let head = part(&page, "head");
+    assert_eq!((head["kind"].as_str(), head["report"]["verdict"]["kind"].as_str()), (Some("run"), Some("rejected")));
+    assert_eq!(head["timeline"]["operations"], 4);
+    assert_eq!((&head["run"], &head["served"]), (&Value::Null, &Value::Null));
+    let states = part(&page, "states");
+    assert_eq!(states["variables"], serde_json::json!(["queue"]));
+    let text = fs::read_to_string(&page).expect("a page");
+    assert!(text.contains("<noscript><pre>trace.jsonl: rejected"), "the text is there for who allows no scripts");
+    // It is ours, so it may be replaced.
+    assert_eq!(run(&directory, &["report", "Queue.tla", "trace.jsonl"]).code, 1);
+}
+
+#[test]
+fn states_and_expressions_are_chosen() {
+    let directory = queue("chosen");
+    let args = ["report", "Queue.tla", "trace.jsonl", "-o", "out.html", "--states", "1", "--watch", "Len(queue)"];
+    assert_eq!(run(&directory, &args).code, 1);
+    let states = part(&directory.join("out.html"), "states");
+    assert_eq!(states["variables"], serde_json::json!(["queue", "Len(queue)"]));
+    assert_eq!((states["watched"].as_u64(), states["ids"].as_array().map(Vec::len)), (Some(1), Some(1)));
+    insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla", "trace.jsonl", "--watch", "Length(queue)"]), @"");
+    insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla", "trace.jsonl", "--assume", "a:0"]), @"");
+}
+
+#[test]
+fn nothing_is_destroyed() {
+    let directory = queue("destroyed");
+    let report = |output: &str| shown(&directory, &["report", "Queue.tla", "trace.jsonl", "-o", output]);
+    insta::assert_snapshot!(report("Queue.cfg"), @"");
+    insta::assert_snapshot!(report("no/where.html"), @"");
+    insta::assert_snapshot!(report("."), @"");
+}
+
+#[test]
+fn what_is_meant_has_to_be_clear() {
+    let directory = queue("clear");
+    insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla"]), @"");
+    insta::assert_snapshot!(shown(&directory, &["report", "latest"]), @"");
+    insta::assert_snapshot!(shown(&directory, &["report", "trace.jsonl", "Queue.tla"]), @"");
+    insta::assert_snapshot!(shown(&directory, &["report", "."]), @"");
+    insta::assert_snapshot!(shown(&directory, &["view", "."]), @"");
+}
+
+#[test]
+fn a_report_alone_has_a_page() {
+    let directory = queue("alone");
+    let args = ["check", "Queue.tla", "trace.jsonl", "--report", "json=out.json", "--report", "html=out.html"];
+    assert_eq!(run(&directory, &args).code, 1);
+    assert_eq!(part(&directory.join("out.html"), "head")["timeline"]["operations"], 4);
+    assert_eq!(run(&directory, &["report", "out.json"]).code, 1);
+    let head = part(&directory.join("report.html"), "head");
+    assert_eq!((head["report"]["verdict"]["kind"].as_str(), &head["timeline"]), (Some("rejected"), &Value::Null));
+    insta::assert_snapshot!(shown(&directory, &["export", "dot", "out.json"]), @"");
+}
+
+#[test]
+fn pages_of_several_histories_are_numbered() {
+    let directory = queue("several");
+    fs::copy(directory.join("trace.jsonl"), directory.join("again.jsonl")).expect("a copy");
+    let args = ["check", "Queue.tla", "trace.jsonl", "again.jsonl", "--report", "html=out.html"];
+    assert_eq!(run(&directory, &args).code, 1);
+    assert_eq!(part(&directory.join("out-2.html"), "head")["report"]["history"]["name"], "again.jsonl");
+    assert!(directory.join("out-1.html").is_file() && !directory.join("out.html").exists());
+}
+
+#[test]
+fn a_directory_of_runs_has_an_index() {
+    let directory = tool::directory("index");
+    let harness = "echo \"T0 [1 4] write(7)\nT1 [5 6] read() = nil\" > \"$OMNILINK_TRACE\"";
+    let settings = "spec = \"register\"\n[harness]\nrun = [\"sh\", \"harness.sh\"]\n";
+    fs::write(directory.join("omnilink.toml"), settings).expect("a file for a test");
+    fs::write(directory.join("harness.sh"), harness).expect("a file for a test");
+    assert_eq!(run(&directory, &["fuzz", "--runs", "1"]).code, 1);
+    fs::create_dir(directory.join("target/omnilink/damaged")).expect("a directory for a test");
+    let made = run(&directory, &["report", "target/omnilink", "-o", "out"]);
+    assert_eq!(made.code, 1, "{}", made.stderr);
+    assert!(made.stdout.starts_with("out/index.html: 1 run, ") && made.stderr.contains("damaged: "), "{}", made.stdout);
+    let head = part(&directory.join("out/index.html"), "head");
+    assert_eq!((head["kind"].as_str(), head["damaged"].as_array().map(Vec::len)), (Some("index"), Some(1)));
+    let (run_head, id) = (&head["runs"][0], head["runs"][0]["id"].as_str().expect("a name"));
+    assert_eq!(
+        (run_head["verdict"].as_str(), run_head["page"].as_str()),
+        (Some("rejected"), Some(&*format!("{id}.html")))
+    );
+    assert!(run_head["sentence"].is_string());
+    let page = part(&directory.join(format!("out/{id}.html")), "head");
+    assert_eq!((page["run"]["id"].as_str(), page["timeline"]["operations"].as_u64()), (Some(id), Some(2)));
+    // The run by its name, by its directory, and as a bundle.
+    assert_eq!(run(&directory, &["runs", "pack", "-o", "run.omni"]).code, 0);
+    for what in ["latest", &format!("target/omnilink/{id}"), "run.omni"] {
+        assert_eq!(run(&directory, &["report", what, "-o", "one.html"]).code, 1, "{what}");
+        assert_eq!(part(&directory.join("one.html"), "head")["run"]["id"], id);
+    }
+}
+
+#[test]
+fn states_are_read_by_others() {
+    let directory = queue("itf");
+    assert_eq!(run(&directory, &["export", "itf", "Queue.tla", "trace.jsonl", "-o", "out.itf.json"]).code, 0);
+    let text = fs::read_to_string(directory.join("out.itf.json")).expect("a file");
+    let trace = trace_from_str::<State>(&text).expect("a trace");
+    assert_eq!(trace.vars, ["queue"]);
+    let queues: Vec<Vec<i64>> = trace.states.into_iter().map(|state| state.value.queue).collect();
+    assert_eq!(queues, [vec![], vec![1], vec![1, 2]]);
+}
+
+#[derive(serde::Deserialize)]
+struct State {
+    queue: Vec<i64>,
+}
+
+#[test]
+fn exports_go_where_they_are_sent() {
+    let directory = queue("exports");
+    let perfetto = run(&directory, &["export", "perfetto", "Queue.tla", "trace.jsonl"]);
+    let trace: Value = serde_json::from_str(&perfetto.stdout).expect("JSON");
+    assert_eq!((perfetto.code, trace["otherData"]["verdict"].as_str()), (0, Some("rejected")));
+    insta::assert_snapshot!(shown(&directory, &["export", "dot", "Queue.tla", "trace.jsonl"]), @"");
+}

@@ -1,0 +1,286 @@
+//! All there is to look at: a report, the whole history beside it, and states on the way.
+//!
+//! A check decides and forgets. Somebody who looks around wants every operation, how they can be ordered, and the states
+//! that the orders go through. So a check that is to be shown keeps the orders that it found, and states are made by
+//! following them, again for each stretch that somebody asks for: states may be large, and orders are not.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use history::{Call, Op, OpId, Schema, Stop};
+use report::{Datum, Ending, Entry, Placement, Report, Shape, State, Timeline};
+use search::{Placed, Stats, Walked, Watch};
+use validate::Way;
+
+use crate::Limits;
+use crate::input::InputError;
+
+/// What somebody wants to see of a history.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// How many steps to go before the last state that is shown; all of them if none.
+    pub until: Option<usize>,
+    /// How many states on the common way to show.
+    pub states: usize,
+    /// Expressions to evaluate in each state.
+    pub watch: Vec<String>,
+}
+
+impl Default for Look {
+    fn default() -> Look {
+        Look { until: None, states: 2_000, watch: Vec::new() }
+    }
+}
+
+/// A history that was checked, with all there is to look at.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// What the check found.
+    pub report: Report,
+    /// The history.
+    pub timeline: Timeline,
+    pub(crate) way: Way,
+}
+
+/// Of the ways in which a rejected history can be explained up to its failure, so many are shown.
+pub(crate) const MOST_ENDINGS: usize = 64;
+
+/// The texts of all states that are shown are no longer than this together. States further back are left out.
+const MOST_TEXT: usize = 32 << 20;
+
+/// Something assumed about the order of operations, which are meant by name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Assumption {
+    /// `T0:12 < T3:7`: the first takes effect before the second.
+    Before(String, String),
+    /// `T3:7 = 1a2b3c4d`: the state after the operation has taken effect has this [`id`](report::State::id).
+    LeadsTo(String, String),
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Assumption::Before(first, second) => write!(f, "{first} < {second}"),
+            Assumption::LeadsTo(op, state) => write!(f, "{op} = {state}"),
+        }
+    }
+}
+
+impl FromStr for Assumption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Assumption, String> {
+        let is_named = |words: &(&str, &str)| !words.0.trim().is_empty() && !words.1.trim().is_empty();
+        let owned = |(left, right): (&str, &str)| (left.trim().to_owned(), right.trim().to_owned());
+        if let Some((first, second)) = text.split_once('<').filter(is_named).map(owned) {
+            return Ok(Assumption::Before(first, second));
+        }
+        match text.rsplit_once('=').filter(is_named).map(owned) {
+            Some((op, state)) => Ok(Assumption::LeadsTo(op, state)),
+            None => Err("it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d` for the state after it".into()),
+        }
+    }
+}
+
+/// What a check keeps for somebody who will look.
+#[derive(Default)]
+pub(crate) struct Sight {
+    pub(crate) timeline: Timeline,
+    pub(crate) way: Way,
+}
+
+impl Sight {
+    /// Shows the orders that were found. The operations are known by then.
+    pub(crate) fn keep(&mut self, way: Way) {
+        let steps = |steps: &[Placed]| steps.iter().map(placement).collect();
+        self.timeline.order = steps(&way.route.common);
+        let ending = |ending: &search::Ending| Ending { steps: steps(&ending.steps), states: Vec::new() };
+        self.timeline.endings = way.route.endings.iter().map(ending).collect();
+        self.timeline.until = self.timeline.order.len();
+        self.way = way;
+    }
+}
+
+/// Where operations are in a timeline.
+pub(crate) fn places(ids: &[OpId]) -> Vec<usize> {
+    ids.iter().map(|id| id.index()).collect()
+}
+
+fn placement(placed: &Placed) -> Placement {
+    Placement { op: placed.op.index() as u32, partway: placed.partway }
+}
+
+/// Shows the states that a walk went through.
+pub(crate) fn fill(timeline: &mut Timeline, walked: Walked<State>, watched: usize) {
+    let size = |state: &State| state.variables.iter().map(|field| field.value.len()).sum::<usize>();
+    let mut left = MOST_TEXT;
+    let mut affordable = |state: &State| {
+        let has_room = size(state) <= left;
+        left = left.saturating_sub(size(state));
+        has_room
+    };
+    let Walked { states, until, endings } = walked;
+    for (ending, states) in timeline.endings.iter_mut().zip(endings) {
+        ending.states = states;
+        ending.states.iter().for_each(|state| {
+            affordable(state);
+        });
+    }
+    let count = states.iter().rev().take_while(|state| affordable(state)).count().max(1);
+    timeline.states = states.into_iter().rev().take(count).collect();
+    timeline.states.reverse();
+    (timeline.until, timeline.watched) = (until, watched);
+}
+
+/// Puts a history into a timeline, one operation after the other.
+#[derive(Default)]
+pub(crate) struct Tape {
+    timeline: Timeline,
+    shapes: HashMap<Kind, u32>,
+    texts: HashMap<String, u32>,
+}
+
+/// What operations of one shape have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Kind {
+    schema: Arc<Schema>,
+    is_open: bool,
+    failed: bool,
+    meta: Vec<Arc<str>>,
+}
+
+impl Tape {
+    pub(crate) fn new(processes: &[Arc<str>]) -> Tape {
+        let name = |place: usize| {
+            let name = history::name(processes, history::ProcessId(place as u32), 0);
+            name.rsplit_once(':').map_or(name.as_str(), |(process, _)| process).to_owned()
+        };
+        let processes = (0..processes.len()).map(name).collect();
+        Tape { timeline: Timeline { processes, ..Timeline::default() }, ..Tape::default() }
+    }
+
+    pub(crate) fn add(&mut self, op: &Op<Call>) {
+        let entry = Entry {
+            process: op.process.0,
+            index: op.index,
+            shape: self.shape(&op.call),
+            values: self.timeline.values.len(),
+            start: op.interval.start(),
+            end: op.interval.end(),
+        };
+        let call = &op.call;
+        for value in call.args().iter().chain(call.results()).chain(call.meta.iter().map(|(_, value)| value)) {
+            let datum = match value {
+                history::Value::Int(number) => Datum::Number(*number),
+                other => Datum::Text(self.text(other.to_string())),
+            };
+            self.timeline.values.push(datum);
+        }
+        self.timeline.operations.push(entry);
+    }
+
+    pub(crate) fn finish(self) -> Timeline {
+        self.timeline
+    }
+
+    fn shape(&mut self, call: &Call) -> u32 {
+        let schema = call.schema();
+        let kind = Kind {
+            schema: schema.clone(),
+            is_open: call.results().len() < schema.results.len(),
+            failed: call.failed,
+            meta: call.meta.iter().map(|(name, _)| name.clone()).collect(),
+        };
+        let shapes = &mut self.timeline.shapes;
+        *self.shapes.entry(kind).or_insert_with(|| {
+            let names = |names: &mut dyn Iterator<Item = &Arc<str>>| names.map(|name| name.to_string()).collect();
+            shapes.push(Shape {
+                action: call.action().to_owned(),
+                args: names(&mut schema.args.iter().take(call.args().len())),
+                results: names(&mut schema.results.iter().take(call.results().len())),
+                meta: names(&mut call.meta.iter().map(|(name, _)| name)),
+                pieces: call.pieces(),
+            });
+            shapes.len() as u32 - 1
+        })
+    }
+
+    fn text(&mut self, text: String) -> u32 {
+        let texts = &mut self.timeline.texts;
+        *self.texts.entry(text).or_insert_with_key(|text| {
+            texts.push(text.clone());
+            texts.len() as u32 - 1
+        })
+    }
+}
+
+/// Looks at a search, and notes how wide it was at each return.
+pub(crate) struct Widths<'a> {
+    pub(crate) limits: &'a dyn Limits,
+    /// One for each operation.
+    pub(crate) widths: Vec<u32>,
+}
+
+impl Watch for Widths<'_> {
+    fn look(&mut self, stats: &Stats) -> Option<Stop> {
+        self.limits.look(stats)
+    }
+
+    fn returned(&mut self, op: OpId, width: usize) {
+        if let Some(known) = self.widths.get_mut(op.index()) {
+            *known = u32::try_from(width).unwrap_or(u32::MAX);
+        }
+    }
+}
+
+/// Finds the operations that assumptions name, among all of a history.
+pub(crate) struct Wanted<'a> {
+    assumptions: &'a [Assumption],
+    processes: &'a [Arc<str>],
+    found: HashMap<&'a str, OpId>,
+}
+
+impl<'a> Wanted<'a> {
+    pub(crate) fn new(assumptions: &'a [Assumption], processes: &'a [Arc<str>]) -> Wanted<'a> {
+        Wanted { assumptions, processes, found: HashMap::new() }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.assumptions
+            .iter()
+            .flat_map(|assumption| match assumption {
+                Assumption::Before(first, second) => [Some(first.as_str()), Some(second.as_str())],
+                Assumption::LeadsTo(op, _) => [Some(op.as_str()), None],
+            })
+            .flatten()
+    }
+
+    pub(crate) fn see<T>(&mut self, op: &Op<T>) {
+        if self.assumptions.is_empty() {
+            return;
+        }
+        let name = history::name(self.processes, op.process, op.index);
+        let known = self.names().find(|known| **known == name);
+        known.into_iter().for_each(|known| {
+            self.found.insert(known, op.id);
+        });
+    }
+
+    /// The assumptions in terms of numbers.
+    pub(crate) fn resolve(self) -> Result<Vec<search::Assumption<String>>, InputError> {
+        let id = |name: &str| {
+            let missing =
+                || InputError::new(format!("the history has no operation `{name}` to assume something about"));
+            self.found.get(name).copied().ok_or_else(missing)
+        };
+        let resolve = |assumption: &Assumption| {
+            Ok(match assumption {
+                Assumption::Before(first, second) => search::Assumption::Before(id(first)?, id(second)?),
+                Assumption::LeadsTo(op, state) => search::Assumption::LeadsTo(id(op)?, state.clone()),
+            })
+        };
+        self.assumptions.iter().map(resolve).collect()
+    }
+}

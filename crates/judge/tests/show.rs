@@ -1,0 +1,206 @@
+//! What can be looked at agrees with what a check reports.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use history::Stop;
+use omnilink_judge::{Assumption, Case, Failed, Judge, Limits, Look, Options, Shown, is_tla};
+use report::{State, Verdict};
+use search::Stats;
+
+struct Patient;
+
+impl Limits for Patient {
+    fn look(&self, _: &Stats) -> Option<Stop> {
+        None
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        None
+    }
+}
+
+fn example(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(path)
+}
+
+fn judge(spec: &str, assume: &[&str]) -> Judge {
+    let assume = assume.iter().map(|text| text.parse().expect("an assumption")).collect();
+    let spec = if is_tla(Path::new(spec)) { example(spec).display().to_string() } else { spec.to_owned() };
+    Judge::new(&spec, Options { assume, ..Options::default() }).expect("a specification")
+}
+
+fn show(judge: &Judge, trace: &str, look: &Look) -> Result<Shown, String> {
+    let path = example(trace);
+    let shown = judge.show(&mut Case { path: &path, label: trace, witness: None, limits: &Patient }, look);
+    shown.map_err(|failed| match failed {
+        Failed::Input(error) => error.message,
+        Failed::Spec(complaints) => complaints[0].message.clone(),
+        Failed::Stopped(stop) => stop.to_string(),
+    })
+}
+
+fn values(state: &State) -> String {
+    let field = |field: &report::Field| match field.name.as_str() {
+        "" => field.value.clone(),
+        name => format!("{name} = {}", field.value),
+    };
+    state.variables.iter().map(field).collect::<Vec<_>>().join(", ")
+}
+
+/// The verdict, the steps that all orders have in common with the states after them, and how orders go on.
+fn story(shown: &Shown) -> String {
+    let Shown { report, timeline, .. } = shown;
+    let mut text = format!("{}\n", report.verdict.word());
+    let name = |op: u32| {
+        let entry = &timeline.operations[op as usize];
+        format!("{} {}", timeline.name(entry), timeline.text(entry))
+    };
+    let first = timeline.until + 1 - timeline.states.len();
+    for (place, state) in timeline.states.iter().enumerate() {
+        let step = (first + place).checked_sub(1).map_or("at first".into(), |step| name(timeline.order[step].op));
+        writeln!(text, "{step}: {}", values(state)).expect("text");
+    }
+    for ending in &timeline.endings {
+        let step = |(step, state): (&report::Placement, &State)| format!("{}: {}", name(step.op), values(state));
+        let steps: Vec<String> = ending.steps.iter().zip(&ending.states).map(step).collect();
+        writeln!(text, "  or {}", steps.join("; ")).expect("text");
+    }
+    text
+}
+
+#[test]
+fn a_rejected_history_is_shown_up_to_its_failure() {
+    let queue = judge("queue/Queue.tla", &[]);
+    let look = Look { watch: vec!["Len(queue)".into(), "Head(queue)".into()], states: 3, ..Look::default() };
+    let mut shown = show(&queue, "queue/traces/early-return.jsonl", &look).expect("a report");
+    insta::assert_snapshot!(story(&shown), @r"
+    rejected
+    T0:4 Enqueue(elem: 4): queue = <<4>>, Len(queue) = 1, Head(queue) = 4
+    T3:0 Dequeue() = elem: 4: queue = <<>>, Len(queue) = 0, Head(queue) = (no value: `Head` was applied to the empty sequence)
+    T1:4 Enqueue(elem: 5): queue = <<5>>, Len(queue) = 1, Head(queue) = 5
+      or
+    ");
+    for (operation, &place) in shown.report.operations.iter().zip(&shown.timeline.mentioned) {
+        let entry = &shown.timeline.operations[place];
+        assert_eq!(operation.name, shown.timeline.name(entry));
+        assert_eq!(operation.text, shown.timeline.text(entry));
+        assert_eq!((operation.start, operation.end), (entry.start, entry.end));
+    }
+    let path = example("queue/traces/early-return.jsonl");
+    let case = Case { path: &path, label: "", witness: None, limits: &Patient };
+    queue.walk(&case, &mut shown, &Look { until: Some(1), states: 1, watch: Vec::new() }).expect("states");
+    insta::assert_snapshot!(story(&shown), @r"
+    rejected
+    T1:0 DequeueEmpty(): queue = <<>>
+      or
+    ");
+}
+
+#[test]
+fn the_states_that_are_shown_last_are_those_that_a_rejection_speaks_of() {
+    for (spec, traces) in [("queue/Queue.tla", "queue/traces"), ("map/Map.tla", "map/traces"), ("register", "")] {
+        let judge = judge(spec, &[]);
+        let mut rejected = 0;
+        for trace in std::fs::read_dir(example(traces)).expect("traces") {
+            let trace = trace.expect("a trace").path();
+            let Ok(shown) = show(&judge, &trace.display().to_string(), &Look::default()) else { continue };
+            let Verdict::Rejected(rejection) = &shown.report.verdict else { continue };
+            for (ending, interpretation) in shown.timeline.endings.iter().zip(&rejection.interpretations) {
+                let last = ending.states.last().or(shown.timeline.states.last()).expect("a state");
+                assert_eq!(last, &rejection.states[interpretation.state], "{}", trace.display());
+                rejected += 1;
+            }
+        }
+        assert!(rejected > 0, "{spec}: nothing was rejected");
+    }
+}
+
+#[test]
+fn an_accepted_history_is_shown_and_widths_are_known() {
+    let few = Look { states: 3, ..Look::default() };
+    let shown = show(&judge("queue/Queue.tla", &[]), "queue/traces/overlapping.jsonl", &few).expect("a report");
+    insta::assert_snapshot!(story(&shown), @r"
+    accepted
+    T0:7 Enqueue(elem: 9): queue = <<8, 9>>
+    T3:3 Dequeue() = elem: 8: queue = <<9>>
+    T3:4 Dequeue() = elem: 9: queue = <<>>
+    ");
+    assert_eq!(shown.timeline.widths.len(), shown.timeline.operations.len());
+    assert!(shown.timeline.widths.iter().all(|width| *width > 0), "{:?}", shown.timeline.widths);
+    assert_eq!(shown.timeline.actions, ["Enqueue", "Dequeue", "DequeueEmpty"]);
+    let shown = show(&judge("queue", &[]), "queue.jsonl", &Look::default()).expect("a report");
+    insta::assert_snapshot!(story(&shown), @r"
+    accepted
+    at first: <<>>
+    T1:0 enqueue(2): <<2>>
+    T0:0 enqueue(1): <<2, 1>>
+    T0:1 dequeue() = 2: <<1>>
+    T1:1 dequeue() = 1: <<>>
+    ");
+}
+
+#[test]
+fn assumptions_leave_fewer_orders() {
+    let few = Look { states: 3, ..Look::default() };
+    let story_of = |spec: &str, trace: &str, assume: &[&str]| match show(&judge(spec, assume), trace, &few) {
+        Ok(shown) => format!("{}{}", story(&shown), shown.report.notes.join("\n")),
+        Err(error) => error,
+    };
+    insta::assert_snapshot!(story_of("queue", "queue.jsonl", &["T0:0 < T1:0"]), @r"
+    accepted
+    T1:0 enqueue(2): <<1, 2>>
+    T1:1 dequeue() = 1: <<2>>
+    T0:1 dequeue() = 2: <<>>
+    this holds for the orders that keep what is assumed: `T0:0 < T1:0`
+    ");
+    insta::assert_snapshot!(story_of("queue", "queue.jsonl", &["T1:0 < T0:0"]), @r"
+    accepted
+    T0:0 enqueue(1): <<2, 1>>
+    T0:1 dequeue() = 2: <<1>>
+    T1:1 dequeue() = 1: <<>>
+    this holds for the orders that keep what is assumed: `T1:0 < T0:0`
+    ");
+    insta::assert_snapshot!(story_of("queue", "queue.jsonl", &["T9:0 < T0:0"]), @"the history has no operation `T9:0` to assume something about");
+    insta::assert_snapshot!(story_of("queue/Queue.tla", "queue/traces/overlapping.jsonl", &["T1:0 < T0:0"]), @r"
+    accepted
+    T0:7 Enqueue(elem: 9): queue = <<8, 9>>
+    T3:3 Dequeue() = elem: 8: queue = <<9>>
+    T3:4 Dequeue() = elem: 9: queue = <<>>
+    this holds for the orders that keep what is assumed: `T1:0 < T0:0`
+    ");
+    let wrong = |text: &str| text.parse::<Assumption>().unwrap_err();
+    insta::assert_snapshot!(wrong("T1:0 > T0:0"), @"it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d` for the state after it");
+    assert_eq!("T1:0<T0:0".parse::<Assumption>().unwrap().to_string(), "T1:0 < T0:0");
+    assert_eq!("T1:0 = 0a".parse::<Assumption>().unwrap().to_string(), "T1:0 = 0a");
+}
+
+#[test]
+fn an_expression_that_means_nothing_is_refused() {
+    let wrong = |spec: &str, trace: &str, expression: &str| {
+        let look = Look { watch: vec![expression.into()], ..Look::default() };
+        show(&judge(spec, &[]), trace, &look).unwrap_err()
+    };
+    insta::assert_snapshot!(wrong("queue/Queue.tla", "queue/traces/overlapping.jsonl", "Len(que)"), @"`que` is not defined");
+    insta::assert_snapshot!(wrong("queue", "queue.jsonl", "1 + 1"), @"expressions can be evaluated in the states of TLA+ specifications only");
+}
+
+#[test]
+fn failures_that_are_known_have_tags() {
+    let settings = std::fs::read_to_string(example("queue/omnilink.toml")).expect("settings");
+    let tags =
+        "[tags]\nfull = 'Len(queue) > 3'\nshort = 'Len(queue) < 3'\nstrange = 'Len(queue)'\nworse = 'Head(<<>>)'\n";
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), format!("{settings}\n{tags}")).expect("settings");
+    let options = Options { settings: Some(file.path().to_owned()), ..Options::default() };
+    let queue = Judge::new(&example("queue/Queue.tla").display().to_string(), options).expect("a specification");
+    let shown = show(&queue, "queue/traces/early-return.jsonl", &Look::default()).expect("a report");
+    assert_eq!(shown.report.tags, ["short"]);
+    insta::assert_snapshot!(shown.report.notes.join("\n"), @r"
+    this is known as `short`
+    the tag `strange` is 1, neither TRUE nor FALSE
+    the tag `worse` has no value: `Head` was applied to the empty sequence
+    ");
+    let shown = show(&queue, "queue/traces/overlapping.jsonl", &Look::default()).expect("a report");
+    assert!(shown.report.tags.is_empty() && shown.report.notes.is_empty());
+}

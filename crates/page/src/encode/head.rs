@@ -1,0 +1,201 @@
+//! The part `head`: what a page needs before anything else, as `Head` in `viewer/src/data/types.ts` has it.
+
+use std::collections::BTreeMap;
+
+use report::{Report, Timeline};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::PIECE;
+use super::ranks::Ranks;
+
+/// The name and version of the form in which pages are written.
+const SCHEMA: &str = "omnilink.page/1";
+
+/// What a page says beside the report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct About<'a> {
+    /// What wrote it, such as `OmniLink 0.1.0`.
+    pub tool: &'a str,
+    /// The run that was kept, if it was one.
+    pub run: Option<&'a Value>,
+    /// What the server can do, if the page is served.
+    pub served: Option<Served>,
+}
+
+/// What a server can do that a file cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Served {
+    /// Assumptions are checked.
+    pub assume: bool,
+    /// Expressions are evaluated.
+    pub evaluate: bool,
+}
+
+/// What a page about many runs says.
+#[derive(Debug, Clone)]
+pub struct Index<'a> {
+    /// What wrote it.
+    pub tool: &'a str,
+    /// How the directory is called.
+    pub name: &'a str,
+    /// By the time they began.
+    pub runs: Vec<IndexRun>,
+    /// Why some are missing.
+    pub damaged: Vec<String>,
+}
+
+/// A run on a page about many.
+#[derive(Debug, Clone, Serialize)]
+pub struct IndexRun {
+    /// The run as it was kept: an object.
+    #[serde(flatten)]
+    pub run: Value,
+    /// A relative link to its page, if it has one.
+    pub page: Option<String>,
+    /// What its report says in one sentence, if it says one.
+    pub sentence: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct RunHead<'a> {
+    schema: &'static str,
+    kind: &'static str,
+    tool: &'a str,
+    report: &'a Report,
+    run: Option<&'a Value>,
+    timeline: Option<TimelineHead<'a>>,
+    served: Option<Served>,
+}
+
+#[derive(Serialize)]
+pub(super) struct IndexHead<'a> {
+    schema: &'static str,
+    kind: &'static str,
+    tool: &'a str,
+    name: &'a str,
+    runs: &'a [IndexRun],
+    damaged: &'a [String],
+}
+
+#[derive(Serialize)]
+pub(super) struct TimelineHead<'a> {
+    processes: &'a [String],
+    shapes: Vec<Shape<'a>>,
+    operations: usize,
+    origin: String,
+    ranks: u32,
+    chunks: Vec<Chunk>,
+    steps: usize,
+    orders: Vec<OrderChunk>,
+    mentioned: &'a [usize],
+    overview: Overview,
+    actions: Vec<Action<'a>>,
+    long: &'a [usize],
+}
+
+#[derive(Serialize)]
+struct Shape<'a> {
+    action: &'a str,
+    args: &'a [String],
+    results: &'a [String],
+    meta: &'a [String],
+    pieces: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Chunk {
+    first: usize,
+    count: usize,
+    ranks: (u32, u32),
+    times: (u64, u64),
+}
+
+#[derive(Serialize)]
+struct OrderChunk {
+    first: usize,
+    count: usize,
+    rank: u32,
+}
+
+#[derive(Serialize)]
+struct Overview {
+    widths: Vec<u32>,
+    flights: Vec<u32>,
+}
+
+#[derive(Serialize)]
+struct Action<'a> {
+    name: &'a str,
+    count: u64,
+}
+
+pub(super) fn run<'a>(about: &About<'a>, report: &'a Report, timeline: Option<TimelineHead<'a>>) -> RunHead<'a> {
+    let About { tool, run, served } = *about;
+    RunHead { schema: SCHEMA, kind: "run", tool, report, run, timeline, served }
+}
+
+pub(super) fn index<'a>(index: &'a Index<'_>) -> IndexHead<'a> {
+    let Index { tool, name, runs, damaged } = index;
+    IndexHead { schema: SCHEMA, kind: "index", tool, name, runs, damaged }
+}
+
+pub(super) fn timeline<'a>(timeline: &'a Timeline, ranks: &'a Ranks) -> TimelineHead<'a> {
+    let origin = timeline.operations.first().map_or(0, |entry| entry.start);
+    let shape = |shape: &'a report::Shape| {
+        let report::Shape { action, args, results, meta, pieces } = shape;
+        Shape { action, args, results, meta, pieces }
+    };
+    TimelineHead {
+        processes: &timeline.processes,
+        shapes: timeline.shapes.iter().map(shape).collect(),
+        operations: timeline.operations.len(),
+        origin: origin.to_string(),
+        ranks: ranks.count(),
+        chunks: chunks(timeline, ranks, origin),
+        steps: timeline.order.len(),
+        orders: orders(timeline, ranks),
+        mentioned: &timeline.mentioned,
+        overview: Overview { widths: ranks.widths(&timeline.widths), flights: ranks.flights() },
+        actions: actions(timeline),
+        long: ranks.long(),
+    }
+}
+
+fn chunks(timeline: &Timeline, ranks: &Ranks, origin: u64) -> Vec<Chunk> {
+    let pieces = timeline.operations.chunks(PIECE).enumerate();
+    let chunk = |(place, operations): (usize, &[report::Entry])| {
+        let first = place * PIECE;
+        let (rank, time) = ranks.last(place);
+        Chunk {
+            first,
+            count: operations.len(),
+            ranks: (ranks.start(first), rank),
+            times: (operations[0].start - origin, time - origin),
+        }
+    };
+    pieces.map(chunk).collect()
+}
+
+fn orders(timeline: &Timeline, ranks: &Ranks) -> Vec<OrderChunk> {
+    let mut rank = 0;
+    let mut orders = Vec::new();
+    for (place, steps) in timeline.order.chunks(PIECE).enumerate() {
+        orders.push(OrderChunk { first: place * PIECE, count: steps.len(), rank });
+        rank = steps.iter().map(|step| ranks.start(step.op as usize)).fold(rank, u32::max);
+    }
+    orders
+}
+
+/// How often each action happened, those first that happened most, and among equals by name.
+fn actions(timeline: &Timeline) -> Vec<Action<'_>> {
+    let mut of_shapes = vec![0; timeline.shapes.len()];
+    timeline.operations.iter().for_each(|entry| of_shapes[entry.shape as usize] += 1);
+    let mut counts: BTreeMap<&str, u64> = timeline.actions.iter().map(|name| (name.as_str(), 0)).collect();
+    for (shape, count) in timeline.shapes.iter().zip(of_shapes) {
+        *counts.entry(&shape.action).or_default() += count;
+    }
+    let mut actions: Vec<Action<'_>> = counts.into_iter().map(|(name, count)| Action { name, count }).collect();
+    actions.sort_by_key(|action| std::cmp::Reverse(action.count));
+    actions
+}

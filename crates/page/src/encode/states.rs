@@ -1,0 +1,106 @@
+//! The part `states`: states on the way, each as what differs from the next.
+//!
+//! The last state is written whole. Every other one is written as *splices* that make it from the one after it: of which
+//! variable, how much of the beginning and of the end of its value stays, and what stands between. A script counts text
+//! in UTF-16 units, so splices do too.
+
+use report::{State, Timeline};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub(super) struct States<'a> {
+    variables: Vec<&'a str>,
+    watched: usize,
+    first: usize,
+    until: usize,
+    ids: Vec<&'a str>,
+    last: Vec<&'a str>,
+    back: Vec<Vec<Splice<'a>>>,
+    endings: Vec<Ending<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Ending<'a> {
+    steps: Vec<Step>,
+    ids: Vec<&'a str>,
+    forth: Vec<Vec<Splice<'a>>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Step {
+    op: u32,
+    partway: bool,
+}
+
+/// Variable, how much of the beginning and of the end stays, and what stands between.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Splice<'a>(usize, usize, usize, &'a str);
+
+pub(super) fn states(timeline: &Timeline) -> States<'_> {
+    let states = &timeline.states;
+    let last = states.last();
+    let fields = last.map_or(&[][..], |state| &state.variables);
+    let endings = if timeline.until == timeline.order.len() { &timeline.endings[..] } else { &[] };
+    States {
+        variables: fields.iter().map(|field| &*field.name).collect(),
+        watched: timeline.watched,
+        first: timeline.until.saturating_sub(states.len().saturating_sub(1)),
+        until: timeline.until,
+        ids: ids(states),
+        last: fields.iter().map(|field| &*field.value).collect(),
+        back: states.windows(2).map(|pair| splices(&pair[1], &pair[0])).collect(),
+        endings: endings.iter().map(|ending| self::ending(ending, last)).collect(),
+    }
+}
+
+fn ending<'a>(ending: &'a report::Ending, last: Option<&State>) -> Ending<'a> {
+    let steps = ending.steps.iter().map(|step| Step { op: step.op, partway: step.partway }).collect();
+    let before = last.into_iter().chain(&ending.states);
+    // Without a common state there is nothing to begin from.
+    let after = if last.is_some() { &ending.states[..] } else { &[] };
+    Ending { steps, ids: ids(after), forth: before.zip(after).map(|(from, to)| splices(from, to)).collect() }
+}
+
+fn ids(states: &[State]) -> Vec<&str> {
+    states.iter().map(|state| &*state.id).collect()
+}
+
+/// What makes one state from another.
+fn splices<'a>(from: &State, to: &'a State) -> Vec<Splice<'a>> {
+    let pairs = from.variables.iter().zip(&to.variables).enumerate();
+    pairs.filter_map(|(place, (from, to))| splice(place, &from.value, &to.value)).collect()
+}
+
+fn splice<'a>(variable: usize, from: &str, to: &'a str) -> Option<Splice<'a>> {
+    if from == to {
+        return None;
+    }
+    let same = |pair: &(char, char)| pair.0 == pair.1;
+    let front: usize = from.chars().zip(to.chars()).take_while(same).map(|(char, _)| char.len_utf8()).sum();
+    let (from, rest) = (&from[front..], &to[front..]);
+    let back: usize =
+        from.chars().rev().zip(rest.chars().rev()).take_while(same).map(|(char, _)| char.len_utf8()).sum();
+    let (insert, end) = rest.split_at(rest.len() - back);
+    Some(Splice(variable, units(&to[..front]), units(end), insert))
+}
+
+fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splices_count_as_scripts_do() {
+        let check = |from: &str, to: &'static str| splice(0, from, to).map(|splice| (splice.1, splice.2, splice.3));
+        assert_eq!(check("<<1, 2>>", "<<1, 2>>"), None);
+        assert_eq!(check("<<1, 2>>", "<<1, 2, 3>>"), Some((6, 2, ", 3")));
+        assert_eq!(check("aa", "aaa"), Some((2, 0, "a")));
+        assert_eq!(check("aaa", "aa"), Some((2, 0, "")));
+        // The first halves of both pairs are the same, and are no character.
+        assert_eq!(check("😀x", "😁x"), Some((0, 1, "😁")));
+        assert_eq!(check("😀äx", "😀ẍx"), Some((2, 1, "ẍ")));
+    }
+}

@@ -1,0 +1,273 @@
+//! What was encoded is decoded again, whatever it is, and a page stays small and harmless.
+
+mod decode;
+
+use std::collections::BTreeSet;
+
+use decode::Op;
+use page::{About, Encoder, Index, IndexRun, Level};
+use proptest::prelude::*;
+use report::*;
+use serde_json::json;
+
+fn report() -> Report {
+    Report {
+        schema: SCHEMA.into(),
+        history: History { name: "run".into(), operations: Some(0), processes: 0, cuts: Vec::new() },
+        spec: Spec { name: "Queue.tla".into(), constants: Vec::new() },
+        order: Order::RealTime,
+        verdict: Verdict::Accepted,
+        operations: Vec::new(),
+        sources: Vec::new(),
+        stats: Stats {
+            method: String::new(),
+            returned: 0,
+            evaluations: 0,
+            generated: 0,
+            distinct: 0,
+            widest: None,
+            seconds: 0.0,
+        },
+        notes: Vec::new(),
+        next: Vec::new(),
+    }
+}
+
+fn parts(timeline: &Timeline) -> Vec<page::Part> {
+    Encoder::new(&report(), Some(timeline), Level::Fast).parts(&About { tool: "OmniLink", ..About::default() })
+}
+
+/// What the decoder should find.
+fn expected(timeline: &Timeline) -> Vec<Op> {
+    let times: BTreeSet<u64> =
+        timeline.operations.iter().flat_map(|entry| [Some(entry.start), entry.end]).flatten().collect();
+    let times: Vec<u64> = times.into_iter().collect();
+    let rank = |time: u64| times.binary_search(&time).expect("a time of the history") as u64;
+    let op = |entry: &Entry| Op {
+        name: timeline.name(entry),
+        start: entry.start,
+        end: entry.end,
+        ranks: (rank(entry.start), entry.end.map_or(times.len() as u64, rank)),
+        shape: entry.shape as usize,
+        values: timeline.values(entry).iter().map(|datum| timeline.value(*datum)).collect(),
+    };
+    timeline.operations.iter().map(op).collect()
+}
+
+fn check(timeline: &Timeline) {
+    let parts = parts(timeline);
+    assert_eq!(decode::operations(&parts), expected(timeline));
+    let order: Vec<(u32, bool)> = timeline.order.iter().map(|step| (step.op, step.partway)).collect();
+    assert_eq!(decode::order(&parts), order);
+    let values = |states: &[State]| -> Vec<Vec<String>> {
+        states.iter().map(|state| state.variables.iter().map(|field| field.value.clone()).collect()).collect()
+    };
+    let (states, endings) = decode::states(&parts);
+    assert_eq!(states, values(&timeline.states));
+    let is_whole = timeline.until == timeline.order.len();
+    let known = |ending: &Ending| if timeline.states.is_empty() { Vec::new() } else { values(&ending.states) };
+    let wanted: Vec<_> = timeline.endings.iter().filter(|_| is_whole).map(known).collect();
+    assert_eq!(endings, wanted);
+    check_ranges(&decode::json(&parts, "head")["timeline"], &decode::operations(&parts));
+}
+
+/// Whatever is in flight at a rank is in a chunk whose range has the rank, or is listed as long.
+fn check_ranges(head: &serde_json::Value, operations: &[Op]) {
+    let long: Vec<u64> = head["long"].as_array().expect("a list").iter().filter_map(|op| op.as_u64()).collect();
+    assert!(long.is_sorted());
+    for (place, op) in operations.iter().enumerate() {
+        let chunk = &head["chunks"][place / page::encode::PIECE];
+        let [first, last] = [0, 1].map(|side| chunk["ranks"][side].as_u64().expect("a rank"));
+        assert!(first <= op.ranks.0 && op.ranks.0 <= last);
+        assert!(op.ranks.1 <= last || long.contains(&(place as u64)), "{place}");
+        assert!(op.end.is_some() || long.contains(&(place as u64)));
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn shape(action: &str, args: &[&str], results: &[&str], meta: &[&str]) -> Shape {
+    let pieces = vec![String::new(); args.len() + results.len() + 1];
+    Shape { action: action.into(), args: words(args), results: words(results), meta: words(meta), pieces }
+}
+
+fn state(id: usize, values: &[String]) -> State {
+    let field = |value: &String| Field { name: "v".into(), value: value.clone() };
+    State { id: format!("{id:x}"), variables: values.iter().map(field).collect() }
+}
+
+/// Numbers of every size, many of them near one another.
+fn numbers() -> impl Strategy<Value = i64> {
+    prop_oneof![-9..9_i64, any::<i64>(), Just(i64::MIN), Just((1 << 53) - 1), Just(1 << 53), Just(-(1 << 53) + 1)]
+}
+
+fn times() -> impl Strategy<Value = u64> {
+    prop_oneof![0..20_u64, any::<u64>(), Just(u64::MAX)]
+}
+
+prop_compose! {
+    fn timelines()(
+        intervals in prop::collection::vec((times(), prop::option::of(times()), 0..3_u32, any::<bool>(), numbers(), 0..3_u32), 0..40),
+        texts in prop::collection::vec(".{0,4}", 3),
+        states in prop::collection::vec(prop::collection::vec("[a-c😀😁<&]{0,6}", 2), 0..6),
+        ending in prop::collection::vec(prop::collection::vec("[a-c😀😁<&]{0,6}", 2), 0..3),
+        is_early in any::<bool>(),
+    ) -> Timeline {
+        let mut timeline = Timeline {
+            processes: words(&["T0", "T1", "</script>"]),
+            shapes: vec![shape("Push", &["x"], &[], &["m"]), shape("Pop", &[], &[], &[])],
+            texts,
+            actions: words(&["Push", "Peek"]),
+            ..Timeline::default()
+        };
+        for (index, (start, end, process, is_push, number, text)) in (0..).zip(intervals) {
+            let (start, end) = (start.min(end.unwrap_or(u64::MAX)), end.map(|end| end.max(start)));
+            let entry = Entry { process, index: index / 2, shape: u32::from(!is_push), values: timeline.values.len(), start, end };
+            timeline.operations.push(entry);
+            timeline.order.push(Placement { op: 39 - index, partway: text == 0 });
+            if is_push {
+                timeline.values.extend([Datum::Number(number), Datum::Text(text)]);
+            }
+        }
+        timeline.operations.sort_by_key(|entry| entry.start);
+        let count = timeline.operations.len() as u32;
+        timeline.order.retain(|step| step.op < count);
+        timeline.widths = (0..count).collect();
+        timeline.states = states.iter().enumerate().map(|(id, values)| state(id, values)).collect();
+        timeline.until = if is_early { 0 } else { timeline.order.len() };
+        let states = ending.iter().enumerate().map(|(id, values)| state(id, values)).collect();
+        timeline.endings = vec![Ending { steps: Vec::new(), states }];
+        timeline
+    }
+}
+
+proptest! {
+    #[test]
+    fn timelines_come_back(timeline in timelines()) {
+        // One time that spans all that there is is more than a number can say.
+        let extremes = |entry: &Entry| entry.end.is_none_or(|end| end - entry.start < u64::MAX);
+        prop_assume!(timeline.operations.iter().all(extremes));
+        check(&timeline);
+    }
+}
+
+/// A history in which operations of many processes overlap.
+fn long(operations: u32, processes: u32) -> Timeline {
+    let mut seed = 7_u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut timeline = Timeline {
+        processes: (0..processes).map(|process| format!("T{process}")).collect(),
+        shapes: vec![shape("Enqueue", &["elem"], &[], &[]), shape("Dequeue", &[], &["elem"], &[])],
+        ..Timeline::default()
+    };
+    let mut ready = vec![(0_u64, 0_u32); processes as usize];
+    let (mut time, mut element) = (1_700_000_000_000_000_000_u64, 0);
+    for op in 0..operations {
+        time += 20 + random(400);
+        let process = random(u64::from(processes)) as u32;
+        let (free, index) = &mut ready[process as usize];
+        let start = time.max(*free);
+        let end = start + 200 + random(3000);
+        timeline.operations.push(Entry {
+            process,
+            index: *index,
+            shape: op % 2,
+            values: op as usize,
+            start,
+            end: Some(end),
+        });
+        (*free, *index) = (end + 1, *index + 1);
+        element += op % 2;
+        timeline.values.push(Datum::Number(i64::from(element) + random(4) as i64));
+        timeline.order.push(Placement { op: op ^ (random(2) as u32), partway: false });
+        timeline.widths.push(1 + random(6) as u32);
+    }
+    timeline.operations.sort_by_key(|entry| entry.start);
+    timeline.order.retain(|step| step.op < operations);
+    timeline.until = timeline.order.len();
+    timeline
+}
+
+#[test]
+fn extreme_histories_are_encoded() {
+    check(&Timeline::default());
+    check(&long(40_000, 5));
+    check(&long(70_000, 70_000));
+    // All that a number can say, and more.
+    let mut widest = long(1, 1);
+    widest.operations[0].start = 0;
+    widest.operations[0].end = Some(u64::MAX);
+    assert_eq!(decode::operations(&parts(&widest))[0].end, Some(u64::MAX - 1));
+    let mut many = long(10, 1);
+    let step = Placement { op: 3, partway: false };
+    many.endings = vec![Ending { steps: vec![step], states: Vec::new() }; 100_000];
+    assert_eq!(decode::states(&parts(&many)).1.len(), 100_000);
+}
+
+#[test]
+fn a_file_is_within_its_budget() {
+    for (operations, budget) in [(100_000, 1_500_000), (500_000, 6_000_000)] {
+        let timeline = long(operations, 8);
+        let report = report();
+        let encoder = Encoder::new(&report, Some(&timeline), Level::Small);
+        let page = page::file(&encoder.parts(&About::default()), "");
+        assert!(page.len() < budget, "{operations} operations take {} bytes", page.len());
+    }
+}
+
+#[test]
+fn a_head_says_what_there_is() {
+    let timeline = long(3, 2);
+    let parts = parts(&Timeline { actions: words(&["Peek"]), mentioned: vec![2, 0], ..timeline });
+    let head = decode::json(&parts, "head");
+    let mut timeline = head["timeline"].clone();
+    timeline["chunks"][0]["times"] = json!("…");
+    insta::assert_snapshot!(timeline, @r#"{"processes":["T0","T1"],"shapes":[{"action":"Enqueue","args":["elem"],"results":[],"meta":[],"pieces":["",""]},{"action":"Dequeue","args":[],"results":["elem"],"meta":[],"pieces":["",""]}],"operations":3,"origin":"1700000000000000098","ranks":6,"chunks":[{"first":0,"count":3,"ranks":[0,5],"times":"…"}],"steps":2,"orders":[{"first":0,"count":2,"rank":0}],"mentioned":[2,0],"overview":{"widths":[0,0,6,4,0,4],"flights":[1,2,2,1,1,1]},"actions":[{"name":"Enqueue","count":2},{"name":"Dequeue","count":1},{"name":"Peek","count":0}],"long":[]}"#);
+    insta::assert_snapshot!(json!([head["schema"], head["kind"], head["tool"], head["run"], head["served"]]), @r#"["omnilink.page/1","run","OmniLink",null,null]"#);
+}
+
+#[test]
+fn a_report_is_enough_for_a_page() {
+    let report = report();
+    let parts = Encoder::new(&report, None, Level::Small).parts(&About { tool: "OmniLink 0.1.0", ..About::default() });
+    let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();
+    assert_eq!(names, ["head", "states"]);
+    assert_eq!(decode::json(&parts, "head")["timeline"], json!(null));
+    let read = Report::from_json(&decode::json(&parts, "head")["report"].to_string()).unwrap();
+    assert_eq!(read, report);
+}
+
+#[test]
+fn an_index_says_which_runs_there_are() {
+    let run = IndexRun { run: json!({ "id": "abc" }), page: Some("abc.html".into()), sentence: None };
+    let index =
+        Index { tool: "OmniLink", name: "store", runs: vec![run], damaged: words(&["x/run.json: it is empty"]) };
+    insta::assert_snapshot!(decode::json(&page::index(&index), "head"), @r#"{"schema":"omnilink.page/1","kind":"index","tool":"OmniLink","name":"store","runs":[{"id":"abc","page":"abc.html","sentence":null}],"damaged":["x/run.json: it is empty"]}"#);
+}
+
+#[test]
+fn hostile_texts_are_inert() {
+    let hostile = ["</script><script>alert(1)</script>", "<!--", "\u{202e}evil", "<img src=x onerror=alert(1)>"];
+    let mut report = report();
+    report.history.name = hostile.concat();
+    report.notes = vec!["x".repeat(1 << 20), hostile.concat()];
+    let mut timeline = long(2, 1);
+    timeline.processes = vec![hostile.concat()];
+    timeline.texts = vec![hostile.concat().repeat(20)];
+    timeline.values = vec![Datum::Text(0), Datum::Text(0)];
+    timeline.states = vec![state(1, &[hostile.concat()])];
+    let parts = Encoder::new(&report, Some(&timeline), Level::Small).parts(&About::default());
+    let page = page::file(&parts, &text(&report, Detail::Full, false));
+    let plain = page::file(&[], "");
+    let scripts = |page: &str| page.to_lowercase().matches("<script").count();
+    assert_eq!(scripts(&page), scripts(&plain) + parts.len());
+    for text in hostile {
+        assert!(!page.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<!--").count(), 0);
+}

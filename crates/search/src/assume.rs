@@ -1,0 +1,137 @@
+//! A specification under assumptions: of the orders that it allows, only those count that somebody has in mind.
+//!
+//! An assumption speaks of operations by number, which a specification does not see. So each operation that one speaks of
+//! carries a mark, and a state remembers which marked operations are over. What the search may leave out for other
+//! operations it may not for these: a marked operation changes the state, commutes with nothing and is equal to nothing.
+
+use history::OpId;
+
+use crate::spec::{Spec, Successors};
+
+/// Something assumed about the order of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption<P> {
+    /// The first is over before the second takes a step.
+    Before(OpId, OpId),
+    /// The state in which the operation is over is such a one.
+    LeadsTo(OpId, P),
+}
+
+/// A specification under assumptions. `P` says of a state whether it is such a one.
+pub struct Assuming<'s, S, P> {
+    spec: &'s S,
+    assumptions: &'s [Assumption<P>],
+    /// The operations that assumptions speak of; a mark is a place here.
+    marked: Vec<OpId>,
+}
+
+/// An operation, with a mark if an assumption speaks of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked<O> {
+    /// What was called.
+    pub op: O,
+    mark: Option<u8>,
+}
+
+/// A state, and which of the marked operations are over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Since<S> {
+    /// The state of the specification.
+    pub state: S,
+    over: u64,
+}
+
+/// There are more operations that assumptions speak of than can be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("assumptions may speak of 64 operations, and these speak of {0}")]
+pub struct TooMany(usize);
+
+impl<'s, S: Spec, P: Fn(&S::State) -> bool> Assuming<'s, S, P> {
+    /// The specification under these assumptions.
+    pub fn new(spec: &'s S, assumptions: &'s [Assumption<P>]) -> Result<Assuming<'s, S, P>, TooMany> {
+        let mut marked = Vec::new();
+        for assumption in assumptions {
+            match assumption {
+                Assumption::Before(first, second) => marked.extend([*first, *second]),
+                Assumption::LeadsTo(op, _) => marked.push(*op),
+            }
+        }
+        marked.sort();
+        marked.dedup();
+        if marked.len() > u64::BITS as usize {
+            return Err(TooMany(marked.len()));
+        }
+        Ok(Assuming { spec, assumptions, marked })
+    }
+
+    /// An operation as this specification sees it.
+    pub fn mark<O>(&self, id: OpId, op: O) -> Marked<O> {
+        Marked { op, mark: self.marked.binary_search(&id).ok().map(|mark| mark as u8) }
+    }
+
+    /// Whether it may take a step, as far as the order goes.
+    fn may_go(&self, over: u64, id: OpId) -> bool {
+        let is_over = |op: &OpId| self.marked.binary_search(op).is_ok_and(|mark| over & (1 << mark) != 0);
+        self.assumptions.iter().all(|assumption| match assumption {
+            Assumption::Before(first, second) => *second != id || is_over(first),
+            Assumption::LeadsTo(..) => true,
+        })
+    }
+
+    /// Whether it may be over with this state.
+    fn may_lead_to(&self, id: OpId, state: &S::State) -> bool {
+        self.assumptions.iter().all(|assumption| match assumption {
+            Assumption::LeadsTo(op, is_such) => *op != id || is_such(state),
+            Assumption::Before(..) => true,
+        })
+    }
+}
+
+impl<S: Spec, P: Fn(&S::State) -> bool> Spec for Assuming<'_, S, P> {
+    type Op = Marked<S::Op>;
+    type State = Since<S::State>;
+    type Error = S::Error;
+
+    fn initial(&self, out: &mut Vec<Self::State>) -> Result<(), S::Error> {
+        let mut states = Vec::new();
+        self.spec.initial(&mut states)?;
+        out.extend(states.into_iter().map(|state| Since { state, over: 0 }));
+        Ok(())
+    }
+
+    fn step(&self, from: &Self::State, op: &Self::Op, out: &mut Successors<Self::State>) -> Result<(), S::Error> {
+        let id = op.mark.map(|mark| self.marked[usize::from(mark)]);
+        if id.is_some_and(|id| !self.may_go(from.over, id)) {
+            return Ok(());
+        }
+        let mut reached = Successors::default();
+        self.spec.step(&from.state, &op.op, &mut reached)?;
+        let (done, partway) = reached.into_parts();
+        let over = from.over | op.mark.map_or(0, |mark| 1 << mark);
+        for state in done.into_iter().filter(|state| id.is_none_or(|id| self.may_lead_to(id, state))) {
+            out.done(Since { state, over });
+        }
+        partway.into_iter().for_each(|state| out.partway(Since { state, over: from.over }));
+        Ok(())
+    }
+
+    fn is_observer(&self, op: &Self::Op) -> bool {
+        op.mark.is_none() && self.spec.is_observer(&op.op)
+    }
+
+    fn allows(&self, state: &Self::State, op: &Self::Op) -> Result<bool, S::Error> {
+        self.spec.allows(&state.state, &op.op)
+    }
+
+    fn commute(&self, a: &Self::Op, b: &Self::Op) -> bool {
+        a.mark.is_none() && b.mark.is_none() && self.spec.commute(&a.op, &b.op)
+    }
+
+    fn why_not(&self, state: &Self::State, op: &Self::Op) -> Option<String> {
+        let id = op.mark.map(|mark| self.marked[usize::from(mark)]);
+        match id {
+            Some(id) if !self.may_go(state.over, id) => Some("an assumption says that another comes first".into()),
+            _ => self.spec.why_not(&state.state, &op.op),
+        }
+    }
+}

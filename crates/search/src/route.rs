@@ -1,0 +1,138 @@
+//! The orders that explain a history as far as it can be explained, and the states that they go through.
+//!
+//! A search ends with one order or, if it got stuck, with several that begin alike. Nothing here searches: a route is
+//! followed step by step, as often as somebody wants to look at it.
+
+use std::collections::VecDeque;
+
+use history::History;
+
+use crate::explain::{Explanation, Stuck};
+use crate::replay::{ReplayError, Unconfirmed, Witness};
+use crate::spec::{Spec, Successors};
+use crate::trail::Placed;
+
+/// How a history can be explained: steps that all orders have in common, and then each order's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    initial: u32,
+    /// The steps that all orders have in common.
+    pub common: Vec<Placed>,
+    /// How each order goes on; empty if there is only one.
+    pub endings: Vec<Ending>,
+}
+
+/// How one order goes on where they part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    initial: u32, // Orders may part before the first step.
+    /// Its steps.
+    pub steps: Vec<Placed>,
+}
+
+/// States that a route goes through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walked<S> {
+    /// States on the common way, the last one last.
+    pub states: VecDeque<S>,
+    /// How many of the common steps come before the last of them.
+    pub until: usize,
+    /// The state after each step of each ending; empty unless the way was followed to its end.
+    pub endings: Vec<Vec<S>>,
+}
+
+impl<S> Walked<S> {
+    /// The same states in another view.
+    pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Walked<T> {
+        let endings = self.endings.into_iter().map(|states| states.into_iter().map(&view).collect()).collect();
+        Walked { states: self.states.into_iter().map(&view).collect(), until: self.until, endings }
+    }
+}
+
+impl From<&Witness> for Route {
+    fn from(witness: &Witness) -> Route {
+        Route { initial: witness.initial(), common: witness.steps().collect(), endings: Vec::new() }
+    }
+}
+
+impl Route {
+    /// Where every order gets stuck, and how all of them begin. Of the endings, the first so many are kept.
+    pub fn new<S>(settled: &Witness, stuck: &Explanation<S>, most: usize) -> Route {
+        let mut common: Vec<Placed> = settled.steps().collect();
+        let Some(first) = stuck.stuck.first() else {
+            return Route { initial: settled.initial(), common, endings: Vec::new() };
+        };
+        // They are kept since the last pass that settled something, and may go together for a while after it.
+        let together = |recent: &[Placed]| first.recent.iter().zip(recent).take_while(|(a, b)| a == b).count();
+        let same_start = stuck.stuck.iter().all(|other| other.initial == first.initial);
+        let shared = stuck.stuck.iter().map(|other| together(&other.recent)).min().filter(|_| same_start).unwrap_or(0);
+        common.extend_from_slice(&first.recent[..shared]);
+        let ending = |other: &Stuck<S>| Ending { initial: other.initial, steps: other.recent[shared..].to_vec() };
+        let endings = stuck.stuck.iter().take(most).map(ending);
+        Route { initial: first.initial, common, endings: endings.collect() }
+    }
+
+    /// Follows the common way for so many steps, or to its end and then each ending. Of the states on the common way,
+    /// the last so many are kept.
+    pub fn walk<S: Spec>(
+        &self,
+        spec: &S,
+        history: &History<S::Op>,
+        until: Option<usize>,
+        most: usize,
+    ) -> Result<Walked<S::State>, ReplayError<S::Error>> {
+        let mut initial = Vec::new();
+        spec.initial(&mut initial).map_err(ReplayError::Spec)?;
+        let start = |place: u32| initial.get(place as usize).cloned().ok_or(Unconfirmed::Initial(place));
+        let mut at = start(self.initial)?;
+        let until = until.map_or(self.common.len(), |until| until.min(self.common.len()));
+        let mut kept = VecDeque::from([at.clone()]);
+        for (step, &placed) in self.common[..until].iter().enumerate() {
+            at = follow(spec, history, &at, placed, step)?;
+            if kept.len() >= most.max(1) {
+                kept.pop_front();
+            }
+            kept.push_back(at.clone());
+        }
+        let mut endings = Vec::new();
+        for ending in self.endings.iter().filter(|_| until == self.common.len()) {
+            let mut at = if until == 0 { start(ending.initial)? } else { at.clone() };
+            let mut states = Vec::with_capacity(ending.steps.len());
+            for (step, &placed) in ending.steps.iter().enumerate() {
+                at = follow(spec, history, &at, placed, until + step)?;
+                states.push(at.clone());
+            }
+            endings.push(states);
+        }
+        Ok(Walked { endings, states: kept, until })
+    }
+}
+
+/// Where one step leads.
+fn follow<S: Spec>(
+    spec: &S,
+    history: &History<S::Op>,
+    state: &S::State,
+    placed: Placed,
+    step: usize,
+) -> Result<S::State, ReplayError<S::Error>> {
+    let op = &history.op(placed.op).call;
+    if spec.is_observer(op) {
+        return Ok(state.clone());
+    }
+    let next = successor(spec, state, op, placed).map_err(ReplayError::Spec)?;
+    next.ok_or(Unconfirmed::Disabled { op: placed.op, step }.into())
+}
+
+/// The successor of a state that a step chooses.
+pub fn successor<S: Spec>(
+    spec: &S,
+    state: &S::State,
+    op: &S::Op,
+    placed: Placed,
+) -> Result<Option<S::State>, S::Error> {
+    let mut out = Successors::default();
+    spec.step(state, op, &mut out)?;
+    let (done, partway) = out.into_parts();
+    Ok(if placed.partway { partway } else { done }.into_iter().nth(placed.choice as usize))
+}

@@ -1,0 +1,205 @@
+// The page: verdict above, timeline and tabs on the left, explanation on the right.
+
+import { useEffect } from 'preact/hooks';
+import type { RunHead } from './data/types.ts';
+import { followKeys } from './keys.ts';
+import { Help, Palette } from './palette.tsx';
+import { Banner, headline } from './panels/banner.tsx';
+import { CoverTab, SearchTab } from './panels/covertab.tsx';
+import { followFilter } from './panels/find.ts';
+import { followFit, followPlaces, pending } from './panels/focus.ts';
+import { IndexPage } from './panels/indexpage.tsx';
+import { Interpretations } from './panels/interpretations.tsx';
+import { followAnnounce, followWidth, openMenu, said, toast } from './panels/local.ts';
+import { LogTab } from './panels/logtab.tsx';
+import { ContextMenu } from './panels/menu.tsx';
+import { Side } from './panels/side.tsx';
+import { SpecTab } from './panels/spectab.tsx';
+import { StateTab } from './panels/statetab.tsx';
+import { Steps } from './panels/steps.tsx';
+import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
+import { head, history, problem, selection, states, tab, theme } from './state.ts';
+import { followLink, readEarly } from './sync.ts';
+import { brief, paragraph } from './text.ts';
+import { Overview } from './timeline/overview.tsx';
+import { Timeline } from './timeline/timeline.tsx';
+import './style.css';
+
+const link = readEarly();
+
+export function App() {
+  useEffect(() => {
+    const stops = [
+      followKeys(),
+      followFilter(),
+      followPlaces(),
+      followFit(),
+      followLink(link),
+      followTheme(),
+      followWidth(),
+      followPending(),
+      followAnnounce(),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, []);
+  const page = head.value;
+  useEffect(() => {
+    if (page?.kind === 'run')
+      document.title = `${headline(page.report).word} · ${brief(page.report.history.name, 80)} · OmniLink`;
+    else if (page) document.title = `Runs of ${brief(page.name, 80)} · OmniLink`;
+  }, [page]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={toMain}>
+        Skip to the explanation
+      </a>
+      {page === null ? <Waiting /> : page.kind === 'index' ? <IndexPage head={page} /> : <RunPage page={page} />}
+      <ContextMenu />
+      <Palette />
+      <Help />
+      <div class="offscreen" role="status" aria-live="polite">
+        {said.value}
+      </div>
+      {toast.value && (
+        <div class="toast" aria-hidden="true">
+          {toast.value}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The fragment of the address is taken, so the link moves the focus itself. */
+function toMain(event: Event): void {
+  event.preventDefault();
+  (document.getElementById('why') ?? document.getElementById('main'))?.focus();
+}
+
+function Waiting() {
+  return (
+    <main id="main" class="waiting" tabIndex={-1}>
+      <h1>OmniLink</h1>
+      {problem.value ? <pre role="alert">! {paragraph(problem.value, 4000)}</pre> : <p>Loading…</p>}
+    </main>
+  );
+}
+
+function RunPage({ page }: { page: RunHead }) {
+  const none = page.report.history.operations === 0;
+  return (
+    <div class="page">
+      <Banner head={page} />
+      <main id="main" class="left" tabIndex={-1}>
+        {!none && (
+          <section class="upper" aria-label="Timeline">
+            <h2 class="offscreen">Timeline</h2>
+            <Toolbar />
+            <Chips />
+            <Overview />
+            <Timeline onContext={onContext} />
+          </section>
+        )}
+        <Tabs page={page} />
+      </main>
+      <Side report={page.report} />
+    </div>
+  );
+}
+
+function onContext(at: number, x: number, y: number): void {
+  const name = history.value?.name(at);
+  if (name) openMenu({ x, y, name });
+}
+
+const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | null }> = {
+  steps: { title: 'Steps', draw: () => <Steps /> },
+  interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
+  state: { title: 'State', draw: () => <StateTab /> },
+  spec: { title: 'Spec', draw: () => <SpecTab /> },
+  log: { title: 'Log', draw: () => <LogTab /> },
+  coverage: { title: 'Coverage', draw: () => <CoverTab /> },
+  search: { title: 'Search', draw: () => <SearchTab /> },
+};
+
+/** The tabs that have something to show. */
+function tabsOf({ report }: RunHead): string[] {
+  const kind = report.verdict.kind;
+  if (kind === 'rejected') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
+  if (kind === 'inconclusive') return ['search', 'steps', 'spec', 'log', 'coverage'];
+  return ['steps', 'state', 'spec', 'log', 'coverage', 'search'];
+}
+
+function Tabs({ page }: { page: RunHead }) {
+  const names = tabsOf(page);
+  const chosen =
+    names.includes(tab.value) &&
+    !(tab.value === 'steps' && names[0] !== 'steps' && (history.value?.timeline.steps ?? 0) === 0)
+      ? tab.value
+      : names[0]!;
+  const several = states.value?.part.endings.length ?? 0;
+  const onKey = (event: KeyboardEvent) => {
+    const at = names.indexOf(chosen);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: names.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const name = names[(to + names.length) % names.length]!;
+    tab.value = name;
+    document.getElementById(`tab-${name}`)?.focus();
+  };
+  return (
+    <section class="lower" aria-label="Details">
+      <h2 class="offscreen">{TABS[chosen]!.title}</h2>
+      <div class="bar">
+        <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKey}>
+          {names.map(name => (
+            <button
+              type="button"
+              role="tab"
+              id={`tab-${name}`}
+              aria-selected={name === chosen}
+              aria-controls={name === chosen ? `panel-${name}` : undefined}
+              tabIndex={name === chosen ? 0 : -1}
+              onClick={() => (tab.value = name)}
+            >
+              {TABS[name]!.title}
+              {name === 'interpretations' && several > 1 && <span class="quiet"> {several}</span>}
+            </button>
+          ))}
+        </div>
+        <Legend />
+      </div>
+      <div class="panel" role="tabpanel" id={`panel-${chosen}`} aria-labelledby={`tab-${chosen}`} tabIndex={0}>
+        {TABS[chosen]!.draw()}
+      </div>
+    </section>
+  );
+}
+
+/** The theme of the page, and of the next page that is opened. */
+function followTheme(): () => void {
+  try {
+    const kept = localStorage.getItem('omnilink-theme');
+    if (kept === 'light' || kept === 'dark') theme.value = kept;
+  } catch {
+    // Without storage the theme is not kept.
+  }
+  return theme.subscribe(value => {
+    if (value === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = value;
+    try {
+      localStorage.setItem('omnilink-theme', value);
+    } catch {
+      // As above.
+    }
+  });
+}
+
+/** Completes an assumption that waits for a second operation. */
+function followPending(): () => void {
+  return selection.subscribe(at => {
+    const name = at === null || pending.peek() === null ? null : history.peek()?.name(at);
+    if (name) complete(name);
+  });
+}

@@ -1,0 +1,220 @@
+// What changed between two printed values.
+//
+// A value is cut at the brackets that enclose it and at the commas between them; what stands inside further brackets is
+// one element. Equal elements at the beginning and at the end stay, and of what is between, the longest common
+// subsequence does, if it is short enough to look for one. Where as many elements went as came, they are compared one by
+// one: those with the same key, or in the same place, are looked into. Texts without brackets are one element.
+// Any text can be compared, also one that is no value: the pieces always make up both texts.
+
+export interface Piece {
+  text: string;
+  kind: 'same' | 'added' | 'removed';
+}
+
+/** More elements than this are not compared one with another; those in the middle count as changed. */
+const MOST = 400;
+/** How deep values are looked into. */
+const DEPTH = 6;
+
+/** The pieces that are the same or removed make up `before`, those that are the same or added make up `after`. */
+export function diff(before: string, after: string): Piece[] {
+  const pieces: Piece[] = [];
+  compare(before, after, 0, pieces);
+  return merge(pieces);
+}
+
+function compare(before: string, after: string, depth: number, out: Piece[]): void {
+  if (before === after) {
+    out.push({ text: before, kind: 'same' });
+    return;
+  }
+  const old = depth < DEPTH ? split(before) : null;
+  const next = depth < DEPTH ? split(after) : null;
+  if (!old || !next || old.open !== next.open || old.close !== next.close) {
+    out.push({ text: before, kind: 'removed' }, { text: after, kind: 'added' });
+    return;
+  }
+  out.push({ text: old.open, kind: 'same' });
+  elements(old.elements, next.elements, depth, out);
+  out.push({ text: old.close, kind: 'same' });
+}
+
+interface Element {
+  /** What the element says, without what is around it. */
+  text: string;
+  /** The comma and the blanks before it. */
+  before: string;
+}
+
+interface Split {
+  open: string;
+  elements: Element[];
+  close: string;
+}
+
+const OPEN = ['<<', '{', '[', '('];
+const CLOSE = ['>>', '}', ']', ')'];
+
+/** A value in its outermost brackets; null if it is not enclosed. */
+function split(text: string): Split | null {
+  const start = text.length - text.trimStart().length;
+  const end = text.trimEnd().length;
+  const bracket = OPEN.findIndex(open => text.startsWith(open, start));
+  if (bracket < 0) return null;
+  const from = start + OPEN[bracket]!.length;
+  const to = end - CLOSE[bracket]!.length;
+  if (to < from || !text.startsWith(CLOSE[bracket]!, to)) return null;
+  const elements: Element[] = [];
+  let depth = 0;
+  let begin = from;
+  let separator = '';
+  for (let i = from; i < to; i += 1) {
+    const letter = text.charCodeAt(i);
+    if (letter === QUOTE) {
+      i = endOfString(text, i, to);
+    } else if (letter === LESS && text.charCodeAt(i + 1) === LESS) {
+      depth += 1;
+      i += 1;
+    } else if (letter === GREATER && text.charCodeAt(i + 1) === GREATER && i + 1 < to) {
+      depth -= 1;
+      i += 1;
+    } else if (letter === BRACE || letter === SQUARE || letter === ROUND) {
+      depth += 1;
+    } else if (letter === BRACE_END || letter === SQUARE_END || letter === ROUND_END) {
+      depth -= 1;
+    } else if (depth === 0 && isSeparator(text, i)) {
+      elements.push({ text: text.slice(begin, i), before: separator });
+      let after = i + (letter === COMMA ? 1 : 2);
+      while (after < to && text.charCodeAt(after) === BLANK) after += 1;
+      separator = text.slice(i, after);
+      begin = after;
+      i = after - 1;
+    }
+    // The brackets at both ends do not belong together: `(a) + (b)`.
+    if (depth < 0) return null;
+  }
+  if (depth !== 0) return null;
+  if (begin < to || separator) elements.push({ text: text.slice(begin, to), before: separator });
+  return { open: text.slice(0, from), elements, close: text.slice(to) };
+}
+
+const [QUOTE, LESS, GREATER, COMMA, BLANK, AT, BACKSLASH] = [34, 60, 62, 44, 32, 64, 92];
+const [BRACE, BRACE_END, SQUARE, SQUARE_END, ROUND, ROUND_END] = [123, 125, 91, 93, 40, 41];
+
+/** A comma, or the `@@` between the pairs of a function. */
+function isSeparator(text: string, i: number): boolean {
+  const letter = text.charCodeAt(i);
+  return letter === COMMA || (letter === AT && text.charCodeAt(i + 1) === AT);
+}
+
+function endOfString(text: string, start: number, limit: number): number {
+  for (let i = start + 1; i < limit; i += 1) {
+    const letter = text.charCodeAt(i);
+    if (letter === BACKSLASH) i += 1;
+    else if (letter === QUOTE) return i;
+  }
+  return limit;
+}
+
+function elements(old: Element[], next: Element[], depth: number, out: Piece[]): void {
+  let front = 0;
+  const most = Math.min(old.length, next.length);
+  while (front < most && old[front]!.text === next[front]!.text) front += 1;
+  let back = 0;
+  while (back < most - front && old[old.length - 1 - back]!.text === next[next.length - 1 - back]!.text) back += 1;
+  for (let i = 0; i < front; i += 1) keep(old[i]!, next[i]!, out);
+  middle(old.slice(front, old.length - back), next.slice(front, next.length - back), depth, out);
+  for (let i = back; i > 0; i -= 1) keep(old[old.length - i]!, next[next.length - i]!, out);
+}
+
+/** An element that stays. Only what is around it may differ. */
+function keep(old: Element, next: Element, out: Piece[]): void {
+  around(old.before, next.before, out);
+  out.push({ text: old.text, kind: 'same' });
+}
+
+function around(before: string, after: string, out: Piece[]): void {
+  if (before === after) out.push({ text: before, kind: 'same' });
+  else out.push({ text: before, kind: 'removed' }, { text: after, kind: 'added' });
+}
+
+function middle(old: Element[], next: Element[], depth: number, out: Piece[]): void {
+  const kept = old.length * next.length === 0 || old.length > MOST || next.length > MOST ? [] : common(old, next);
+  let i = 0;
+  let j = 0;
+  for (const [a, b] of [...kept, [old.length, next.length] as const]) {
+    change(old.slice(i, a), next.slice(j, b), depth, out);
+    if (a < old.length) keep(old[a]!, next[b]!, out);
+    i = a + 1;
+    j = b + 1;
+  }
+}
+
+/** Elements that nothing between them stays of. */
+function change(old: Element[], next: Element[], depth: number, out: Piece[]): void {
+  if (old.length === next.length && old.every((element, i) => alike(element.text, next[i]!.text))) {
+    for (const [i, element] of old.entries()) {
+      around(element.before, next[i]!.before, out);
+      inside(element.text, next[i]!.text, depth, out);
+    }
+    return;
+  }
+  for (const { text, before } of old) out.push({ text: before + text, kind: 'removed' });
+  for (const { text, before } of next) out.push({ text: before + text, kind: 'added' });
+}
+
+const KEY = /^[^"<{[(]*?(\|->|:>)\s*|^"(?:[^"\\]|\\.)*"\s*:>\s*/;
+
+function keyOf(text: string): string {
+  return KEY.exec(text)?.[0] ?? '';
+}
+
+/** Whether it is worth while to look inside: the same key, or values in the same brackets. */
+function alike(before: string, after: string): boolean {
+  const key = keyOf(before);
+  if (key !== keyOf(after)) return false;
+  if (key) return true;
+  const bracket = OPEN.find(open => before.startsWith(open));
+  return bracket !== undefined && after.startsWith(bracket);
+}
+
+function inside(before: string, after: string, depth: number, out: Piece[]): void {
+  const key = keyOf(before);
+  if (key) out.push({ text: key, kind: 'same' });
+  compare(before.slice(key.length), after.slice(key.length), depth + 1, out);
+}
+
+/** The places of a longest common subsequence. */
+function common(old: Element[], next: Element[]): [number, number][] {
+  const wide = next.length + 1;
+  const table = new Uint16Array((old.length + 1) * wide);
+  for (let i = old.length - 1; i >= 0; i -= 1) {
+    for (let j = next.length - 1; j >= 0; j -= 1) {
+      table[i * wide + j] =
+        old[i]!.text === next[j]!.text
+          ? table[(i + 1) * wide + j + 1]! + 1
+          : Math.max(table[(i + 1) * wide + j]!, table[i * wide + j + 1]!);
+    }
+  }
+  const pairs: [number, number][] = [];
+  for (let i = 0, j = 0; i < old.length && j < next.length; ) {
+    if (old[i]!.text === next[j]!.text) {
+      pairs.push([i, j]);
+      i += 1;
+      j += 1;
+    } else if (table[(i + 1) * wide + j]! >= table[i * wide + j + 1]!) i += 1;
+    else j += 1;
+  }
+  return pairs;
+}
+
+function merge(pieces: Piece[]): Piece[] {
+  const merged: Piece[] = [];
+  for (const { text, kind } of pieces) {
+    const last = merged.at(-1);
+    if (text === '') continue;
+    if (last?.kind === kind) last.text += text;
+    else merged.push({ text, kind });
+  }
+  return merged;
+}

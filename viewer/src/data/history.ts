@@ -1,0 +1,509 @@
+// A history as the page knows it: operations and steps that arrive in parts, when somebody looks or when there is time.
+//
+// Whoever draws asks for what it needs and gets null for what is not there yet; asking starts the loading, and `version`
+// changes when something has arrived. A place counts operations by start, a step counts the steps of the order from
+// nought, a rank is a place among all different times. The operations of one process stand together in each chunk
+// (`lanes`), sorted by start, so what a lane shows in an interval is found by binary search.
+
+import { type Signal, signal } from '@preact/signals';
+import { type Columns, decodeChunk, decodeOrder, type Steps } from './decode.ts';
+import type { Parts } from './parts.ts';
+import { fromReport } from './plain.ts';
+import type { Field, Report, Shape, Timeline } from './types.ts';
+
+export type Scale = 'order' | 'time';
+
+/** An operation, written out. */
+export interface Op {
+  /** Its place in the history. */
+  at: number;
+  /** Such as `T3:12`. */
+  name: string;
+  /** A place in `timeline.processes`. */
+  process: number;
+  index: number;
+  action: string;
+  /** Action, arguments, results, as they are printed. */
+  text: string;
+  args: Field[];
+  results: Field[];
+  meta: Field[];
+  /** Since `timeline.origin`. */
+  start: number;
+  /** Null if it never finished. */
+  end: number | null;
+  /** The start as a rank. */
+  from: number;
+  /** The end as a rank; that after the last if it never finished. */
+  to: number;
+}
+
+export interface Step {
+  op: number;
+  partway: boolean;
+}
+
+/** A chunk that is here. */
+export interface Loaded extends Columns {
+  /** The place of its first operation. */
+  first: number;
+  /** Where the operations of each process begin in `laneOps`; one more than there are processes. */
+  lanes: Uint32Array;
+  /** Operations, counted from `first`, process by process and by start. */
+  laneOps: Uint32Array;
+  /** The summed durations of the operations before each in `laneOps`. */
+  sums: { order: Float64Array | null; time: Float64Array | null };
+  /** Operations as the report has them, if there is nothing else. */
+  plain: Op[] | null;
+}
+
+/** Steps that are here. */
+interface LoadedOrder extends Steps {
+  first: number;
+  points: Points | null;
+}
+
+/** Where steps are drawn: between the largest start so far and what comes next. */
+export interface Points {
+  order: Float64Array;
+  time: Float64Array;
+  /** The largest start up to the last step, as a rank. */
+  last: number;
+}
+
+/** No task should be longer than this, in milliseconds. */
+const SLICE = 30;
+
+export class History {
+  /** Changes whenever something has arrived. */
+  readonly version: Signal<number> = signal(0);
+  /** Why something could not be loaded. */
+  readonly problem: Signal<string | null> = signal(null);
+  readonly timeline: Timeline;
+  readonly size: number;
+  private readonly lastTime: number;
+  private readonly parts: Parts | null;
+  private readonly query: [string, string][];
+  private readonly chunks: (Loaded | null)[];
+  private readonly chunkLoads: (Promise<void> | null)[];
+  private readonly orders: (LoadedOrder | null)[];
+  private readonly orderLoads: (Promise<void> | null)[];
+  /** The last step of each operation, plus one. */
+  private readonly steps: Uint32Array;
+  private readonly chunkSize: number;
+  private readonly orderSize: number;
+
+  /** `query` is what orders are asked for with. Chunks that `before` has are taken from it: they never change. */
+  constructor(
+    parts: Parts | null,
+    timeline: Timeline | null,
+    report: Report,
+    query: [string, string][] = [],
+    before: History | null = null,
+  ) {
+    const plain = timeline ? null : fromReport(report);
+    this.parts = timeline ? parts : null;
+    this.timeline = timeline ?? plain!.timeline;
+    this.query = query;
+    const { chunks, orders, operations } = this.timeline;
+    this.size = operations;
+    this.lastTime = chunks.reduce((last, chunk) => Math.max(last, chunk.times[1]), 1);
+    const shared = before && before.size === operations ? before : null;
+    this.chunks = shared?.chunks ?? chunks.map(() => null);
+    this.chunkLoads = shared?.chunkLoads ?? chunks.map(() => null);
+    this.orders = orders.map(() => null);
+    this.orderLoads = orders.map(() => null);
+    this.steps = new Uint32Array(operations);
+    this.chunkSize = Math.max(1, chunks[0]?.count ?? 1);
+    this.orderSize = Math.max(1, orders[0]?.count ?? 1);
+    if (plain && operations > 0) this.addChunk(0, plain.columns, plain.operations);
+  }
+
+  get served(): boolean {
+    return this.parts?.served ?? false;
+  }
+
+  /** The operation at a place; null if it is not here yet. */
+  op(at: number): Op | null {
+    const chunk = this.chunkOf(at);
+    if (!chunk) return null;
+    const i = at - chunk.first;
+    if (chunk.plain) return chunk.plain[i]!;
+    const shape = this.timeline.shapes[chunk.shape[i]!]!;
+    const values = chunk.values(i);
+    const end = chunk.end[i]!;
+    const results = shape.args.length;
+    const meta = results + shape.results.length;
+    return {
+      at,
+      name: this.nameIn(chunk, i),
+      process: chunk.process[i]!,
+      index: chunk.index[i]!,
+      action: shape.action,
+      text: printed(shape, values),
+      args: shape.args.map((name, place) => ({ name, value: values[place]! })),
+      results: shape.results.map((name, place) => ({ name, value: values[results + place]! })),
+      meta: shape.meta.map((name, place) => ({ name, value: values[meta + place]! })),
+      start: chunk.start[i]!,
+      end: end === Number.POSITIVE_INFINITY ? null : end,
+      from: chunk.from[i]!,
+      to: chunk.to[i]!,
+    };
+  }
+
+  /** The name of an operation, such as `T3:12`; null if it is not here yet. */
+  name(at: number): string | null {
+    const chunk = this.chunkOf(at);
+    return chunk && this.nameIn(chunk, at - chunk.first);
+  }
+
+  /** An operation as it is printed; null if it is not here yet. */
+  text(at: number): string | null {
+    const chunk = this.chunkOf(at);
+    if (!chunk) return null;
+    const i = at - chunk.first;
+    return chunk.plain ? chunk.plain[i]!.text : printed(this.timeline.shapes[chunk.shape[i]!]!, chunk.values(i));
+  }
+
+  /** The chunk with an operation in it; null if it is not here yet. */
+  chunkOf(at: number): Loaded | null {
+    if (at < 0 || at >= this.size) return null;
+    return this.chunk(Math.floor(at / this.chunkSize));
+  }
+
+  /** The chunk with this number; null if it is not here yet. */
+  chunk(k: number): Loaded | null {
+    const chunk = this.chunks[k] ?? null;
+    if (!chunk) void this.loadChunk(k);
+    return chunk;
+  }
+
+  /** The chunk with this number, if it is here already. */
+  peek(k: number): Loaded | null {
+    return this.chunks[k] ?? null;
+  }
+
+  /** Loads the operations `from ..= to`. */
+  async ensure(from: number, to: number): Promise<void> {
+    const last = Math.min(this.chunks.length - 1, Math.floor(to / this.chunkSize));
+    const loads: Promise<void>[] = [];
+    for (let k = Math.max(0, Math.floor(from / this.chunkSize)); k <= last; k += 1) loads.push(this.loadChunk(k));
+    await Promise.all(loads);
+  }
+
+  /** Loads the steps `from ..= to`. */
+  async ensureSteps(from: number, to: number): Promise<void> {
+    const last = Math.min(this.orders.length - 1, Math.floor(to / this.orderSize));
+    const loads: Promise<void>[] = [];
+    for (let k = Math.max(0, Math.floor(from / this.orderSize)); k <= last; k += 1) loads.push(this.loadOrder(k));
+    await Promise.all(loads);
+  }
+
+  /** A common step; null if it is not here yet. */
+  step(step: number): Step | null {
+    if (step < 0 || step >= this.timeline.steps) return null;
+    const order = this.order(Math.floor(step / this.orderSize));
+    if (!order) return null;
+    const i = step - order.first;
+    return { op: order.op[i]!, partway: order.partway[i] === 1 };
+  }
+
+  /** The operation that takes a common step; null if that is not here yet. */
+  opAtStep(step: number): number | null {
+    return this.step(step)?.op ?? null;
+  }
+
+  /** The last common step that an operation takes; null if it takes none, or if its step is not here yet. */
+  stepOf(at: number): number | null {
+    const step = this.steps[at] ?? 0;
+    return step === 0 ? null : step - 1;
+  }
+
+  /** True if every common step is here that an operation could take which starts at `rank`. If few are missing, they
+   * are loaded. */
+  hasStepsSince(rank: number): boolean {
+    const missing: number[] = [];
+    for (let k = this.orders.length - 1; k >= 0; k -= 1) {
+      const next = this.timeline.orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY;
+      if (next < rank) break;
+      if (!this.orders[k]) missing.push(k);
+    }
+    if (missing.length <= 8) for (const k of missing) void this.loadOrder(k);
+    return missing.length === 0;
+  }
+
+  /** The common steps of a part, with the points where they are drawn; null if something is not here yet. */
+  stepPoints(k: number): (Steps & { first: number; points: Points }) | null {
+    const order = this.order(k);
+    if (!order) return null;
+    order.points ??= this.pointsOf(order.op, this.timeline.orders[k]!.rank);
+    return order.points ? (order as Steps & { first: number; points: Points }) : null;
+  }
+
+  /** Where steps are drawn if the largest start before them is `rank`; null if an operation is not here yet.
+   *
+   * A step is no earlier than any before it and than the start of its operation. Steps that this puts at one moment are
+   * spread evenly up to the next moment, or up to the first end among them. */
+  pointsOf(ops: ArrayLike<number>, rank: number): Points | null {
+    const count = ops.length;
+    const order = new Float64Array(count);
+    const time = new Float64Array(count);
+    const lastRank = new Float64Array(count);
+    const lastTime = new Float64Array(count);
+    let moment = this.timeOf(rank);
+    let complete = true;
+    for (let i = 0; i < count; i += 1) {
+      const at = ops[i]!;
+      const chunk = this.chunkOf(at);
+      if (!chunk) {
+        complete = false;
+        continue;
+      }
+      const place = at - chunk.first;
+      rank = Math.max(rank, chunk.from[place]!);
+      moment = Math.max(moment, chunk.start[place]!);
+      order[i] = rank;
+      time[i] = moment;
+      lastRank[i] = chunk.to[place]!;
+      lastTime[i] = chunk.end[place]!;
+    }
+    if (!complete) return null;
+    spread(order, lastRank, 1);
+    spread(time, lastTime, (this.span('time')[1] / Math.max(1, this.timeline.ranks)) | 0 || 1);
+    return { order, time, last: rank };
+  }
+
+  /** The operation with this name; null if there is none. Loads what it has to look at. */
+  async place(name: string): Promise<number | null> {
+    const colon = name.lastIndexOf(':');
+    const process = this.timeline.processes.indexOf(name.slice(0, colon));
+    const digits = name.slice(colon + 1);
+    if (colon < 0 || process < 0 || !/^\d+$/.test(digits)) return null;
+    const index = Number(digits);
+    // Indices of a process increase from chunk to chunk, so halving finds the chunk; one without any operation of the
+    // process says nothing, and the next one is looked at instead.
+    let low = 0;
+    let high = this.chunks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      let k = middle;
+      let found: Loaded | null = null;
+      for (; k < high; k += 1) {
+        await this.loadChunk(k);
+        const chunk = this.chunks[k];
+        if (!chunk) return null;
+        if (chunk.lanes[process]! < chunk.lanes[process + 1]!) {
+          found = chunk;
+          break;
+        }
+      }
+      if (!found) {
+        high = middle;
+        continue;
+      }
+      const first = found.lanes[process]!;
+      const end = found.lanes[process + 1]!;
+      if (index < found.index[found.laneOps[first]!]!) high = middle;
+      else if (index > found.index[found.laneOps[end - 1]!]!) low = k + 1;
+      else {
+        for (let i = first; i < end; i += 1) {
+          const op = found.laneOps[i]!;
+          if (found.index[op] === index) return found.first + op;
+        }
+        return null;
+      }
+    }
+    return null;
+  }
+
+  /** Shows every operation to `visit`, in short tasks; loads them all. Stops when `stopped` says so. */
+  async scan(visit: (op: Op) => void, stopped: () => boolean = () => false): Promise<void> {
+    let began = performance.now();
+    for (let k = 0; k < this.chunks.length; k += 1) {
+      await this.loadChunk(k);
+      const chunk = this.chunks[k];
+      if (!chunk) return;
+      for (let i = 0; i < chunk.count; i += 1) {
+        if (i % 64 === 0 && performance.now() - began > SLICE) {
+          await pause();
+          if (stopped()) return;
+          began = performance.now();
+        }
+        visit(this.op(chunk.first + i)!);
+      }
+      if (stopped()) return;
+    }
+  }
+
+  /** Loads everything, what is nearest to `at` first, whenever nothing else is to be done. */
+  async loadAll(at: number): Promise<void> {
+    const near = (k: number, size: number) => Math.abs((k + 0.5) * size - at);
+    const chunks = this.chunks.map((_, k) => k).sort((a, b) => near(a, this.chunkSize) - near(b, this.chunkSize));
+    const orders = this.orders.map((_, k) => k).sort((a, b) => near(a, this.orderSize) - near(b, this.orderSize));
+    for (let i = 0; i < Math.max(chunks.length, orders.length); i += 1) {
+      await idle();
+      if (orders[i] !== undefined) await this.loadOrder(orders[i]!);
+      if (chunks[i] !== undefined) await this.loadChunk(chunks[i]!);
+    }
+  }
+
+  /** The time at a rank, as exactly as what is here tells. Fractions are between. */
+  timeOf(rank: number): number {
+    return this.convert(rank, 'order', 'time');
+  }
+
+  /** The rank at a time, as exactly as what is here tells. */
+  rankOf(time: number): number {
+    return this.convert(time, 'time', 'order');
+  }
+
+  /** The first and the last moment on a scale. */
+  span(scale: Scale): [number, number] {
+    return [0, scale === 'order' ? Math.max(1, this.timeline.ranks) : this.lastTime];
+  }
+
+  private convert(value: number, from: Scale, to: Scale): number {
+    const { chunks, ranks } = this.timeline;
+    const field = (scale: Scale) => (scale === 'order' ? 'ranks' : 'times');
+    let k = search(chunks.length, i => chunks[i]![field(from)][0] > value) - 1;
+    if (k < 0) k = 0;
+    const chunk = chunks[k];
+    if (!chunk) return 0;
+    const next = chunks[k + 1];
+    let low = [chunk[field(from)][0], chunk[field(to)][0]] as const;
+    const ends = { ranks, times: this.span('time')[1] };
+    let high = next
+      ? ([next[field(from)][0], next[field(to)][0]] as const)
+      : ([ends[field(from)], ends[field(to)]] as const);
+    const loaded = this.chunks[k];
+    if (loaded) {
+      const [xs, ys] = from === 'order' ? [loaded.from, loaded.start] : [loaded.start, loaded.from];
+      const i = search(loaded.count, i => xs[i]! > value) - 1;
+      if (i >= 0) low = [xs[i]!, ys[i]!];
+      if (i + 1 < loaded.count) high = [xs[i + 1]!, ys[i + 1]!];
+    }
+    if (high[0] <= low[0]) return low[1];
+    return low[1] + ((value - low[0]) / (high[0] - low[0])) * (high[1] - low[1]);
+  }
+
+  private nameIn(chunk: Loaded, i: number): string {
+    return `${this.timeline.processes[chunk.process[i]!]}:${chunk.index[i]}`;
+  }
+
+  private order(k: number): LoadedOrder | null {
+    const order = this.orders[k] ?? null;
+    if (!order) void this.loadOrder(k);
+    return order;
+  }
+
+  private loadChunk(k: number): Promise<void> {
+    if (this.chunks[k] || !this.parts || k < 0 || k >= this.chunks.length) return Promise.resolve();
+    this.chunkLoads[k] ??= this.parts
+      .load(`chunk-${k}`)
+      .then(bytes => {
+        const { chunks, ranks, shapes } = this.timeline;
+        this.addChunk(k, decodeChunk(bytes, chunks[k]!, ranks, shapes), null);
+      })
+      .catch(error => this.report(error));
+    return this.chunkLoads[k]!;
+  }
+
+  private loadOrder(k: number): Promise<void> {
+    if (this.orders[k] || !this.parts || k < 0 || k >= this.orders.length) return Promise.resolve();
+    this.orderLoads[k] ??= this.parts
+      .load(`order-${k}`, this.query)
+      .then(bytes => {
+        const first = this.timeline.orders[k]!.first;
+        const steps = decodeOrder(bytes);
+        for (let i = 0; i < steps.op.length; i += 1) {
+          const at = steps.op[i]!;
+          this.steps[at] = Math.max(this.steps[at]!, first + i + 1);
+        }
+        this.orders[k] = { first, ...steps, points: null };
+        this.version.value += 1;
+      })
+      .catch(error => this.report(error));
+    return this.orderLoads[k]!;
+  }
+
+  private addChunk(k: number, columns: Columns, plain: Op[] | null): void {
+    const first = this.timeline.chunks[k]!.first;
+    const lanes = new Uint32Array(this.timeline.processes.length + 1);
+    for (let i = 0; i < columns.count; i += 1) lanes[columns.process[i]! + 1]! += 1;
+    for (let lane = 1; lane < lanes.length; lane += 1) lanes[lane]! += lanes[lane - 1]!;
+    const next = lanes.slice();
+    const laneOps = new Uint32Array(columns.count);
+    for (let i = 0; i < columns.count; i += 1) {
+      const lane = columns.process[i]!;
+      laneOps[next[lane]!] = i;
+      next[lane]! += 1;
+    }
+    this.chunks[k] = { ...columns, first, lanes, laneOps, sums: { order: null, time: null }, plain };
+    this.version.value += 1;
+  }
+
+  private report(error: unknown): void {
+    this.problem.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The summed durations before each operation in `laneOps`. Those that never finished count nothing. */
+export function sumsOf(chunk: Loaded, scale: Scale): Float64Array {
+  const known = chunk.sums[scale];
+  if (known) return known;
+  const sums = new Float64Array(chunk.count + 1);
+  for (let i = 0; i < chunk.count; i += 1) {
+    const op = chunk.laneOps[i]!;
+    const finished = chunk.end[op] !== Number.POSITIVE_INFINITY;
+    const duration = scale === 'order' ? chunk.to[op]! - chunk.from[op]! : chunk.end[op]! - chunk.start[op]!;
+    sums[i + 1] = sums[i]! + (finished ? duration : 0);
+  }
+  chunk.sums[scale] = sums;
+  return sums;
+}
+
+/** The first of `0 .. count` for which `holds` is true, if it is true for all that follow; else `count`. */
+export function search(count: number, holds: (i: number) => boolean, from = 0): number {
+  let low = from;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Spreads equal moments. `unit` is how far those go that nothing follows. */
+function spread(moments: Float64Array, ends: Float64Array, unit: number): void {
+  const count = moments.length;
+  for (let i = 0; i < count; ) {
+    const moment = moments[i]!;
+    let end = i;
+    let limit = Number.POSITIVE_INFINITY;
+    while (end < count && moments[end] === moment) {
+      limit = Math.min(limit, ends[end]!);
+      end += 1;
+    }
+    limit = Math.min(limit, end < count ? moments[end]! : moment + unit);
+    const room = Math.max(0, limit - moment);
+    for (let j = i; j < end; j += 1) moments[j] = moment + ((j - i) / (end - i)) * room;
+    i = end;
+  }
+}
+
+function printed(shape: Shape, values: string[]): string {
+  let text = shape.pieces[0] ?? '';
+  for (let i = 1; i < shape.pieces.length; i += 1) text += values[i - 1] + shape.pieces[i]!;
+  return text;
+}
+
+/** Lets the browser do something else. */
+export function pause(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve));
+}
+
+function idle(): Promise<void> {
+  if (typeof requestIdleCallback === 'undefined') return pause();
+  return new Promise(resolve => requestIdleCallback(() => resolve(), { timeout: 200 }));
+}

@@ -1,0 +1,57 @@
+// Where the data of a page comes from: script elements of the file, or the server that sent the page.
+// A part is compressed either way, and whoever asks gets plain bytes.
+
+export interface Parts {
+  /** True if a server answers: then parts are asked for when somebody looks, and may take a query. */
+  readonly served: boolean;
+  load(name: string, query?: [string, string][]): Promise<Uint8Array>;
+}
+
+/** The parts of this page. */
+export function openParts(): Parts {
+  return document.getElementById('part-head') ? new FileParts() : new ServedParts();
+}
+
+/** The text of a part that is JSON. */
+export async function loadJson<T>(parts: Parts, name: string, query?: [string, string][]): Promise<T> {
+  return JSON.parse(new TextDecoder().decode(await parts.load(name, query))) as T;
+}
+
+class FileParts implements Parts {
+  readonly served = false;
+
+  async load(name: string): Promise<Uint8Array> {
+    const element = document.getElementById(`part-${name}`);
+    if (!element) throw new Error(`the part \`${name}\` is not in this file`);
+    const text = element.textContent ?? '';
+    // The element is of no more use, and its text takes more room than what is made from it.
+    element.remove();
+    return gunzip(fromBase64(text));
+  }
+}
+
+class ServedParts implements Parts {
+  readonly served = true;
+
+  async load(name: string, query: [string, string][] = []): Promise<Uint8Array> {
+    const search = new URLSearchParams(query).toString();
+    const response = await fetch(search ? `${name}?${search}` : name);
+    if (!response.ok) throw new Error((await response.text()) || `the server answered ${response.status}`);
+    return gunzip(new Uint8Array(await response.arrayBuffer()));
+  }
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  if (native) return native.call(Uint8Array, text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** Decompresses. */
+export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

@@ -1,0 +1,70 @@
+// The states on the way, from what changed between them.
+// One state is written out; its neighbours follow by splices, so a state is as far away as it has steps to go. Every
+// 32nd that was passed is remembered, which makes a jump cost at most 32 splices of each variable after the first time.
+
+import type { Splice, States as StatesPart } from './types.ts';
+
+/** Remember every so many states. */
+const STRIDE = 32;
+
+export class States {
+  readonly part: StatesPart;
+  private readonly known = new Map<number, string[]>();
+  private readonly ended: Map<number, string[]>[];
+
+  constructor(part: StatesPart) {
+    this.part = part;
+    this.ended = part.endings.map(() => new Map());
+  }
+
+  get variables(): string[] {
+    return this.part.variables;
+  }
+
+  /** The values of the variables after `count` steps: common steps first, then those of the ending. Null where it is
+   * not known. */
+  state(count: number, ending: number): string[] | null {
+    const { first, until, last, ids, back } = this.part;
+    if (ids.length === 0 || count < first) return null;
+    if (count > until) return this.after(count - until, ending);
+    if (count === until) return last;
+    let at = Math.min(until, Math.ceil(count / STRIDE) * STRIDE);
+    while (at < until && !this.known.has(at)) at += STRIDE;
+    at = Math.min(at, until);
+    let values = this.known.get(at) ?? last;
+    while (at > count) {
+      at -= 1;
+      values = apply(values, back[at - first] ?? []);
+      if (at % STRIDE === 0) this.known.set(at, values);
+    }
+    return values;
+  }
+
+  /** The fingerprint of the state after `count` steps. */
+  id(count: number, ending: number): string | null {
+    const { first, until, ids, endings } = this.part;
+    if (count > until) return endings[ending]?.ids[count - until - 1] ?? null;
+    return ids[count - first] ?? null;
+  }
+
+  private after(steps: number, ending: number): string[] | null {
+    const forth = this.part.endings[ending]?.forth;
+    const known = this.ended[ending];
+    if (!forth || !known || steps > forth.length) return null;
+    let at = steps;
+    while (at > 0 && !known.has(at)) at -= 1;
+    let values = known.get(at) ?? this.part.last;
+    for (; at < steps; at += 1) values = apply(values, forth[at]!);
+    known.set(steps, values);
+    return values;
+  }
+}
+
+function apply(values: string[], splices: Splice[]): string[] {
+  const next = values.slice();
+  for (const [variable, front, back, insert] of splices) {
+    const old = next[variable]!;
+    next[variable] = old.slice(0, front) + insert + old.slice(old.length - back);
+  }
+  return next;
+}

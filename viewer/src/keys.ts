@@ -1,0 +1,33 @@
+// The keyboard: looks a key up in the list of commands, unless somebody is typing or a dialog is open.
+
+import { COMMANDS } from './commands.ts';
+import { dialog, menu } from './panels/local.ts';
+
+/** Listens until told otherwise. */
+export function followKeys(): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    const wide = event.ctrlKey || event.metaKey;
+    if (
+      wide &&
+      !event.altKey &&
+      (event.key.toLowerCase() === 'k' || (event.shiftKey && event.key.toLowerCase() === 'p'))
+    ) {
+      event.preventDefault();
+      dialog.value = dialog.value === 'palette' ? null : 'palette';
+      return;
+    }
+    if (wide || event.altKey || event.defaultPrevented || dialog.value !== null) return;
+    const target = event.target instanceof HTMLElement ? event.target : null;
+    if (target?.closest('input, textarea, select, [contenteditable]')) {
+      if (event.key === 'Escape') target.blur();
+      return;
+    }
+    if (menu.value !== null && event.key !== 'Escape') return;
+    const command = COMMANDS.find(each => each.keys.includes(event.key) && (each.when?.() ?? true));
+    if (!command) return;
+    event.preventDefault();
+    command.run();
+  };
+  addEventListener('keydown', onKey);
+  return () => removeEventListener('keydown', onKey);
+}

@@ -1,0 +1,9 @@
+// Where the page starts.
+
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { start } from './state.ts';
+
+const root = document.getElementById('app');
+if (root) render(<App />, root);
+void start();

@@ -1,0 +1,148 @@
+// A report as Markdown, for an issue or a chat: verdict, why, the smallest window as a table, how to see it again.
+//
+// What stands in it came from a trace. In a table a bar would end a cell and in code a backtick would end the code, so
+// both are taken care of, and characters that cannot be seen are written out.
+
+import type { Report, Why } from './data/types.ts';
+import { glyph, gravest, groups, short } from './panels/outcome.ts';
+import { rows } from './panels/rows.ts';
+import { assumed, came } from './panels/words.ts';
+import { brief, count, letter, list, many } from './text.ts';
+
+/** The whole report, cut to what a person reads. */
+export function markdown(report: Report, link: string | null): string {
+  const { verdict } = report;
+  const out: string[] = [];
+  const word = {
+    accepted: '✓ Accepted',
+    rejected: '✗ Rejected',
+    violated: '✗ Rejected',
+    inconclusive: '… Inconclusive',
+  }[verdict.kind];
+  out.push(`### ${word}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
+  const total = report.history.operations;
+  const of = total === null ? '' : ` of ${count(total)}`;
+  if (verdict.kind === 'rejected' || verdict.kind === 'violated') {
+    out.push(`${plain(verdict.sentence)} (${count(verdict.explained)}${of} operations explained)`, '');
+  } else if (verdict.kind === 'inconclusive') {
+    out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
+  } else {
+    out.push(
+      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order that the specification allows.`,
+      '',
+    );
+  }
+  if (verdict.kind === 'rejected') {
+    const against = verdict.reasons
+      .filter(reason => verdict.blocked === null || reason.op === verdict.blocked)
+      .slice(0, 3);
+    for (const reason of against) {
+      out.push(
+        `**Why** ${code(name(report, reason.op))}, in ${reason.states.length} of ${many(verdict.states.length, 'state')}:`,
+        '',
+      );
+      out.push(...why(report, reason.why, reason.states), '');
+    }
+    const states = verdict.states.slice(0, 6);
+    if (states.length > 0) {
+      out.push('**Possible states**', '');
+      states.forEach((state, at) => {
+        out.push(
+          `- ${letter(at)}: ${code(state.variables.map(field => (field.name ? `${field.name} = ${field.value}` : field.value)).join(', '), 300)}`,
+        );
+      });
+      out.push('');
+    }
+    if (verdict.expected.length > 0) {
+      const expected = verdict.expected
+        .slice(0, 6)
+        .map(results => code(results.map(field => field.value).join(', ') || 'no result'));
+      out.push(`**Expected instead**: ${list(expected)}${verdict.expects_more ? ' and others' : ''}`, '');
+    }
+    if (verdict.what_ifs.length > 0) {
+      out.push('**What if** (checked again)', '');
+      for (const each of verdict.what_ifs) {
+        out.push(
+          `- ${plain(assumed(each.assumption))}: ${plain(came(report, each.outcome, each.assumption, verdict.explained))}`,
+        );
+      }
+      out.push('');
+    }
+    if (verdict.window) {
+      const { processes, rows: made } = rows(report.operations, verdict.window.operations);
+      out.push(
+        `**Smallest part that fails by itself** (${many(verdict.window.operations.length, 'operation')}, what stands in one row overlaps)`,
+        '',
+      );
+      out.push(`| ${processes.map(cell).join(' | ')} |`, `|${processes.map(() => ' --- ').join('|')}|`);
+      for (const row of made.slice(0, 40)) {
+        const cells = row.cells.map(op =>
+          op === null ? '' : `${cell(report.operations[op]?.text ?? '')}${op === verdict.blocked ? ' ✗' : ''}`,
+        );
+        out.push(`| ${cells.join(' | ')} |`);
+      }
+      out.push('');
+    }
+  } else if (verdict.kind === 'violated') {
+    const states = verdict.states.map((_, at) => at);
+    out.push(
+      ...why(
+        report,
+        {
+          kind: 'guard',
+          action: verdict.invariant,
+          span: verdict.span,
+          ways: 1,
+          choices: [],
+          conjuncts: verdict.conjuncts,
+        },
+        states,
+      ),
+      '',
+    );
+  }
+  if (report.next.length > 0) {
+    out.push('```sh', ...report.next.map(each => each.line.replace(/[\r\n`]/g, ' ')), '```', '');
+  }
+  if (link) out.push(link, '');
+  return out.join('\n');
+}
+
+function why(report: Report, why: Why, states: number[]): string[] {
+  if (why.kind !== 'guard') return [`- ${plain(short(report, why))}`];
+  return why.conjuncts.map(conjunct => {
+    const { sign } = glyph(gravest(conjunct.outcomes));
+    const found = groups(conjunct)
+      .slice(0, 4)
+      .filter(group => group.outcome !== 'not-reached' && group.outcome !== 'true')
+      .map(group => {
+        const values = group.values.map(({ text, value }) => `${code(text, 80)} is ${code(value, 80)}`).join(', ');
+        const where =
+          group.at.length === states.length ? '' : ` in ${list(group.at.map(at => letter(states[at] ?? at)))}`;
+        return `${values}${values ? ': ' : ''}${glyph(group.outcome).word}${where}`;
+      });
+    return `- ${sign} ${code(conjunct.text)}${found.length > 0 ? `: ${found.join('; ')}` : ''}`;
+  });
+}
+
+function name(report: Report, op: number): string {
+  const operation = report.operations[op];
+  return operation ? `${operation.name} ${operation.text}` : 'an operation';
+}
+
+/** Text outside of code: what Markdown would act upon is escaped. */
+function plain(text: string): string {
+  return brief(text, 600).replace(/[\\`*_<>[\]|#@]/g, char => `\\${char}`);
+}
+
+function cell(text: string): string {
+  return code(text, 80).replace(/\|/g, '\\|');
+}
+
+/** Code: with more backticks around it than stand in it. */
+function code(text: string, width = 160): string {
+  const shown = brief(text, width);
+  const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map(run => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest > 0 ? `${fence} ${shown} ${fence}` : `${fence}${shown}${fence}`;
+}

@@ -1,0 +1,197 @@
+// The two dialogs: all commands, found by a few letters, and the help.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { COMMANDS } from './commands.ts';
+import { dialog, showOperation } from './panels/local.ts';
+import { history } from './state.ts';
+import { brief } from './text.ts';
+
+/** How well letters fit a title: all of them in order, better at the beginnings of words and side by side. Null if they
+ * do not. */
+export function fit(letters: string, title: string): number | null {
+  const wanted = letters.toLowerCase().replace(/\s+/g, '');
+  const text = title.toLowerCase();
+  let score = 0;
+  let at = -1;
+  for (const letter of wanted) {
+    const next = text.indexOf(letter, at + 1);
+    if (next < 0) return null;
+    if (next === at + 1) score += 3;
+    if (next === 0 || /\W/.test(text[next - 1]!)) score += 4;
+    score -= (next - at) * 0.1;
+    at = next;
+  }
+  return score;
+}
+
+/** A native dialog that follows a signal. */
+function useDialog(name: 'help' | 'palette') {
+  const box = useRef<HTMLDialogElement>(null);
+  const open = dialog.value === name;
+  useEffect(() => {
+    if (open && !box.current?.open) box.current?.showModal();
+    if (!open && box.current?.open) box.current.close();
+  }, [open]);
+  return { box, open };
+}
+
+function close(): void {
+  dialog.value = null;
+}
+
+export function Palette() {
+  const { box, open } = useDialog('palette');
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  useEffect(() => {
+    setText('');
+    setAt(0);
+  }, [open]);
+  const isName = /^\S+:\d+$/.test(text.trim()) && history.value !== null;
+  const goTo = {
+    title: `Go to operation ${brief(text.trim(), 40)}`,
+    keys: [] as string[],
+    run: () => void go(text.trim()),
+  };
+  const found = !open
+    ? []
+    : COMMANDS.filter(each => each.when?.() ?? true)
+        .map(each => ({ each, score: fit(text, each.title) }))
+        .filter(({ score }) => score !== null)
+        .sort((a, b) => b.score! - a.score!)
+        .map(({ each }) => ({ title: each.title, keys: each.keys, run: each.run }));
+  const shown = (isName ? [goTo, ...found] : found).slice(0, 12);
+  const chosen = Math.min(at, shown.length - 1);
+  const act = (place: number) => {
+    close();
+    const command = shown[place];
+    // The dialog gives the focus back first.
+    if (command) requestAnimationFrame(() => command.run());
+  };
+  return (
+    <dialog
+      ref={box}
+      class="palette"
+      aria-label="Commands"
+      onClose={close}
+      onClick={event => event.target === box.current && close()}
+    >
+      {open && (
+        <>
+          <input
+            type="text"
+            role="combobox"
+            aria-expanded="true"
+            aria-controls="commands"
+            aria-activedescendant={chosen >= 0 ? `command-${chosen}` : undefined}
+            aria-label="Command"
+            placeholder="What to do, or the name of an operation such as T3:88"
+            spellcheck={false}
+            autocomplete="off"
+            autofocus
+            value={text}
+            onInput={event => {
+              setText(event.currentTarget.value);
+              setAt(0);
+            }}
+            onKeyDown={event => {
+              const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 }[event.key];
+              if (to !== undefined) {
+                event.preventDefault();
+                setAt((to + shown.length) % Math.max(1, shown.length));
+              } else if (event.key === 'Enter') {
+                event.preventDefault();
+                act(chosen);
+              }
+            }}
+          />
+          <ul id="commands" role="listbox" aria-label="Commands">
+            {shown.map((command, place) => (
+              <li id={`command-${place}`} role="option" aria-selected={place === chosen} onClick={() => act(place)}>
+                <span>{command.title}</span>
+                {command.keys[0] && <kbd>{command.keys[0]}</kbd>}
+              </li>
+            ))}
+          </ul>
+          {shown.length === 0 && <p class="quiet">Nothing is called so.</p>}
+        </>
+      )}
+    </dialog>
+  );
+}
+
+async function go(name: string): Promise<void> {
+  const place = await history.value?.place(name);
+  if (place != null) await showOperation(place);
+}
+
+const GROUPS = ['Move', 'Walk', 'Find', 'Look', 'Share', 'Other'] as const;
+
+export function Help() {
+  const { box, open } = useDialog('help');
+  return (
+    <dialog
+      ref={box}
+      class="help"
+      aria-labelledby="h-help"
+      onClose={close}
+      onClick={event => event.target === box.current && close()}
+    >
+      {open && (
+        <>
+          <h2 id="h-help">Keys and words</h2>
+          <div class="columns">
+            {GROUPS.map(group => (
+              <section>
+                <h3>{group}</h3>
+                <dl>
+                  {COMMANDS.filter(each => each.group === group && each.keys.length > 0).map(each => (
+                    <div>
+                      <dt>
+                        <kbd>{each.keys[0]}</kbd>
+                      </dt>
+                      <dd>{each.title}</dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            ))}
+            <section>
+              <h3>Everywhere</h3>
+              <dl>
+                <div>
+                  <dt>
+                    <kbd>Ctrl K</kbd>
+                  </dt>
+                  <dd>All commands (also Ctrl Shift P, and ⌘)</dd>
+                </div>
+                <div>
+                  <dt>
+                    <kbd>Tab</kbd>
+                  </dt>
+                  <dd>Next thing; Enter on a part of the specification shows the operation</dd>
+                </div>
+              </dl>
+            </section>
+          </div>
+          <h3>What can be looked for</h3>
+          <p>
+            <code>op:Dequeue</code> <code>val:49600</code> <code>thread:3</code> <code>status:blocked</code> (placed,
+            waiting, after, unfinished) <code>dur&gt;1ms</code> <code>before:T3:88</code> <code>after:T3:88</code>{' '}
+            <code>overlaps:T3:88</code> <code>name:T3:88</code>, the name of an argument as in <code>elem:7</code>, and
+            any other text. All must hold; <code>-</code> turns one round.
+          </p>
+          <h3>What the words mean</h3>
+          <p>
+            An operation is one call and has a timebox: it took effect somewhere inside. An interpretation is an order
+            of operations that explains what was recorded. Placed operations stand in it; the blocked one can stand
+            nowhere; waiting ones must come after it.
+          </p>
+          <button type="button" onClick={close}>
+            Close
+          </button>
+        </>
+      )}
+    </dialog>
+  );
+}

@@ -1,0 +1,135 @@
+// How often each action happened, and where the search had most to do.
+
+import type { Report } from '../data/types.ts';
+import { history, look, report, setScale } from '../state.ts';
+import { brief, count, many, seconds } from '../text.ts';
+import { Widest } from './side.tsx';
+
+export function CoverTab() {
+  const past = history.value;
+  if (!past) return null;
+  const { actions } = past.timeline;
+  const most = Math.max(1, ...actions.map(action => action.count));
+  const never = actions.filter(action => action.count === 0);
+  if (actions.length === 0) return <p class="empty">No actions are known.</p>;
+  return (
+    <div class="padded">
+      <p>
+        {many(actions.length - never.length, 'action')} of {actions.length} happened.{' '}
+        {never.length > 0 && (
+          <>
+            <strong class="odd">! never:</strong> {brief(never.map(action => action.name).join(', '), 600)}
+          </>
+        )}
+      </p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="How often each action happened">
+        <table class="cover">
+          <thead>
+            <tr>
+              <th scope="col">action</th>
+              <th scope="col">times</th>
+              <th scope="col">
+                <span class="offscreen">share</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {actions.slice(0, 100).map(action => (
+              <tr class={action.count === 0 ? 'odd' : ''}>
+                <th scope="row">{brief(action.name, 80)}</th>
+                <td class="number">{action.count === 0 ? '! never' : count(action.count)}</td>
+                <td class="wide">
+                  <meter
+                    min={0}
+                    max={most}
+                    value={action.count}
+                    aria-label={`${brief(action.name, 80)}: ${count(action.count)}`}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {actions.length > 100 && <p class="quiet">{actions.length - 100} more actions</p>}
+    </div>
+  );
+}
+
+/** The highest places of the overview, far enough apart to be different places. */
+function peaks(widths: number[], most = 8): { bucket: number; width: number }[] {
+  const apart = Math.max(2, Math.floor(widths.length / 40));
+  const found: { bucket: number; width: number }[] = [];
+  const order = widths
+    .map((width, bucket) => ({ width, bucket }))
+    .sort((a, b) => b.width - a.width || a.bucket - b.bucket);
+  for (const each of order) {
+    if (found.length >= most || each.width <= 1) break;
+    if (found.every(other => Math.abs(other.bucket - each.bucket) >= apart)) found.push(each);
+  }
+  return found;
+}
+
+export function SearchTab() {
+  const past = history.value;
+  const about = report.value;
+  if (!past || !about) return null;
+  const { overview, ranks } = past.timeline;
+  const found = peaks(overview.widths);
+  const size = ranks / Math.max(1, overview.widths.length);
+  return (
+    <div class="padded search">
+      <Figures report={about} />
+      <Widest report={about} />
+      {found.length > 0 && (
+        <section aria-labelledby="h-peaks">
+          <h3 id="h-peaks">Where many configurations were possible at once</h3>
+          <ul class="peaks">
+            {found.map(({ bucket, width }) => {
+              const flights = overview.flights[bucket];
+              return (
+                <li>
+                  <button
+                    type="button"
+                    class="op"
+                    onClick={() => {
+                      setScale('order');
+                      const middle = (bucket + 0.5) * size;
+                      const half = Math.max(24, size / 2);
+                      look('order', middle - half, middle + half);
+                    }}
+                  >
+                    {many(width, 'configuration')}
+                  </button>{' '}
+                  {flights !== undefined && `with ${many(flights, 'operation')} in flight, `}
+                  {Math.round((bucket / Math.max(1, overview.widths.length)) * 100)} % into the history
+                </li>
+              );
+            })}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Figures({ report: { stats } }: { report: Report }) {
+  const figures: [string, string][] = [
+    ['method', stats.method],
+    ['returned', count(stats.returned)],
+    ['evaluations', count(stats.evaluations)],
+    ['configurations reached', count(stats.generated)],
+    ['different ones', count(stats.distinct)],
+    ['took', seconds(stats.seconds)],
+  ];
+  return (
+    <dl class="record">
+      {figures.map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{brief(value, 120)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

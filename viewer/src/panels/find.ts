@@ -1,0 +1,102 @@
+// Runs the query of the filter box over the history, and walks from match to match.
+
+import { effect, signal } from '@preact/signals';
+import { type Candidate, matcher, parse } from '../search.ts';
+import { filter, history, matches, selection, statusOf } from '../state.ts';
+import { count, many } from '../text.ts';
+import { say, showOperation } from './local.ts';
+
+/** What is wrong with the query. */
+export const mistakes = signal<string[]>([]);
+/** True while operations are still being looked at. */
+export const isSearching = signal(false);
+
+/** Looks again whenever the query or the history changes. */
+export function followFilter(): () => void {
+  let turn = 0;
+  return effect(() => {
+    const query = filter.value;
+    const past = history.value;
+    turn += 1;
+    const mine = turn;
+    if (!past || query.trim() === '') {
+      matches.value = null;
+      mistakes.value = [];
+      isSearching.value = false;
+      return;
+    }
+    setTimeout(async () => {
+      if (mine !== turn) return;
+      const fields = new Set<string>();
+      for (const shape of past.timeline.shapes)
+        for (const name of [...shape.args, ...shape.results, ...shape.meta]) if (name) fields.add(name);
+      const read = parse(query, [...fields].slice(0, 60));
+      mistakes.value = read.errors;
+      if (read.terms.length === 0) {
+        matches.value = null;
+        return;
+      }
+      isSearching.value = true;
+      const others = new Map<string, { start: number; end: number | null }>();
+      for (const term of read.terms) {
+        if (term.kind !== 'before' && term.kind !== 'after' && term.kind !== 'overlaps') continue;
+        const place = await past.place(term.value);
+        const op = place === null ? null : past.op(place);
+        if (op) others.set(term.value, op);
+      }
+      const { test, errors } = matcher(read, name => others.get(name) ?? null);
+      mistakes.value = [...read.errors, ...errors];
+      const found: number[] = [];
+      const processes = past.timeline.processes;
+      const needsStatus = read.terms.some(term => term.kind === 'status');
+      await past.scan(
+        op => {
+          const candidate: Candidate = {
+            name: op.name,
+            process: processes[op.process] ?? '',
+            action: op.action,
+            text: op.text,
+            start: op.start,
+            end: op.end,
+            status: needsStatus ? statusOf(op.at) : '',
+            fields: [...op.args, ...op.results, ...op.meta],
+          };
+          if (test(candidate)) found.push(op.at);
+        },
+        () => mine !== turn,
+      );
+      if (mine !== turn) return;
+      matches.value = found;
+      isSearching.value = false;
+      say(`${many(found.length, 'match', 'matches')}`);
+    }, 120);
+  });
+}
+
+/** The place of the selection among the matches: how many come before it. */
+export function rankAmong(found: number[], place: number): number {
+  let low = 0;
+  let high = found.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (found[middle]! < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Goes to the next match, or with `-1` to the one before. */
+export async function nextMatch(by: 1 | -1): Promise<void> {
+  const found = matches.value;
+  if (!found || found.length === 0) {
+    say(found ? 'no matches' : 'there is no filter');
+    return;
+  }
+  const now = selection.value;
+  const at = now === null ? (by > 0 ? -1 : found.length) : rankAmong(found, now);
+  const on = now !== null && found[at] === now;
+  const next = by > 0 ? (on ? at + 1 : now === null ? 0 : at) : at - 1;
+  const place = found[(next + found.length) % found.length]!;
+  await showOperation(place);
+  say(`match ${count(((next + found.length) % found.length) + 1)} of ${count(found.length)}`);
+}

@@ -1,0 +1,236 @@
+// All ways to explain what happened before the failure, side by side: newest on top, one column for each.
+//
+// They have all but their last steps in common. Columns whose states are the same stand next to each other and share a
+// cell, and columns that are stuck for the same reason stand together under one head that can be folded. Choosing a
+// cell chooses the interpretation and the step; assuming its state leaves out the columns that do not fit.
+
+import { signal } from '@preact/signals';
+import type { Rejection, Report } from '../data/types.ts';
+import { ending, report, states, step } from '../state.ts';
+import { brief, count, letter, many } from '../text.ts';
+import { assume, fitting } from './focus.ts';
+import { arriving, choose, openMenu, showStep, ways } from './local.ts';
+import { short } from './outcome.ts';
+
+/** More columns than this are not drawn at once. */
+const COLUMNS = 24;
+const ROWS = 40;
+
+const folded = signal<ReadonlySet<string>>(new Set());
+const moreRows = signal(0);
+
+interface Group {
+  key: string;
+  title: string;
+  ways: number[];
+}
+
+/** The interpretations by why they are stuck, those first that most are stuck for. */
+function byReason(about: Report, rejection: Rejection, ways: number[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const way of ways) {
+    const state = rejection.interpretations[way]?.state ?? -1;
+    const reasons = rejection.reasons.filter(
+      reason => reason.states.includes(state) && (rejection.blocked === null || reason.op === rejection.blocked),
+    );
+    const key = reasons.map(reason => rejection.reasons.indexOf(reason)).join(',');
+    const title = reasons.length === 0 ? 'stuck' : reasons.map(reason => short(about, reason.why)).join('; ');
+    const group = groups.get(key) ?? { key, title, ways: [] };
+    group.ways.push(way);
+    groups.set(key, group);
+  }
+  return [...groups.values()].sort((a, b) => b.ways.length - a.ways.length);
+}
+
+export function Interpretations() {
+  const about = report.value;
+  const known = states.value;
+  const past = arriving();
+  if (!about || !past || about.verdict.kind !== 'rejected') return <p class="empty">There is no failure to explain.</p>;
+  if (!known) {
+    return (
+      <p class="empty">
+        Only the report is at hand: {many(ways.value, 'interpretation')} can be chosen with ‹ and › above, and the last
+        steps of the chosen one stand in the tab Steps.
+      </p>
+    );
+  }
+  const verdict = about.verdict;
+  const { endings } = known.part;
+  if (endings.length === 0) return <p class="empty">How interpretations end is not known here.</p>;
+  const fit = fitting.value;
+  const all = endings.map((_, way) => way).filter(way => fit === null || fit.includes(way));
+  // Neighbours that are alike share cells.
+  const path = (way: number) => endings[way]!.ids.join(' ');
+  const sorted = [...all].sort((a, b) => (path(a) < path(b) ? -1 : path(a) > path(b) ? 1 : a - b));
+  const groups = byReason(about, verdict, sorted);
+  const open = groups.filter(group => !folded.value.has(group.key));
+  let room = COLUMNS;
+  const columns = open.flatMap(group => {
+    const shown = group.ways.slice(0, Math.max(0, room));
+    room -= shown.length;
+    return shown;
+  });
+  // The chosen one is always there.
+  if (all.includes(ending.value) && !columns.includes(ending.value))
+    columns[Math.max(0, columns.length - 1)] = ending.value;
+  const common = past.timeline.steps;
+  const depth = Math.max(0, ...columns.map(way => endings[way]!.steps.length));
+  const rows = Math.min(depth, ROWS + moreRows.value);
+  const more = verdict.interpretations.length - endings.length;
+  return (
+    <div class="padded interpretations">
+      <p class="quiet">
+        {many(verdict.interpretations.length, 'interpretation')} of the {count(verdict.explained)} operations that are
+        explained; they have the first {count(common)} steps in common.
+        {fit !== null && ` ${fit.length} of ${endings.length} fit what is assumed.`}
+        {more > 0 && ` ${count(more)} are not in this page.`}
+      </p>
+      <ul class="groups">
+        {groups.slice(0, 40).map(group => {
+          const isOpen = !folded.value.has(group.key);
+          return (
+            <li>
+              <button
+                type="button"
+                class="fold"
+                aria-expanded={isOpen}
+                onClick={() => {
+                  const next = new Set(folded.value);
+                  if (isOpen) next.add(group.key);
+                  else next.delete(group.key);
+                  folded.value = next;
+                }}
+              >
+                {isOpen ? '▾' : '▸'} {many(group.ways.length, 'interpretation')} stuck because {brief(group.title, 160)}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {columns.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Interpretations, newest step on top">
+          <table class="ways">
+            <thead>
+              <tr>
+                <th scope="col">step</th>
+                {columns.map(way => (
+                  <th scope="col">
+                    <button
+                      type="button"
+                      class={`letter ${way === ending.value ? 'chosen' : ''}`}
+                      aria-pressed={way === ending.value}
+                      onClick={() => choose(way)}
+                    >
+                      {way + 1}
+                    </button>{' '}
+                    → {letter(verdict.interpretations[way]?.state ?? 0)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {Array.from({ length: rows }, (_, row) => depth - 1 - row).map(at => (
+                <tr>
+                  <th scope="row">#{count(common + at + 1)}</th>
+                  {cells(columns, at).map(({ ways }) => (
+                    <Cell ways={ways} at={at} common={common} />
+                  ))}
+                </tr>
+              ))}
+              {rows < depth && (
+                <tr>
+                  <th scope="row">…</th>
+                  <td colSpan={columns.length}>
+                    <button type="button" class="more" onClick={() => (moreRows.value += ROWS)}>
+                      {count(depth - rows)} more steps
+                    </button>
+                  </td>
+                </tr>
+              )}
+              <tr>
+                <th scope="row">#{count(common)}</th>
+                <td colSpan={columns.length} class="trunk">
+                  {common === 0 ? (
+                    'the first state'
+                  ) : (
+                    <button type="button" class="op" onClick={() => void showStep(common - 1)}>
+                      what all of them have in common
+                    </button>
+                  )}
+                </td>
+              </tr>
+            </tbody>
+          </table>
+        </div>
+      )}
+      {room < 0 || columns.length < open.reduce((sum, group) => sum + group.ways.length, 0) ? (
+        <p class="quiet">The first {columns.length} are drawn; fold a group, or assume a state, to see others.</p>
+      ) : null}
+    </div>
+  );
+}
+
+/** Neighbours that are in the same state after the step share a cell. */
+function cells(columns: number[], at: number): { ways: number[] }[] {
+  const { endings } = states.value!.part;
+  const found: { ways: number[]; id: string | undefined }[] = [];
+  for (const way of columns) {
+    const id = endings[way]!.ids[at] ?? (at < endings[way]!.steps.length ? `?${way}` : undefined);
+    const last = found[found.length - 1];
+    const same = last && last.id === id && endings[last.ways[0]!]!.steps[at]?.op === endings[way]!.steps[at]?.op;
+    if (same) last.ways.push(way);
+    else found.push({ ways: [way], id });
+  }
+  return found;
+}
+
+function Cell({ ways, at, common }: { ways: number[]; at: number; common: number }) {
+  const past = arriving()!;
+  const first = ways[0]!;
+  const end = states.value!.part.endings[first]!;
+  const taken = end.steps[at];
+  if (!taken) return <td colSpan={ways.length} class="none" />;
+  const op = past.op(taken.op);
+  const id = end.ids[at];
+  const chosen = ways.includes(ending.value) && step.value === common + at;
+  return (
+    <td
+      colSpan={ways.length}
+      class={`${ways.includes(ending.value) ? 'chosen' : ''} ${chosen ? 'active' : ''}`}
+      onContextMenu={event => {
+        event.preventDefault();
+        openMenu({
+          x: event.clientX,
+          y: event.clientY,
+          ...(op ? { name: op.name } : {}),
+          ...(id ? { state: id } : {}),
+        });
+      }}
+    >
+      <button
+        type="button"
+        class="op"
+        onClick={() => {
+          if (!ways.includes(ending.value)) choose(first);
+          void showStep(common + at);
+        }}
+      >
+        {op ? brief(`${op.name} ${op.text}`, 48) : '…'}
+        {taken.partway && ' ◐'}
+      </button>
+      {id && op && (
+        <button
+          type="button"
+          class="small"
+          title={`Assume state ${id}`}
+          aria-label={`Assume the state after ${brief(op.name, 40)}`}
+          onClick={() => assume(`${op.name} = ${id}`)}
+        >
+          =
+        </button>
+      )}
+      {id && <code class="quiet">{id.slice(0, 6)}</code>}
+    </td>
+  );
+}

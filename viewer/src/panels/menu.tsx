@@ -1,0 +1,134 @@
+// The menu of an operation or a state: what can be assumed about it, and what can be looked for around it.
+
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { ending, filter, history, pins, states, stepOf, tab } from '../state.ts';
+import { brief } from '../text.ts';
+import { assume, pending } from './focus.ts';
+import { copy, menu, showOperation } from './local.ts';
+import { step } from './toolbar.tsx';
+
+export function ContextMenu() {
+  const about = menu.value;
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (!about) return;
+    const before = document.activeElement as HTMLElement | null;
+    const element = box.current;
+    if (element) {
+      // Kept inside the window, whatever its size.
+      const { width, height } = element.getBoundingClientRect();
+      element.style.left = `${Math.max(4, Math.min(about.x, innerWidth - width - 4))}px`;
+      element.style.top = `${Math.max(4, Math.min(about.y, innerHeight - height - 4))}px`;
+      element.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    }
+    const close = (event: Event) => {
+      if (!element?.contains(event.target as Node)) menu.value = null;
+    };
+    addEventListener('pointerdown', close);
+    return () => {
+      removeEventListener('pointerdown', close);
+      if (before?.isConnected && document.activeElement === document.body) before.focus({ preventScroll: true });
+    };
+  }, [about]);
+  if (!about) return null;
+  const items = itemsOf(about.name ?? null, about.state ?? null);
+  return (
+    <div
+      ref={box}
+      class="menu context"
+      role="menu"
+      aria-label={brief(about.name ?? `state ${about.state}`, 60)}
+      onKeyDown={event => {
+        if (event.key === 'Escape' || event.key === 'Tab') {
+          event.stopPropagation();
+          event.preventDefault();
+          menu.value = null;
+        } else step(event, box.current!);
+      }}
+    >
+      <p class="title" role="presentation">
+        {brief(about.name ?? `state ${about.state}`, 60)}
+      </p>
+      {items.map(([title, act]) => (
+        <button
+          type="button"
+          role="menuitem"
+          tabIndex={-1}
+          onClick={() => {
+            menu.value = null;
+            act();
+          }}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function itemsOf(name: string | null, state: string | null): [string, () => void][] {
+  const items: [string, () => void][] = [];
+  if (state && !name) {
+    const op = opOfState(state);
+    if (op) items.push(['Assume this state', () => assume(`${op} = ${state}`)]);
+    items.push(['Copy its fingerprint', () => void copy(state, 'the fingerprint')]);
+  }
+  if (name) {
+    items.push(['Assume this before …', () => (pending.value = { name, before: true })]);
+    items.push(['Assume this after …', () => (pending.value = { name, before: false })]);
+    items.push([
+      'Assume the state after it',
+      async () => {
+        const id = state ?? (await stateAfter(name));
+        if (id) assume(`${name} = ${id}`);
+      },
+    ]);
+    items.push(['Show in the timeline', () => void goTo(name, true)]);
+    items.push([
+      'Show what was recorded',
+      async () => {
+        await goTo(name, false);
+        tab.value = 'log';
+      },
+    ]);
+    items.push(['Find what overlaps it', () => (filter.value = `overlaps:${name}`)]);
+    items.push(['Find what returned before it', () => (filter.value = `before:${name}`)]);
+    items.push(['Find what began after it', () => (filter.value = `after:${name}`)]);
+    items.push([
+      'Pin its lane',
+      async () => {
+        const past = history.value;
+        const place = await past?.place(name);
+        const op = place == null ? null : past?.op(place);
+        if (op && !pins.value.includes(op.process)) pins.value = [...pins.value, op.process];
+      },
+    ]);
+    items.push(['Copy its name', () => void copy(name, 'the name')]);
+  }
+  return items;
+}
+
+async function goTo(name: string, fit: boolean): Promise<void> {
+  const place = await history.value?.place(name);
+  if (place != null) await showOperation(place, fit);
+}
+
+async function stateAfter(name: string): Promise<string | null> {
+  const place = await history.value?.place(name);
+  const at = place == null ? null : stepOf(place);
+  return at === null ? null : (states.value?.id(at + 1, ending.value) ?? null);
+}
+
+/** The operation whose step leads to a state, along the chosen interpretation. */
+function opOfState(id: string): string | null {
+  const known = states.value;
+  const past = history.value;
+  if (!known || !past) return null;
+  for (const { steps, ids } of known.part.endings) {
+    const at = ids.lastIndexOf(id);
+    if (at >= 0) return past.name(steps[at]!.op);
+  }
+  const at = known.part.ids.lastIndexOf(id);
+  const op = at < 0 ? null : past.opAtStep(known.part.first + at - 1);
+  return op === null ? null : past.name(op);
+}

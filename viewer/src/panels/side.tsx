@@ -1,0 +1,312 @@
+// The right side: why it is stuck, the states that are possible, what was expected, what would be if, what to do next.
+
+import { useMemo, useState } from 'preact/hooks';
+import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
+import { ending, history } from '../state.ts';
+import { brief, count, letter, many } from '../text.ts';
+import { assumptions, fitting } from './focus.ts';
+import { choose, openMenu, ways } from './local.ts';
+import { Command, Copy, Few, Op, Section } from './parts.tsx';
+import { Marked, marked, Value } from './value.tsx';
+import { Reasons, Violated } from './why.tsx';
+import { Window } from './window.tsx';
+import { assumed, came, checkAgain } from './words.ts';
+
+/** All of it. */
+export function Side({ report }: { report: Report }) {
+  const { verdict } = report;
+  const none = report.history.operations === 0;
+  return (
+    <aside id="why" class="side" tabIndex={-1} aria-label="Explanation">
+      {verdict.kind === 'rejected' && <Rejected report={report} rejection={verdict} />}
+      {verdict.kind === 'violated' && (
+        <>
+          <Section id="h-why" title="Why it is stuck">
+            <Violated report={report} violation={verdict} />
+          </Section>
+          <Section id="h-states" title="States that break it">
+            <Possible states={verdict.states} choosable={[]} />
+          </Section>
+        </>
+      )}
+      {!none && verdict.kind === 'inconclusive' && (
+        <Section id="h-why" title="Why it stopped">
+          <article class="card odd">
+            <p>{brief(verdict.stop, 600)}</p>
+            <p class="quiet">
+              Nothing was found against the history, and nothing proves it right.{' '}
+              {many(report.stats.returned, 'operation')} had returned by then.
+            </p>
+          </article>
+          <Widest report={report} />
+          <article class="card">
+            <h3>What can help</h3>
+            <ul class="hints">
+              <li>Record tighter timeboxes at the widest place: what does not overlap is not tried in both orders.</li>
+              <li>Let the check run longer, or give it more memory.</li>
+              <li>Record fewer operations at once, or split the history by keys that do not touch each other.</li>
+              <li>Record results that are left open: a value that is known is not guessed.</li>
+            </ul>
+          </article>
+        </Section>
+      )}
+      {none && (
+        <Section id="h-why" title="What to do">
+          <article class="card">
+            <p>
+              No verdict can be wrong about nothing, and none is worth anything. Record the program again, and see that
+              the files of its processes are in the directory that is checked.
+            </p>
+          </article>
+        </Section>
+      )}
+      {!none && verdict.kind === 'accepted' && (
+        <Section id="h-why" title="Why it is accepted">
+          <article class="card good">
+            {(history.value?.timeline.steps ?? 0) > 0 ? (
+              <p>
+                An order of the operations was found that the specification allows and that respects when each of them
+                ran. It was replayed step by step, without searching; it stands among the steps, newest first.
+              </p>
+            ) : (
+              <p>
+                An order of the operations exists that the specification allows and that respects when each of them ran.
+                It is not in this page. How it was found: {brief(report.stats.method, 200)}.
+              </p>
+            )}
+          </article>
+          <Widest report={report} />
+        </Section>
+      )}
+      <Next report={report} />
+    </aside>
+  );
+}
+
+function Rejected({ report, rejection }: { report: Report; rejection: Rejection }) {
+  const choosable = rejection.states.map((_, state) =>
+    rejection.interpretations.findIndex(each => each.state === state),
+  );
+  return (
+    <>
+      <Section id="h-why" title="Why it is stuck">
+        <Reasons
+          report={report}
+          reasons={rejection.reasons}
+          blocked={rejection.blocked}
+          total={rejection.states.length}
+        />
+      </Section>
+      {rejection.states.length > 0 && (
+        <Section id="h-states" title="Possible states">
+          <p class="quiet lead">
+            {rejection.states.length === 1
+              ? 'One state explains everything before it.'
+              : `${count(rejection.states.length)} states explain everything before it. What differs is marked.`}
+          </p>
+          <Possible states={rejection.states} choosable={choosable} />
+        </Section>
+      )}
+      <Expected report={report} rejection={rejection} />
+      {rejection.what_ifs.length > 0 && (
+        <Section id="h-ifs" title="What if (checked again)">
+          <ul class="card ifs">
+            {rejection.what_ifs.map(each => (
+              <li>
+                <strong>{assumed(each.assumption)}</strong>:{' '}
+                <Came report={report} outcome={each.outcome} assumption={each.assumption} from={rejection.explained} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      {rejection.window && <Window report={report} window={rejection.window} blocked={rejection.blocked} />}
+    </>
+  );
+}
+
+/** The states, with what differs between them; choosing one chooses the interpretation that leads there. */
+function Possible({ states, choosable }: { states: State[]; choosable: number[] }) {
+  const [every, setEvery] = useState(false);
+  const names = states[0]?.variables.map(field => field.name) ?? [];
+  // Many states are compared with each other, and they do not change while one chooses among them.
+  const columns = useMemo(
+    () => names.map((_, at) => marked(states.map(state => state.variables[at]?.value ?? ''))),
+    [states],
+  );
+  const same = columns.map(values => values.every(words => words.every(word => !word.differs)));
+  const hidden = states.length > 1 ? same.filter(Boolean).length : 0;
+  const fits = fitting.value;
+  return (
+    <ul class="card states">
+      <Few
+        items={states}
+        most={12}
+        draw={(state, at) => {
+          const way = choosable[at] ?? -1;
+          const canChoose = way >= 0 && way < ways.value;
+          const chosen = canChoose && ending.value === way;
+          const out = canChoose && fits !== null && !fits.includes(way);
+          return (
+            <li class={`${chosen ? 'chosen' : ''} ${out ? 'pruned' : ''}`}>
+              <button
+                type="button"
+                class="letter"
+                aria-pressed={chosen}
+                disabled={!canChoose}
+                title={!canChoose ? `state ${state.id}` : `Show how it came to state ${letter(at)} (${state.id})`}
+                onClick={() => choose(way)}
+                onContextMenu={event => {
+                  event.preventDefault();
+                  openMenu({ x: event.clientX, y: event.clientY, state: state.id });
+                }}
+              >
+                {letter(at)}
+              </button>
+              <dl>
+                {names.map((name, variable) =>
+                  hidden > 0 && same[variable] && !every ? null : (
+                    <div>
+                      <dt>{brief(name, 60)}</dt>
+                      <dd>
+                        <Marked words={columns[variable]?.[at] ?? []} />
+                      </dd>
+                    </div>
+                  ),
+                )}
+              </dl>
+            </li>
+          );
+        }}
+      />
+      {hidden > 0 && (
+        <li class="rest">
+          <button type="button" class="more" aria-pressed={every} onClick={() => setEvery(!every)}>
+            {every ? 'hide what is the same in all' : `${many(hidden, 'variable')} the same in all`}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function fields(values: Field[]) {
+  return values.map((field, at) => (
+    <>
+      {at > 0 && ', '}
+      {field.name && <>{brief(field.name, 40)} = </>}
+      <Value text={field.value} width={200} />
+    </>
+  ));
+}
+
+function Expected({ report, rejection }: { report: Report; rejection: Rejection }) {
+  const { expected, expects_more, blocked } = rejection;
+  if (expected.length === 0) return null;
+  const got = blocked === null ? null : report.operations[blocked];
+  return (
+    <Section id="h-expected" title="Expected instead">
+      <div class="card expected">
+        <p>
+          {expected.slice(0, 12).map((results, at) => (
+            <>
+              {at > 0 && (at === Math.min(expected.length, 12) - 1 && !expects_more ? ' or ' : ', ')}
+              <code class="good">{results.length === 0 ? 'no result' : fields(results)}</code>
+            </>
+          ))}
+          {(expects_more || expected.length > 12) && ' and others'}
+          {got && got.results.length > 0 && (
+            <>
+              {' '}
+              instead of <code class="bad">{fields(got.results)}</code>
+            </>
+          )}
+        </p>
+      </div>
+    </Section>
+  );
+}
+
+function Came({
+  report,
+  outcome,
+  assumption,
+  from,
+}: {
+  report: Report;
+  outcome: Consequence;
+  assumption: Assumption;
+  from: number;
+}) {
+  const blocked = outcome.kind === 'rejected' ? outcome.blocked : null;
+  const bare = outcome.kind === 'rejected' ? { ...outcome, blocked: null } : outcome;
+  const sign = outcome.kind === 'accepted' ? '✓ ' : '';
+  return (
+    <>
+      {sign}
+      {brief(came(report, bare, assumption, from), 400)}
+      {blocked !== null && (
+        <>
+          {' '}
+          at <Op report={report} op={blocked} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Where most configurations were possible at once, and what caused it. */
+export function Widest({ report }: { report: Report }) {
+  const { widest } = report.stats;
+  if (!widest) return null;
+  return (
+    <article class="card">
+      <h3>Where the search was widest</h3>
+      <p>
+        {many(widest.width, 'configuration')} were possible at once
+        {widest.at !== null && (
+          <>
+            {' '}
+            when <Op report={report} op={widest.at} /> returned
+          </>
+        )}
+        .
+      </p>
+      {widest.in_flight.length > 0 && (
+        <details>
+          <summary>{many(widest.in_flight.length, 'timebox overlaps', 'timeboxes overlap')} there</summary>
+          <ul class="ops">
+            <Few
+              items={widest.in_flight}
+              most={40}
+              draw={op => (
+                <li>
+                  <Op report={report} op={op} />
+                </li>
+              )}
+            />
+          </ul>
+        </details>
+      )}
+    </article>
+  );
+}
+
+function Next({ report }: { report: Report }) {
+  if (report.next.length === 0) return null;
+  const chips = assumptions.value;
+  const check = chips.length > 0 ? checkAgain(report, chips) : null;
+  return (
+    <Section id="h-next" title="Next">
+      <ul class="card commands">
+        {report.next.map(each => (
+          <Command what={each.what} line={each.line} />
+        ))}
+        {check && <Command what="check under these assumptions" line={check} />}
+      </ul>
+      {report.next.length > 1 && (
+        <Copy text={report.next.map(each => each.line).join('\n')} what="all commands" label="Copy all" />
+      )}
+    </Section>
+  );
+}

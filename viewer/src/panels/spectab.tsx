@@ -1,0 +1,159 @@
+// The specification, with what became of its parts in the margin.
+
+import type { Outcome, Report, Span } from '../data/types.ts';
+import { report } from '../state.ts';
+import { brief, unitOfByte, visible } from '../text.ts';
+import { specAt } from './local.ts';
+import { glyph, gravest } from './outcome.ts';
+import { Rows } from './virtual.tsx';
+
+interface Mark {
+  /** Columns of the line, in UTF-16 units. */
+  from: number;
+  to: number;
+  outcome: Outcome | null;
+}
+
+interface Lines {
+  text: string[];
+  marks: Map<number, Mark[]>;
+}
+
+const read = new WeakMap<Report, Lines[]>();
+
+/** The spans of the report, with what became of them. */
+function spans(about: Report): { span: Span; outcome: Outcome | null }[] {
+  const { verdict } = about;
+  if (verdict.kind === 'violated')
+    return verdict.conjuncts.map(each => ({ span: each.span, outcome: gravest(each.outcomes) }));
+  if (verdict.kind !== 'rejected') return [];
+  return verdict.reasons
+    .filter(reason => verdict.blocked === null || reason.op === verdict.blocked)
+    .flatMap(({ why }): { span: Span; outcome: Outcome | null }[] => {
+      if (why.kind === 'guard')
+        return why.conjuncts.map(each => ({ span: each.span, outcome: gravest(each.outcomes) }));
+      if (why.kind === 'excluded') return [{ span: why.span, outcome: 'false' }];
+      if (why.kind === 'error' && why.span) return [{ span: why.span, outcome: { error: why.message } }];
+      return [];
+    });
+}
+
+function linesOf(about: Report): Lines[] {
+  const known = read.get(about);
+  if (known) return known;
+  const made = about.sources.map((source, place): Lines => {
+    const text = source.text.split('\n').map(line => line.replace(/\r$/, ''));
+    const starts = [0];
+    for (let at = source.text.indexOf('\n'); at !== -1; at = source.text.indexOf('\n', at + 1)) starts.push(at + 1);
+    const marks = new Map<number, Mark[]>();
+    for (const { span, outcome } of spans(about)) {
+      if (span.source !== place) continue;
+      const from = unitOfByte(source.text, span.start);
+      const to = unitOfByte(source.text, span.end);
+      let line = starts.findLastIndex(start => start <= from);
+      for (; line < starts.length && starts[line]! < to; line += 1) {
+        const begin = starts[line]!;
+        const length = text[line]!.length;
+        const indent = text[line]!.search(/\S|$/);
+        const mark = { from: Math.max(from - begin, indent), to: Math.min(to - begin, length), outcome };
+        if (mark.from < mark.to) marks.set(line, [...(marks.get(line) ?? []), mark]);
+      }
+    }
+    return { text, marks };
+  });
+  read.set(about, made);
+  return made;
+}
+
+export function SpecTab() {
+  const about = report.value;
+  if (!about || about.sources.length === 0)
+    return <p class="empty">The specification is not written in a text that could be shown.</p>;
+  const lines = linesOf(about);
+  const at = specAt.value ?? {
+    source: Math.max(
+      0,
+      lines.findIndex(each => each.marks.size > 0),
+    ),
+    line: 0,
+  };
+  const shown = lines[at.source] ?? lines[0]!;
+  const marked = [...shown.marks.keys()].sort((a, b) => a - b);
+  const isBad = (line: number) =>
+    shown.marks.get(line)!.some(mark => mark.outcome && ['bad', 'odd'].includes(glyph(mark.outcome).tone));
+  const first = marked.find(isBad) ?? marked[0];
+  const active = at.line > 0 ? at.line - 1 : (first ?? 0);
+  return (
+    <div class="spec">
+      {about.sources.length > 1 && (
+        <div class="sources" role="group" aria-label="Sources">
+          {about.sources.slice(0, 40).map((source, place) => (
+            <button
+              type="button"
+              class="small"
+              aria-pressed={place === at.source}
+              onClick={() => (specAt.value = { source: place, line: 0 })}
+            >
+              {brief(source.path.split('/').pop() ?? source.path, 40)}
+            </button>
+          ))}
+        </div>
+      )}
+      <Rows
+        key={at.source}
+        label={`Source of ${brief(about.sources[at.source]?.path ?? '', 80)}`}
+        count={shown.text.length}
+        height={20}
+        columns={3}
+        active={active}
+        onActive={line => (specAt.value = { source: at.source, line: line + 1 })}
+        rowClass={line => {
+          const mark = shown.marks.get(line)?.[0];
+          return mark?.outcome ? glyph(mark.outcome).tone : '';
+        }}
+        draw={line => <Line text={shown.text[line]!} marks={shown.marks.get(line) ?? []} line={line} />}
+      />
+    </div>
+  );
+}
+
+function Line({ text, marks, line }: { text: string; marks: Mark[]; line: number }) {
+  const outcome = marks.length > 0 ? gravest(marks.flatMap(mark => (mark.outcome ? [mark.outcome] : []))) : null;
+  const sign = outcome ? glyph(outcome) : null;
+  const mark = marks.find(each => each.outcome === outcome) ?? marks[0];
+  // A line may be as long as somebody made it.
+  const shown = text.length > 500 ? text.slice(0, 500) : text;
+  const from = mark ? Math.min(mark.from, shown.length) : 0;
+  const to = mark ? Math.min(mark.to, shown.length) : 0;
+  return (
+    <>
+      <span role="gridcell" class="number">
+        {line + 1}
+      </span>
+      <span role="gridcell" class={`margin ${sign?.tone ?? ''}`}>
+        {sign && (
+          <>
+            <span aria-hidden="true">{sign.sign}</span> {sign.word === 'not reached' ? '' : sign.word}
+          </>
+        )}
+      </span>
+      <code role="gridcell">
+        {mark ? (
+          <>
+            {tidy(shown.slice(0, from))}
+            <mark class={sign?.tone ?? ''}>{tidy(shown.slice(from, to))}</mark>
+            {tidy(shown.slice(to))}
+          </>
+        ) : (
+          tidy(shown)
+        )}
+        {text.length > 500 && '…'}
+      </code>
+    </>
+  );
+}
+
+/** Tabs are blanks here, and everything else that cannot be seen is shown. */
+function tidy(text: string): string {
+  return visible(text.replace(/\t/g, '    '));
+}

@@ -1,0 +1,273 @@
+// One state: every variable, what the step changed in it, and expressions that somebody wants to see.
+//
+// Functions and records are tables. `A`, `M` and `D` stand for added, modified and deleted, against the state before.
+
+import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import {
+  ending,
+  history,
+  problem,
+  refresh,
+  run,
+  showStatesUntil,
+  states,
+  step,
+  stepAt,
+  stepCount,
+  watch,
+} from '../state.ts';
+import { brief, count } from '../text.ts';
+import { assume } from './focus.ts';
+import { arriving } from './local.ts';
+import { Copy } from './parts.tsx';
+import { Pieces } from './steps.tsx';
+import { columnsOf, isTable, type Node, parseValue, print } from './tla.ts';
+import { Value } from './value.tsx';
+
+const hideSame = signal(false);
+/** A table with more rows shows the first of them. */
+const ROWS = 60;
+
+export function StateTab() {
+  const known = states.value;
+  const past = arriving();
+  if (!known || !past || known.part.ids.length === 0) return <p class="empty">States are not known here.</p>;
+  const at = step.value ?? stepCount.value - 1;
+  const after = known.state(at + 1, ending.value);
+  const before = known.state(at, ending.value);
+  const id = known.id(at + 1, ending.value);
+  const taken = stepAt(at);
+  const op = taken ? past.op(taken.op) : null;
+  const variables = known.variables;
+  const changed = variables.map((_, variable) => !!before && !!after && before[variable] !== after[variable]);
+  return (
+    <div class="padded state">
+      <div class="line">
+        <h3>
+          {at < 0 ? 'The first state' : <>State after step #{count(at + 1)}</>}
+          {op && <code> {brief(`${op.name} ${op.text}`, 80)}</code>}
+        </h3>
+        {id && <code class="quiet">{id}</code>}
+        <label>
+          <input
+            type="checkbox"
+            checked={hideSame.value}
+            onChange={event => (hideSame.value = event.currentTarget.checked)}
+          />{' '}
+          hide unmodified
+        </label>
+        {id && op && (
+          <button type="button" class="small" onClick={() => assume(`${op.name} = ${id}`)}>
+            Assume this state
+          </button>
+        )}
+        {after && <Copy text={variables.map((name, at) => `/\\ ${name} = ${after[at]}`).join('\n')} what="the state" />}
+      </div>
+      {!after && <Unknown at={at} />}
+      {after && (
+        <table class="variables">
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="offscreen">Change</span>
+              </th>
+              <th scope="col">Variable</th>
+              <th scope="col">Value</th>
+            </tr>
+          </thead>
+          <tbody>
+            {variables.map((name, variable) =>
+              hideSame.value && !changed[variable] ? null : (
+                <tr class={changed[variable] ? 'changed' : ''}>
+                  <td>{changed[variable] ? <b title="modified">M</b> : ''}</td>
+                  <th scope="row">
+                    {variable >= variables.length - known.part.watched && (
+                      <span title="an expression that you watch">ƒ </span>
+                    )}
+                    {brief(name, 80) || 'state'}
+                  </th>
+                  <td>
+                    <Shown before={before?.[variable] ?? null} after={after[variable]!} />
+                  </td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        </table>
+      )}
+      <Watch />
+    </div>
+  );
+}
+
+function Unknown({ at }: { at: number }) {
+  const known = states.value!;
+  const { first, until } = known.part;
+  return (
+    <p class="quiet">
+      States are here after steps {count(first)} to {count(until)}.{' '}
+      {run.value?.served ? (
+        <button
+          type="button"
+          class="small"
+          onClick={() => void showStatesUntil(Math.min(at + 200, history.value?.timeline.steps ?? at))}
+        >
+          Load those around step #{count(at + 1)}
+        </button>
+      ) : (
+        'A page that is served shows all of them: see the commands on the right.'
+      )}
+    </p>
+  );
+}
+
+/** A value and what became of it. */
+function Shown({ before, after }: { before: string | null; after: string }) {
+  const node = parseValue(after);
+  if (isTable(node)) {
+    const old = before === null ? null : parseValue(before);
+    return <Table node={node} before={isTable(old) ? old : null} marks={before !== null} />;
+  }
+  if (before !== null && before !== after) return <Pieces before={before} after={after} width={600} />;
+  return <Value text={after} width={600} />;
+}
+
+function Table({
+  node,
+  before,
+  marks,
+}: {
+  node: Node & { kind: 'record' | 'function' };
+  before: (Node & { kind: 'record' | 'function' }) | null;
+  marks: boolean;
+}) {
+  const [all, setAll] = useState(false);
+  const columns = columnsOf(node);
+  const old = new Map((before?.entries ?? []).map(({ key, value }) => [key, print(value)]));
+  const keys = new Set(node.entries.map(({ key }) => key));
+  const gone = marks && before ? before.entries.filter(({ key }) => !keys.has(key)) : [];
+  const rows = node.entries.map(({ key, value }) => {
+    const was = old.get(key);
+    const now = print(value);
+    const mark = !marks || !before ? '' : was === undefined ? 'A' : was !== now ? 'M' : '';
+    return { key, value, was, now, mark };
+  });
+  const kept = hideSame.value && marks && before ? rows.filter(row => row.mark !== '') : rows;
+  const shown = all ? kept.slice(0, 2000) : kept.slice(0, ROWS);
+  return (
+    <table class="function">
+      {columns && (
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="offscreen">Change</span>
+            </th>
+            <th scope="col">key</th>
+            {columns.map(column => (
+              <th scope="col">{brief(column, 40)}</th>
+            ))}
+          </tr>
+        </thead>
+      )}
+      <tbody>
+        {shown.map(row => (
+          <tr class={row.mark}>
+            <td class="mark">{row.mark}</td>
+            <th scope="row">{brief(row.key, 60)}</th>
+            {columns && row.value.kind === 'record' ? (
+              row.value.entries.map(({ value }) => (
+                <td>
+                  <Value text={print(value)} />
+                </td>
+              ))
+            ) : (
+              <td>
+                {row.mark === 'M' && row.was !== undefined ? (
+                  <Pieces before={row.was} after={row.now} width={200} />
+                ) : (
+                  <Value text={row.now} />
+                )}
+              </td>
+            )}
+          </tr>
+        ))}
+        {gone.slice(0, ROWS).map(({ key, value }) => (
+          <tr class="D">
+            <td class="mark">D</td>
+            <th scope="row">
+              <del>{brief(key, 60)}</del>
+            </th>
+            <td colSpan={columns?.length ?? 1}>
+              <del>{brief(print(value), 200)}</del>
+            </td>
+          </tr>
+        ))}
+        {kept.length > shown.length && (
+          <tr>
+            <td />
+            <td colSpan={2}>
+              <button type="button" class="more" onClick={() => setAll(true)}>
+                {count(kept.length - shown.length)} more
+              </button>
+            </td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+/** Expressions to evaluate in every state. Only a server can. */
+function Watch() {
+  const [text, setText] = useState('');
+  if (!run.value?.served?.evaluate) return null;
+  const add = async () => {
+    const expression = text.trim();
+    if (expression === '' || watch.value.includes(expression)) return;
+    const before = watch.value;
+    watch.value = [...before, expression];
+    await refresh();
+    // An expression that has no value is not asked for again.
+    if (problem.value) watch.value = before;
+    else setText('');
+  };
+  return (
+    <form
+      class="watch"
+      onSubmit={event => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <label>
+        Watch a TLA+ expression{' '}
+        <input
+          type="text"
+          value={text}
+          placeholder="Len(queue)"
+          spellcheck={false}
+          onInput={event => setText(event.currentTarget.value)}
+        />
+      </label>{' '}
+      <button type="submit" class="small">
+        Evaluate
+      </button>
+      {watch.value.map(expression => (
+        <span class="chip">
+          <code>{brief(expression, 80)}</code>
+          <button
+            type="button"
+            aria-label={`Stop watching ${brief(expression, 80)}`}
+            onClick={() => {
+              watch.value = watch.value.filter(each => each !== expression);
+              void refresh();
+            }}
+          >
+            ×
+          </button>
+        </span>
+      ))}
+    </form>
+  );
+}

@@ -1,0 +1,324 @@
+// The steps, newest first: what happened, when, and what it changed. The first row is the operation that is stuck.
+//
+// The list is also what the canvas is for those who cannot see it: every operation that was placed has a row.
+
+import { diff } from '../data/diff.ts';
+import type { Op } from '../data/history.ts';
+import type { Report } from '../data/types.ts';
+import {
+  blocked,
+  ending,
+  matches,
+  report,
+  select,
+  selection,
+  states,
+  step,
+  stepAt,
+  stepCount,
+  stepOf,
+} from '../state.ts';
+import { brief, count, head, many, visible } from '../text.ts';
+import { assume, pending } from './focus.ts';
+import { arriving, openMenu, showOperation, showStep, windowWidth } from './local.ts';
+import { failing, short } from './outcome.ts';
+import { Op as OpButton } from './parts.tsx';
+import { Rows } from './virtual.tsx';
+
+const HEIGHT = 24;
+
+/** When an operation ran, as it was recorded: times are too large for numbers, so they are added as whole ones. */
+export function timebox(op: Op, origin: string): string {
+  const zero = BigInt(origin);
+  const end = op.end === null ? '…' : String(zero + BigInt(Math.round(op.end)));
+  return `[${zero + BigInt(Math.round(op.start))}, ${end}]`;
+}
+
+/** Whether a place is among the matches. */
+function isMatch(found: ArrayLike<number> | null, place: number): boolean {
+  if (!found) return false;
+  let low = 0;
+  let high = found.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (found[middle]! < place) low = middle + 1;
+    else high = middle;
+  }
+  return found[low] === place;
+}
+
+/** The list. */
+export function Steps() {
+  const past = arriving();
+  const about = report.value;
+  if (!past || !about) return null;
+  const stuck = blocked.value;
+  const total = stepCount.value;
+  const lead = stuck === null ? 0 : 1;
+  if (total === 0 && (lead === 0 || states.value === null)) return <Recent report={about} />;
+  const known = states.value;
+  const common = past.timeline.steps;
+  const single = known?.variables.length === 1 ? known.variables[0] : null;
+  const stepOfRow = (row: number) => total - 1 - (row - lead);
+  const onStuck = stuck !== null && selection.value === stuck && stepOf(stuck) === null;
+  const active = onStuck ? 0 : step.value === null ? null : lead + total - 1 - step.value;
+  return (
+    <Rows
+      label="Steps, newest first"
+      count={total + lead}
+      height={HEIGHT}
+      columns={6}
+      active={active}
+      header={
+        <>
+          <span role="columnheader">step ↓ back</span>
+          <span role="columnheader">process</span>
+          <span role="columnheader">action</span>
+          <span role="columnheader" class="time">
+            timebox
+          </span>
+          <span role="columnheader">{single ? `${brief(single, 40)} ` : ''}(− removed, + added)</span>
+          <span role="columnheader" class="do">
+            <span class="offscreen">assume</span>
+          </span>
+        </>
+      }
+      rowClass={row => {
+        if (row < lead) return 'blocked';
+        const at = stepAt(stepOfRow(row));
+        const parts = isApart(stepOfRow(row), common) && !isApart(stepOfRow(row) - 1, common) ? 'parting' : '';
+        return `${at && isMatch(matches.value, at.op) ? 'match' : ''} ${parts}`;
+      }}
+      onActive={row => {
+        if (row < lead) void showOperation(stuck!);
+        else void showStep(stepOfRow(row));
+      }}
+      onMenu={(row, x, y) => {
+        const place = row < lead ? stuck : stepAt(stepOfRow(row))?.op;
+        const name = place == null ? null : past.name(place);
+        if (name) openMenu({ x, y, name });
+      }}
+      onSight={(first, last) => {
+        const from = Math.max(0, stepOfRow(last));
+        const to = Math.min(common - 1, stepOfRow(Math.max(lead, first)));
+        if (to >= from) void past.ensureSteps(from, to);
+      }}
+      draw={row =>
+        row < lead ? <Blocked report={about} place={stuck!} /> : <Step at={stepOfRow(row)} common={common} />
+      }
+    />
+  );
+}
+
+function Blocked({ report: about, place }: { report: Report; place: number }) {
+  const past = arriving();
+  const op = past?.op(place);
+  if (!past || !op) return <span role="gridcell">loading…</span>;
+  const { verdict } = about;
+  let why = 'cannot be placed';
+  if (verdict.kind === 'rejected') {
+    const reason = verdict.reasons.find(each => each.op === verdict.blocked);
+    if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : short(about, reason.why);
+  } else if (verdict.kind === 'violated') why = `${verdict.invariant} is FALSE in every explanation`;
+  return (
+    <>
+      <span role="gridcell">
+        <span aria-hidden="true">✗</span> blocked
+      </span>
+      <span role="gridcell">{brief(past.timeline.processes[op.process] ?? '', 24)}</span>
+      <span role="gridcell">{brief(op.text, 80)}</span>
+      <span role="gridcell" class="time">
+        {timebox(op, past.timeline.origin)}
+      </span>
+      <span role="gridcell" class="change">
+        {brief(why, 160)}
+      </span>
+      <span role="gridcell" class="do">
+        <Pin name={op.name} />
+      </span>
+    </>
+  );
+}
+
+function Step({ at, common }: { at: number; common: number }) {
+  const past = arriving();
+  const taken = stepAt(at);
+  const op = taken && past?.op(taken.op);
+  if (!past || !taken || !op) return <span role="gridcell">#{count(at + 1)} loading…</span>;
+  const apart = isApart(at, common);
+  return (
+    <>
+      <span role="gridcell">
+        #{count(at + 1)}
+        {taken.partway && (
+          <span class="tag" title="the operation is not over with this step">
+            ◐ partway
+          </span>
+        )}
+        {apart && (
+          <span class="tag" title={`only in interpretation ${ending.value + 1}`}>
+            {isApart(at - 1, common) ? '≠' : '≠ from here'}
+          </span>
+        )}
+      </span>
+      <span role="gridcell">{brief(past.timeline.processes[op.process] ?? '', 24)}</span>
+      <span role="gridcell">{brief(op.text, 80)}</span>
+      <span role="gridcell" class="time">
+        {timebox(op, past.timeline.origin)}
+      </span>
+      <span role="gridcell" class="change">
+        <Change at={at} />
+      </span>
+      <span role="gridcell" class="do">
+        <Pin name={op.name} at={at} />
+      </span>
+    </>
+  );
+}
+
+/** True if another interpretation is in another state after the step. */
+function isApart(at: number, common: number): boolean {
+  const endings = states.value?.part.endings ?? [];
+  const id = endings[ending.value]?.ids[at - common];
+  return id !== undefined && endings.some(other => other.ids[at - common] !== id);
+}
+
+/** How many characters the last column has room for: what the other columns and the right side leave. */
+function room(): number {
+  const list = windowWidth.value > 820 ? windowWidth.value - 412 : windowWidth.value;
+  const others = list > 860 ? 770 : list > 520 ? 470 : 280;
+  return Math.max(20, Math.floor((list - others) / 8));
+}
+
+/** What a step changed: the variables that are different, with what was removed and added. */
+function Change({ at }: { at: number }) {
+  const width = room();
+  const known = states.value;
+  const before = known?.state(at, ending.value);
+  const after = known?.state(at + 1, ending.value);
+  if (!known || !before || !after) return <span class="quiet">–</span>;
+  const changed = known.variables
+    .map((_, variable) => variable)
+    .filter(variable => before[variable] !== after[variable]);
+  if (changed.length === 0) {
+    const only = known.variables.length === 1 ? after[0]! : null;
+    return <span class="quiet">{only === null ? 'nothing changed' : brief(only, width)}</span>;
+  }
+  return (
+    <>
+      {changed.slice(0, 4).map((variable, place) => (
+        <>
+          {place > 0 && '; '}
+          {known.variables.length > 1 && <b>{brief(known.variables[variable]!, 30)} </b>}
+          <Pieces
+            before={before[variable]!}
+            after={after[variable]!}
+            width={Math.max(20, width / Math.min(4, changed.length) - (known.variables[variable]?.length ?? 0))}
+          />
+        </>
+      ))}
+      {changed.length > 4 && ` and ${changed.length - 4} more`}
+    </>
+  );
+}
+
+/** A value with what was removed struck out and what was added marked. If it is long, what stays is cut around it: what
+ * changed must be in sight. */
+export function Pieces({ before, after, width }: { before: string; after: string; width: number }) {
+  const pieces = diff(before, after);
+  const long = pieces.reduce((sum, piece) => sum + piece.text.length, 0) > width;
+  const shown = pieces.slice(0, 24);
+  return (
+    <>
+      {shown.map(({ text, kind }, place) => {
+        if (kind === 'same')
+          return long ? middle(text, place === 0 ? 2 : 12, place === pieces.length - 1 ? 0 : 14) : visible(text);
+        const word = kind === 'removed' ? 'removed ' : 'added ';
+        const inner = (
+          <>
+            <span class="offscreen">{word}</span>
+            {brief(text, Math.max(40, width))}
+          </>
+        );
+        return kind === 'removed' ? <del>{inner}</del> : <ins>{inner}</ins>;
+      })}
+      {pieces.length > shown.length && '…'}
+    </>
+  );
+}
+
+/** A text with its middle left out. */
+function middle(text: string, front: number, back: number): string {
+  if (text.length <= front + back + 3) return visible(text);
+  return `${visible(head(text, front))}…${back > 0 ? visible(text.slice(-back)) : ''}`;
+}
+
+function Pin({ name, at }: { name: string; at?: number }) {
+  const id = at === undefined ? null : (states.value?.id(at + 1, ending.value) ?? null);
+  return (
+    <>
+      <button
+        type="button"
+        tabIndex={-1}
+        title="Assume that this operation takes effect before another one"
+        aria-label={`Assume ${brief(name, 40)} before another`}
+        onClick={event => {
+          event.stopPropagation();
+          pending.value = { name, before: true };
+        }}
+      >
+        &lt;
+      </button>
+      {id && (
+        <button
+          type="button"
+          tabIndex={-1}
+          title={`Assume the state after this step (${id})`}
+          aria-label={`Assume the state after ${brief(name, 40)}`}
+          onClick={event => {
+            event.stopPropagation();
+            assume(`${name} = ${id}`);
+          }}
+        >
+          =
+        </button>
+      )}
+    </>
+  );
+}
+
+/** What there is if only the report is at hand: the last steps of the chosen interpretation. */
+function Recent({ report: about }: { report: Report }) {
+  const { verdict } = about;
+  if (about.history.operations === 0) return <p class="empty">There are no operations, so there are no steps.</p>;
+  if (verdict.kind !== 'rejected' || verdict.interpretations.length === 0) {
+    return (
+      <p class="empty">
+        {verdict.kind === 'inconclusive'
+          ? 'No order was found before the check stopped.'
+          : 'The order of the operations is not in this file.'}
+      </p>
+    );
+  }
+  const way = verdict.interpretations[ending.value] ?? verdict.interpretations[0]!;
+  return (
+    <div class="padded">
+      <p class="quiet">
+        Only the report is at hand: these are the last {many(way.recent.length, 'step')}, newest first.
+      </p>
+      <ol reversed class="ops">
+        {[...way.recent]
+          .reverse()
+          .slice(0, 200)
+          .map(({ op, partway }) => (
+            <li>
+              <OpButton report={about} op={op} /> {partway && '◐ partway'}
+            </li>
+          ))}
+      </ol>
+      <button type="button" class="more" onClick={() => select(blocked.value)}>
+        back to the blocked operation
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+// Reads values as TLA+ prints them, to draw functions as tables and to compare states part by part.
+//
+// This is not a parser of TLA+: it knows sets, tuples, records, functions written with `:>` and `@@`, strings, and
+// takes everything else as one word. What it does not understand stays text. Values that are long stay text too.
+
+export type Node =
+  | { kind: 'word'; text: string }
+  | { kind: 'set' | 'tuple'; items: Node[] }
+  | { kind: 'record' | 'function'; entries: { key: string; value: Node }[] };
+
+const LONGEST = 60_000;
+
+/** The value; null if it is not one of those that are understood, or too long. */
+export function parseValue(text: string): Node | null {
+  if (text.length > LONGEST) return null;
+  const words = text.match(/"(?:[^"\\]|\\.)*"|<<|>>|\|->|:>|@@|[[\]{}(),]|[^\s"[\]{}(),<>:@|]+|\S/gu) ?? [];
+  let at = 0;
+  const next = () => words[at];
+  const take = (word: string) => {
+    if (words[at] !== word) throw new SyntaxError(word);
+    at += 1;
+  };
+  const items = (end: string): Node[] => {
+    const found: Node[] = [];
+    while (next() !== end) {
+      if (found.length > 0) take(',');
+      found.push(value());
+    }
+    take(end);
+    return found;
+  };
+  const value = (): Node => {
+    const word = next();
+    if (word === undefined) throw new SyntaxError('end');
+    at += 1;
+    if (word === '{') return { kind: 'set', items: items('}') };
+    if (word === '<<') return { kind: 'tuple', items: items('>>') };
+    if (word === '[') {
+      const entries: { key: string; value: Node }[] = [];
+      while (next() !== ']') {
+        if (entries.length > 0) take(',');
+        const key = next() ?? '';
+        at += 1;
+        take('|->');
+        entries.push({ key, value: value() });
+      }
+      take(']');
+      return { kind: 'record', entries };
+    }
+    if (word === '(') {
+      const entries: { key: string; value: Node }[] = [];
+      do {
+        if (entries.length > 0) take('@@');
+        const key = print(value());
+        take(':>');
+        entries.push({ key, value: value() });
+      } while (next() !== ')');
+      take(')');
+      return { kind: 'function', entries };
+    }
+    if (/^(?:[\]}),]|>>|:>|@@|\|->)$/.test(word)) throw new SyntaxError(word);
+    return { kind: 'word', text: word };
+  };
+  try {
+    const node = value();
+    return at === words.length ? node : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The value as TLA+ prints it. */
+export function print(node: Node): string {
+  switch (node.kind) {
+    case 'word':
+      return node.text;
+    case 'set':
+      return `{${node.items.map(print).join(', ')}}`;
+    case 'tuple':
+      return `<<${node.items.map(print).join(', ')}>>`;
+    case 'record':
+      return `[${node.entries.map(({ key, value }) => `${key} |-> ${print(value)}`).join(', ')}]`;
+    case 'function':
+      return `(${node.entries.map(({ key, value }) => `${key} :> ${print(value)}`).join(' @@ ')})`;
+  }
+}
+
+/** True if a value is better drawn as a table than as text. */
+export function isTable(node: Node | null): node is Node & { kind: 'record' | 'function' } {
+  return node !== null && (node.kind === 'record' || node.kind === 'function') && node.entries.length > 0;
+}
+
+/** The keys that all values of a table have in common, if they are records of one kind: the columns of the table. */
+export function columnsOf(node: Node & { kind: 'record' | 'function' }): string[] | null {
+  const first = node.entries[0]?.value;
+  if (node.entries.length < 2 || first?.kind !== 'record' || first.entries.length > 8) return null;
+  const keys = first.entries.map(({ key }) => key);
+  const same = node.entries.every(
+    ({ value }) =>
+      value.kind === 'record' &&
+      value.entries.length === keys.length &&
+      value.entries.every(({ key }, at) => key === keys[at]),
+  );
+  return same ? keys : null;
+}

@@ -1,0 +1,383 @@
+// What stands above the timeline: the filter box, where to look, how to look, sharing; and what is assumed.
+
+import { signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { copyLink, copyMarkdown, cycle, nextTheme } from '../commands.ts';
+import { saveImage } from '../export/image.ts';
+import {
+  allEndings,
+  blocked,
+  busy,
+  ending,
+  filter,
+  history,
+  matches,
+  problem,
+  report,
+  scale,
+  selection,
+  setScale,
+  showFailure,
+  showWhole,
+  theme,
+  valueWidth,
+} from '../state.ts';
+import { brief, count, many, paragraph } from '../text.ts';
+import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
+import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
+import { dialog, reveal, ways } from './local.ts';
+import { checkAgain } from './words.ts';
+
+const sharing = signal(false);
+const WIDTHS = [40, 80, 160, 400, 2000];
+
+export function Toolbar() {
+  const several = ways.value;
+  const stuck = blocked.value;
+  return (
+    <div class="toolbar" role="group" aria-label="Timeline">
+      <Filter />
+      <button type="button" onClick={showFailure}>
+        {stuck !== null
+          ? 'Jump to failure'
+          : report.value?.stats.widest
+            ? 'Jump to the widest place'
+            : 'Jump to the end'}{' '}
+        <kbd>e</kbd>
+      </button>
+      {stuck !== null && (
+        <button
+          type="button"
+          title="Go to the first step after which one of the stuck operations could have been next"
+          onClick={() => void reveal()}
+        >
+          Reveal <kbd>r</kbd>
+        </button>
+      )}
+      <span class="joined" role="group" aria-label="Scale">
+        <button
+          type="button"
+          aria-pressed={scale.value === 'order'}
+          title="Events equally far apart (o)"
+          onClick={() => setScale('order')}
+        >
+          Order
+        </button>
+        <button
+          type="button"
+          aria-pressed={scale.value === 'time'}
+          title="As long as they took (o)"
+          onClick={() => setScale('time')}
+        >
+          Time <kbd>o</kbd>
+        </button>
+      </span>
+      <button type="button" onClick={showWhole}>
+        Whole <kbd>0</kbd>
+      </button>
+      {several > 1 && (
+        <span class="joined" role="group" aria-label="Interpretations">
+          <button type="button" aria-label="Previous interpretation" onClick={() => cycle(-1)}>
+            ‹
+          </button>
+          <button
+            type="button"
+            aria-pressed={allEndings.value}
+            title="Draw all of them"
+            onClick={() => (allEndings.value = !allEndings.value)}
+          >
+            {ending.value + 1} of {count(several)}
+          </button>
+          <button
+            type="button"
+            title="Next interpretation (x)"
+            aria-label="Next interpretation"
+            onClick={() => cycle(1)}
+          >
+            ›
+          </button>
+        </span>
+      )}
+      <span class="push" />
+      <label class="width">
+        <span class="offscreen">Characters of a value</span>
+        <select
+          title="How many characters of a value are shown"
+          value={String(valueWidth.value)}
+          onChange={event => (valueWidth.value = Number(event.currentTarget.value))}
+        >
+          {WIDTHS.map(width => (
+            <option value={String(width)}>{width} chars</option>
+          ))}
+        </select>
+      </label>
+      <ThemeButton />
+      <Share />
+      <HelpButton />
+    </div>
+  );
+}
+
+function Filter() {
+  const found = matches.value;
+  const at = selection.value;
+  const wrong = mistakes.value;
+  const here = found && at !== null ? rankAmong(found, at) : -1;
+  const on = found && found[here] === at;
+  return (
+    <span class="filter">
+      <input
+        id="filter"
+        type="search"
+        aria-label="Find operations"
+        aria-invalid={wrong.length > 0}
+        aria-describedby="filter-note"
+        placeholder="op:Dequeue val:49600 thread:3  ( / )"
+        spellcheck={false}
+        autocomplete="off"
+        value={filter.value}
+        onInput={event => (filter.value = event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter') {
+            event.preventDefault();
+            void nextMatch(event.shiftKey ? -1 : 1);
+          }
+        }}
+      />
+      {filter.value !== '' && (
+        <>
+          <button
+            type="button"
+            class="small"
+            title="Previous match (N)"
+            aria-label="Previous match"
+            onClick={() => void nextMatch(-1)}
+          >
+            ↑
+          </button>
+          <button
+            type="button"
+            class="small"
+            title="Next match (n)"
+            aria-label="Next match"
+            onClick={() => void nextMatch(1)}
+          >
+            ↓
+          </button>
+        </>
+      )}
+      <span id="filter-note" class={wrong.length > 0 ? 'odd' : 'quiet'} role="status">
+        {wrong.length > 0
+          ? `! ${brief(wrong.join('; '), 200)}`
+          : isSearching.value
+            ? 'looking…'
+            : found
+              ? `${on ? `${count(here + 1)} of ` : ''}${many(found.length, 'match', 'matches')}`
+              : ''}
+      </span>
+    </span>
+  );
+}
+
+function Share() {
+  const box = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    if (!sharing.value) return;
+    box.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    const close = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) sharing.value = false;
+    };
+    addEventListener('pointerdown', close);
+    return () => removeEventListener('pointerdown', close);
+  }, [sharing.value]);
+  const items: [string, () => void][] = [
+    ['Copy link', copyLink],
+    ['Copy as Markdown', copyMarkdown],
+    ['Save SVG', () => void saveImage('svg')],
+    ['Save PNG', () => void saveImage('png')],
+    ['Print', () => print()],
+  ];
+  return (
+    <span
+      class="share"
+      ref={box}
+      onKeyDown={event => {
+        if (!sharing.value) return;
+        if (event.key === 'Escape') {
+          event.stopPropagation();
+          sharing.value = false;
+          box.current?.querySelector<HTMLElement>('button')?.focus();
+        } else step(event, box.current!);
+      }}
+    >
+      <button
+        type="button"
+        aria-haspopup="menu"
+        aria-expanded={sharing.value}
+        onClick={() => (sharing.value = !sharing.value)}
+      >
+        Share ▾
+      </button>
+      {sharing.value && (
+        <div class="menu" role="menu" aria-label="Share">
+          {items.map(([title, act]) => (
+            <button
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              onClick={() => {
+                sharing.value = false;
+                act();
+              }}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
+      )}
+    </span>
+  );
+}
+
+/** Arrow keys in a menu. */
+export function step(event: KeyboardEvent, box: HTMLElement): void {
+  const items = [...box.querySelectorAll<HTMLElement>('[role=menuitem]:not(:disabled)')];
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+  if (to === undefined || items.length === 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  items[(to + items.length) % items.length]?.focus();
+}
+
+/** The theme, and what it would be next. */
+export function ThemeButton() {
+  return (
+    <button type="button" title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}`} onClick={nextTheme}>
+      {{ auto: '◐', light: '☀', dark: '☾' }[theme.value]}
+    </button>
+  );
+}
+
+export function HelpButton() {
+  return (
+    <button
+      type="button"
+      title="Keys and words (?)"
+      onClick={() => {
+        dialog.value = 'help';
+      }}
+    >
+      Help <kbd>?</kbd>
+    </button>
+  );
+}
+
+/** What the colours and signs of the timeline mean. */
+export function Legend() {
+  const stuck = blocked.value;
+  const kind = report.value?.verdict.kind;
+  if (history.value?.size === 0) return null;
+  return (
+    <span class="legend" aria-label="Legend" role="img">
+      <span class="placed">
+        <i />✓ placed
+      </span>
+      {kind === 'inconclusive' && (
+        <span class="unknown">
+          <i />? not known
+        </span>
+      )}
+      {stuck !== null && (
+        <>
+          <span class="blocked">
+            <i />✗ blocked
+          </span>
+          <span class="waiting">
+            <i />… waiting
+          </span>
+          <span class="after">
+            <i />· after failure
+          </span>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** What is assumed, what is being chosen, and what went wrong. */
+export function Chips() {
+  const chips = assumptions.value;
+  const waiting = pending.value;
+  const wrong = problem.value ?? history.value?.problem.value ?? null;
+  if (chips.length === 0 && !waiting && !wrong && !busy.value) return null;
+  const check = report.value && checkAgain(report.value, chips);
+  return (
+    <div class="chips" role="region" aria-label="Assumptions">
+      {chips.map(chip => (
+        <span class="chip">
+          <span class="quiet">assume</span> <code>{brief(chip, 120)}</code>
+          <button type="button" aria-label={`Drop the assumption ${brief(chip, 120)}`} onClick={() => drop(chip)}>
+            ×
+          </button>
+        </span>
+      ))}
+      {waiting && (
+        <span class="chip pending">
+          Choose the operation that {brief(waiting.name, 40)} comes {waiting.before ? 'before' : 'after'}: in the
+          timeline, in the list, or by name <ByName />
+          <button type="button" aria-label="Cancel" onClick={() => (pending.value = null)}>
+            ×
+          </button>
+        </span>
+      )}
+      {busy.value && <span class="quiet">checking…</span>}
+      {chips.length > 0 && !isChecked.value && <b>{verdictOfFit()}</b>}
+      {chips.length > 0 && check && (
+        <span>
+          <span class="quiet">{isChecked.value ? 'The same:' : 'To check again:'}</span>{' '}
+          <code>{brief(check, 240)}</code>
+        </span>
+      )}
+      {wrong && (
+        <div class="wrong" role="alert">
+          ! {paragraph(wrong, 2000)}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The second operation, by its name. */
+function ByName() {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  return (
+    <input
+      ref={input}
+      type="text"
+      size={10}
+      aria-label="Name of the other operation"
+      placeholder="T3:88"
+      spellcheck={false}
+      onKeyDown={async event => {
+        if (event.key === 'Escape') pending.value = null;
+        if (event.key !== 'Enter') return;
+        event.preventDefault();
+        const name = event.currentTarget.value.trim();
+        const place = await history.value?.place(name);
+        if (place == null) problem.value = `there is no operation \`${name}\``;
+        else complete(name);
+      }}
+    />
+  );
+}
+
+/** Makes an assumption of what was chosen first and what is chosen now. */
+export function complete(name: string): void {
+  const waiting = pending.value;
+  if (!waiting || waiting.name === name) return;
+  pending.value = null;
+  problem.value = null;
+  assume(waiting.before ? `${waiting.name} < ${name}` : `${name} < ${waiting.name}`);
+}

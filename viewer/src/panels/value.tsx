@@ -1,0 +1,128 @@
+// Values as text: cut to the width that the reader chose, with a button that shows more, and with every character
+// visible. A megabyte is shown in pieces, so that no press of a button freezes the page.
+
+import { useState } from 'preact/hooks';
+import { diff } from '../data/diff.ts';
+import { valueWidth } from '../state.ts';
+import { brief, count, head, visible } from '../text.ts';
+
+const PIECE = 20_000;
+
+/** A value that may be long. */
+export function Value({ text, width }: { text: string; width?: number }) {
+  const [shown, setShown] = useState(0);
+  const limit = Math.max(shown, width ?? valueWidth.value);
+  if (text.length <= limit) return <span class="value">{visible(text)}</span>;
+  const label = shown === 0 ? 'more' : `${count(Math.min(PIECE, text.length - shown))} more`;
+  return (
+    <span class="value">
+      {visible(head(text, limit))}…{' '}
+      <button
+        type="button"
+        class="more"
+        title={`${count(text.length)} characters`}
+        onClick={event => {
+          event.stopPropagation();
+          setShown(limit + PIECE);
+        }}
+      >
+        {label}
+      </button>
+    </span>
+  );
+}
+
+/** The words of a TLA+ value: numbers, names, strings and signs. */
+function tokens(value: string): string[] {
+  return value.match(/"(?:[^"\\]|\\.)*"|[\p{L}\p{N}_]+|\|->|:>|@@|<<|>>|\s+|[^\s]/gu) ?? [];
+}
+
+/** A stretch of a value, and whether other values have something else there. */
+export interface Stretch {
+  text: string;
+  differs: boolean;
+}
+
+/** For each value, where it differs from the others. Values of the same form are compared word by word, others by their
+ * elements; those that are long are one stretch each. */
+export function marked(values: string[]): Stretch[][] {
+  const first = values[0];
+  if (first === undefined) return [];
+  if (values.every(value => value === first)) return values.map(text => [{ text, differs: false }]);
+  if (values.some(value => value.length > 4_000)) return values.map(text => [{ text, differs: true }]);
+  const cut = values.map(tokens);
+  if (cut.every(words => words.length === cut[0]!.length)) {
+    const differs = cut[0]!.map((text, at) => cut.some(other => other[at] !== text));
+    return cut.map(words => join(words.map((text, at) => ({ text, differs: differs[at]! }))));
+  }
+  return values.map((value, at) => (at === 0 ? against(values.slice(1, 9), value) : against([first], value)));
+}
+
+/** Where a value has something that one of the others has not. */
+function against(others: string[], value: string): Stretch[] {
+  const differs = new Uint8Array(value.length);
+  for (const other of others) {
+    let at = 0;
+    for (const { text, kind } of diff(other, value)) {
+      if (kind === 'removed') continue;
+      if (kind === 'added') differs.fill(1, at, at + text.length);
+      at += text.length;
+    }
+  }
+  return join(
+    [...value].reduce<{ at: number; out: Stretch[] }>(
+      ({ at, out }, letter) => {
+        out.push({ text: letter, differs: differs[at] === 1 });
+        return { at: at + letter.length, out };
+      },
+      { at: 0, out: [] },
+    ).out,
+  );
+}
+
+/** Joins neighbours, so that few elements are made. */
+function join(words: Stretch[]): Stretch[] {
+  const out: Stretch[] = [];
+  for (const word of words) {
+    const last = out[out.length - 1];
+    if (last && (last.differs === word.differs || word.text.trim() === '')) last.text += word.text;
+    else out.push({ ...word });
+  }
+  return out;
+}
+
+/** How much is kept of what is the same on either side of a difference. */
+const KEPT = 14;
+
+/** A value with what differs underlined. If it is long, what is the same is cut: what differs must be in sight. */
+export function Marked({ words, width }: { words: Stretch[]; width?: number }) {
+  const [all, setAll] = useState(false);
+  const limit = Math.max(width ?? valueWidth.value, 40);
+  const length = words.reduce((sum, word) => sum + word.text.length, 0);
+  const long = length > limit;
+  let room = all ? PIECE : words.some(word => word.differs) ? 3 * limit : limit;
+  const runs: Stretch[] = [];
+  for (const { text, differs } of words) {
+    if (room <= 0) break;
+    const part = long && !all && !differs && words.length > 1 ? cutMiddle(text) : text;
+    runs.push({ text: brief(part, room), differs });
+    room -= part.length;
+  }
+  return (
+    <span class="value">
+      {runs.map(run => (run.differs ? <mark class="differs">{run.text}</mark> : run.text))}
+      {long && (
+        <>
+          {room <= 0 && !runs[runs.length - 1]?.text.endsWith('…') && '…'}{' '}
+          <button type="button" class="more" onClick={() => setAll(!all)}>
+            {all ? 'less' : 'more'}
+          </button>
+        </>
+      )}
+    </span>
+  );
+}
+
+function cutMiddle(text: string): string {
+  return text.length <= 2 * KEPT + 3 ? text : `${head(text, KEPT)} … ${text.slice(-KEPT)}`;
+}

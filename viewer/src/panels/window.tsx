@@ -1,0 +1,85 @@
+// The smallest part of the history that fails by itself, as a table: processes as columns, time going down.
+//
+// Operations that overlap stand in the same block; a line between blocks means that everything above returned before
+// anything below began. That is enough to read all orders that are allowed.
+
+import type { OpRef, Rejection, Report } from '../data/types.ts';
+import { brief, count, many } from '../text.ts';
+import { Op, Section } from './parts.tsx';
+import { rows } from './rows.ts';
+import { Value } from './value.tsx';
+
+/** The table. */
+export function Window({
+  report,
+  window,
+  blocked,
+}: {
+  report: Report;
+  window: NonNullable<Rejection['window']>;
+  blocked: OpRef | null;
+}) {
+  const { processes, rows: made } = rows(report.operations, window.operations);
+  const shown = made.slice(0, 40);
+  return (
+    <Section id="h-window" title="Smallest part that fails by itself">
+      <div class="card">
+        <p class="quiet lead">
+          {many(window.operations.length, 'operation')}, after {count(window.before)} others, from{' '}
+          {many(window.start.length, 'possible state')}. What stands in one row overlaps; a thick line means that all
+          above had returned.
+        </p>
+        <div class="scroll" tabIndex={0} role="region" aria-label="Its operations, processes as columns">
+          <table class="window">
+            <thead>
+              <tr>
+                {processes.map(name => (
+                  <th scope="col">{brief(name, 24)}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map(row => (
+                <tr class={row.cut ? 'cut' : ''}>
+                  {row.cells.map(op => (
+                    <td class={op !== null && op === blocked ? 'bad' : ''}>
+                      {op !== null && (
+                        <>
+                          {op === blocked && <span aria-label="blocked">✗ </span>}
+                          <Call report={report} op={op} />
+                        </>
+                      )}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {made.length > shown.length && <p class="quiet">{many(made.length - shown.length, 'more row')}</p>}
+        <details>
+          <summary>Where it starts from</summary>
+          <ul class="starts">
+            {window.start.slice(0, 8).map(state => (
+              <li>
+                {state.variables.map((field, at) => (
+                  <>
+                    {at > 0 && ', '}
+                    {field.name && <code>{brief(field.name, 40)} = </code>}
+                    <Value text={field.value} />
+                  </>
+                ))}
+              </li>
+            ))}
+            {window.start.length > 8 && <li>{window.start.length - 8} more</li>}
+          </ul>
+        </details>
+      </div>
+    </Section>
+  );
+}
+
+function Call({ report, op }: { report: Report; op: OpRef }) {
+  const operation = report.operations[op];
+  return operation ? <Op report={report} op={op} label={operation.text} /> : null;
+}

@@ -1,0 +1,189 @@
+// What the filter box understands: `op:Dequeue val:49600 thread:3 status:blocked dur>1ms before:T3:88 free text`.
+//
+// A query is a list of terms, all of which must hold. A term is `key:value`, `dur` or `took` with a comparison, or a
+// word that is looked for in the text and the name of an operation; `-` before a term turns it round, and quotes keep
+// blanks together. Names of arguments, results and what else was recorded are keys too. `parse` finds every mistake
+// and says what it expected; `matcher` makes a test of what was understood.
+
+/** One operation as a query sees it. */
+export interface Candidate {
+  name: string;
+  process: string;
+  action: string;
+  text: string;
+  /** In ticks since the origin. */
+  start: number;
+  /** Null if it never finished. */
+  end: number | null;
+  status: string;
+  fields: { name: string; value: string }[];
+}
+
+export type Compare = '>' | '<' | '>=' | '<=' | '=';
+
+export type Term = { not: boolean } & (
+  | { kind: 'text'; text: string }
+  | { kind: 'op'; value: string }
+  | { kind: 'val'; value: string }
+  | { kind: 'thread'; value: string }
+  | { kind: 'status'; value: string }
+  | { kind: 'name'; value: string }
+  | { kind: 'field'; name: string; value: string }
+  | { kind: 'dur'; compare: Compare; ticks: number }
+  | { kind: 'before' | 'after' | 'overlaps'; value: string }
+);
+
+export interface Query {
+  terms: Term[];
+  errors: string[];
+}
+
+const KEYS = ['op', 'val', 'thread', 'status', 'name', 'dur', 'before', 'after', 'overlaps'];
+const STATUSES = ['placed', 'blocked', 'waiting', 'after', 'unfinished'];
+
+const UNITS: Record<string, number> = { '': 1, ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
+
+/** Cuts a query at blanks that do not stand in quotes. */
+function words(query: string): { words: { text: string; quoted: boolean }[]; open: boolean } {
+  const found: { text: string; quoted: boolean }[] = [];
+  let text = '';
+  let quoted = false;
+  let inside = false;
+  const push = () => {
+    if (text !== '' || quoted) found.push({ text, quoted });
+    text = '';
+    quoted = false;
+  };
+  for (const char of query) {
+    if (char === '"') {
+      if (text === '') quoted = true;
+      inside = !inside;
+    } else if (!inside && /\s/.test(char)) push();
+    else text += char;
+  }
+  push();
+  return { words: found, open: inside };
+}
+
+/** Reads a query. `fields` are the names that operations of this history have values under. */
+export function parse(query: string, fields: readonly string[] = []): Query {
+  const terms: Term[] = [];
+  const errors: string[] = [];
+  const { words: cut, open } = words(query);
+  if (open) errors.push('a quote is not closed');
+  for (const { text: word, quoted } of cut) {
+    if (quoted) {
+      terms.push({ not: false, kind: 'text', text: word.toLowerCase() });
+      continue;
+    }
+    const not = word.length > 1 && word.startsWith('-') && !/^-\d/.test(word);
+    const text = not ? word.slice(1) : word;
+    const pair = /^([A-Za-z_][\w.-]*)(:|>=|<=|>|<|=)(.*)$/s.exec(text);
+    const key = pair?.[1]?.toLowerCase() ?? '';
+    const sign = pair?.[2] ?? '';
+    const value = pair?.[3] ?? '';
+    // The name of an operation has a colon too.
+    if (!pair || (sign === ':' && /^\d+$/.test(value) && !KEYS.includes(key) && !fields.includes(pair[1] ?? ''))) {
+      terms.push({ not, kind: 'text', text: text.toLowerCase() });
+      continue;
+    }
+    if (value === '') {
+      errors.push(`\`${text}\` says nothing after \`${sign}\``);
+    } else if (key === 'dur' || key === 'took') {
+      const amount = /^([\d.,_]+)\s*([a-zµ]*)$/i.exec(value);
+      const unit = UNITS[amount?.[2]?.toLowerCase() ?? '?'];
+      const ticks = Number((amount?.[1] ?? '').replace(/[,_]/g, '')) * (unit ?? Number.NaN);
+      if (Number.isNaN(ticks)) errors.push(`\`${value}\` is no duration: write \`dur>1ms\` or \`dur<200ns\``);
+      else terms.push({ not, kind: 'dur', compare: sign === ':' ? '=' : (sign as Compare), ticks });
+    } else if (sign !== ':' && sign !== '=') {
+      errors.push(`only \`dur\` can be compared with \`${sign}\``);
+    } else if (key === 'status') {
+      const status = STATUSES.find(known => known.startsWith(value.toLowerCase()));
+      if (status) terms.push({ not, kind: 'status', value: status });
+      else errors.push(`\`${value}\` is no status: there are ${STATUSES.join(', ')}`);
+    } else if (key === 'op' || key === 'val' || key === 'thread' || key === 'name') {
+      terms.push({ not, kind: key, value: value.toLowerCase() });
+    } else if (key === 't' || key === 'process') {
+      terms.push({ not, kind: 'thread', value: value.toLowerCase() });
+    } else if (key === 'before' || key === 'after' || key === 'overlaps') {
+      terms.push({ not, kind: key, value });
+    } else {
+      const field = fields.find(name => name.toLowerCase() === key);
+      if (field !== undefined) terms.push({ not, kind: 'field', name: field, value: value.toLowerCase() });
+      else errors.push(`\`${pair[1]}\` is no key: there are ${[...KEYS, ...fields].join(', ')}`);
+    }
+  }
+  return { terms, errors };
+}
+
+/** Other operations that a query names: those after `before:`, `after:` and `overlaps:`. */
+export type Resolve = (name: string) => { start: number; end: number | null } | null;
+
+/** Makes a test of a query. Says which operation it does not know, if it names one that is not there. */
+export function matcher(query: Query, resolve: Resolve): { test: (op: Candidate) => boolean; errors: string[] } {
+  const errors: string[] = [];
+  const tests = query.terms.map(term => {
+    const test = testOf(term, resolve, errors);
+    return term.not ? (op: Candidate) => !test(op) : test;
+  });
+  return { test: op => tests.every(test => test(op)), errors };
+}
+
+function testOf(term: Term, resolve: Resolve, errors: string[]): (op: Candidate) => boolean {
+  switch (term.kind) {
+    case 'text':
+      return op => op.text.toLowerCase().includes(term.text) || op.name.toLowerCase() === term.text;
+    case 'op':
+      return op => op.action.toLowerCase() === term.value;
+    case 'name':
+      return op => op.name.toLowerCase() === term.value;
+    case 'val':
+      return op => op.fields.some(field => same(field.value, term.value));
+    case 'field':
+      return op => op.fields.some(field => field.name === term.name && same(field.value, term.value));
+    case 'thread':
+      return op => isThread(op.process, term.value);
+    case 'status':
+      return op => op.status === term.value || (term.value === 'unfinished' && op.end === null);
+    case 'dur':
+      return op => op.end !== null && compare(op.end - op.start, term.compare, term.ticks);
+    default: {
+      const other = resolve(term.value);
+      if (!other) {
+        errors.push(`there is no operation \`${term.value}\``);
+        return () => false;
+      }
+      const end = other.end ?? Number.POSITIVE_INFINITY;
+      if (term.kind === 'before') return op => op.end !== null && op.end < other.start;
+      if (term.kind === 'after') return op => op.start > end;
+      return op => op.start <= end && (op.end ?? Number.POSITIVE_INFINITY) >= other.start;
+    }
+  }
+}
+
+/** A value is found with or without its quotes. */
+function same(value: string, wanted: string): boolean {
+  const lower = value.toLowerCase();
+  return lower === wanted || lower === `"${wanted}"`;
+}
+
+/** `thread:3` means `T3`, `p3` and `3`. */
+function isThread(process: string, wanted: string): boolean {
+  const lower = process.toLowerCase();
+  return lower === wanted || (/^\d+$/.test(wanted) && lower.replace(/^\D+/, '') === wanted);
+}
+
+function compare(left: number, sign: Compare, right: number): boolean {
+  switch (sign) {
+    case '>':
+      return left > right;
+    case '<':
+      return left < right;
+    case '>=':
+      return left >= right;
+    case '<=':
+      return left <= right;
+    default:
+      return left === right;
+  }
+}

@@ -1,0 +1,45 @@
+// The axis above the lanes: round numbers at even distances, ranks or times.
+
+import type { Picture } from './draw.ts';
+import { letterWidth, type Pen } from './pen.ts';
+import { AXIS, toX } from './scene.ts';
+
+/** Labels leave room for what else stands on the axis. */
+export function drawAxis(
+  pen: Pen,
+  { geometry, colors, history }: Picture,
+  taken: { from: number; to: number } | null,
+): void {
+  const { from, to, width, left, height, scale } = geometry;
+  const [first, last] = history.span(scale);
+  const origin = scale === 'time' ? BigInt(history.timeline.origin) : 0n;
+  const longest = label(origin, Math.max(to, 1)).length * letterWidth() + 20;
+  const step = round(((to - from) * longest) / (width - left));
+  // The numbers that are shown are round, so the marks are where the origin puts them.
+  const shift = origin < FAR ? Number(origin % BigInt(step)) : 0;
+  const start = Math.ceil((Math.max(from, first) + shift) / step) * step - shift;
+  for (let mark = start; mark <= Math.min(to, last); mark += step) {
+    const x = Math.round(toX(geometry, mark));
+    pen.rect(x, AXIS - 5, 1, 5, { fill: colors.muted });
+    pen.rect(x, AXIS, 1, height - AXIS, { fill: colors.border, alpha: 0.35 });
+    if (taken && x + longest - 16 > taken.from && x < taken.to) continue;
+    pen.text(x + 4, AXIS / 2, label(origin, mark), { fill: colors.muted, small: true });
+  }
+  pen.rect(left, AXIS - 1, width - left, 1, { fill: colors.border });
+}
+
+/** Times beyond this, such as nanoseconds since 1970, are shown as distances from the first. */
+const FAR = 1_000_000_000_000n;
+
+/** The next number of the form 1, 2 or 5 times a power of ten, and at least 1. */
+export function round(number: number): number {
+  if (number <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(number));
+  for (const factor of [1, 2, 5]) if (factor * power >= number) return factor * power;
+  return 10 * power;
+}
+
+function label(origin: bigint, moment: number): string {
+  const number = BigInt(Math.round(moment));
+  return origin < FAR ? (origin + number).toLocaleString('en') : `+${number.toLocaleString('en')}`;
+}

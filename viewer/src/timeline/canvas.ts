@@ -1,0 +1,70 @@
+// A canvas that fills its parent, is as sharp as the screen, and is drawn again when something it shows has changed, at
+// most once a frame.
+
+import { effect } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { theme } from '../state.ts';
+import { CanvasPen } from './pen.ts';
+
+export interface Canvas {
+  host: RefObject<HTMLDivElement | null>;
+  canvas: RefObject<HTMLCanvasElement | null>;
+}
+
+/** `depend` reads the signals that `paint` needs. */
+export function useCanvas(
+  resize: (width: number, height: number) => void,
+  depend: () => void,
+  paint: (pen: CanvasPen) => void,
+): Canvas {
+  const host = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const box = host.current;
+    const target = canvas.current;
+    const context = target?.getContext('2d', { alpha: false });
+    if (!box || !target || !context) return;
+    let frame = 0;
+    const now = () => {
+      frame = 0;
+      const sharp = window.devicePixelRatio || 1;
+      const width = Math.round(box.clientWidth * sharp);
+      const height = Math.round(box.clientHeight * sharp);
+      if (target.width !== width || target.height !== height) {
+        target.width = width;
+        target.height = height;
+      }
+      context.setTransform(sharp, 0, 0, sharp, 0, 0);
+      paint(new CanvasPen(context));
+    };
+    const soon = () => {
+      if (frame === 0) frame = requestAnimationFrame(now);
+    };
+    const measure = () => {
+      resize(box.clientWidth, box.clientHeight);
+      soon();
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(box);
+    measure();
+    const dispose = effect(() => {
+      theme.value;
+      depend();
+      soon();
+    });
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    // What is printed is drawn before the event is over; a frame later would be too late.
+    const print = matchMedia('print');
+    dark.addEventListener('change', soon);
+    print.addEventListener('change', now);
+    return () => {
+      dispose();
+      observer.disconnect();
+      dark.removeEventListener('change', soon);
+      print.removeEventListener('change', now);
+      cancelAnimationFrame(frame);
+    };
+  }, []);
+  return { host, canvas };
+}

@@ -1,0 +1,52 @@
+// The colours of pictures, taken from the style of the page, so that a theme is defined once.
+
+export interface Colors {
+  placed: string;
+  placedSoft: string;
+  blocked: string;
+  blockedSoft: string;
+  waiting: string;
+  waitingSoft: string;
+  after: string;
+  afterSoft: string;
+  line: string;
+  text: string;
+  muted: string;
+  bg: string;
+  panel: string;
+  border: string;
+  accent: string;
+  accentSoft: string;
+}
+
+/** What is used where the style says nothing. */
+const PLAIN: Colors = {
+  placed: '#3b5bdb',
+  placedSoft: '#dbe4ff',
+  blocked: '#c92a2a',
+  blockedSoft: '#ffe3e3',
+  waiting: '#945f00',
+  waitingSoft: '#fff3bf',
+  after: '#868e96',
+  afterSoft: '#e9ecef',
+  line: '#3b5bdb',
+  text: '#1a1a1e',
+  muted: '#5c5f66',
+  bg: '#ffffff',
+  panel: '#f6f6f8',
+  border: '#d7d8dd',
+  accent: '#1c7ed6',
+  accentSoft: '#d0ebff',
+};
+
+/** The colours as they are now. */
+export function readColors(): Colors {
+  const style = getComputedStyle(document.documentElement);
+  const colors = { ...PLAIN };
+  for (const key of Object.keys(PLAIN) as (keyof Colors)[]) {
+    const name = `--${key.replace('Soft', '-soft')}`;
+    const value = style.getPropertyValue(name).trim();
+    if (value) colors[key] = value;
+  }
+  return colors;
+}

@@ -1,0 +1,321 @@
+// Draws the lanes: bands, operations, the order as a line, names, the axis.
+//
+// What became of an operation is told three ways: colour, border and glyph. A blocked operation has a thick frame and ✗,
+// a waiting one a dashed border and …, one after the failure a thin border and ·, one that nobody knows about a dotted
+// border and ?. Placed operations have a plain border, and a tick of the line where they take effect. Text comes last,
+// so that nothing crosses it.
+
+import type { History } from '../data/history.ts';
+import type { Ending, Report } from '../data/types.ts';
+import type { Status } from '../state.ts';
+import { visible } from '../text.ts';
+import { drawAxis } from './axis.ts';
+import type { Colors } from './colors.ts';
+import type { Lanes } from './lanes.ts';
+import { drawOrder } from './order.ts';
+import { cut, type Look, letterWidth, type Pen } from './pen.ts';
+import { AXIS, type Box, compose, type Geometry, type Scene, toX, toY, visibleRows } from './scene.ts';
+
+/** All that a picture shows. */
+export interface Picture {
+  history: History;
+  report: Report;
+  lanes: Lanes;
+  geometry: Geometry;
+  colors: Colors;
+  pins: number[];
+  selection: number | null;
+  step: number | null;
+  blocked: number | null;
+  endings: Ending[];
+  ending: number;
+  allEndings: boolean;
+  /** One for every operation that the filter lets through; null if there is no filter. */
+  matches: Uint8Array | null;
+  statusOf(at: number): Status;
+}
+
+/** Draws, and says what is visible. */
+export function drawLanes(pen: Pen, picture: Picture): Scene {
+  const { geometry, colors, history, lanes } = picture;
+  const { left, top, width, height } = geometry;
+  const scene = compose(history, lanes, geometry);
+  pen.rect(0, 0, width, height, { fill: colors.bg });
+  pen.within(left, 0, width - left, height, () => {
+    const legal = legalOf(picture);
+    drawAxis(pen, picture, legal);
+    if (legal) {
+      pen.line([legal.x, 3, legal.x, top], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
+      pen.text(legal.from + 4, AXIS / 2, legal.text, { fill: colors.accent });
+    }
+    pen.within(left, top, width - left, height - top, () => {
+      drawBands(pen, picture);
+      drawRules(pen, picture);
+      if (legal) pen.line([legal.x, top, legal.x, height], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
+      for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
+      const heights = heightsOf(scene, picture);
+      drawMarks(pen, picture, scene, heights);
+      const statuses = scene.boxes.map(box => picture.statusOf(box.at));
+      for (const [i, box] of scene.boxes.entries()) drawBox(pen, picture, box, statuses[i]!, heights);
+      drawSmall(pen, picture, scene);
+      drawOrder(pen, picture);
+      for (const [i, box] of scene.boxes.entries()) drawText(pen, picture, box, statuses[i]!, scene);
+    });
+  });
+  drawNames(pen, picture);
+  drawScroll(pen, picture);
+  return scene;
+}
+
+/** An interval of an operation in pixels; null if it is not here yet. */
+function extent(picture: Picture, at: number): [number, number] | null {
+  const chunk = picture.history.chunkOf(at);
+  if (!chunk) return null;
+  const { geometry } = picture;
+  const i = at - chunk.first;
+  const order = geometry.scale === 'order';
+  const open = chunk.end[i] === Number.POSITIVE_INFINITY;
+  const from = toX(geometry, order ? chunk.from[i]! : chunk.start[i]!);
+  return [from, open ? geometry.width + 8 : toX(geometry, order ? chunk.to[i]! : chunk.end[i]!)];
+}
+
+function drawBands(pen: Pen, picture: Picture): void {
+  const { geometry, colors, blocked, selection } = picture;
+  const band = (at: number | null, fill: string, alpha: number) => {
+    const ends = at === null ? null : extent(picture, at);
+    if (!ends) return;
+    const x = Math.max(geometry.left, ends[0]);
+    const end = Math.min(geometry.width, ends[1]);
+    if (end < geometry.left || x > geometry.width) return;
+    pen.rect(x, geometry.top, Math.max(1.5, end - x), geometry.height - geometry.top, { fill, alpha });
+  };
+  if (selection !== blocked) band(selection, colors.accentSoft, 0.45);
+  band(blocked, colors.blockedSoft, 0.55);
+}
+
+function drawRules(pen: Pen, { geometry, colors, lanes }: Picture): void {
+  const [first, last] = visibleRows(geometry, lanes.shown.length);
+  for (let row = first; row < last; row += 1) {
+    const y = Math.round(toY(geometry, row + 1)) - 1;
+    pen.rect(geometry.left, y, geometry.width - geometry.left, 1, { fill: colors.border, alpha: 0.6 });
+  }
+}
+
+function drawMissing(pen: Pen, { geometry, colors }: Picture, from: number, to: number): void {
+  const { top, height } = geometry;
+  pen.rect(from, top, to - from, height - top, { fill: colors.panel });
+  if (to - from > 80)
+    pen.text((from + to) / 2, (top + height) / 2, 'loading…', { fill: colors.muted, align: 'center' });
+}
+
+/** Fewer letters say nothing. */
+const LEGIBLE = 6;
+
+const GLYPH: Record<Status, string> = { placed: '', blocked: '✗ ', waiting: '… ', after: '· ', unknown: '? ' };
+
+function solid(colors: Colors, status: Status): string {
+  return status === 'unknown' ? colors.after : colors[status];
+}
+
+function soft(colors: Colors, status: Status): string {
+  if (status === 'unknown') return colors.panel;
+  return colors[`${status}Soft`];
+}
+
+/** What is too narrow for a box is a bar, if most are. */
+const BAR = 14;
+/** Most are too narrow if this is all the room that each has, in pixels. */
+const CROWDED = 24;
+
+/** How tall bars are: taller for longer operations. Where each stands for many, they are much alike, so heights show how
+ * far they are from what is usual in the picture. */
+interface Heights {
+  middle: number;
+  spread: number;
+  /** Narrower than this is a bar. */
+  bar: number;
+}
+
+function heightsOf(scene: Scene, { geometry, lanes }: Picture): Heights {
+  const [first, last] = visibleRows(geometry, lanes.shown.length);
+  const room = ((last - first) * (geometry.width - geometry.left)) / (scene.boxes.length + scene.marks.length);
+  let count = 0;
+  let sum = 0;
+  let squares = 0;
+  for (const mark of scene.marks) {
+    const value = Math.log(Math.max(mark.mean, 0.25));
+    count += 1;
+    sum += value;
+    squares += value * value;
+  }
+  for (const box of scene.boxes) {
+    if (box.open || box.width >= BAR) continue;
+    const value = Math.log(Math.max(box.length, 0.25));
+    count += 1;
+    sum += value;
+    squares += value * value;
+  }
+  const middle = sum / Math.max(1, count);
+  const spread = Math.sqrt(Math.max(0, squares / Math.max(1, count) - middle * middle));
+  return { middle, spread: Math.max(0.08, 2.2 * spread), bar: room < CROWDED ? BAR : 0 };
+}
+
+function heightOf(length: number, { middle, spread }: Heights, most: number): number {
+  const part = 0.5 + (Math.log(Math.max(length, 0.25)) - middle) / (2 * spread);
+  return Math.round(most * (0.22 + 0.78 * Math.min(1, Math.max(0, part))));
+}
+
+/** One operation is a bar. Many are an area under a line: how long they take, and the stronger the more there are. */
+function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): void {
+  const { geometry, colors, matches } = picture;
+  const most = scene.marks.reduce((most, mark) => Math.max(most, mark.count), 1);
+  const inner = geometry.lane - 9;
+  for (const mark of scene.marks) {
+    const fill = solid(colors, picture.statusOf(mark.at));
+    const tall = heightOf(mark.mean, heights, inner);
+    const y = toY(geometry, mark.row) + 4 + inner - tall;
+    const dim = matches && !matches[mark.at] ? 0.3 : 1;
+    if (mark.count === 1) {
+      pen.rect(mark.x, y, Math.min(mark.width, 1.2), tall, { fill, alpha: 0.8 * dim });
+      continue;
+    }
+    pen.rect(mark.x, y + 2, mark.width, tall - 2, { fill, alpha: dim * (0.18 + 0.3 * (mark.count / most)) });
+    pen.rect(mark.x, y, mark.width, 2, { fill, alpha: dim * 0.9 });
+  }
+}
+
+function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: Heights): void {
+  const { geometry, colors, selection, matches } = picture;
+  const tight = geometry.lane < 30;
+  const y = toY(geometry, box.row) + (tight ? 2.5 : 4.5);
+  const height = geometry.lane - (tight ? 6 : 10);
+  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.28 : 1;
+  const x = Math.max(box.x, geometry.left - 8);
+  const width = Math.min(box.x + box.width, geometry.width + 8) - x;
+  const chosen = box.at === selection;
+  if (width < heights.bar && status !== 'blocked' && !chosen && !box.open) {
+    const tall = heightOf(box.length, heights, height);
+    pen.rect(x, y + height - tall, Math.max(1, width - 0.6), tall, {
+      fill: solid(colors, status),
+      alpha: alpha * 0.72,
+    });
+    return;
+  }
+  if (width < 3 && status !== 'blocked' && !chosen) {
+    pen.rect(x, y, Math.max(1, width), height, { fill: solid(colors, status), alpha });
+    return;
+  }
+  const look: Look = { fill: soft(colors, status), stroke: solid(colors, status), width: 1, radius: 3, alpha };
+  if (status === 'blocked') {
+    look.stroke = colors.text;
+    look.width = width < BAR ? 1.5 : 2.5;
+    if (width < BAR) look.fill = colors.blocked;
+  }
+  if (status === 'waiting') look.dash = [4, 3];
+  if (status === 'unknown') look.dash = [1, 2];
+  pen.rect(x, y, Math.max(3, width), height, look);
+  if (chosen) {
+    const far = status === 'blocked' ? 3.5 : 2.5;
+    pen.rect(x - far, y - far, Math.max(3, width) + 2 * far, height + 2 * far, {
+      stroke: colors.accent,
+      width: 2,
+      radius: 3 + far,
+    });
+  }
+}
+
+/** The operations that matter are never lost among narrow ones. */
+function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
+  const { geometry, colors, blocked, selection, history, lanes } = picture;
+  for (const at of [selection, blocked]) {
+    const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
+    const chunk = at === null ? null : history.chunkOf(at);
+    if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;
+    const row = lanes.rows[chunk.process[at - chunk.first]!]!;
+    if (row < 0) continue;
+    const y = toY(geometry, row);
+    const fill = at === blocked ? colors.blocked : colors.accent;
+    pen.rect(ends[0] - 2.5, y + 2, 5, geometry.lane - 5, { fill: colors.bg });
+    pen.rect(ends[0] - 1.5, y + 3, 3, geometry.lane - 7, { fill });
+    if (at === blocked) pen.text(ends[0] - 5, y + geometry.lane / 2, '✗', { fill, bold: true, align: 'right' });
+  }
+}
+
+function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene): void {
+  const { geometry, colors, history, matches } = picture;
+  const x = Math.max(box.x, geometry.left) + 6;
+  // The text of the blocked operation may go on until the next one begins.
+  const limit = status === 'blocked' ? nextInRow(scene, box, geometry.width) : box.x + box.width;
+  const room = Math.min(limit, geometry.width + 40) - x - 4;
+  if (box.width < BAR && status !== 'blocked') return;
+  const glyph = GLYPH[status];
+  const text = visible(history.text(box.at) ?? '');
+  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
+  const fill = status === 'after' || status === 'unknown' ? colors.muted : colors.text;
+  const fits = room >= Math.min(LEGIBLE, glyph.length + text.length) * letterWidth();
+  const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
+  const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
+  if (!shown) return;
+  // The line may pass behind; letters stay legible on a ground of their own.
+  pen.rect(x - 1, y - 6, shown.length * letterWidth() + 2, 13, { fill: soft(colors, status), alpha: 0.72 * alpha });
+  pen.text(x, y, shown, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
+}
+
+function nextInRow(scene: Scene, { row, x }: Box, limit: number): number {
+  let next = limit;
+  for (const box of scene.boxes) if (box.row === row && box.x > x && box.x < next) next = box.x;
+  for (const mark of scene.marks) if (mark.row === row && mark.x > x && mark.x < next) next = mark.x;
+  return next;
+}
+
+/** Where the blocked operation would have been allowed: a line, and words on the axis. */
+interface Legal {
+  x: number;
+  text: string;
+  /** The words in pixels. */
+  from: number;
+  to: number;
+}
+
+function legalOf(picture: Picture): Legal | null {
+  const { report, geometry, history } = picture;
+  const { verdict } = report;
+  if (verdict.kind !== 'rejected') return null;
+  const { legal } = verdict;
+  if (legal.kind !== 'earlier' && legal.kind !== 'later') return null;
+  const at = history.timeline.mentioned[legal.kind === 'earlier' ? legal.until : legal.after];
+  const ends = at === undefined ? null : extent(picture, at);
+  if (!ends) return null;
+  const later = legal.kind === 'later';
+  const x = Math.round(later ? ends[0] : Math.min(ends[1], geometry.width)) + 0.5;
+  if (x < geometry.left || x > geometry.width) return null;
+  const text = later ? 'allowed from here ›' : '‹ allowed until here';
+  const wide = text.length * letterWidth() + 8;
+  const right = later ? x + wide <= geometry.width : x - wide < geometry.left;
+  return { x, text, from: right ? x : x - wide, to: right ? x + wide : x };
+}
+
+function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture): void {
+  const { left, top, height } = geometry;
+  pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
+  const [first, last] = visibleRows(geometry, lanes.shown.length + 1);
+  pen.within(0, top, left, height - top, () => {
+    for (let row = first; row < last; row += 1) {
+      const y = toY(geometry, row) + geometry.lane / 2;
+      const process = lanes.shown[row];
+      if (process === undefined) continue;
+      const name = cut(visible(history.timeline.processes[process]!.slice(0, 40)), left - 22);
+      if (pins.includes(process)) pen.rect(7, y - 3, 6, 6, { fill: colors.accent, radius: 3 });
+      pen.text(18, y, name, { fill: colors.muted, bold: pins.includes(process) });
+    }
+  });
+}
+
+/** A thin bar at the right edge, if lanes go on below. */
+function drawScroll(pen: Pen, { geometry, colors }: Picture): void {
+  const room = geometry.height - geometry.top;
+  if (geometry.content <= room) return;
+  const tall = Math.max(24, (room * room) / geometry.content);
+  const y = geometry.top + (geometry.scroll / (geometry.content - room)) * (room - tall);
+  pen.rect(geometry.width - 6, y, 4, tall, { fill: colors.muted, radius: 2, alpha: 0.5 });
+}

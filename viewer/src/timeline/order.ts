@@ -1,0 +1,125 @@
+// The order as a line through the lanes: one tick where each step takes effect, the common steps first and then those of
+// the chosen ending. If the picture holds more steps than a line can show, it is left out.
+
+import { type Points, search } from '../data/history.ts';
+import type { Ending } from '../data/types.ts';
+import type { Picture } from './draw.ts';
+import type { Pen } from './pen.ts';
+import { toX, toY } from './scene.ts';
+
+/** Steps and where they are drawn. */
+interface Stretch {
+  first: number;
+  op: ArrayLike<number>;
+  partway: ArrayLike<number | boolean>;
+  points: Points;
+}
+
+/** Steps that are nearer to each other than this, in pixels, are not drawn. */
+const CLOSE = 4;
+
+export function drawOrder(pen: Pen, picture: Picture): void {
+  const { history, geometry } = picture;
+  const { timeline } = history;
+  const { from, to, scale } = geometry;
+  const low = scale === 'order' ? from : history.rankOf(from);
+  const high = scale === 'order' ? to : history.rankOf(to);
+  const steps = (timeline.steps / Math.max(1, timeline.ranks)) * (high - low);
+  if (steps > (geometry.width - geometry.left) / CLOSE) return;
+  const stretches: Stretch[] = [];
+  for (const [k, { rank }] of timeline.orders.entries()) {
+    const next = timeline.orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY;
+    if (rank > high || next < low) continue;
+    const points = history.stepPoints(k);
+    if (points) stretches.push(points);
+  }
+  const own = picture.endings[picture.ending];
+  const others = picture.allEndings ? picture.endings.filter(ending => ending !== own) : [];
+  const end = lastPoint(picture);
+  for (const other of others) {
+    const stretch = stretchOf(picture, other);
+    if (stretch) drawStretches(pen, picture, [stretch], end, true);
+  }
+  const stretch = own && stretchOf(picture, own);
+  if (stretch) stretches.push(stretch);
+  drawStretches(pen, picture, stretches, null, false);
+}
+
+const known = new WeakMap<Ending, Stretch>();
+
+/** The steps of an ending; null if something is not here yet. */
+function stretchOf({ history }: Picture, ending: Ending): Stretch | null {
+  const found = known.get(ending);
+  if (found) return found;
+  const { orders, steps } = history.timeline;
+  const last = orders.length - 1;
+  const before = last >= 0 ? history.stepPoints(last) : null;
+  if (last >= 0 && !before) return null;
+  const op = ending.steps.map(step => step.op);
+  const points = history.pointsOf(op, before?.points.last ?? 0);
+  if (!points) return null;
+  const stretch = { first: steps, op, partway: ending.steps.map(step => step.partway), points };
+  known.set(ending, stretch);
+  return stretch;
+}
+
+/** The last common step, where endings begin. */
+function lastPoint(picture: Picture): [number, number] | null {
+  const { history, geometry } = picture;
+  const { orders } = history.timeline;
+  const steps = orders.length > 0 ? history.stepPoints(orders.length - 1) : null;
+  if (!steps || steps.op.length === 0) return null;
+  const i = steps.op.length - 1;
+  return [toX(geometry, steps.points[geometry.scale][i]!), middle(picture, steps.op[i]!)];
+}
+
+function drawStretches(
+  pen: Pen,
+  picture: Picture,
+  stretches: Stretch[],
+  begin: [number, number] | null,
+  thin: boolean,
+): void {
+  const { geometry, colors } = picture;
+  const { from, to, scale, lane } = geometry;
+  const line: number[] = begin ? [...begin] : [];
+  const ticks: { x: number; y: number; partway: boolean; step: number }[] = [];
+  const hidden = toY(geometry, picture.lanes.shown.length);
+  for (const { first, op, partway, points } of stretches) {
+    const moments = points[scale];
+    const low = Math.max(0, search(moments.length, i => moments[i]! >= from) - 1);
+    const high = Math.min(moments.length, search(moments.length, i => moments[i]! > to) + 1);
+    for (let i = low; i < high; i += 1) {
+      const x = toX(geometry, moments[i]!);
+      const y = middle(picture, op[i]!);
+      line.push(x, y);
+      ticks.push({ x, y, partway: Boolean(partway[i]), step: first + i });
+    }
+  }
+  // The nearer steps are to each other, the less of a show they make.
+  const room = (geometry.width - geometry.left) / Math.max(1, ticks.length);
+  if (line.length >= 4) {
+    const alpha = Math.min(0.75, Math.max(0.25, (room - CLOSE) / 24));
+    pen.line(
+      line,
+      thin ? { stroke: colors.line, width: 1, dash: [3, 3], alpha: 0.6 } : { stroke: colors.line, width: 1.3, alpha },
+    );
+  }
+  if (thin || room < 2 * CLOSE) return;
+  const wide = room < 4 * CLOSE ? 2 : 3;
+  for (const { x, y, partway, step } of ticks) {
+    const reach = y > hidden ? 3 : lane / 2 - 3;
+    // A step with which its operation is not over is hollow.
+    if (partway) pen.rect(x - 2, y - reach, 4, 2 * reach, { fill: colors.bg, stroke: colors.line, width: 1 });
+    else pen.rect(x - wide / 2, y - reach, wide, 2 * reach, { fill: colors.line });
+    if (step === picture.step)
+      pen.rect(x - 5, y - 5, 10, 10, { fill: colors.accent, stroke: colors.bg, width: 2, radius: 5 });
+  }
+}
+
+/** The middle of the lane that an operation is in. Hidden lanes are where one can ask for them, below the others. */
+function middle({ history, lanes, geometry }: Picture, at: number): number {
+  const chunk = history.chunkOf(at);
+  const row = chunk ? lanes.rows[chunk.process[at - chunk.first]!]! : -1;
+  return toY(geometry, row < 0 ? lanes.shown.length : row) + geometry.lane / 2;
+}

@@ -1,0 +1,210 @@
+// The whole history in one lane: how many configurations were possible at once, on a logarithmic scale, or how many
+// operations were in flight where that is not known. A frame shows what is looked at; dragging it moves it, dragging its
+// edges widens it, and a click elsewhere brings it there.
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { History } from '../data/history.ts';
+import { blocked, history, look, scale, viewport } from '../state.ts';
+import { useCanvas } from './canvas.ts';
+import { readColors } from './colors.ts';
+import type { Pen } from './pen.ts';
+import { geometry } from './picture.ts';
+import './timeline.css';
+
+const size = signal({ width: 0, height: 0 });
+
+export function Overview() {
+  const { host, canvas } = useCanvas(
+    (width, height) => {
+      if (size.value.width !== width || size.value.height !== height) size.value = { width, height };
+    },
+    () => {
+      history.value?.version.value;
+      visible();
+      size.value;
+      geometry.value;
+      blocked.value;
+    },
+    draw,
+  );
+  useEffect(() => {
+    const target = canvas.current;
+    return target ? listen(target) : undefined;
+  }, []);
+  return (
+    <div class="overview" ref={host}>
+      <canvas ref={canvas} role="img" aria-label={describe()} />
+    </div>
+  );
+}
+
+/** What is shown, and the most of it. */
+function series(past: History): { name: string; values: number[]; most: number } {
+  const { widths, flights } = past.timeline.overview;
+  const values = widths.length > 0 ? withoutGaps(widths) : flights;
+  const name = widths.length > 0 ? 'possible' : 'in flight';
+  return { name, values, most: values.reduce((most, value) => Math.max(most, value), 1) };
+}
+
+/** Widths are known where something returned; in between they stay what they were. */
+function withoutGaps(widths: number[]): number[] {
+  const last = widths.findLastIndex(width => width > 0);
+  let before = 0;
+  return widths.map((width, i) => {
+    if (i > last) return 0;
+    before = width || before;
+    return before;
+  });
+}
+
+function describe(): string {
+  const past = history.value;
+  if (!past) return 'Overview';
+  const { name, most } = series(past);
+  return name === 'possible'
+    ? `Overview of the whole history: at most ${most.toLocaleString('en')} configurations were possible at once`
+    : `Overview of the whole history: at most ${most.toLocaleString('en')} operations were in flight at once`;
+}
+
+/** Where the plot begins: under the lanes. */
+function leftEdge(): number {
+  return geometry.value?.left ?? 64;
+}
+
+/** What is looked at, in ranks. */
+function visible(): [number, number] {
+  const past = history.value;
+  const { from, to } = viewport.value;
+  if (!past || scale.value === 'order') return [from, to];
+  return [past.rankOf(from), past.rankOf(to)];
+}
+
+function toX(past: History, rank: number): number {
+  const left = leftEdge();
+  return left + (rank / Math.max(1, past.timeline.ranks)) * (size.value.width - left);
+}
+
+/** The frame in pixels. It never gets too small to be seen. */
+function frame(past: History): [number, number] {
+  const [from, to] = visible().map(rank => toX(past, Math.max(0, Math.min(past.timeline.ranks, rank)))) as [
+    number,
+    number,
+  ];
+  const lack = Math.max(0, 8 - (to - from)) / 2;
+  const left = Math.max(leftEdge(), from - lack);
+  const right = Math.min(size.value.width, to + lack);
+  return [right - left < 8 ? Math.max(leftEdge(), right - 8) : left, right];
+}
+
+function draw(pen: Pen): void {
+  const past = history.value;
+  const { width, height } = size.value;
+  const colors = readColors();
+  pen.rect(0, 0, width, height, { fill: colors.panel });
+  if (!past || past.timeline.ranks === 0) return;
+  const left = leftEdge();
+  const { name, values, most } = series(past);
+  const plot = width - left;
+  const floor = height - 3;
+  const room = height - 10;
+  const columns = Math.max(1, Math.min(values.length, Math.floor(plot)));
+  for (let i = 0; i < columns && values.length > 0; i += 1) {
+    const first = Math.floor((i * values.length) / columns);
+    const last = Math.max(first + 1, Math.floor(((i + 1) * values.length) / columns));
+    let value = 0;
+    for (let j = first; j < last; j += 1) value = Math.max(value, values[j]!);
+    if (value === 0) continue;
+    const tall = Math.max(1, (Math.log(value + 1) / Math.log(most + 1)) * room);
+    const x = Math.floor(left + (i * plot) / columns);
+    const end = Math.floor(left + ((i + 1) * plot) / columns);
+    pen.rect(x, floor - tall, end - x, tall, { fill: colors.placed, alpha: 0.8 });
+  }
+  const [from, to] = frame(past);
+  pen.rect(left, 0, Math.max(0, from - left), height, { fill: colors.panel, alpha: 0.45 });
+  pen.rect(to, 0, Math.max(0, width - to), height, { fill: colors.panel, alpha: 0.45 });
+  const stuck = blocked.value;
+  const chunk = stuck === null ? null : past.chunkOf(stuck);
+  if (chunk && stuck !== null) {
+    const x = Math.min(width - 2, Math.max(left, toX(past, chunk.to[stuck - chunk.first]!)));
+    pen.rect(x - 1, 0, 2, height, { fill: colors.blocked });
+    pen.line([x - 6, 0, x + 6, 0, x, 8], { fill: colors.blocked });
+  }
+  pen.rect(from + 0.75, 1, to - from - 1.5, height - 2, {
+    fill: 'transparent',
+    stroke: colors.accent,
+    width: 1.5,
+    radius: 3,
+  });
+  pen.rect(0, 0, left, height, { fill: colors.panel });
+  pen.text(6, height / 2 - 7, name, { fill: colors.muted, small: true });
+  pen.text(6, height / 2 + 6, `≤ ${most.toLocaleString('en', { notation: 'compact' })}`, {
+    fill: colors.muted,
+    small: true,
+  });
+  pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
+  pen.rect(0, height - 1, width, 1, { fill: colors.border });
+}
+
+/** Follows the mouse. Returns how to stop. */
+function listen(target: HTMLCanvasElement): () => void {
+  const stop = new AbortController();
+  const options = { signal: stop.signal };
+  let drag: { what: 'move' | 'left' | 'right'; rank: number; from: number; to: number } | null = null;
+
+  const rankAt = (x: number) => {
+    const left = leftEdge();
+    return ((x - left) / Math.max(1, size.value.width - left)) * (history.value?.timeline.ranks ?? 1);
+  };
+  const partAt = (x: number): 'move' | 'left' | 'right' | null => {
+    const past = history.value;
+    if (!past) return null;
+    const [from, to] = frame(past);
+    if (to - from > 24 && Math.abs(x - from) < 5) return 'left';
+    if (to - from > 24 && Math.abs(x - to) < 5) return 'right';
+    return x >= from - 3 && x <= to + 3 ? 'move' : null;
+  };
+  target.addEventListener(
+    'pointerdown',
+    event => {
+      if (event.button !== 0 || event.offsetX < leftEdge()) return;
+      target.setPointerCapture(event.pointerId);
+      const rank = rankAt(event.offsetX);
+      let [from, to] = visible();
+      const what = partAt(event.offsetX);
+      if (what === null) {
+        const half = (to - from) / 2;
+        [from, to] = [rank - half, rank + half];
+        look('order', from, to);
+      }
+      drag = { what: what ?? 'move', rank, from, to };
+    },
+    options,
+  );
+  target.addEventListener(
+    'pointermove',
+    event => {
+      if (!drag) {
+        const part = partAt(event.offsetX);
+        target.style.cursor = part === 'move' ? 'grab' : part === null ? 'pointer' : 'ew-resize';
+        return;
+      }
+      const by = rankAt(event.offsetX) - drag.rank;
+      const { what, from, to } = drag;
+      if (what === 'move') look('order', from + by, to + by);
+      else if (what === 'left') look('order', Math.min(from + by, to - 1), to);
+      else look('order', from, Math.max(to + by, from + 1));
+    },
+    options,
+  );
+  for (const name of ['pointerup', 'pointercancel'] as const) {
+    target.addEventListener(
+      name,
+      () => {
+        drag = null;
+      },
+      options,
+    );
+  }
+  return () => stop.abort();
+}

@@ -1,0 +1,70 @@
+// The picture of the lanes as it should be now, from the state of the page: for the canvas, and for exports.
+
+import { computed, signal } from '@preact/signals';
+import {
+  allEndings,
+  blocked,
+  collapsed,
+  ending,
+  history,
+  matches,
+  NOWHERE,
+  pins,
+  report,
+  scale,
+  selection,
+  states,
+  statusOf,
+  step,
+  viewport,
+} from '../state.ts';
+import { type Colors, readColors } from './colors.ts';
+import type { Picture } from './draw.ts';
+import { arrange } from './lanes.ts';
+import { measure } from './scene.ts';
+
+/** How large the canvas is, in pixels of the style. */
+export const size = signal({ width: 0, height: 0 });
+/** How far the lanes are scrolled. */
+export const scroll = signal(0);
+
+export const lanes = computed(() =>
+  history.value && report.value ? arrange(history.value, report.value, pins.value, collapsed.value) : null,
+);
+
+export const geometry = computed(() => {
+  if (!history.value || !lanes.value || size.value.width === 0 || viewport.value === NOWHERE) return null;
+  return measure(history.value, lanes.value, { ...size.value, scroll: scroll.value }, viewport.value, scale.value);
+});
+
+/** Which operations the filter lets through, by place. */
+const matching = computed(() => {
+  const places = matches.value;
+  const past = history.value;
+  if (!places || !past) return null;
+  const marks = new Uint8Array(past.size);
+  for (const at of places) marks[at] = 1;
+  return marks;
+});
+
+/** The picture; null if there is nothing to draw. */
+export function pictureNow(colors: Colors = readColors()): Picture | null {
+  const past = history.value;
+  if (!past || !report.value || !lanes.value || !geometry.value) return null;
+  return {
+    history: past,
+    report: report.value,
+    lanes: lanes.value,
+    geometry: geometry.value,
+    colors,
+    pins: pins.value,
+    selection: selection.value,
+    step: step.value,
+    blocked: blocked.value,
+    endings: states.value?.part.endings ?? [],
+    ending: ending.value,
+    allEndings: allEndings.value,
+    matches: matching.value,
+    statusOf,
+  };
+}

@@ -1,0 +1,273 @@
+// What stands where in the picture of the lanes: the geometry, and which operations are visible.
+//
+// A picture never needs more marks than it has pixels. In every lane, operations that are narrower than a pixel or so
+// are gathered: binary search finds the last that begins in the same pixel, and all of them become one mark. As the
+// operations of a process follow each other, only the last of them can reach beyond the pixel. So a frame costs the
+// same for a thousand operations and for a million.
+
+import { type History, type Loaded, type Scale, search, sumsOf } from '../data/history.ts';
+import type { Lanes } from './lanes.ts';
+import { letterWidth } from './pen.ts';
+
+export interface Geometry {
+  width: number;
+  height: number;
+  /** Where lanes begin: left of it are their names. */
+  left: number;
+  /** Where the first lane begins, if nothing is scrolled. */
+  top: number;
+  lane: number;
+  /** How far the lanes are scrolled. */
+  scroll: number;
+  /** How tall all lanes are. */
+  content: number;
+  from: number;
+  to: number;
+  scale: Scale;
+}
+
+/** An operation that is wide enough to be seen. */
+export interface Box {
+  at: number;
+  row: number;
+  x: number;
+  width: number;
+  /** How long it took, on the scale. */
+  length: number;
+  /** It never finished. */
+  open: boolean;
+}
+
+/** Operations too narrow to be seen one by one. */
+export interface Mark {
+  /** The first of them. */
+  at: number;
+  count: number;
+  row: number;
+  x: number;
+  width: number;
+  /** How long they take on average, on the scale. */
+  mean: number;
+}
+
+export interface Scene {
+  boxes: Box[];
+  marks: Mark[];
+  /** The last mark of each row. */
+  lastMark: Mark[];
+  /** Intervals in pixels where operations are not here yet. */
+  missing: [number, number][];
+}
+
+/** At most about so many marks. */
+const MOST = 10_000;
+const NARROW = 1.2;
+
+export const AXIS = 22;
+
+export function measure(
+  history: History,
+  lanes: Lanes,
+  size: { width: number; height: number; scroll: number },
+  viewport: { from: number; to: number },
+  scale: Scale,
+): Geometry {
+  const { processes } = history.timeline;
+  const longest = lanes.shown.reduce((most, process) => Math.max(most, processes[process]!.length), 2);
+  const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
+  const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
+  const room = size.height - AXIS;
+  const lane = Math.max(24, Math.min(38, Math.floor(room / Math.max(1, rows))));
+  const content = rows * lane;
+  const scroll = Math.max(0, Math.min(size.scroll, content - room));
+  return { width: size.width, height: size.height, left, top: AXIS, lane, scroll, content, ...viewport, scale };
+}
+
+/** The pixel of a moment. */
+export function toX(geometry: Geometry, moment: number): number {
+  const { left, width, from, to } = geometry;
+  return left + ((moment - from) / (to - from)) * (width - left);
+}
+
+/** The moment at a pixel. */
+export function toMoment(geometry: Geometry, x: number): number {
+  const { left, width, from, to } = geometry;
+  return from + ((x - left) / (width - left)) * (to - from);
+}
+
+/** The top of a row. */
+export function toY(geometry: Geometry, row: number): number {
+  return geometry.top + row * geometry.lane - geometry.scroll;
+}
+
+/** The rows that are visible, the last excluded. */
+export function visibleRows(geometry: Geometry, rows: number): [number, number] {
+  const first = Math.max(0, Math.floor(geometry.scroll / geometry.lane));
+  const last = Math.ceil((geometry.scroll + geometry.height - geometry.top) / geometry.lane);
+  return [first, Math.min(rows, last)];
+}
+
+/** The numbers of chunks that have something between two moments, whatever is too long to count excepted. */
+export function chunksBetween(history: History, scale: Scale, from: number, to: number): number[] {
+  const found: number[] = [];
+  for (const [k, chunk] of history.timeline.chunks.entries()) {
+    const [first, last] = scale === 'order' ? chunk.ranks : chunk.times;
+    if (first <= to && last >= from) found.push(k);
+  }
+  return found;
+}
+
+export function compose(history: History, lanes: Lanes, geometry: Geometry): Scene {
+  const scene: Scene = { boxes: [], marks: [], lastMark: [], missing: [] };
+  const { from, to, scale } = geometry;
+  const [firstRow, lastRow] = visibleRows(geometry, lanes.shown.length);
+  const plot = geometry.width - geometry.left;
+  const grain = Math.max(1, Math.ceil(((lastRow - firstRow) * plot) / MOST));
+  const numbers = chunksBetween(history, scale, from, to);
+  const seen = new Set(numbers);
+  for (const k of numbers) {
+    const chunk = history.chunk(k);
+    if (!chunk) {
+      const [first, last] = scale === 'order' ? history.timeline.chunks[k]!.ranks : history.timeline.chunks[k]!.times;
+      scene.missing.push([toX(geometry, Math.max(first, from)), toX(geometry, Math.min(last, to))]);
+      continue;
+    }
+    for (let row = firstRow; row < lastRow; row += 1) gather(chunk, lanes.shown[row]!, row, geometry, grain, scene);
+  }
+  for (const at of longBetween(history, seen)) {
+    const chunk = history.chunkOf(at);
+    if (!chunk) continue;
+    const i = at - chunk.first;
+    const row = lanes.rows[chunk.process[i]!]!;
+    const [begin, end] = interval(chunk, i, scale, history);
+    if (row >= firstRow && row < lastRow && begin <= to && end >= from)
+      scene.boxes.push(box(at, row, chunk, i, geometry));
+  }
+  return scene;
+}
+
+/** Long operations of other chunks. A server is not asked for all chunks because of them: the nearest must do. */
+function longBetween(history: History, seen: Set<number>): number[] {
+  const { long, chunks } = history.timeline;
+  const size = Math.max(1, chunks[0]?.count ?? 1);
+  const first = Math.min(...seen, chunks.length);
+  const others = long.filter(at => !seen.has(Math.floor(at / size)) && Math.floor(at / size) < first);
+  if (!history.served) return others;
+  const asked = new Set<number>();
+  return others.reverse().filter(at => {
+    const k = Math.floor(at / size);
+    if (history.peek(k) || asked.has(k)) return true;
+    if (asked.size >= 8) return false;
+    asked.add(k);
+    return true;
+  });
+}
+
+function gather(chunk: Loaded, process: number, row: number, geometry: Geometry, grain: number, scene: Scene): void {
+  const { from, to, scale } = geometry;
+  const { lanes, laneOps } = chunk;
+  const begins = scale === 'order' ? chunk.from : chunk.start;
+  const ends = scale === 'order' ? chunk.to : chunk.end;
+  const last = lanes[process + 1]!;
+  const perPixel = (to - from) / (geometry.width - geometry.left);
+  // What never finished is drawn up to the edge, however near its end is.
+  const isWide = (op: number) =>
+    ends[op]! - begins[op]! >= NARROW * perPixel || chunk.end[op] === Number.POSITIVE_INFINITY;
+  let i = search(last, i => ends[laneOps[i]!]! >= from, lanes[process]!);
+  while (i < last) {
+    const op = laneOps[i]!;
+    const begin = begins[op]!;
+    if (begin > to) return;
+    if (isWide(op)) {
+      scene.boxes.push(box(chunk.first + op, row, chunk, op, geometry));
+      i += 1;
+      continue;
+    }
+    const x = Math.floor((toX(geometry, begin) - geometry.left) / grain) * grain + geometry.left;
+    const limit = toMoment(geometry, x + grain);
+    let next = gallop(laneOps, begins, i + 1, last, limit);
+    const final = laneOps[next - 1]!;
+    if (next - 1 > i && isWide(final)) next -= 1;
+    const sums = sumsOf(chunk, scale);
+    const count = next - i;
+    const total = sums[next]! - sums[i]!;
+    const before = scene.lastMark[row];
+    if (before && before.x === x) {
+      // The last chunk ended in this pixel.
+      before.mean = (before.mean * before.count + total) / (before.count + count);
+      before.count += count;
+    } else {
+      const mark = { at: chunk.first + op, count, row, x, width: grain, mean: total / count };
+      scene.marks.push(mark);
+      scene.lastMark[row] = mark;
+    }
+    i = next;
+  }
+}
+
+/** The first operation from `i` on that begins at `limit` or later. It is mostly near. */
+function gallop(ops: Uint32Array, begins: ArrayLike<number>, i: number, last: number, limit: number): number {
+  let stride = 1;
+  let low = i;
+  while (low + stride < last && begins[ops[low + stride]!]! < limit) {
+    low += stride;
+    stride *= 2;
+  }
+  return search(Math.min(last, low + stride + 1), j => begins[ops[j]!]! >= limit, low);
+}
+
+function box(at: number, row: number, chunk: Loaded, i: number, geometry: Geometry): Box {
+  const order = geometry.scale === 'order';
+  const begin = order ? chunk.from[i]! : chunk.start[i]!;
+  const finish = order ? chunk.to[i]! : chunk.end[i]!;
+  const x = toX(geometry, begin);
+  const open = chunk.end[i] === Number.POSITIVE_INFINITY;
+  // What never finished goes on beyond the right edge.
+  const end = open ? geometry.width + 8 : toX(geometry, finish);
+  return { at, row, x, width: end - x, length: finish - begin, open };
+}
+
+function interval(chunk: Loaded, i: number, scale: Scale, history: History): [number, number] {
+  if (scale === 'order') return [chunk.from[i]!, chunk.to[i]!];
+  return [chunk.start[i]!, Math.min(chunk.end[i]!, history.span('time')[1])];
+}
+
+/** The operation under a point of the picture. */
+export function hit(history: History, lanes: Lanes, geometry: Geometry, x: number, y: number): number | null {
+  const row = rowAt(lanes, geometry, y);
+  if (row === null || x < geometry.left) return null;
+  const process = lanes.shown[row]!;
+  const slack = (3 * (geometry.to - geometry.from)) / (geometry.width - geometry.left);
+  const moment = toMoment(geometry, x);
+  const { scale } = geometry;
+  let best: number | null = null;
+  let nearest = slack;
+  const consider = (chunk: Loaded, i: number) => {
+    const [begin, end] = interval(chunk, i, scale, history);
+    const distance = Math.max(0, begin - moment, moment - end);
+    if (distance <= nearest) {
+      nearest = distance;
+      best = chunk.first + i;
+    }
+  };
+  for (const at of longBetween(history, new Set(chunksBetween(history, scale, moment, moment)))) {
+    const chunk = history.chunkOf(at);
+    if (chunk && chunk.process[at - chunk.first] === process) consider(chunk, at - chunk.first);
+  }
+  for (const k of chunksBetween(history, scale, moment - slack, moment + slack)) {
+    const chunk = history.peek(k);
+    if (!chunk) continue;
+    const begins = scale === 'order' ? chunk.from : chunk.start;
+    const first = chunk.lanes[process]!;
+    const last = chunk.lanes[process + 1]!;
+    const i = search(last, i => begins[chunk.laneOps[i]!]! > moment, first);
+    for (const j of [i - 1, i]) if (j >= first && j < last) consider(chunk, chunk.laneOps[j]!);
+  }
+  return best;
+}
+
+/** The row at a height; null if there is none. */
+export function rowAt(lanes: Lanes, geometry: Geometry, y: number): number | null {
+  const row = Math.floor((y - geometry.top + geometry.scroll) / geometry.lane);
+  return y >= geometry.top && row >= 0 && row < lanes.shown.length ? row : null;
+}

@@ -1,0 +1,265 @@
+// The lanes of processes, and what a mouse can do there: drag to pan, wheel to zoom, click to select, double click to
+// fit. Everything can also be done by keys and in the list of steps, which is the twin of this picture for those who
+// cannot see it; the label of the canvas says in words what is visible.
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import {
+  blocked,
+  collapsed,
+  history,
+  pan,
+  pins,
+  scale,
+  select,
+  selection,
+  showOp,
+  showWhole,
+  statusOf,
+  stepOf,
+  zoom,
+} from '../state.ts';
+import { brief, many } from '../text.ts';
+import { useCanvas } from './canvas.ts';
+import { drawLanes } from './draw.ts';
+import { geometry, lanes, pictureNow, scroll, size } from './picture.ts';
+import { hit, rowAt, type Scene, toY } from './scene.ts';
+import './timeline.css';
+
+export interface TimelineProps {
+  /** Somebody asked for a menu at an operation; `x` and `y` are those of the window. */
+  onContext?: (at: number, x: number, y: number) => void;
+}
+
+interface Hover {
+  at: number;
+  x: number;
+  y: number;
+}
+
+const hover = signal<Hover | null>(null);
+const label = signal('Timeline');
+
+export function Timeline({ onContext }: TimelineProps) {
+  const { host, canvas } = useCanvas(
+    (width, height) => {
+      if (size.value.width !== width || size.value.height !== height) size.value = { width, height };
+    },
+    () => {
+      history.value?.version.value;
+      pictureNow();
+    },
+    pen => {
+      const picture = pictureNow();
+      if (picture) label.value = describe(drawLanes(pen, picture));
+    },
+  );
+
+  useEffect(() => {
+    const target = canvas.current;
+    if (!target) return;
+    return listen(target, (at, x, y) => onContext?.(at, x, y));
+  }, [onContext]);
+
+  useEffect(() => selection.subscribe(reveal), []);
+
+  const shape = geometry.value;
+  const arranged = lanes.value;
+  const below = shape && arranged ? toY(shape, arranged.shown.length) : 0;
+  return (
+    <div class="timeline" ref={host}>
+      <canvas ref={canvas} tabIndex={0} role="img" aria-label={label.value} />
+      {shape && arranged && arranged.idle > 0 && below < shape.height && (
+        <button
+          type="button"
+          class="more"
+          aria-expanded={!collapsed.value}
+          style={{ top: `${below + 3}px` }}
+          onClick={() => {
+            collapsed.value = !collapsed.value;
+          }}
+        >
+          {arranged.hidden > 0 ? `+${arranged.hidden} processes` : `hide ${arranged.idle} processes`}
+        </button>
+      )}
+      <Tip />
+    </div>
+  );
+}
+
+/** What stands beside the pointer. */
+function Tip() {
+  const at = hover.value;
+  const op = at && history.value?.op(at.at);
+  if (!at || !op) return null;
+  const { width, height } = size.value;
+  const taken = stepOf(at.at);
+  const lines = [
+    `${brief(op.name, 60)} · ${became(at.at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
+    `${moment(op.start)} … ${op.end === null ? 'never finished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`}`,
+    ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
+  ];
+  const across = at.x > width / 2 ? { right: `${width - at.x + 12}px` } : { left: `${at.x + 12}px` };
+  const down = at.y > height / 2 ? { bottom: `${height - at.y + 10}px` } : { top: `${at.y + 14}px` };
+  return (
+    <div class="tip" style={{ ...across, ...down }} aria-hidden="true">
+      <b>{brief(op.text, 240)}</b>
+      {lines.join('\n')}
+    </div>
+  );
+}
+
+function became(at: number): string {
+  const status = statusOf(at);
+  return status === 'after' && blocked.value === null ? '· not in the order' : WORDS[status];
+}
+
+const WORDS = {
+  placed: '✓ placed',
+  blocked: '✗ blocked',
+  waiting: '… waiting',
+  after: '· after the failure',
+  unknown: '? not known',
+};
+
+/** A time as it was recorded. */
+function moment(time: number): string {
+  const origin = history.value?.timeline.origin ?? '0';
+  return (BigInt(origin) + BigInt(Math.round(time))).toLocaleString('en');
+}
+
+/** What is visible, in words. */
+function describe(scene: Scene): string {
+  const shape = geometry.value;
+  const past = history.value;
+  if (!shape || !past) return 'Timeline';
+  const seen = scene.boxes.length + scene.marks.reduce((sum, mark) => sum + mark.count, 0);
+  const range = `${Math.max(0, Math.round(shape.from)).toLocaleString('en')} to ${Math.round(shape.to).toLocaleString('en')}`;
+  const what = scale.value === 'order' ? `events ${range} in order` : `times ${range} after the first`;
+  const stuck = blocked.value;
+  const shown = stuck !== null && scene.boxes.some(box => box.at === stuck);
+  const failure = shown ? `; blocked: ${brief(past.name(stuck) ?? '', 60)} ${brief(past.text(stuck) ?? '', 80)}` : '';
+  const chosen = selection.value;
+  const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}`;
+  const count = lanes.value?.shown.length ?? 0;
+  return `Timeline of ${many(count, 'process', 'processes')}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
+}
+
+/** Scrolls so far that the lane of an operation is visible. */
+function reveal(at: number | null): void {
+  const shape = geometry.peek();
+  const chunk = at === null ? null : history.peek()?.chunkOf(at);
+  if (!shape || !chunk || at === null) return;
+  const row = lanes.peek()?.rows[chunk.process[at - chunk.first]!] ?? -1;
+  if (row < 0) {
+    collapsed.value = false;
+    return;
+  }
+  const room = shape.height - shape.top;
+  const top = row * shape.lane;
+  if (top < shape.scroll) scroll.value = top;
+  else if (top + shape.lane > shape.scroll + room) scroll.value = top + shape.lane - room;
+}
+
+/** Follows the mouse. Returns how to stop. */
+function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y: number) => void): () => void {
+  const stop = new AbortController();
+  const on = <K extends keyof HTMLElementEventMap>(
+    name: K,
+    handle: (event: HTMLElementEventMap[K]) => void,
+    passive = true,
+  ) => target.addEventListener(name, handle, { signal: stop.signal, passive });
+  let drag: { x: number; y: number; moved: boolean } | null = null;
+
+  const under = (event: MouseEvent) => {
+    const past = history.value;
+    const shape = geometry.value;
+    if (!past || !shape || !lanes.value) return null;
+    return hit(past, lanes.value, shape, event.offsetX, event.offsetY);
+  };
+
+  on('pointerdown', event => {
+    if (event.button !== 0) return;
+    target.setPointerCapture(event.pointerId);
+    drag = { x: event.offsetX, y: event.offsetY, moved: false };
+    hover.value = null;
+  });
+  on('pointermove', event => {
+    const shape = geometry.value;
+    if (!shape) return;
+    if (!drag) {
+      const at = under(event);
+      hover.value = at === null ? null : { at, x: event.offsetX, y: event.offsetY };
+      target.style.cursor = at === null ? 'grab' : 'pointer';
+      return;
+    }
+    const x = event.offsetX - drag.x;
+    const y = event.offsetY - drag.y;
+    if (!drag.moved && Math.abs(x) + Math.abs(y) < 4) return;
+    target.style.cursor = 'grabbing';
+    drag = { x: event.offsetX, y: event.offsetY, moved: true };
+    pan(-x / (shape.width - shape.left));
+    scrollBy(-y);
+  });
+  on('pointerup', event => {
+    const clicked = drag && !drag.moved;
+    drag = null;
+    const shape = geometry.value;
+    if (!clicked || !shape || !lanes.value) return;
+    if (event.offsetX < shape.left) {
+      const row = rowAt(lanes.value, shape, event.offsetY);
+      if (row !== null) togglePin(lanes.value.shown[row]!);
+      return;
+    }
+    select(under(event));
+  });
+  on('pointercancel', () => {
+    drag = null;
+  });
+  on('pointerleave', () => {
+    hover.value = null;
+  });
+  on('dblclick', event => {
+    const at = under(event);
+    if (at === null) showWhole();
+    else showOp(at, true);
+  });
+  on(
+    'contextmenu',
+    event => {
+      const at = under(event);
+      if (at === null) return;
+      event.preventDefault();
+      hover.value = null;
+      onContext(at, event.clientX, event.clientY);
+    },
+    false,
+  );
+  on(
+    'wheel',
+    event => {
+      const shape = geometry.value;
+      if (!shape) return;
+      event.preventDefault();
+      hover.value = null;
+      const unit = event.deltaMode === 1 ? 16 : 1;
+      const inNames = event.offsetX < shape.left;
+      if (event.shiftKey || inNames) scrollBy((event.deltaY || event.deltaX) * unit);
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX * unit) / (shape.width - shape.left));
+      else zoom(1.0016 ** (event.deltaY * unit), (event.offsetX - shape.left) / (shape.width - shape.left));
+    },
+    false,
+  );
+  return () => stop.abort();
+}
+
+function scrollBy(pixels: number): void {
+  const shape = geometry.value;
+  if (!shape) return;
+  scroll.value = Math.max(0, Math.min(shape.scroll + pixels, shape.content - (shape.height - shape.top)));
+}
+
+function togglePin(process: number): void {
+  const now = pins.value;
+  pins.value = now.includes(process) ? now.filter(pin => pin !== process) : [...now, process];
+}

@@ -1,0 +1,53 @@
+// What changed between printed values.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { diff } from '../src/data/diff.ts';
+
+/** Removed parts as `-…-`, added ones as `+…+`. The pieces must make up both texts. */
+function check(before: string, after: string, expected: string): void {
+  const pieces = diff(before, after);
+  const side = (kind: string) =>
+    pieces
+      .filter(piece => piece.kind === 'same' || piece.kind === kind)
+      .map(piece => piece.text)
+      .join('');
+  assert.equal(side('removed'), before);
+  assert.equal(side('added'), after);
+  const mark = { same: '', removed: '-', added: '+' };
+  assert.equal(pieces.map(({ text, kind }) => mark[kind] + text + mark[kind]).join(''), expected);
+}
+
+test('an element comes and goes', () => {
+  check('<<1, 2, 3>>', '<<2, 3>>', '<<-1, -2, 3>>');
+  check('<<1, 2>>', '<<1, 2, 3>>', '<<1, 2+, 3+>>');
+  check('<<>>', '<<7>>', '<<+7+>>');
+  check('{1, 5, 9}', '{1, 7, 9}', '{1-, 5-+, 7+, 9}');
+});
+
+test('a change is looked for inside', () => {
+  check('[a |-> 1, b |-> <<1, 2>>]', '[a |-> 1, b |-> <<2>>]', '[a |-> 1, b |-> <<-1, -2>>]');
+  check('(1 :> "x" @@ 2 :> "y")', '(1 :> "x" @@ 2 :> "z")', '(1 :> "x" @@ 2 :> -"y"-+"z"+)');
+  check('<<<<1>>, <<2>>>>', '<<<<1>>, <<2, 3>>>>', '<<<<1>>, <<2+, 3+>>>>');
+});
+
+test('brackets in strings do not count', () => {
+  check('{"a,}", "b"}', '{"a,}"}', '{"a,}"-, "b"-}');
+  check('{"\\"}", 1}', '{"\\"}", 2}', '{"\\"}"-, 1-+, 2+}');
+});
+
+test('any text can be compared', () => {
+  check('same', 'same', 'same');
+  check('12', '<<', '-12-+<<+');
+  check('(a) + (b)', '(a) + (c)', '-(a) + (b)-+(a) + (c)+');
+  check('', 'x', '+x+');
+  check('<<1, >>', '<<1>>', '<<1-, ->>');
+});
+
+test('long values are not compared element by element', () => {
+  const long = (from: number, to: number) =>
+    `<<${Array.from({ length: to - from }, (_, i) => `"element ${from + i}"`).join(', ')}>>`;
+  const kinds = (before: string, after: string) => diff(before, after).map(piece => piece.kind);
+  assert.deepEqual(kinds(long(0, 20_000), long(0, 20_001)), ['same', 'added', 'same']);
+  assert.deepEqual(kinds(long(0, 20_000), long(1, 20_001)), ['same', 'removed', 'added', 'same']);
+});

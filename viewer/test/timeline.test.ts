@@ -1,0 +1,124 @@
+// What the timeline shows of a history: nothing is lost, and no picture takes more marks than it has room for.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { History, type Scale } from '../src/data/history.ts';
+import type { RunHead } from '../src/data/types.ts';
+import { SvgPen } from '../src/export/svg.ts';
+import { round } from '../src/timeline/axis.ts';
+import { drawLanes, type Picture } from '../src/timeline/draw.ts';
+import { arrange } from '../src/timeline/lanes.ts';
+import { compose, hit, measure, toX, toY } from '../src/timeline/scene.ts';
+import { queueParts } from './queue.ts';
+
+async function open(
+  operations: number,
+  processes: number,
+  stops = false,
+): Promise<{ history: History; head: RunHead }> {
+  const parts = queueParts({ operations, processes, fails: true, stops });
+  const head = JSON.parse(new TextDecoder().decode(parts.get('head'))) as RunHead;
+  const load = (name: string) => Promise.resolve(parts.get(name)!);
+  const history = new History({ served: false, load }, head.timeline, head.report);
+  await history.ensure(0, operations - 1);
+  await history.ensureSteps(0, operations - 1);
+  return { history, head };
+}
+
+function view(history: History, head: RunHead, from: number, to: number, scale: Scale = 'order') {
+  const lanes = arrange(history, head.report, [], false);
+  const size = { width: 1064, height: 20 + 24 * lanes.shown.length + 40, scroll: 0 };
+  return { lanes, geometry: measure(history, lanes, size, { from, to }, scale) };
+}
+
+test('the whole history is in the whole picture', async () => {
+  const { history, head } = await open(20_000, 8, true);
+  for (const scale of ['order', 'time'] as const) {
+    const [from, to] = history.span(scale);
+    const { lanes, geometry } = view(history, head, from, to, scale);
+    const { boxes, marks } = compose(history, lanes, geometry);
+    const shown = boxes.length + marks.reduce((sum, mark) => sum + mark.count, 0);
+    assert.equal(shown, 20_000);
+    assert.ok(boxes.length + marks.length <= 11_000, `${boxes.length} boxes and ${marks.length} marks`);
+  }
+});
+
+test('what is visible is what overlaps', async () => {
+  const { history, head } = await open(20_000, 8, true);
+  const stops = new Set(history.timeline.long);
+  for (const [from, to] of [
+    [10_000, 10_040],
+    [32_760, 32_775],
+    [37_000, 50_000],
+  ] as const) {
+    const { lanes, geometry } = view(history, head, from, to);
+    const found = compose(history, lanes, geometry)
+      .boxes.map(box => box.at)
+      .sort((a, b) => a - b);
+    const expected: number[] = [];
+    await history.scan(op => {
+      const wide = op.end === null || op.to - op.from >= (1.2 * (to - from)) / 1000;
+      if (op.from <= to && op.to >= from && wide) expected.push(op.at);
+    });
+    assert.deepEqual(found, expected);
+    for (const at of found) {
+      const op = history.op(at)!;
+      const middle = (Math.max(op.from, from) + Math.min(op.to, to)) / 2;
+      const y = toY(geometry, lanes.rows[op.process]!) + 9;
+      if (!stops.has(at) && to - from < 100) assert.equal(hit(history, lanes, geometry, toX(geometry, middle), y), at);
+    }
+  }
+});
+
+test('idle lanes are hidden if there are many', async () => {
+  const { history, head } = await open(4_000, 64);
+  const all = arrange(history, head.report, [], false);
+  const few = arrange(history, head.report, [63], true);
+  assert.deepEqual(
+    all.shown.toSorted((a, b) => a - b),
+    Array.from({ length: 64 }, (_, i) => i),
+  );
+  assert.equal(few.shown[0], 63);
+  assert.equal(few.shown.length + few.hidden, 64);
+  assert.ok(few.hidden > 0);
+});
+
+test('a picture can be written as SVG', async () => {
+  const { history, head } = await open(300, 3);
+  const at = history.timeline.mentioned[0]!;
+  const { from } = history.op(at)!;
+  const { lanes, geometry } = view(history, head, from - 20, from + 10);
+  const color = 'red';
+  const picture: Picture = {
+    history,
+    report: head.report,
+    lanes,
+    geometry,
+    colors: new Proxy({}, { get: () => color }) as Picture['colors'],
+    pins: [],
+    selection: null,
+    step: null,
+    blocked: at,
+    endings: [],
+    ending: 0,
+    allEndings: false,
+    matches: null,
+    statusOf: place => (place === at ? 'blocked' : 'placed'),
+  };
+  const pen = new SvgPen(geometry.width, geometry.height);
+  drawLanes(pen, picture);
+  const svg = pen.done();
+  assert.match(svg, /✗ Dequeue\(\d+\)/);
+  assert.equal(svg.match(/<g /g)?.length, svg.match(/<\/g>/g)?.length);
+  assert.doesNotMatch(svg, /NaN|undefined|Infinity/);
+});
+
+test('text in SVG is inert', () => {
+  const pen = new SvgPen(10, 10);
+  pen.text(0, 0, '</text><script>&"\u0000', { fill: 'red' });
+  assert.match(pen.done(), />&lt;\/text&gt;&lt;script&gt;&amp;&quot;\ufffd<\/text>/);
+});
+
+test('numbers on the axis are round', () => {
+  assert.deepEqual([0.2, 1, 1.5, 3, 7, 11, 450, 999_999].map(round), [1, 1, 2, 5, 10, 20, 500, 1_000_000]);
+});
