@@ -203,7 +203,7 @@ walk('hostile', 'what was recorded does nothing', async page => {
 });
 
 walk('runs', 'a link leads from all runs to one', async page => {
-  await page.getByRole('link').first().click();
+  await page.getByRole('main').getByRole('link').first().click();
   await page.getByRole('heading', { level: 1, name: /Rejected|Accepted/ }).waitFor();
 });
 
