@@ -18,7 +18,7 @@ import { SpecTab } from './panels/spectab.tsx';
 import { StateTab } from './panels/statetab.tsx';
 import { Steps } from './panels/steps.tsx';
 import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
-import { head, history, problem, selection, states, tab, theme } from './state.ts';
+import { blocked, collapsed, head, history, problem, selection, states, tab, theme } from './state.ts';
 import { followLink, readEarly } from './sync.ts';
 import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
@@ -45,6 +45,10 @@ export function App() {
     };
   }, []);
   const page = head.value;
+  useEffect(() => {
+    // Where nothing failed, no lane has less to do with it than another.
+    if (page?.kind === 'run' && blocked.value === null) collapsed.value = false;
+  }, [page]);
   useEffect(() => {
     if (page?.kind === 'run')
       document.title = `${headline(page.report).word} · ${brief(page.report.history.name, 80)} · OmniLink`;

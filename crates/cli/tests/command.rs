@@ -225,6 +225,6 @@ fn reports_are_written_beside_what_is_printed() {
 #[test]
 fn a_report_of_an_unknown_kind_is_refused() {
     let output = check("report-kind", "--spec register --report yaml=r.yaml", "T0 [0 1] write(1)\n");
-    assert!(output.contains("there is no report `yaml`; there are json, junit, md and sarif"), "{output}");
+    assert!(output.contains("there is no report `yaml`; there are html, json, junit, md and sarif"), "{output}");
     assert!(output.ends_with("exit 2"), "{output}");
 }

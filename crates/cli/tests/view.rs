@@ -125,7 +125,13 @@ fn expressions_are_evaluated() {
     assert_eq!((states["watched"].as_u64(), states["last"][1].as_str()), (Some(1), Some("2")));
     let early = server.get("states?until=1").json();
     assert_eq!((early["until"].as_u64(), early["last"][0].as_str()), (Some(1), Some("<<1>>")));
-    insta::assert_snapshot!(server.get("states?watch=Length(queue)").text(), @"");
+    insta::assert_snapshot!(server.get("states?watch=Length(queue)").text(), @"
+    422 error: `Length` is not defined
+     --> expression:1:1
+      |
+    1 | Length(queue)
+      | ^^^^^^
+    ");
     // What went wrong before does not matter.
     assert_eq!(server.get("states").json()["variables"], json!(["queue"]));
 }
@@ -138,8 +144,8 @@ fn assumptions_are_checked() {
     assert_eq!(verdict("head?assume=a:0%20%3C%20b:0").as_deref(), Some("rejected"));
     assert_eq!(verdict("head?assume=b:0%20%3C%20a:0").as_deref(), Some("accepted"));
     assert_eq!(server.get("chunk-0?assume=a:0%20%3C%20b:0").status, 200);
-    insta::assert_snapshot!(server.get("head?assume=a:0").text(), @"");
-    insta::assert_snapshot!(server.get("head?assume=a:0%20%3C%20c:9").text(), @"");
+    insta::assert_snapshot!(server.get("head?assume=a:0").text(), @"422 `a:0` is no assumption: it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d` for the state after it");
+    insta::assert_snapshot!(server.get("head?assume=a:0%20%3C%20c:9").text(), @"422 the history has no operation `c:9` to assume something about");
 }
 
 #[test]

@@ -29,6 +29,7 @@ fn report() -> Report {
             seconds: 0.0,
         },
         notes: Vec::new(),
+        tags: Vec::new(),
         next: Vec::new(),
     }
 }

@@ -29,6 +29,11 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
             let shown = shown.map_err(|failed| tell(&failed, &recording.label))?;
             let path = args.output.clone().unwrap_or_else(|| name(&recording));
             let page = page(&shown.report, Some(&shown.timeline), recording.run_json().as_ref());
+            let then = recording.run.as_ref().and_then(|run| run.verdict.as_deref());
+            let now = shown.report.verdict.word();
+            if let Some(then) = then.filter(|then| *then != now) {
+                anstream::eprintln!("note: it was {then} when it ran, and is {now} now");
+            }
             write(&path, &page, &shown.report)
         }
         Subject::Report(report) => {

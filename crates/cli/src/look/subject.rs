@@ -91,7 +91,11 @@ fn of_report(path: &Path) -> Result<Subject, Exit> {
 fn of_run(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
     if path.is_file() {
         let directory = scratch()?;
-        let run = unpack(path, directory.path()).map_err(wrong_run)?;
+        let is_bundle = path.extension().is_some_and(|extension| extension == "omni");
+        let run = unpack(path, directory.path()).map_err(|error| match is_bundle {
+            true => wrong_run(error),
+            false => unclear(&format!("`{}` is no run, and a history needs its specification", path.display())),
+        })?;
         let at = directory.path().to_owned();
         return Ok(kept(args, run, &at, Some(directory)));
     }

@@ -33,7 +33,7 @@ impl Values {
 }
 
 fn read(text: &str) -> Option<Value> {
-    let module = format!("---- MODULE Value ----\nIt ==\n {}\n====\n", lines(text));
+    let module = format!("---- MODULE Value ----\nIt ==\n {}\n====\n", flattened(text));
     let parsed = tla_syntax::parse(&module);
     if !parsed.errors.is_empty() {
         return None;
@@ -45,19 +45,27 @@ fn read(text: &str) -> Option<Value> {
     }
 }
 
-/// One element a line: the parser reads no columns far to the right.
-fn lines(text: &str) -> String {
+/// The text with its functions written as applications, `Map(a, b, c, d)` for `(a :> b @@ c :> d)`, and with one element a
+/// line. The parser reads neither long chains of operators nor columns far to the right.
+fn flattened(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let (mut is_string, mut is_escaped) = (false, false);
-    for char in text.chars() {
-        out.push(char);
-        match char {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_string => is_escaped = true,
-            '"' => is_string = !is_string,
-            ',' | '@' if !is_string && !out.ends_with(" @") => out.push_str("\n "),
-            _ => {}
-        }
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let is_sign = !is_string && (rest.starts_with(":>") || rest.starts_with("@@"));
+        let (token, after) = rest.split_at(if is_sign { 2 } else { char.len_utf8() });
+        out.push_str(match token {
+            _ if is_string => token,
+            "(" => "Map(",
+            "," | ":>" | "@@" => ",\n ",
+            _ => token,
+        });
+        (is_string, is_escaped) = match char {
+            _ if is_escaped => (is_string, false),
+            '"' => (!is_string, false),
+            _ => (is_string, is_string && char == '\\'),
+        };
+        rest = after;
     }
     out
 }
@@ -76,9 +84,8 @@ fn value(expr: &Expr, text: &str) -> Option<Value> {
         }
         Kind::Apply { prefixes, name, args } if prefixes.is_empty() => match (name.text.as_str(), &**args) {
             ("-.", [number]) => json!({ "#bigint": format!("-{}", digits(number, text)?) }),
-            (":>" | "@@", _) => {
-                let mut pairs = Vec::new();
-                map(expr, text, &mut pairs)?;
+            ("Map", pairs @ [_, ..]) if pairs.len().is_multiple_of(2) => {
+                let pairs = pairs.chunks(2).map(all).collect::<Option<Vec<Vec<Value>>>>()?;
                 json!({ "#map": pairs })
             }
             // A model value. The format has nothing else for it.
@@ -87,24 +94,6 @@ fn value(expr: &Expr, text: &str) -> Option<Value> {
         },
         _ => return None,
     })
-}
-
-/// The pairs of `a :> b @@ c :> d`.
-fn map(expr: &Expr, text: &str, pairs: &mut Vec<[Value; 2]>) -> Option<()> {
-    match &expr.kind {
-        Kind::Apply { name, args, .. } => match (name.text.as_str(), &**args) {
-            ("@@", [left, right]) => {
-                map(left, text, pairs)?;
-                map(right, text, pairs)
-            }
-            (":>", [key, of]) => {
-                pairs.push([value(key, text)?, value(of, text)?]);
-                Some(())
-            }
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 fn digits<'a>(expr: &Expr, text: &'a str) -> Option<&'a str> {
@@ -121,21 +110,22 @@ mod tests {
 
     #[test]
     fn values_are_read_as_they_are_printed() {
-        insta::assert_snapshot!(check("<<1, -2, TRUE>>"), @"");
-        insta::assert_snapshot!(check(r#"{"a, \"b\" @@ c", Nil}"#), @"");
-        insta::assert_snapshot!(check("[head |-> 1, tail |-> <<>>]"), @"");
-        insta::assert_snapshot!(check("(1 :> {} @@ 3 :> <<2>> @@ <<1, 2>> :> [a |-> 0])"), @"");
-        insta::assert_snapshot!(check("-9223372036854775808"), @"");
-        insta::assert_snapshot!(check("Some(3)"), @"");
-        insta::assert_snapshot!(check("x == 1\ny"), @"");
-        insta::assert_snapshot!(check("1 + 1"), @"");
+        insta::assert_snapshot!(check("<<1, -2, TRUE>>"), @r##"[{"#bigint":"1"},{"#bigint":"-2"},true]"##);
+        insta::assert_snapshot!(check(r#"{"a, \"b\" @@ c", Nil}"#), @r##"{"#set":["a, \"b\" @@ c","Nil"]}"##);
+        insta::assert_snapshot!(check("[head |-> 1, tail |-> <<>>]"), @r##"{"head":{"#bigint":"1"},"tail":[]}"##);
+        insta::assert_snapshot!(check("(1 :> {} @@ 3 :> <<2>> @@ <<1, 2>> :> [a |-> 0])"), @r##"{"#map":[[{"#bigint":"1"},{"#set":[]}],[{"#bigint":"3"},[{"#bigint":"2"}]],[[{"#bigint":"1"},{"#bigint":"2"}],{"a":{"#bigint":"0"}}]]}"##);
+        insta::assert_snapshot!(check("-9223372036854775808"), @r##"{"#bigint":"-9223372036854775808"}"##);
+        insta::assert_snapshot!(check("Some(3)"), @"no value");
+        insta::assert_snapshot!(check("x == 1\ny"), @"no value");
+        insta::assert_snapshot!(check("1 + 1"), @"no value");
+        insta::assert_snapshot!(check("(1)"), @"no value");
     }
 
     #[test]
     fn values_may_be_long() {
         let numbers: Vec<String> = (0..20_000).map(|number| number.to_string()).collect();
         assert_eq!(read(&format!("<<{}>>", numbers.join(", "))).unwrap().as_array().unwrap().len(), 20_000);
-        let pairs: Vec<String> = (0..500).map(|number| format!("{number} :> \"{}\"", "x".repeat(100))).collect();
-        assert_eq!(read(&format!("({})", pairs.join(" @@ "))).unwrap()["#map"].as_array().unwrap().len(), 500);
+        let pairs: Vec<String> = (0..5000).map(|number| format!("{number} :> \"{}\"", "x".repeat(100))).collect();
+        assert_eq!(read(&format!("({})", pairs.join(" @@ "))).unwrap()["#map"].as_array().unwrap().len(), 5000);
     }
 }

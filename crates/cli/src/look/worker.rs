@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ::report::Report;
+use ::report::{Report, Verdict};
 use judge::{Assumption, Complaint, Failed, Judge, Look, Shown};
 use page::{About, Encoder, Level, Served};
 use tokio::sync::oneshot;
@@ -228,7 +228,12 @@ impl Looking {
             assumed.push(parse(text)?);
         }
         let found = Found::new(&self.recording, &patient(), &self.look, &assumed);
-        found.map_err(|failed| Refusal::Failed(message(&failed)))
+        match found.map_err(|failed| Refusal::Failed(message(&failed)))? {
+            Found { shown: Shown { report: Report { verdict: Verdict::Inconclusive { stop }, .. }, .. }, .. } => {
+                Err(Refusal::Failed(format!("it was given up: {stop}")))
+            }
+            found => Ok(found),
+        }
     }
 }
 

@@ -163,6 +163,33 @@ fn states_are_written_with_what_led_to_them() {
 }
 
 #[test]
+fn states_are_read_by_others() {
+    let (report, timeline) = queue();
+    // One of each kind of value.
+    let read = |text: &str| match text.len() {
+        4 => Some(json!([{ "#bigint": "-9223372036854775808" }, true, "a\u{202e}"])),
+        9 => Some(json!({ "#set": [{ "#map": [[{ "#bigint": "1" }, "Nil"]] }] })),
+        16 => Some(json!({ "head": { "#tup": [] }, "tail": [] })),
+        _ => None,
+    };
+    let written = itf(&report, &timeline, read);
+    let trace: itf::Trace<itf::Value> = serde_json::from_str(&written).expect("a trace");
+    assert_eq!(trace.states[4].meta.other["operation"], "T5:291");
+    let (trace, written): (Value, Value) = (json!(trace), serde_json::from_str(&written).unwrap());
+    assert_eq!((&trace["vars"], &trace["states"]), (&written["vars"], &written["states"]));
+    // As a program reads it that knows what to expect.
+    let numbers = |text: &str| Some(json!([{ "#bigint": text.len().to_string() }]));
+    let typed = itf::trace_from_str::<Queue>(&itf(&report, &timeline, numbers)).expect("a trace of queues");
+    let queues: Vec<i64> = typed.states.into_iter().flat_map(|state| state.value.queue).collect();
+    assert_eq!(queues, [4, 4, 9, 16, 23]);
+}
+
+#[derive(serde::Deserialize)]
+struct Queue {
+    queue: Vec<i64>,
+}
+
+#[test]
 fn interpretations_share_what_they_have_in_common() {
     let (report, mut timeline) = queue();
     insta::assert_snapshot!(dot(&report, &timeline));
