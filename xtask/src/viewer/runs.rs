@@ -48,7 +48,7 @@ pub(super) fn make(root: &Path, command: &Path, example: &str, store: &Path) -> 
             "schema": "omnilink.run/1",
             "id": id,
             "began": FIRST + 3600 * number as u64,
-            "plan": { "seed": 7919 * number, "threads": 4, "operations": 24, "perturb": ["yield=3"] },
+            "plan": { "seed": 7919 * number, "threads": 4, "operations": 24, "perturb": ["yield"] },
             "command": ["target/queue"],
             "ended": { "kind": "finished" },
             "took": 0.25 + 0.125 * (number % count) as f64,
