@@ -121,6 +121,11 @@ pub(crate) struct About {
 const MEMORY: ByteSize = ByteSize::gib(16);
 
 impl About {
+    /// True if it says something that belongs to a history, and not to whatever is looked at.
+    pub(crate) fn is_of_history(&self) -> bool {
+        self.config.is_some() || !self.includes.is_empty() || self.settings.is_some() || self.from.is_some()
+    }
+
     /// What it says about how to check.
     pub(crate) fn options(&self) -> judge::Options {
         judge::Options {

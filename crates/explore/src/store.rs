@@ -288,8 +288,14 @@ pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
         return Err(damaged(format!("it is of the form `{}`, and `{SCHEMA}` is known", run.schema)));
     }
     // Who looks at somebody else's run must not be led out of it.
-    let mut parts = Path::new(&run.spec).components();
-    if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+    let is_name = |text: &str| {
+        let mut parts = Path::new(text).components();
+        matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
+    };
+    if !is_name(&run.id) {
+        return Err(damaged(format!("`{}` is no name of a run", run.id)));
+    }
+    if !is_name(&run.spec) {
         return Err(damaged(format!("`{}` is no name of a specification", run.spec)));
     }
     Ok(run)

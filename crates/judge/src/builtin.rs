@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use history::{Call, Cut, History, OpId, Precedence, Stop, Trace, Verdict};
+use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
 use report::{Field, Legal, Reason, Rejection, Report, Timeline, Window};
@@ -101,9 +101,9 @@ impl Walk<'_> {
         if !look.watch.is_empty() {
             return Err(InputError::new("expressions can be evaluated in the states of TLA+ specifications only"));
         }
-        let assumed = assumed(asked, history)?;
+        let assumed = assumed(model, asked, history)?;
         let walked = models::check::walk(model, history, &assumed, &way.route, look.until, look.states)?;
-        crate::show::fill(timeline, walked.map_states(state_of), 0);
+        crate::show::fill(timeline, walked, 0, state_of);
         Ok(())
     }
 }
@@ -114,9 +114,12 @@ fn state_of(shown: String) -> report::State {
 }
 
 /// What is assumed, in terms of numbers and of states as models show them.
-fn assumed(asked: &crate::Options, history: &History<Call>) -> Result<Vec<Assumed>, InputError> {
+fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>) -> Result<Vec<Assumed>, InputError> {
     let mut wanted = Wanted::new(&asked.assume, history.processes());
-    history.ops().iter().for_each(|op| wanted.see(op));
+    let counts = |op: &&Op<Call>| matches!(model.bind(op), Ok(Some(_)));
+    if !asked.assume.is_empty() {
+        history.ops().iter().filter(counts).for_each(|op| wanted.see(op));
+    }
     let assumed = |assumption: Assumption<String>| match assumption {
         Assumption::Before(first, second) => Assumed::Before(first, second),
         Assumption::LeadsTo(op, id) => Assumed::LeadsTo(op, Box::new(move |shown| state_of(shown.into()).id == id)),
@@ -195,7 +198,7 @@ impl Check<'_, '_> {
         let count = if self.sight.is_some() { history.ops().len() } else { 0 };
         let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
         let options = self.options();
-        let checked = match assumed(self.asked, &history)?.as_slice() {
+        let checked = match assumed(model, self.asked, &history)?.as_slice() {
             [] => models::check::check(model, &history, &options, &watcher)?,
             assumed => models::check::check_assuming(model, &history, assumed, &options.search, &watcher)?,
         };
@@ -272,6 +275,7 @@ impl Check<'_, '_> {
             operations: calls.describe(teller.mentioned())?,
             sources: Vec::new(),
             stats,
+            assumed: crate::assumed(self.asked),
             notes: crate::assumed_notes(self.asked),
             tags: Vec::new(),
             next: Vec::new(),
@@ -313,7 +317,9 @@ impl Watcher for SharedWidths<'_> {
 
 /// A few operations that contradict each other, whatever the others do.
 fn contradiction(ops: &[OpId], reason: &str, teller: &mut Teller) -> Rejection {
-    let operations = ops.iter().map(|&op| teller.op(op)).collect();
+    let mut by_start = ops.to_vec();
+    by_start.sort();
+    let operations = by_start.into_iter().map(|op| teller.op(op)).collect();
     Rejection {
         sentence: reason.to_owned(),
         blocked: None,

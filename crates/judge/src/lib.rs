@@ -162,8 +162,7 @@ impl Judge {
             Against::Builtin(builtin) => builtin.check(&self.options, case, Some((&mut sight, look))),
             Against::Tla(tla) => tla.show(&self.options, case, &mut sight, look),
         }?;
-        let Sight { mut timeline, way } = sight;
-        timeline.actions = self.operations(case.path).unwrap_or_default();
+        let Sight { timeline, way } = sight;
         Ok(Shown { report, timeline, way })
     }
 
@@ -217,9 +216,13 @@ fn order(options: &Options) -> report::Order {
 
 /// A verdict under assumptions is one about fewer orders.
 fn assumed_notes(options: &Options) -> Vec<String> {
-    let assumed: Vec<String> = options.assume.iter().map(|assumption| format!("`{assumption}`")).collect();
+    let assumed: Vec<String> = assumed(options).iter().map(|assumption| format!("`{assumption}`")).collect();
     let note = || format!("this holds for the orders that keep what is assumed: {}", assumed.join(", "));
     if assumed.is_empty() { Vec::new() } else { vec![note()] }
+}
+
+fn assumed(options: &Options) -> Vec<String> {
+    options.assume.iter().map(Assumption::to_string).collect()
 }
 
 /// Where a recording breaks off, each for a sentence that begins by saying that it does.

@@ -4,7 +4,7 @@
 //! that the orders go through. So a check that is to be shown keeps the orders that it found, and states are made by
 //! following them, again for each stretch that somebody asks for: states may be large, and orders are not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ const MOST_TEXT: usize = 32 << 20;
 pub enum Assumption {
     /// `T0:12 < T3:7`: the first takes effect before the second.
     Before(String, String),
-    /// `T3:7 = 1a2b3c4d`: the state after the operation has taken effect has this [`id`](report::State::id).
+    /// `T3:7 = 1a2b3c4d5e6f`: the state after the operation has taken effect has this [`id`](report::State::id).
     LeadsTo(String, String),
 }
 
@@ -74,12 +74,14 @@ impl FromStr for Assumption {
     fn from_str(text: &str) -> Result<Assumption, String> {
         let is_named = |words: &(&str, &str)| !words.0.trim().is_empty() && !words.1.trim().is_empty();
         let owned = |(left, right): (&str, &str)| (left.trim().to_owned(), right.trim().to_owned());
-        if let Some((first, second)) = text.split_once('<').filter(is_named).map(owned) {
-            return Ok(Assumption::Before(first, second));
-        }
-        match text.rsplit_once('=').filter(is_named).map(owned) {
-            Some((op, state)) => Ok(Assumption::LeadsTo(op, state)),
-            None => Err("it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d` for the state after it".into()),
+        let before = |between: &str| text.split_once(between).filter(is_named).map(owned);
+        let leads_to = |between: &str| text.rsplit_once(between).filter(is_named).map(owned);
+        // The name of a process may be anything, and blanks make clear what is meant.
+        let (blank, tight) = ((before(" < "), leads_to(" = ")), (before("<"), leads_to("=")));
+        match [blank, tight].into_iter().find(|way| way.0.is_some() || way.1.is_some()) {
+            Some((Some((first, second)), _)) => Ok(Assumption::Before(first, second)),
+            Some((None, Some((op, state)))) => Ok(Assumption::LeadsTo(op, state)),
+            _ => Err("it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it".into()),
         }
     }
 }
@@ -112,25 +114,27 @@ fn placement(placed: &Placed) -> Placement {
     Placement { op: placed.op.index() as u32, partway: placed.partway }
 }
 
-/// Shows the states that a walk went through.
-pub(crate) fn fill(timeline: &mut Timeline, walked: Walked<State>, watched: usize) {
-    let size = |state: &State| state.variables.iter().map(|field| field.value.len()).sum::<usize>();
+/// Shows the states that a walk went through, as long as there is room for their texts: the last state that all ways have
+/// in common, the ways, and then what lies further back.
+pub(crate) fn fill<S>(timeline: &mut Timeline, walked: Walked<S>, watched: usize, show: impl Fn(S) -> State) {
     let mut left = MOST_TEXT;
-    let mut affordable = |state: &State| {
-        let has_room = size(state) <= left;
-        left = left.saturating_sub(size(state));
-        has_room
+    let mut show = |state: S| {
+        let shown = show(state);
+        left = left.saturating_sub(shown.variables.iter().map(|field| field.value.len()).sum());
+        (left > 0).then_some(shown)
     };
-    let Walked { states, until, endings } = walked;
-    for (ending, states) in timeline.endings.iter_mut().zip(endings) {
-        ending.states = states;
-        ending.states.iter().for_each(|state| {
-            affordable(state);
-        });
+    let Walked { mut states, until, endings } = walked;
+    let mut shown: VecDeque<State> = states.pop_back().and_then(&mut show).into_iter().collect();
+    let mut endings = endings.into_iter();
+    for ending in &mut timeline.endings {
+        // One that there is no room for whole has none.
+        let states = endings.next().unwrap_or_default().into_iter().map(&mut show);
+        ending.states = states.collect::<Option<Vec<State>>>().unwrap_or_default();
     }
-    let count = states.iter().rev().take_while(|state| affordable(state)).count().max(1);
-    timeline.states = states.into_iter().rev().take(count).collect();
-    timeline.states.reverse();
+    while let Some(state) = states.pop_back().and_then(&mut show) {
+        shown.push_front(state);
+    }
+    timeline.states = shown.into();
     (timeline.until, timeline.watched) = (until, watched);
 }
 
@@ -272,7 +276,7 @@ impl<'a> Wanted<'a> {
     pub(crate) fn resolve(self) -> Result<Vec<search::Assumption<String>>, InputError> {
         let id = |name: &str| {
             let missing =
-                || InputError::new(format!("the history has no operation `{name}` to assume something about"));
+                || InputError::new(format!("the history has no operation `{name}` that could have had an effect"));
             self.found.get(name).copied().ok_or_else(missing)
         };
         let resolve = |assumption: &Assumption| {

@@ -155,23 +155,7 @@ impl Tla {
 
     /// The operations that recordings may have, by the names that they are recorded under.
     pub(crate) fn operations(&self, asked: &Options, recording: &Path) -> Result<Vec<String>, Failed> {
-        let prepared = self.prepare(asked, recording, &[])?;
-        let recorded_as = |action: &str| {
-            let mut mapped = self.settings.operations.iter();
-            mapped.find(|(_, mapping)| mapping.action.as_deref() == Some(action)).map(|(name, _)| name.clone())
-        };
-        let mut operations: Vec<String> = Vec::new();
-        for action in &prepared.loaded.program.actions {
-            let name = &action.name;
-            // Several steps are one operation.
-            let action = name.strip_suffix("_Step").or_else(|| name.strip_suffix("_Done")).unwrap_or(name);
-            let operation = recorded_as(action).unwrap_or_else(|| action.to_owned());
-            let is_internal = self.settings.internal.contains(name);
-            if !is_internal && !operations.contains(&operation) {
-                operations.push(operation);
-            }
-        }
-        Ok(operations)
+        Ok(operations(&self.settings, &self.prepare(asked, recording, &[])?.loaded.program))
     }
 
     /// Does something else with a recording that is bound to the specification than to search for an order.
@@ -194,11 +178,11 @@ impl Tla {
         if !matches!(report.verdict, Verdict::Rejected(_) | Verdict::Violated(_)) || path == Path::new("-") {
             return Vec::new();
         }
-        let mut what = format!("{} {}", self.path.display(), path.display());
+        let mut what = format!("{} {}", quoted(&self.path.display()), quoted(&path.display()));
         let files = [("--config", &asked.config), ("--settings", &asked.settings)];
         let files = files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
         for (option, file) in files.chain(asked.includes.iter().map(|include| ("--include", include))) {
-            let _ = write!(what, " {option} {}", file.display());
+            let _ = write!(what, " {option} {}", quoted(&file.display()));
         }
         if asked.order == Precedence::Program {
             what.push_str(" --order program");
@@ -206,7 +190,7 @@ impl Tla {
         let command = |what: &str, line: String| report::Command { what: what.into(), line };
         if !asked.assume.is_empty() {
             for assumption in &asked.assume {
-                let _ = write!(what, " --assume '{assumption}'");
+                let _ = write!(what, " --assume {}", quoted(assumption));
             }
             // Nobody else knows of assumptions.
             return vec![command("all of it", format!("omnilink explain {what}"))];
@@ -217,6 +201,13 @@ impl Tla {
             command("ask TLC", format!("omnilink confirm {what} --tlc tla2tools.jar")),
         ]
     }
+}
+
+/// A word of a command line, however strange.
+fn quoted(word: &dyn std::fmt::Display) -> String {
+    let word = word.to_string();
+    // What cannot be quoted cannot be typed either.
+    shlex::try_quote(&word).map_or_else(|_| word.replace('\0', ""), |quoted| quoted.into_owned())
 }
 
 /// A recording with the program that it is checked against.
@@ -338,14 +329,21 @@ impl Run<'_> {
                     validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?;
                 let mut watch = |stats: &Stats| limits.look(stats);
                 let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
+                let mut tagged = tagged(spec, &checked.outcome, tags);
                 if let Some((sight, look, expressions)) = &mut sight {
                     sight.timeline = self.timeline()?;
                     sight.timeline.widths = widths.widths;
                     sight.timeline.widths.resize(sight.timeline.operations.len(), 0);
+                    sight.timeline.actions = operations(settings, self.program);
                     sight.keep(checked.way(MOST_ENDINGS));
-                    self.walk(spec, history, &sight.way, look, expressions, &mut sight.timeline)?;
+                    match self.walk(spec, history, &sight.way, look, expressions, &mut sight.timeline) {
+                        // The verdict stands, whatever there is time to show.
+                        Err(Failed::Stopped(stop)) => {
+                            tagged.notes.push(format!("no states on the way are shown: {stop}"))
+                        }
+                        walked => walked?,
+                    }
                 }
-                let tagged = tagged(spec, &checked.outcome, tags);
                 Ok((history.ops().len(), cuts, checked, verdict, tagged))
             })?;
         if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
@@ -369,6 +367,7 @@ impl Run<'_> {
             operations: self.source.calls().describe(teller.mentioned())?,
             sources: teller.sources(self.program),
             stats,
+            assumed: crate::assumed(self.asked),
             notes: self.notes(&checked.outcome).into_iter().chain(tagged.notes).collect(),
             tags: tagged.tags,
             next: Vec::new(),
@@ -396,6 +395,9 @@ impl Run<'_> {
         timeline: &mut Timeline,
     ) -> Result<(), Failed> {
         let walked = validate::walk(spec, history, way, look.until, look.states).map_err(|error| self.failed(error))?;
+        if let Some(stop) = self.limits.exceeded() {
+            return Err(Failed::Stopped(stop));
+        }
         let show = |state: TraceState| {
             let mut shown = spec.show(&state.values);
             for (text, &definition) in look.watch.iter().zip(expressions) {
@@ -405,10 +407,7 @@ impl Run<'_> {
             }
             shown
         };
-        crate::show::fill(timeline, walked.map_states(show), expressions.len());
-        if let Some(stop) = self.limits.exceeded() {
-            return Err(Failed::Stopped(stop));
-        }
+        crate::show::fill(timeline, walked, expressions.len(), show);
         Ok(())
     }
 
@@ -429,7 +428,7 @@ impl Run<'_> {
         let mut spec = TraceSpec::new(binder, machine);
         guarded(self.limits, &stop, || {
             let (history, cuts) = self.bind(&mut spec)?;
-            spec.assume(self.assumed()?);
+            spec.assume(self.assumed(&history)?);
             work(&mut spec, &history, cuts)
         })
     }
@@ -515,14 +514,9 @@ impl Run<'_> {
     }
 
     /// What is assumed, in terms of numbers.
-    fn assumed(&self) -> Result<Vec<search::Assumption<String>>, Failed> {
+    fn assumed(&self, history: &History<TraceOp>) -> Result<Vec<search::Assumption<String>>, Failed> {
         let mut wanted = Wanted::new(&self.asked.assume, self.source.processes());
-        if !self.asked.assume.is_empty() {
-            self.source.for_each(|op| {
-                wanted.see(&op);
-                Ok::<(), InputError>(())
-            })?;
-        }
+        history.ops().iter().for_each(|op| wanted.see(op));
         Ok(wanted.resolve()?)
     }
 
@@ -542,6 +536,25 @@ impl Run<'_> {
         }
         Ok((History::from_ops(processes.into(), bound), cuts?))
     }
+}
+
+/// The operations that recordings may have, by the names that they are recorded under.
+fn operations(settings: &Settings, program: &Program) -> Vec<String> {
+    let recorded_as = |action: &str| {
+        let mut mapped = settings.operations.iter();
+        mapped.find(|(_, mapping)| mapping.action.as_deref() == Some(action)).map(|(name, _)| name.clone())
+    };
+    let mut operations: Vec<String> = Vec::new();
+    for action in &program.actions {
+        let name = &action.name;
+        // Several steps are one operation.
+        let action = name.strip_suffix("_Step").or_else(|| name.strip_suffix("_Done")).unwrap_or(name);
+        let operation = recorded_as(action).unwrap_or_else(|| action.to_owned());
+        if !settings.internal.contains(name) && !operations.contains(&operation) {
+            operations.push(operation);
+        }
+    }
+    operations
 }
 
 /// The known failures that one is like, and what there is to say about that.

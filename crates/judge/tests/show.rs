@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::thread::ThreadId;
 
 use history::Stop;
 use omnilink_judge::{Assumption, Case, Failed, Judge, Limits, Look, Options, Shown, is_tla};
@@ -17,6 +18,19 @@ impl Limits for Patient {
 
     fn exceeded(&self) -> Option<Stop> {
         None
+    }
+}
+
+/// Has waited long enough by the time that there is a verdict: who checks asks then, and somebody else before.
+struct Late(ThreadId);
+
+impl Limits for Late {
+    fn look(&self, _: &Stats) -> Option<Stop> {
+        None
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        (std::thread::current().id() == self.0).then_some(Stop::Time)
     }
 }
 
@@ -161,7 +175,7 @@ fn assumptions_leave_fewer_orders() {
     T1:1 dequeue() = 1: <<>>
     this holds for the orders that keep what is assumed: `T1:0 < T0:0`
     ");
-    insta::assert_snapshot!(story_of("queue", "queue.jsonl", &["T9:0 < T0:0"]), @"the history has no operation `T9:0` to assume something about");
+    insta::assert_snapshot!(story_of("queue", "queue.jsonl", &["T9:0 < T0:0"]), @"the history has no operation `T9:0` that could have had an effect");
     insta::assert_snapshot!(story_of("queue/Queue.tla", "queue/traces/overlapping.jsonl", &["T1:0 < T0:0"]), @r"
     accepted
     T0:7 Enqueue(elem: 9): queue = <<8, 9>>
@@ -170,7 +184,7 @@ fn assumptions_leave_fewer_orders() {
     this holds for the orders that keep what is assumed: `T1:0 < T0:0`
     ");
     let wrong = |text: &str| text.parse::<Assumption>().unwrap_err();
-    insta::assert_snapshot!(wrong("T1:0 > T0:0"), @"it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d` for the state after it");
+    insta::assert_snapshot!(wrong("T1:0 > T0:0"), @"it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it");
     assert_eq!("T1:0<T0:0".parse::<Assumption>().unwrap().to_string(), "T1:0 < T0:0");
     assert_eq!("T1:0 = 0a".parse::<Assumption>().unwrap().to_string(), "T1:0 = 0a");
 }
@@ -203,4 +217,30 @@ fn failures_that_are_known_have_tags() {
     ");
     let shown = show(&queue, "queue/traces/overlapping.jsonl", &Look::default()).expect("a report");
     assert!(shown.report.tags.is_empty() && shown.report.notes.is_empty());
+}
+
+#[test]
+fn a_verdict_stands_whatever_there_is_time_to_show() {
+    let path = example("queue/traces/early-return.jsonl");
+    let case = &mut Case { path: &path, label: "", witness: None, limits: &Late(std::thread::current().id()) };
+    let shown = judge("queue/Queue.tla", &[]).show(case, &Look::default()).expect("a report");
+    assert_eq!(shown.report.verdict.word(), "rejected");
+    assert!(shown.timeline.states.is_empty() && !shown.timeline.order.is_empty());
+    insta::assert_snapshot!(shown.report.notes.join("\n"), @"no states on the way are shown: the time limit was reached");
+}
+
+#[test]
+fn what_is_assumed_is_to_blame_for_what_it_forbids() {
+    let why = |spec: &str, trace: &str, assume: &[&str]| {
+        let shown = show(&judge(spec, assume), trace, &Look::default()).expect("a report");
+        let Verdict::Rejected(rejection) = &shown.report.verdict else { panic!("{}", shown.report.verdict.word()) };
+        let words = rejection.reasons.iter().filter_map(|reason| match &reason.why {
+            report::Why::Words { text } => Some(format!("{}: {text}", shown.report.op(reason.op).name)),
+            _ => None,
+        });
+        words.collect::<Vec<_>>().join("; ")
+    };
+    let both = ["T0:0 < T1:0", "T1:0 < T0:0"];
+    insta::assert_snapshot!(why("queue", "queue.jsonl", &both), @"T0:0: it is assumed that another comes first; T1:0: it is assumed that another comes first");
+    insta::assert_snapshot!(why("queue/Queue.tla", "queue/traces/overlapping.jsonl", &["T0:0 = 0123456789ab"]), @"T0:0: it is assumed that it leads to another state");
 }

@@ -62,7 +62,7 @@ fn viewer() -> ([&'static str; 3], &'static str) {
 }
 
 /// Text that is read as nothing else. Characters that cannot be seen, and those that turn the direction of others, are named
-/// instead.
+/// instead: those that `visible` in `viewer/src/text.ts` names.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for char in text.chars() {
@@ -73,9 +73,14 @@ fn escaped(text: &str) -> String {
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
             '\n' | '\t' => out.push(char),
-            '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
-                out.extend(char.escape_unicode());
-            }
+            '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' => out.extend(char.escape_unicode()),
             _ if char.is_control() => out.extend(char.escape_unicode()),
             _ => out.push(char),
         }

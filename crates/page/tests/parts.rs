@@ -28,6 +28,7 @@ fn report() -> Report {
             widest: None,
             seconds: 0.0,
         },
+        assumed: Vec::new(),
         notes: Vec::new(),
         tags: Vec::new(),
         next: Vec::new(),

@@ -1,8 +1,8 @@
 //! The data, and its form as JSON.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 
-use rustc_hash::FxHasher;
+use fnv::FnvHasher;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,10 +28,13 @@ pub struct Report {
     pub sources: Vec<Source>,
     /// What it took.
     pub stats: Stats,
+    /// What was assumed about the order of operations: only orders that keep it count.
+    #[serde(default)]
+    pub assumed: Vec<String>,
     /// What the reader should know and need not act upon.
     pub notes: Vec<String>,
     /// The names of known failures that this one is like, as the settings define them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub tags: Vec<String>,
     /// Commands that lead further.
     pub next: Vec<Command>,
@@ -137,9 +140,13 @@ pub struct State {
 impl State {
     /// The state with these values.
     pub fn new(variables: Vec<Field>) -> State {
-        let mut hasher = FxHasher::default();
-        variables.iter().for_each(|field| (&field.name, &field.value).hash(&mut hasher));
-        State { id: format!("{:08x}", hasher.finish() >> 32), variables }
+        // People write these down, so they are the same whoever computes them and whenever.
+        let mut hasher = FnvHasher::default();
+        for text in variables.iter().flat_map(|field| [&field.name, &field.value]) {
+            hasher.write(text.as_bytes());
+            hasher.write(&[0xff]);
+        }
+        State { id: format!("{:012x}", hasher.finish() >> 16), variables }
     }
 }
 
@@ -463,5 +470,17 @@ impl Report {
     /// The operation that is meant.
     pub fn op(&self, op: OpRef) -> &Operation {
         &self.operations[op.0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_never_change() {
+        let state = |name: &str, value: &str| State::new(vec![Field { name: name.into(), value: value.into() }]).id;
+        assert_eq!(state("queue", "<<1, 2>>"), "c51205822d93");
+        assert_ne!(state("ab", "c"), state("a", "bc"));
     }
 }

@@ -3,7 +3,7 @@
 //! A process is a thread, and an operation is a complete event (`X`) on it. Operations of one process do not overlap, so
 //! events of one thread nest as the format demands. An operation that never finished lasts to the end of the history and
 //! says so in its arguments: a begin (`B`) without an end is not allowed everywhere, and where it is, viewers disagree
-//! about how long it lasts. Later operations of the same process are inside it, so events nest still.
+//! about how long it lasts. It is the last of its process.
 //!
 //! The last steps of the order are arrows (flows) from operation to operation. A step is drawn at the latest start of all
 //! steps so far, which is the earliest time that it can have taken effect at; in real time that is inside its operation.

@@ -129,8 +129,12 @@ impl<S: Spec, P: Fn(&S::State) -> bool> Spec for Assuming<'_, S, P> {
 
     fn why_not(&self, state: &Self::State, op: &Self::Op) -> Option<String> {
         let id = op.mark.map(|mark| self.marked[usize::from(mark)]);
+        let mut reached = Successors::default();
+        let is_allowed =
+            self.spec.step(&state.state, &op.op, &mut reached).is_ok() && !reached.into_parts().0.is_empty();
         match id {
-            Some(id) if !self.may_go(state.over, id) => Some("an assumption says that another comes first".into()),
+            Some(id) if !self.may_go(state.over, id) => Some("it is assumed that another comes first".into()),
+            Some(_) if is_allowed => Some("it is assumed that it leads to another state".into()),
             _ => self.spec.why_not(&state.state, &op.op),
         }
     }

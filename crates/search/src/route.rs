@@ -33,7 +33,7 @@ pub struct Ending {
 /// States that a route goes through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walked<S> {
-    /// States on the common way, the last one last.
+    /// States on the common way, the last one last; none if orders begin in different states.
     pub states: VecDeque<S>,
     /// How many of the common steps come before the last of them.
     pub until: usize,
@@ -83,20 +83,23 @@ impl Route {
     ) -> Result<Walked<S::State>, ReplayError<S::Error>> {
         let mut initial = Vec::new();
         spec.initial(&mut initial).map_err(ReplayError::Spec)?;
-        let start = |place: u32| initial.get(place as usize).cloned().ok_or(Unconfirmed::Initial(place));
-        let mut at = start(self.initial)?;
+        let mut at = initial.into_iter().nth(self.initial as usize).ok_or(Unconfirmed::Initial(self.initial))?;
         let until = until.map_or(self.common.len(), |until| until.min(self.common.len()));
-        let mut kept = VecDeque::from([at.clone()]);
+        // Orders that begin in different states have none in common.
+        if self.endings.iter().any(|ending| ending.initial != self.initial) {
+            return Ok(Walked { states: VecDeque::new(), until, endings: Vec::new() });
+        }
+        let first_kept = (until + 1).saturating_sub(most.max(1));
+        let mut kept: VecDeque<S::State> = (first_kept == 0).then(|| at.clone()).into_iter().collect();
         for (step, &placed) in self.common[..until].iter().enumerate() {
             at = follow(spec, history, &at, placed, step)?;
-            if kept.len() >= most.max(1) {
-                kept.pop_front();
+            if step + 1 >= first_kept {
+                kept.push_back(at.clone());
             }
-            kept.push_back(at.clone());
         }
         let mut endings = Vec::new();
         for ending in self.endings.iter().filter(|_| until == self.common.len()) {
-            let mut at = if until == 0 { start(ending.initial)? } else { at.clone() };
+            let mut at = at.clone();
             let mut states = Vec::with_capacity(ending.steps.len());
             for (step, &placed) in ending.steps.iter().enumerate() {
                 at = follow(spec, history, &at, placed, until + step)?;

@@ -171,7 +171,11 @@ pub fn check(
                     checked(Outcome::Violated(refused), settled, false, stats, checkpoint)
                 }
                 Verdict::Rejected(stuck) => checked(Outcome::Rejected(stuck), second.settled, true, stats, other),
-                Verdict::Inconclusive(stop) => checked(Outcome::Inconclusive(stop), settled, false, stats, checkpoint),
+                // Whether the actions alone allow it was not found out, and they are not all that counts.
+                Verdict::Inconclusive(_) => {
+                    spec.ignore_invariants(false);
+                    checked(Outcome::Rejected(refused), settled, false, stats, checkpoint)
+                }
             }
         }
     }

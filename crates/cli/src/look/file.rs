@@ -1,4 +1,4 @@
-//! Writing files that people name, without destroying what they did not mean.
+//! Writing files that people name.
 
 use std::fs;
 use std::path::Path;

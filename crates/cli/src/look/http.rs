@@ -1,7 +1,8 @@
 //! What a server answers to whom.
 //!
-//! It listens on the loopback interface only, and others on the same machine, or pages in the same browser, must not read
-//! a recording either. So the path begins with a token that nobody can guess; the host that is asked for has to be
+//! It listens on the loopback interface only, and pages in the same browser, or others on the same machine, must not read
+//! a recording by trying. So the path begins with a token that nobody can guess (who may list the commands of this user
+//! can see it while a browser is being started); the host that is asked for has to be
 //! this one, because a page from elsewhere can make its own name point here; and answers say that they must be neither
 //! kept, nor framed, nor read as something else than they are.
 

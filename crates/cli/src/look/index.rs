@@ -33,20 +33,32 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
         if limits::is_interrupted() {
             return Ok(Exit::Interrupted);
         }
-        let found = look(args, store, &run)?;
+        let mut kept = serde_json::to_value(&run).expect("a run is plain data");
         let (mut link, mut said) = (None, None);
-        if let Some((report, timeline)) = &found {
-            let name = format!("{}.html", run.id);
-            let run = serde_json::to_value(&run).expect("a run is plain data");
-            let page = page(report, timeline.as_ref(), Some(&run));
-            file::write_page(&directory.join(&name), &page)
-                .map_err(|error| complain(&directory.join(&name), &error))?;
-            exit = exit.max(exit_of(report));
-            bytes += page.len();
-            (link, said) = (Some(name), sentence(report));
+        match look(args, store, &run) {
+            Err(why) => {
+                tell(&why, &run.id);
+                exit = exit.max(Exit::Wrong);
+                said = Some("it could not be checked again".to_owned());
+            }
+            Ok(None) => {}
+            Ok(Some((report, timeline))) => {
+                let name = format!("{}.html", run.id);
+                let page = page(&report, timeline.as_ref(), Some(&kept));
+                file::write_page(&directory.join(&name), &page)
+                    .map_err(|error| complain(&directory.join(&name), &error))?;
+                exit = exit.max(exit_of(&report));
+                bytes += page.len();
+                (link, said) = (Some(name), sentence(&report));
+                // What the page says is what the list says.
+                let (then, now) = (run.verdict.as_deref().unwrap_or("not checked"), report.verdict.word());
+                if then != now {
+                    said = Some(format!("it was {then} when it ran; {}", said.as_deref().unwrap_or(now)));
+                    kept["verdict"] = now.into();
+                }
+            }
         }
-        let run = serde_json::to_value(&run).expect("a run is plain data");
-        listed.push(IndexRun { run, page: link, sentence: said });
+        listed.push(IndexRun { run: kept, page: link, sentence: said });
     }
     let pages = listed.iter().filter(|run| run.page.is_some()).count();
     let damaged: Vec<String> = damaged.iter().map(ToString::to_string).collect();
@@ -78,7 +90,7 @@ fn make(directory: &Path) -> Result<(), InputError> {
 }
 
 /// What there is to see of a run: all of it if it can be checked again, else the report that was kept, else nothing.
-fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, Option<Timeline>)>, Exit> {
+fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, Option<Timeline>)>, Failed> {
     let directory = store.path(&run.id);
     let recording = Recording::of_run(&args.subject, run.clone(), &directory, None);
     let judge = recording.judge(&args.subject.assume.assume);
@@ -92,7 +104,7 @@ fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, O
         Some(report) => Ok(Some((report, None))),
         // Nothing was recorded, or it stopped in the middle of an evaluation.
         None if run.verdict.is_none() || matches!(why, Failed::Stopped(_)) => Ok(None),
-        None => Err(tell(&why, &run.id)),
+        None => Err(why),
     }
 }
 

@@ -47,6 +47,9 @@ pub(super) fn find(args: &SubjectArgs) -> Result<Subject, Exit> {
         (None, [path]) if path.is_file() && path.extension().is_some_and(|extension| extension == "json") => {
             of_report(path)
         }
+        (None, [_]) if args.about.is_of_history() => Err(unclear(
+            "`--config`, `--include`, `--settings` and `--from` are about a history, and a run has its own",
+        )),
         (None, [path]) if path.join("run.json").is_file() => of_run_directory(args, path),
         (None, [path]) if path.is_dir() => Ok(Subject::Store(Store::at(path))),
         (None, [path]) => of_run(args, path),

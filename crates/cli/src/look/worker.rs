@@ -114,6 +114,10 @@ fn serve(
     let _ = first.send(Ok(Box::new(source.report().clone())));
     let mut source = source;
     for (question, answer) in asked {
+        // Who has gone elsewhere waits for nothing.
+        if answer.is_closed() {
+            continue;
+        }
         let _ = answer.send(source.answer(&question));
     }
 }

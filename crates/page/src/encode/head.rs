@@ -63,7 +63,11 @@ pub(super) struct RunHead<'a> {
     kind: &'static str,
     tool: &'a str,
     report: &'a Report,
+    /// What the verdict was found under.
+    assumed: &'a [String],
     run: Option<&'a Value>,
+    /// That of the run. A script would round the number.
+    seed: Option<String>,
     timeline: Option<TimelineHead<'a>>,
     served: Option<Served>,
 }
@@ -132,7 +136,8 @@ struct Action<'a> {
 
 pub(super) fn run<'a>(about: &About<'a>, report: &'a Report, timeline: Option<TimelineHead<'a>>) -> RunHead<'a> {
     let About { tool, run, served } = *about;
-    RunHead { schema: SCHEMA, kind: "run", tool, report, run, timeline, served }
+    let seed = run.and_then(|run| run.pointer("/plan/seed")).map(Value::to_string);
+    RunHead { schema: SCHEMA, kind: "run", tool, report, assumed: &report.assumed, run, seed, timeline, served }
 }
 
 pub(super) fn index<'a>(index: &'a Index<'_>) -> IndexHead<'a> {

@@ -40,7 +40,6 @@ pub(super) fn states(timeline: &Timeline) -> States<'_> {
     let states = &timeline.states;
     let last = states.last();
     let fields = last.map_or(&[][..], |state| &state.variables);
-    let endings = if timeline.until == timeline.order.len() { &timeline.endings[..] } else { &[] };
     States {
         variables: fields.iter().map(|field| &*field.name).collect(),
         watched: timeline.watched,
@@ -49,7 +48,7 @@ pub(super) fn states(timeline: &Timeline) -> States<'_> {
         ids: ids(states),
         last: fields.iter().map(|field| &*field.value).collect(),
         back: states.windows(2).map(|pair| splices(&pair[1], &pair[0])).collect(),
-        endings: endings.iter().map(|ending| self::ending(ending, last)).collect(),
+        endings: timeline.endings.iter().map(|ending| self::ending(ending, last)).collect(),
     }
 }
 

@@ -358,6 +358,7 @@ fn report(verdict: Verdict) -> Report {
             widest: None,
             seconds: 1.25,
         },
+        assumed: vec![],
         notes: vec![],
         tags: vec![],
         next: vec![],

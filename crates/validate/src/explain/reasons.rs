@@ -22,6 +22,7 @@ enum Found {
     Dead,
     Excluded(Exclusion),
     Guard(Ways),
+    Words(String),
     Error(String, Option<Site>),
 }
 
@@ -38,6 +39,7 @@ struct Ways {
 enum Key {
     Time(OpId),
     Dead,
+    Words(String),
     At(Option<Site>),
 }
 
@@ -57,7 +59,9 @@ impl Explainer<'_, '_> {
                     search::Why::LeadsNowhere if self.can_step(&self.history.op(refusal.op).call, &stuck.state) => {
                         Found::Dead
                     }
-                    search::Why::LeadsNowhere | search::Why::Disabled(_) => {
+                    // The specification has no words of its own: these are about what is assumed.
+                    search::Why::Disabled(Some(ref words)) => Found::Words(words.clone()),
+                    search::Why::LeadsNowhere | search::Why::Disabled(None) => {
                         self.disabled(&self.history.op(refusal.op).call, &stuck.state)
                     }
                 };
@@ -120,6 +124,7 @@ impl Explainer<'_, '_> {
                     let site = self.predicate_site(&exclusion);
                     Why::Excluded { name: exclusion.name, span: self.teller.span(site) }
                 }
+                Found::Words(text) => Why::Words { text },
                 Found::Error(message, site) => Why::Error { message, span: site.map(|site| self.teller.span(site)) },
                 Found::Guard(ways) => {
                     guards.push(ways);
@@ -315,6 +320,7 @@ fn key(found: &Found) -> Key {
     match found {
         Found::Time(before) => Key::Time(*before),
         Found::Dead => Key::Dead,
+        Found::Words(words) => Key::Words(words.clone()),
         Found::Excluded(_) => Key::At(None),
         Found::Error(_, site) => Key::At(*site),
         Found::Guard(ways) => {
