@@ -88,8 +88,8 @@ fn states_and_expressions_are_chosen() {
       | ^^^^^^
     exit 2
     ");
-    insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla", "trace.jsonl", "--assume", "a:0"]), @"
-    error: invalid value 'a:0' for '--assume <WHAT>': it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d` for the state after it
+    insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla", "trace.jsonl", "--assume", "a:0"]), @r"
+    error: invalid value 'a:0' for '--assume <WHAT>': it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it
 
     For more information, try '--help'.
     exit 2
@@ -234,9 +234,9 @@ fn exports_go_where_they_are_sent() {
       rankdir=TB;
       node [shape=box, fontname=monospace];
       edge [fontname=monospace];
-      n0 [label="2143a5c0\nqueue = <<>>"];
-      n1 [label="4d6187fc\nqueue = <<1>>"];
-      n2 [label="e6eb601e\nqueue = <<1, 2>>"];
+      n0 [label="1d28aa88aeb5\nqueue = <<>>"];
+      n1 [label="fdbdbd057123\nqueue = <<1>>"];
+      n2 [label="c51205822d93\nqueue = <<1, 2>>"];
       n3 [label="`elem = Head(queue)` is FALSE: elem is 2, Head(queue) is 1", shape=plaintext, fontcolor=red];
       n0 -> n1 [label="a:0 Enqueue(elem: 1)"];
       n1 -> n2 [label="b:0 Enqueue(elem: 2)"];

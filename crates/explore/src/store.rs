@@ -371,7 +371,7 @@ pub(crate) mod tests {
             fs::write(&path, text.replace(from, to)).unwrap();
             damaged()
         };
-        insta::assert_snapshot!(strange("abc123", "../.."), @"it says that it is the run `../..`, which belongs elsewhere");
+        insta::assert_snapshot!(strange("abc123", "../.."), @"`../..` is no name of a run");
         insta::assert_snapshot!(strange("Queue.tla", "../../Queue.tla"), @"`../../Queue.tla` is no name of a specification");
         assert_eq!(store.remove_damaged().unwrap(), 1);
         assert!(!store.path("abc123").exists() && store.path("abd456").exists());

@@ -101,7 +101,7 @@ impl Graph {
         };
         if node == next {
             let label = match state {
-                Some(state) => format!("{}\n{}", short(&state.id, 8), fields(&state.variables, " = ", WIDTH)),
+                Some(state) => format!("{}\n{}", state.id, fields(&state.variables, " = ", WIDTH)),
                 None => count(after as u64, "step"),
             };
             self.nodes.push((format!("label={}", quoted(&label)), after));

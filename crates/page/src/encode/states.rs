@@ -39,6 +39,7 @@ struct Splice<'a>(usize, usize, usize, &'a str);
 pub(super) fn states(timeline: &Timeline) -> States<'_> {
     let states = &timeline.states;
     let last = states.last();
+    let is_whole = timeline.until == timeline.order.len();
     let fields = last.map_or(&[][..], |state| &state.variables);
     States {
         variables: fields.iter().map(|field| &*field.name).collect(),
@@ -48,14 +49,14 @@ pub(super) fn states(timeline: &Timeline) -> States<'_> {
         ids: ids(states),
         last: fields.iter().map(|field| &*field.value).collect(),
         back: states.windows(2).map(|pair| splices(&pair[1], &pair[0])).collect(),
-        endings: timeline.endings.iter().map(|ending| self::ending(ending, last)).collect(),
+        endings: timeline.endings.iter().map(|ending| self::ending(ending, last.filter(|_| is_whole))).collect(),
     }
 }
 
 fn ending<'a>(ending: &'a report::Ending, last: Option<&State>) -> Ending<'a> {
     let steps = ending.steps.iter().map(|step| Step { op: step.op, partway: step.partway }).collect();
     let before = last.into_iter().chain(&ending.states);
-    // Without a common state there is nothing to begin from.
+    // Without the state where they part there is nothing to begin from.
     let after = if last.is_some() { &ending.states[..] } else { &[] };
     Ending { steps, ids: ids(after), forth: before.zip(after).map(|(from, to)| splices(from, to)).collect() }
 }
