@@ -4,6 +4,7 @@
 // both are taken care of, and characters that cannot be seen are written out.
 
 import type { Report, Why } from './data/types.ts';
+import { isContradiction } from './data/verdict.ts';
 import { glyph, gravest, groups, short } from './panels/outcome.ts';
 import { rows } from './panels/rows.ts';
 import { assumed, came } from './panels/words.ts';
@@ -70,6 +71,7 @@ export function markdown(report: Report, link: string | null): string {
     }
     if (verdict.window) {
       const { processes, rows: made } = rows(report.operations, verdict.window.operations);
+      if (isContradiction(verdict)) out.push('These operations contradict each other, whatever the others do.', '');
       out.push(
         `**Smallest part that fails by itself** (${many(verdict.window.operations.length, 'operation')}, what stands in one row overlaps)`,
         '',

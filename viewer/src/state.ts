@@ -9,6 +9,7 @@ import { History, type Op, type Scale, type Step } from './data/history.ts';
 import { loadJson, openParts, type Parts } from './data/parts.ts';
 import { States } from './data/states.ts';
 import type { Head, Report, RunHead, States as StatesPart } from './data/types.ts';
+import { isContradiction } from './data/verdict.ts';
 
 export type Status = 'placed' | 'blocked' | 'waiting' | 'after' | 'unknown';
 export type Theme = 'auto' | 'light' | 'dark';
@@ -66,6 +67,15 @@ export const blocked = computed<number | null>(() => {
   return verdict.blocked === null ? null : placeOf(verdict.blocked);
 });
 
+/** Places of operations that contradict each other, whatever the others do, by start: what a procedure that does not
+ * search says instead of one blocked operation. Empty if the verdict is another. */
+export const culprits = computed<number[]>(() => {
+  const verdict = report.value?.verdict;
+  if (verdict?.kind !== 'rejected' || !isContradiction(verdict)) return [];
+  const places = (verdict.window?.operations ?? []).map(placeOf).filter(place => place !== null);
+  return places.sort((a, b) => a - b);
+});
+
 /** Places of operations that could be next and are not, other than the blocked one. */
 export const waiting = computed<Set<number>>(() => {
   const verdict = report.value?.verdict;
@@ -108,7 +118,7 @@ export function statusOf(at: number): Status {
   const past = history.value;
   const verdict = report.value?.verdict;
   if (!past || !verdict) return 'unknown';
-  if (at === blocked.value) return 'blocked';
+  if (at === blocked.value || culprits.value.includes(at)) return 'blocked';
   if (stepOf(at) !== null) return 'placed';
   if (waiting.value.has(at)) return 'waiting';
   const stuck = blocked.value;
@@ -131,12 +141,20 @@ export function statusOf(at: number): Status {
   return 'after';
 }
 
-/** Selects an operation, and its step if it has one. */
+/** Selects an operation, and its step if it has one. The blocked operation is where it is stuck, even if it took some
+ * steps before. */
 export function select(at: number | null): void {
   batch(() => {
     selection.value = at;
-    if (at !== null) step.value = stepOf(at) ?? step.value;
+    if (at !== null) step.value = at === blocked.value ? null : (stepOf(at) ?? step.value);
   });
+}
+
+/** True if the blocked operation is selected, and not one of the steps that it took before. */
+export function isAtBlocked(): boolean {
+  const stuck = blocked.value;
+  if (stuck === null || selection.value !== stuck) return false;
+  return step.value === null || stepAt(step.value)?.op !== stuck;
 }
 
 /** Selects a step and its operation. */
@@ -157,22 +175,32 @@ function glanceAt(op: Op): number {
   return Math.min(Math.max(GLANCE, Math.min(4 * GLANCE, 3 * length)), Math.max(24, (1000 * length) / wanted));
 }
 
+/** A history with no more ranks than this is looked at as a whole. */
+const SMALL = 40;
+
 /** Looks at the failure: a glance, most of it before. Without a failure, at the place where the search was widest, or at
  * the end of the order if that is not known. */
 export function showFailure(): void {
-  void goToFailure();
+  void goTo(async past => blocked.value ?? widest() ?? (await endOfOrder(past)));
 }
 
-async function goToFailure(): Promise<void> {
+/** Where the page opens: at the failure, or at the end of the order, where the list of steps begins too. */
+function open(): void {
+  void goTo(async past => blocked.value ?? (await endOfOrder(past)) ?? widest(), false);
+}
+
+/** Looks at the operation that is found, and selects it if there is reason to. */
+async function goTo(find: (past: History) => Promise<number | null>, selects = true): Promise<void> {
   const past = history.value;
   if (!past) return;
   const [looked, chosen] = [viewport.value, selection.value];
-  const at = blocked.value ?? widest() ?? (await endOfOrder(past));
+  const guilty = culprits.value;
+  const at = guilty[0] ?? (await find(past));
   if (at === null) {
     showWhole();
     return;
   }
-  await past.ensure(at, at);
+  for (const place of [at, ...guilty]) await past.ensure(place, place);
   const op = past.op(at);
   // Who has looked elsewhere meanwhile, perhaps because a link said so, stays there.
   if (past !== history.value || looked !== viewport.value || chosen !== selection.value) return;
@@ -180,16 +208,31 @@ async function goToFailure(): Promise<void> {
     showWhole();
     return;
   }
-  const glance = glanceAt(op);
-  const end = Math.min(op.to, op.from + glance / 2);
+  const [first, last] = past.span('order');
+  let from = first;
+  let width = last - first;
+  if (guilty.length > 0) {
+    from = op.from;
+    width = Math.max(...guilty.map(place => past.op(place)?.to ?? from)) - from;
+    const room = Math.max(SMALL - width, width * 0.2);
+    from -= room / 2;
+    width += room;
+  } else if (width > SMALL) {
+    width = Math.min(width, glanceAt(op));
+    from = Math.min(op.to, op.from + width / 2) - width * 0.7;
+  }
+  // Nothing is before the first event and after the last.
+  width = Math.min(width, last - first);
+  from = Math.max(first, Math.min(from, last - width));
   batch(() => {
-    look('order', end - glance * 0.7, end + glance * 0.3);
-    if (blocked.value === at) select(at);
+    look('order', from, from + width);
+    if (guilty.length === 0 && (selects || blocked.value === at)) select(at);
   });
 }
 
 async function endOfOrder(past: History): Promise<number | null> {
   const last = past.timeline.steps - 1;
+  if (last < 0) return null;
   await past.ensureSteps(last, last);
   return past.opAtStep(last);
 }
@@ -298,7 +341,7 @@ export async function start(): Promise<void> {
   const past = history.value;
   if (!past || past.served) return;
   // After the first picture, everything else.
-  await past.loadAll(blocked.value ?? past.size);
+  await past.loadAll(blocked.value ?? culprits.value[0] ?? past.size);
 }
 
 /** Asks again for what depends on assumptions and watched expressions, after `focus` or `watch` changed. */
@@ -322,7 +365,7 @@ export async function refresh(): Promise<void> {
       states.value = known;
       ending.value = Math.min(ending.value, Math.max(0, (known?.part.endings.length ?? 1) - 1));
       problem.value = null;
-      if (first) showFailure();
+      if (first) open();
     });
   } catch (error) {
     problem.value = error instanceof Error ? error.message : String(error);

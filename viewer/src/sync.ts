@@ -98,8 +98,9 @@ function current(): string {
   const { from, to } = viewport.value;
   const link: Link = { focus: focus.value, watch: watch.value, x: [from, to], scale: scale.value };
   if (name !== null) link.op = name;
-  if (at !== null && step.value !== null && stepOf(at) !== null && stepOf(at) !== step.value)
-    link.step = step.value + 1;
+  // A link to an operation alone leads to its last step, and to where it is stuck if it is.
+  const leads = at === null ? null : at === blocked.value ? null : stepOf(at);
+  if (at !== null && step.value !== null && stepOf(at) !== null && step.value !== leads) link.step = step.value + 1;
   if (tab.value !== 'steps') link.tab = tab.value;
   if (ending.value > 0) link.ending = ending.value + 1;
   if (filter.value) link.q = filter.value;

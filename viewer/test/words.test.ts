@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Report } from '../src/data/types.ts';
+import { isContradiction } from '../src/data/verdict.ts';
 import { format, parse as parseLink } from '../src/link.ts';
 import { markdown } from '../src/markdown.ts';
+import { short } from '../src/panels/outcome.ts';
 import { rows } from '../src/panels/rows.ts';
 import { columnsOf, parseValue, print } from '../src/panels/tla.ts';
 import { checkAgain } from '../src/panels/words.ts';
@@ -136,6 +138,29 @@ test('rows keep the order of each process, and only what overlaps shares one', (
     assert.ok(there.every(a => there.every(b => a.start <= (b.end ?? Number.POSITIVE_INFINITY))));
     assert.ok(cells.every((op, column) => op === null || operations[op]!.process === processes[column]));
   }
+});
+
+test('rows go by start, however the operations are listed', () => {
+  const { operations, verdict } = sample();
+  assert.ok(verdict.kind === 'rejected' && verdict.window);
+  const listed = rows(operations, verdict.window.operations);
+  assert.deepEqual(rows(operations, verdict.window.operations.toReversed()), listed);
+});
+
+test('a contradiction needs no states', () => {
+  const report = sample();
+  const { verdict } = report;
+  assert.ok(verdict.kind === 'rejected');
+  assert.equal(isContradiction(verdict), false);
+  const bare = { ...verdict, blocked: null, states: [], reasons: [], interpretations: [] };
+  assert.equal(isContradiction(bare), true);
+  assert.match(markdown({ ...report, verdict: bare }, null), /contradict each other, whatever the others do/);
+});
+
+test('reasons can stand after `because`', () => {
+  const report = sample();
+  assert.match(short(report, { kind: 'dead' }), /^it leads nowhere/);
+  assert.match(short(report, { kind: 'time', after: 0 }), /^it must wait until T\d+:\d+ is placed/);
 });
 
 test('assumptions become a command', () => {

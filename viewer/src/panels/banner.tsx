@@ -3,6 +3,7 @@
 // Inconclusive is its own answer: it is neither red nor green, and no word of it says `rejected`.
 
 import type { Legal, OpRef, Report, RunHead } from '../data/types.ts';
+import { isContradiction } from '../data/verdict.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { assumptions } from './focus.ts';
 import { Op } from './parts.tsx';
@@ -40,9 +41,7 @@ export function Banner({ head }: { head: RunHead }) {
         {!none && <code>{brief(base(report.spec.name), 80)}</code>}
       </h1>
       {chips.length > 0 && (
-        <p class="under">
-          This holds under {many(chips.length, 'assumption')}: <code>{brief(chips.join(', '), 200)}</code>
-        </p>
+        <p class="under">This holds under {many(chips.length, 'assumption')} only, shown above the timeline.</p>
       )}
       {none ? (
         <p>The recording is empty: check that the program was linked with the recorder, and that it was run.</p>
@@ -116,8 +115,14 @@ function Sentence({ report }: { report: Report }) {
   return (
     <p>
       {capital(brief(verdict.sentence, 800))}
-      {/[.!?]$/.test(verdict.sentence) ? '' : '.'} <b>{count(verdict.explained)}</b>
-      {of} operations returned before and are explained.
+      {/[.!?]$/.test(verdict.sentence) ? '' : '.'}
+      {!(verdict.kind === 'rejected' && isContradiction(verdict)) && (
+        <>
+          {' '}
+          <b>{count(verdict.explained)}</b>
+          {of} operations returned before and are explained.
+        </>
+      )}
       {verdict.kind === 'rejected' && verdict.expected.length > 0 && (
         <>
           {' '}
@@ -129,7 +134,7 @@ function Sentence({ report }: { report: Report }) {
               .join(' or '),
             160,
           )}
-          {verdict.expected.length > 3 || verdict.expects_more ? ' or another' : ''}.
+          {verdict.expected.length > 3 || verdict.expects_more ? ', among others' : ''}.
         </>
       )}
       {verdict.kind === 'rejected' && <When report={report} legal={verdict.legal} blocked={verdict.blocked} />}

@@ -7,7 +7,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { blocked, ending, focus, history, problem, refresh, run, showFailure, states, stepOf } from '../state.ts';
-import { arriving, say } from './local.ts';
+import { arriving, shownOf, tell } from './local.ts';
 
 export type Assumption = { kind: 'order'; first: string; second: string } | { kind: 'state'; op: string; id: string };
 
@@ -76,7 +76,6 @@ async function change(next: string[]): Promise<void> {
   assumptions.value = next;
   if (!isChecked.value) {
     await locate();
-    say(verdictOfFit());
     return;
   }
   const stuck = blocked.value;
@@ -91,7 +90,7 @@ export function verdictOfFit(): string {
   const total = states.value?.part.endings.length ?? 0;
   const fit = fitting.value;
   if (fit === null) return 'no assumptions';
-  return `${fit.length} of ${total} interpretations fit`;
+  return `${fit.length} of ${shownOf(total)} interpretations fit`;
 }
 
 /** Finds the operations that assumptions name. */
@@ -112,10 +111,12 @@ export function followPlaces(): () => void {
   });
 }
 
-/** Leaves an interpretation that does not fit for one that does. */
+/** Leaves an interpretation that does not fit for one that does, and says how many fit. */
 export function followFit(): () => void {
   return effect(() => {
     const fit = fitting.value;
     if (fit && fit.length > 0 && !fit.includes(ending.peek())) ending.value = fit[0]!;
+    // The line of assumptions shows the same words.
+    if (fit) tell(verdictOfFit());
   });
 }

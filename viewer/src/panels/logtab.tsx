@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Field } from '../data/types.ts';
-import { blocked, report, selection, statusOf, stepOf, waiting } from '../state.ts';
+import { blocked, culprits, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { arriving, openMenu, showOperation } from './local.ts';
 import { Copy } from './parts.tsx';
@@ -34,7 +34,7 @@ function Selected() {
   const at = selection.value;
   const op = at === null ? null : past.op(at);
   if (at === null || !op) return <p class="quiet">Select an operation to see what was recorded about it.</p>;
-  const [sign, word] = STATUS[statusOf(at)]!;
+  const [sign, word] = culprits.value.includes(at) ? ['✗', 'in the contradiction'] : STATUS[statusOf(at)]!;
   const step = stepOf(at);
   const process = past.timeline.processes[op.process] ?? '';
   const took = op.end === null ? null : op.end - op.start;

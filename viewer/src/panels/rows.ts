@@ -9,8 +9,10 @@ export interface Row {
   cut: boolean;
 }
 
-/** Puts operations, which come by start, into rows: as few as keep the order of each process. */
-export function rows(operations: Operation[], window: OpRef[]): { processes: string[]; rows: Row[] } {
+/** Puts operations into rows by start: as few as keep the order of each process. */
+export function rows(operations: Operation[], refs: OpRef[]): { processes: string[]; rows: Row[] } {
+  const startOf = (op: OpRef) => operations[op]?.start ?? 0;
+  const window = refs.toSorted((a, b) => startOf(a) - startOf(b) || a - b);
   const processes: string[] = [];
   for (const op of window) {
     const name = operations[op]?.process;

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
+import { isContradiction } from '../data/verdict.ts';
 import { ending, history } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
@@ -87,6 +88,18 @@ function Rejected({ report, rejection }: { report: Report; rejection: Rejection 
   const choosable = rejection.states.map((_, state) =>
     rejection.interpretations.findIndex(each => each.state === state),
   );
+  if (isContradiction(rejection) && rejection.window) {
+    return (
+      <>
+        <Section id="h-why" title="Why it is rejected">
+          <article class="card bad">
+            <p>These operations contradict each other, whatever the others do.</p>
+          </article>
+        </Section>
+        <Window report={report} window={rejection.window} blocked={null} />
+      </>
+    );
+  }
   return (
     <>
       <Section id="h-why" title="Why it is stuck">
@@ -167,7 +180,7 @@ function Possible({ states, choosable }: { states: State[]; choosable: number[] 
                 {names.map((name, variable) =>
                   hidden > 0 && same[variable] && !every ? null : (
                     <div>
-                      <dt>{brief(name, 60)}</dt>
+                      <dt class={name ? '' : 'offscreen'}>{brief(name, 60) || 'state'}</dt>
                       <dd>
                         <Marked words={columns[variable]?.[at] ?? []} />
                       </dd>

@@ -8,12 +8,14 @@ import {
   allEndings,
   blocked,
   busy,
+  culprits,
   ending,
   filter,
   history,
   matches,
   problem,
   report,
+  type Status,
   scale,
   selection,
   setScale,
@@ -23,9 +25,11 @@ import {
   valueWidth,
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
+import { drawn } from '../timeline/picture.ts';
 import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
-import { dialog, reveal, ways } from './local.ts';
+import { dialog, reveal, shownOf, ways } from './local.ts';
+import { Copy } from './parts.tsx';
 import { checkAgain } from './words.ts';
 
 const sharing = signal(false);
@@ -34,16 +38,13 @@ const WIDTHS = [40, 80, 160, 400, 2000];
 export function Toolbar() {
   const several = ways.value;
   const stuck = blocked.value;
+  const fails = stuck !== null || culprits.value.length > 0;
+  const goal = fails ? 'Failure' : report.value?.stats.widest ? 'Widest place' : 'End';
   return (
     <div class="toolbar" role="group" aria-label="Timeline">
       <Filter />
-      <button type="button" onClick={showFailure}>
-        {stuck !== null
-          ? 'Jump to failure'
-          : report.value?.stats.widest
-            ? 'Jump to the widest place'
-            : 'Jump to the end'}{' '}
-        <kbd>e</kbd>
+      <button type="button" title={`Jump to the ${goal.toLowerCase()} (e)`} onClick={showFailure}>
+        {goal} <kbd>e</kbd>
       </button>
       {stuck !== null && (
         <button
@@ -86,7 +87,7 @@ export function Toolbar() {
             title="Draw all of them"
             onClick={() => (allEndings.value = !allEndings.value)}
           >
-            {ending.value + 1} of {count(several)}
+            {ending.value + 1} of {shownOf(several)}
           </button>
           <button
             type="button"
@@ -214,9 +215,11 @@ function Share() {
         type="button"
         aria-haspopup="menu"
         aria-expanded={sharing.value}
+        aria-label="Share"
+        title="Share: link, Markdown, picture, print"
         onClick={() => (sharing.value = !sharing.value)}
       >
-        Share ▾
+        ↗
       </button>
       {sharing.value && (
         <div class="menu" role="menu" aria-label="Share">
@@ -263,44 +266,39 @@ export function HelpButton() {
   return (
     <button
       type="button"
-      title="Keys and words (?)"
+      title="Help: keys and words (?)"
+      aria-label="Help"
       onClick={() => {
         dialog.value = 'help';
       }}
     >
-      Help <kbd>?</kbd>
+      ?
     </button>
   );
 }
 
-/** What the colours and signs of the timeline mean. */
+/** What the colours and signs of the timeline mean, of those that it shows. */
 export function Legend() {
+  const shown = drawn.value;
   const stuck = blocked.value;
-  const kind = report.value?.verdict.kind;
-  if (history.value?.size === 0) return null;
+  if (history.value?.size === 0 || shown.size === 0) return null;
+  const words: [Status, string][] = [
+    ['placed', '✓ placed'],
+    ['blocked', stuck === null ? '✗ contradict each other' : '✗ blocked'],
+    ['waiting', '… waiting'],
+    ['after', stuck === null ? '· not in the order' : '· after failure'],
+    ['unknown', '? not known'],
+  ];
   return (
     <span class="legend" aria-label="Legend" role="img">
-      <span class="placed">
-        <i />✓ placed
-      </span>
-      {kind === 'inconclusive' && (
-        <span class="unknown">
-          <i />? not known
-        </span>
-      )}
-      {stuck !== null && (
-        <>
-          <span class="blocked">
-            <i />✗ blocked
+      {words
+        .filter(([status]) => shown.has(status))
+        .map(([status, word]) => (
+          <span class={status}>
+            <i />
+            {word}
           </span>
-          <span class="waiting">
-            <i />… waiting
-          </span>
-          <span class="after">
-            <i />· after failure
-          </span>
-        </>
-      )}
+        ))}
     </span>
   );
 }
@@ -334,10 +332,11 @@ export function Chips() {
       {busy.value && <span class="quiet">checking…</span>}
       {chips.length > 0 && !isChecked.value && <b>{verdictOfFit()}</b>}
       {chips.length > 0 && check && (
-        <span>
-          <span class="quiet">{isChecked.value ? 'The same:' : 'To check again:'}</span>{' '}
-          <code>{brief(check, 240)}</code>
-        </span>
+        <Copy
+          text={check}
+          what="the command"
+          label={`Copy the command that checks ${isChecked.value ? 'this' : 'again'}`}
+        />
       )}
       {wrong && (
         <div class="wrong" role="alert">

@@ -5,12 +5,14 @@ import {
   allEndings,
   blocked,
   collapsed,
+  culprits,
   ending,
   history,
   matches,
   NOWHERE,
   pins,
   report,
+  type Status,
   scale,
   selection,
   states,
@@ -37,6 +39,18 @@ export const geometry = computed(() => {
   return measure(history.value, lanes.value, { ...size.value, scroll: scroll.value }, viewport.value, scale.value);
 });
 
+/** What has been drawn since the history came, so that a legend says what it means. */
+export const drawn = signal<ReadonlySet<Status>>(new Set());
+let drawnOf: unknown = null;
+
+/** Notes what a picture shows. */
+export function note(statuses: ReadonlySet<Status>): void {
+  const known = drawnOf === history.value ? drawn.value : new Set<Status>();
+  drawnOf = history.value;
+  if (known !== drawn.value || [...statuses].some(status => !known.has(status)))
+    drawn.value = new Set([...known, ...statuses]);
+}
+
 /** Which operations the filter lets through, by place. */
 const matching = computed(() => {
   const places = matches.value;
@@ -61,6 +75,7 @@ export function pictureNow(colors: Colors = readColors()): Picture | null {
     selection: selection.value,
     step: step.value,
     blocked: blocked.value,
+    culprits: culprits.value,
     endings: states.value?.part.endings ?? [],
     ending: ending.value,
     allEndings: allEndings.value,
