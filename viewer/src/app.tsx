@@ -51,7 +51,7 @@ export function App() {
   }, [page]);
   useEffect(() => {
     if (page?.kind === 'run')
-      document.title = `${headline(page.report).word} · ${brief(page.report.history.name, 80)} · OmniLink`;
+      document.title = `${headline(page.report, page.assumed ?? []).word} · ${brief(page.report.history.name, 80)} · OmniLink`;
     else if (page) document.title = `Runs of ${brief(page.name, 80)} · OmniLink`;
   }, [page]);
   return (

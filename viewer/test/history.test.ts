@@ -119,7 +119,7 @@ test('steps take effect in order and while their operations run', async () => {
   const history = open(sample(20_000));
   await history.ensure(0, history.size - 1);
   await history.ensureSteps(0, history.timeline.steps - 1);
-  assert.ok(history.hasStepsSince(0));
+  assert.ok(history.hasSteps(0, history.timeline.ranks));
   for (const scale of ['order', 'time'] as const) {
     let before = Number.NEGATIVE_INFINITY;
     for (let k = 0; k < history.timeline.orders.length; k += 1) {

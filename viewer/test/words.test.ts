@@ -154,7 +154,7 @@ test('a contradiction needs no states', () => {
   assert.equal(isContradiction(verdict), false);
   const bare = { ...verdict, blocked: null, states: [], reasons: [], interpretations: [] };
   assert.equal(isContradiction(bare), true);
-  assert.match(markdown({ ...report, verdict: bare }, null), /contradict each other, whatever the others do/);
+  assert.match(markdown({ ...report, verdict: bare }, [], null), /contradict each other, whatever the others do/);
 });
 
 test('reasons can stand after `because`', () => {
@@ -180,12 +180,12 @@ test('assumptions become a command', () => {
 test('Markdown says why, and a trace cannot write in it', () => {
   const report = sample();
   assert.ok(report.verdict.kind === 'rejected');
-  const text = markdown(report, null);
+  const text = markdown(report, [], null);
   assert.match(text, /^### ✗ Rejected: /);
   assert.match(text, /- ✗ `Head\(queue\) = elem`: `Head\(queue\)` is `\d+`/);
   report.verdict.sentence = '<img src=x> [a](b) `c`';
   for (const op of report.operations) op.text = 'a`b | c\n# d';
-  const hostile = markdown(report, null);
+  const hostile = markdown(report, [], null);
   assert.match(hostile, /\\<img src=x\\> \\\[a\\\]\(b\) \\`c\\`/);
   assert.ok(!/^# d/m.test(hostile));
   const widths = hostile.split('\n').filter(line => line.startsWith('|'));

@@ -205,7 +205,7 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
           x: event.clientX,
           y: event.clientY,
           ...(op ? { name: op.name } : {}),
-          ...(id ? { state: id } : {}),
+          ...(id && !taken.partway ? { state: id } : {}),
         });
       }}
     >
@@ -220,13 +220,13 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
         {op ? brief(`${op.name} ${op.text}`, 48) : '…'}
         {taken.partway && ' ◐'}
       </button>
-      {id && op && (
+      {id && op && !taken.partway && (
         <button
           type="button"
           class="small"
           title={`Assume state ${id}`}
           aria-label={`Assume the state after ${brief(op.name, 40)}`}
-          onClick={() => assume(`${op.name} = ${id}`)}
+          onClick={() => void assume(`${op.name} = ${id}`)}
         >
           =
         </button>

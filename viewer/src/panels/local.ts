@@ -54,6 +54,8 @@ export interface Menu {
   name?: string;
   /** A state, by fingerprint. */
   state?: string;
+  /** The interpretation that it is in, if that is not the chosen one. */
+  way?: number;
 }
 
 /** Tells screen readers. */

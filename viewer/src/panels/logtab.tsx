@@ -15,6 +15,7 @@ const STATUS: Record<string, [sign: string, word: string]> = {
   blocked: ['✗', 'blocked'],
   waiting: ['…', 'waiting'],
   after: ['·', 'after the failure'],
+  uncounted: ['○', 'not counted: it failed without effect, or is checked apart'],
   unknown: ['?', 'not known'],
 };
 
@@ -111,10 +112,10 @@ function Unplaced() {
         break;
       }
       if (!past.chunkOf(at)) break;
-      if (!waiting.value.has(at) && statusOf(at) !== 'placed') found.push(at);
+      if (!waiting.value.has(at) && ['waiting', 'after'].includes(statusOf(at))) found.push(at);
     }
   } else if (kind === 'accepted') {
-    for (const at of past.timeline.long) if (statusOf(at) !== 'placed') found.push(at);
+    for (const at of past.timeline.long) if (statusOf(at) === 'after') found.push(at);
   }
   const shown = found.slice(0, most);
   useEffect(() => {

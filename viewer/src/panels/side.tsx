@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
 import { isContradiction } from '../data/verdict.ts';
-import { ending, history } from '../state.ts';
+import { allAssumed, ending, history } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
 import { choose, openMenu, ways } from './local.ts';
@@ -171,7 +171,7 @@ function Possible({ states, choosable }: { states: State[]; choosable: number[] 
                 onClick={() => choose(way)}
                 onContextMenu={event => {
                   event.preventDefault();
-                  openMenu({ x: event.clientX, y: event.clientY, state: state.id });
+                  openMenu({ x: event.clientX, y: event.clientY, state: state.id, ...(canChoose ? { way } : {}) });
                 }}
               >
                 {letter(at)}
@@ -307,8 +307,7 @@ export function Widest({ report }: { report: Report }) {
 
 function Next({ report }: { report: Report }) {
   if (report.next.length === 0) return null;
-  const chips = assumptions.value;
-  const check = chips.length > 0 ? checkAgain(report, chips) : null;
+  const check = assumptions.value.length > 0 ? checkAgain(report, allAssumed.value) : null;
   return (
     <Section id="h-next" title="Next">
       <ul class="card commands">

@@ -170,7 +170,7 @@ function Step({ at, common }: { at: number; common: number }) {
         <Change at={at} />
       </span>
       <span role="gridcell" class="do">
-        <Pin name={op.name} at={at} />
+        <Pin name={op.name} {...(taken.partway ? {} : { at })} />
       </span>
     </>
   );
@@ -252,6 +252,7 @@ export function Pieces({ before, after, width }: { before: string; after: string
   );
 }
 
+/** What can be assumed about an operation; also about the state after a step, if the operation is over with it. */
 function Pin({ name, at }: { name: string; at?: number }) {
   const id = at === undefined ? null : (states.value?.id(at + 1, ending.value) ?? null);
   return (
@@ -276,7 +277,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
           aria-label={`Assume the state after ${brief(name, 40)}`}
           onClick={event => {
             event.stopPropagation();
-            assume(`${name} = ${id}`);
+            void assume(`${name} = ${id}`);
           }}
         >
           =

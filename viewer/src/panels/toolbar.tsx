@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { copyLink, copyMarkdown, cycle, nextTheme } from '../commands.ts';
 import { saveImage } from '../export/image.ts';
 import {
+  allAssumed,
   allEndings,
   blocked,
   busy,
@@ -287,6 +288,7 @@ export function Legend() {
     ['blocked', stuck === null ? '✗ contradict each other' : '✗ blocked'],
     ['waiting', '… waiting'],
     ['after', stuck === null ? '· not in the order' : '· after failure'],
+    ['uncounted', '○ not counted'],
     ['unknown', '? not known'],
   ];
   return (
@@ -309,12 +311,12 @@ export function Chips() {
   const waiting = pending.value;
   const wrong = problem.value ?? history.value?.problem.value ?? null;
   if (chips.length === 0 && !waiting && !wrong && !busy.value) return null;
-  const check = report.value && checkAgain(report.value, chips);
+  const check = report.value && checkAgain(report.value, allAssumed.value);
   return (
     <div class="chips" role="region" aria-label="Assumptions">
       {chips.map(chip => (
         <span class="chip">
-          <span class="quiet">assume</span> <code>{brief(chip, 120)}</code>
+          <span class="quiet">{isChecked.value ? 'assume' : 'show only'}</span> <code>{brief(chip, 120)}</code>
           <button type="button" aria-label={`Drop the assumption ${brief(chip, 120)}`} onClick={() => drop(chip)}>
             ×
           </button>
@@ -330,7 +332,11 @@ export function Chips() {
         </span>
       )}
       {busy.value && <span class="quiet">checking…</span>}
-      {chips.length > 0 && !isChecked.value && <b>{verdictOfFit()}</b>}
+      {chips.length > 0 && !isChecked.value && (
+        <span>
+          <b>{verdictOfFit()}</b>; the verdict is not checked again in a file
+        </span>
+      )}
       {chips.length > 0 && check && (
         <Copy
           text={check}
@@ -378,5 +384,5 @@ export function complete(name: string): void {
   if (!waiting || waiting.name === name) return;
   pending.value = null;
   problem.value = null;
-  assume(waiting.before ? `${waiting.name} < ${name}` : `${name} < ${waiting.name}`);
+  void assume(waiting.before ? `${waiting.name} < ${name}` : `${name} < ${waiting.name}`);
 }

@@ -1,8 +1,8 @@
 // Draws the lanes: bands, operations, the order as a line, names, the axis.
 //
 // What became of an operation is told three ways: colour, border and glyph. A blocked operation has a thick frame and ✗,
-// a waiting one a dashed border and …, one after the failure a thin border and ·, one that nobody knows about a dotted
-// border and ?. Placed operations have a plain border, and a tick of the line where they take effect. Text comes last,
+// a waiting one a dashed border and …, one after the failure a thin border and ·, one that was not counted no ground and
+// ○, one that nobody knows about a dotted border and ?. Placed operations have a plain border, and a tick of the line where they take effect. Text comes last,
 // so that nothing crosses it.
 
 import type { History } from '../data/history.ts';
@@ -114,14 +114,22 @@ function drawMissing(pen: Pen, { geometry, colors }: Picture, from: number, to: 
 /** Fewer letters say nothing. */
 const LEGIBLE = 6;
 
-const GLYPH: Record<Status, string> = { placed: '', blocked: '✗ ', waiting: '… ', after: '· ', unknown: '? ' };
+const GLYPH: Record<Status, string> = {
+  placed: '',
+  blocked: '✗ ',
+  waiting: '… ',
+  after: '· ',
+  uncounted: '○ ',
+  unknown: '? ',
+};
 
 function solid(colors: Colors, status: Status): string {
-  return status === 'unknown' ? colors.after : colors[status];
+  return status === 'unknown' || status === 'uncounted' ? colors.after : colors[status];
 }
 
 function soft(colors: Colors, status: Status): string {
   if (status === 'unknown') return colors.panel;
+  if (status === 'uncounted') return colors.bg;
   return colors[`${status}Soft`];
 }
 
@@ -257,7 +265,7 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const glyph = GLYPH[status];
   const text = visible(history.text(box.at) ?? '');
   const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
-  const fill = status === 'after' || status === 'unknown' ? colors.muted : colors.text;
+  const fill = status === 'after' || status === 'uncounted' || status === 'unknown' ? colors.muted : colors.text;
   const fits = room >= Math.min(LEGIBLE, glyph.length + text.length) * letterWidth();
   const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;

@@ -11,6 +11,7 @@ import {
   history,
   pan,
   pins,
+  report,
   scale,
   select,
   selection,
@@ -115,7 +116,8 @@ function Tip() {
 
 function became(at: number): string {
   const status = statusOf(at);
-  if (status === 'after' && blocked.value === null) return '· not in the order';
+  const isTimed = blocked.value !== null && report.value?.order === 'real-time';
+  if (status === 'after' && !isTimed) return '· not in the order';
   return status === 'blocked' && blocked.value === null ? '✗ in the contradiction' : WORDS[status];
 }
 
@@ -124,6 +126,7 @@ const WORDS = {
   blocked: '✗ blocked',
   waiting: '… waiting',
   after: '· after the failure',
+  uncounted: '○ not counted: it failed without effect, or is checked apart',
   unknown: '? not known',
 };
 
