@@ -61,6 +61,6 @@ export function short(report: Report, why: Why): string {
     case 'error':
       return `the specification has no value: ${why.message}`;
     case 'dead':
-      return 'it leads nowhere: it is allowed, but whatever follows is stuck too';
+      return 'whatever follows it is stuck too';
   }
 }

@@ -104,7 +104,7 @@ function draw(pen: Pen): void {
   const { width, height } = size.value;
   const colors = readColors();
   pen.rect(0, 0, width, height, { fill: colors.panel });
-  if (!past || past.timeline.ranks === 0) return;
+  if (!past || past.timeline.ranks === 0 || width <= leftEdge()) return;
   const left = leftEdge();
   const { name, values, most } = series(past);
   const plot = width - left;
@@ -140,7 +140,7 @@ function draw(pen: Pen): void {
   });
   pen.rect(0, 0, left, height, { fill: colors.panel });
   // Widths are known where something returned; in between there may have been more.
-  const words = name === 'possible' ? [name, 'at returns'] : [name];
+  const words = name === 'possible' ? [name, 'on return'] : [name];
   words.push(`≤ ${most.toLocaleString('en', { notation: 'compact' })}`);
   for (const [line, word] of words.entries()) {
     pen.text(4, height / 2 + (line - (words.length - 1) / 2) * 13, word, { fill: colors.muted, small: true });
