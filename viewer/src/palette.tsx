@@ -185,7 +185,8 @@ export function Help() {
           <p>
             An operation is one call and has a timebox: it took effect somewhere inside. An interpretation is an order
             of operations that explains what was recorded. Placed operations stand in it; the blocked one can stand
-            nowhere; waiting ones must come after it.
+            nowhere; waiting ones must come after it. Operations that are not counted returned before the failure and
+            stand in no order: they failed without effect, or are checked apart.
           </p>
           <button type="button" onClick={close}>
             Close

@@ -112,6 +112,8 @@ export function verdictOfFit(): string {
   const total = states.value?.part.endings.length ?? 0;
   const fit = fitting.value;
   if (fit === null) return 'no assumptions';
+  const names = assumptions.value.map(read).flatMap(each => (each ? namesIn(each) : []));
+  if (!names.every(name => places.value.has(name))) return 'looking which interpretations fit…';
   const open = kept.value.includes(null) ? ', as far as the states in this file tell' : '';
   return `${fit.length} of ${shownOf(total)} interpretations fit${open}`;
 }
