@@ -236,14 +236,16 @@ const LEGIBLE = 14;
 /** A value with what was removed struck out and what was added marked. If it is long, what stays is cut around it: what
  * changed must be in sight. */
 export function Pieces({ before, after, width }: { before: string; after: string; width: number }) {
+  // Characters that are written out take more room; a megabyte is cut before they are looked for.
+  const seen = fit(diff(before, after), width).map(({ text, kind }) => ({ text: visible(text), kind }));
   return (
     <>
-      {fit(diff(before, after), width).map(({ text, kind }) => {
-        if (kind === 'same') return visible(text);
+      {fit(seen, width).map(({ text, kind }) => {
+        if (kind === 'same') return text;
         const inner = (
           <>
             <span class="offscreen">{kind} </span>
-            {visible(text)}
+            {text}
           </>
         );
         return kind === 'removed' ? <del>{inner}</del> : <ins>{inner}</ins>;

@@ -39,16 +39,17 @@ export const geometry = computed(() => {
   return measure(history.value, lanes.value, { ...size.value, scroll: scroll.value }, viewport.value, scale.value);
 });
 
-/** What has been drawn since the history came, so that a legend says what it means. */
+/** What has been drawn since the history came, so that a legend says what it means. What is not known may become known
+ * when more arrives, so that counts only as long as it is drawn. */
 export const drawn = signal<ReadonlySet<Status>>(new Set());
 let drawnOf: unknown = null;
 
 /** Notes what a picture shows. */
 export function note(statuses: ReadonlySet<Status>): void {
-  const known = drawnOf === history.value ? drawn.value : new Set<Status>();
+  const known = drawnOf === history.value ? [...drawn.value].filter(status => status !== 'unknown') : [];
   drawnOf = history.value;
-  if (known !== drawn.value || [...statuses].some(status => !known.has(status)))
-    drawn.value = new Set([...known, ...statuses]);
+  const now = new Set([...known, ...statuses]);
+  if (now.size !== drawn.value.size || [...now].some(status => !drawn.value.has(status))) drawn.value = now;
 }
 
 /** Which operations the filter lets through, by place. */
