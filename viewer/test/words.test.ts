@@ -175,6 +175,22 @@ test('assumptions become a command', () => {
     "omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'",
   );
   assert.equal(check('omnilink view a.trace'), null);
+  // What the report was checked under stays, and one assumption may begin like another.
+  assert.equal(
+    check("omnilink explain Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23'"),
+    "omnilink check Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23' --assume 'T0:1 < T1:2'",
+  );
+});
+
+test('Markdown names what a verdict was checked under, and every note', () => {
+  const report = sample();
+  report.notes = ['states with the same VIEW were taken for one', 'this holds for the orders that keep `T0:1 < T1:2`'];
+  const text = markdown(report, ['T0:1 < T1:2'], null);
+  assert.match(text, /only for orders that keep what is assumed: `T0:1 < T1:2`/);
+  assert.match(text, /- Note: states with the same VIEW/);
+  assert.equal(text.match(/T0:1 < T1:2/g)?.length, 1);
+  report.verdict = { kind: 'accepted' };
+  assert.match(markdown(report, ['T0:1 < T1:2'], null), /and that keeps what is assumed\./);
 });
 
 test('Markdown says why, and a trace cannot write in it', () => {

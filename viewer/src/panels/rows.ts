@@ -1,4 +1,7 @@
 // Operations in rows, processes as columns: what stands in one row overlaps.
+//
+// Times in a report are rounded beyond 2^53, so times that are equal here are not in order: only who begins strictly later
+// than another returned comes after it, and operations that begin at the same time stay as the report lists them.
 
 import type { Operation, OpRef } from '../data/types.ts';
 
