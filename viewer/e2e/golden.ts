@@ -32,9 +32,14 @@ mkdirSync(pictures, { recursive: true });
 
 export { command, pages };
 
-/** The page with this name; undefined if only another one was asked for. */
+/** True if `cargo xtask viewer --only` wrote a single page. */
+const isOnly = pages.length === 1;
+
+/** The page with this name; undefined if only another one was asked for. A test without its page is a mistake. */
 export function named(name: string): Golden | undefined {
-  return pages.find(page => page.name === name);
+  const found = pages.find(page => page.name === name);
+  if (!found && !isOnly) throw new Error(`there is no golden report \`${name}\``);
+  return found;
 }
 
 /** A file among the pages. */

@@ -128,6 +128,30 @@ walk('guard-false', 'what does not fit an assumption is left out', async page =>
   await page.screenshot({ path: picture('focus.png') });
 });
 
+walk('builtin', 'operations that contradict each other are marked, and nothing is said about states', async page => {
+  const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+  assert.match(label ?? '', /contradict each other: .*enqueue\("second"\).*dequeue\(\) = "second"/);
+  const side = await page.getByRole('complementary', { name: 'Explanation' }).textContent();
+  assert.match(side ?? '', /contradict each other, whatever the others do/);
+  assert.doesNotMatch(side ?? '', /possible state|No operation is left/);
+});
+
+walk('interpretations', 'an operation that took some steps is still blocked', async page => {
+  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  await page.keyboard.press('j');
+  await selected(page).filter({ hasNotText: 'blocked' }).waitFor();
+  await page.keyboard.press('k');
+  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+});
+
+walk('interpretations', 'the toolbar is one line', async page => {
+  const height = () => page.locator('.toolbar').evaluate(element => element.clientHeight);
+  for (const width of [1280, 1440, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.ok((await height()) < 50, `${await height()} pixels at ${width}`);
+  }
+});
+
 walk('queue-10k', 'the other scale keeps the selection', async page => {
   const before = await selected(page).textContent();
   await page.keyboard.press('o');
@@ -197,7 +221,8 @@ walk('hostile', 'what was recorded does nothing', async page => {
     elements: document.querySelectorAll('img, b[onclick], [onerror], [onload], [onclick], svg[onload], iframe').length,
     scripts: [...document.scripts].filter(script => script.text.trim() === 'window.pwned=1').length,
     polluted: ({} as { value?: unknown }).value !== undefined,
-    unseen: /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(document.querySelector('#app')?.textContent ?? ''),
+    // Labels and titles are read too.
+    unseen: /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(document.querySelector('#app')?.outerHTML ?? ''),
   }));
   assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false, unseen: false });
 });

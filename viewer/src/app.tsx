@@ -18,7 +18,7 @@ import { SpecTab } from './panels/spectab.tsx';
 import { StateTab } from './panels/statetab.tsx';
 import { Steps } from './panels/steps.tsx';
 import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
-import { blocked, collapsed, head, history, problem, selection, states, tab, theme } from './state.ts';
+import { blocked, collapsed, culprits, head, history, problem, selection, states, tab, theme } from './state.ts';
 import { followLink, readEarly } from './sync.ts';
 import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
@@ -47,11 +47,11 @@ export function App() {
   const page = head.value;
   useEffect(() => {
     // Where nothing failed, no lane has less to do with it than another.
-    if (page?.kind === 'run' && blocked.value === null) collapsed.value = false;
+    if (page?.kind === 'run' && blocked.value === null && culprits.value.length === 0) collapsed.value = false;
   }, [page]);
   useEffect(() => {
     if (page?.kind === 'run')
-      document.title = `${headline(page.report).word} · ${brief(page.report.history.name, 80)} · OmniLink`;
+      document.title = `${headline(page.report, page.assumed ?? []).word} · ${brief(page.report.history.name, 80)} · OmniLink`;
     else if (page) document.title = `Runs of ${brief(page.name, 80)} · OmniLink`;
   }, [page]);
   return (
@@ -66,13 +66,23 @@ export function App() {
       <div class="offscreen" role="status" aria-live="polite">
         {said.value}
       </div>
-      {toast.value && (
-        <div class="toast" aria-hidden="true">
-          {toast.value}
-        </div>
-      )}
+      {!(page?.kind === 'run' && hasTimeline(page)) && <Toast />}
     </>
   );
+}
+
+/** What was done, for a moment: over the timeline if there is one, so that no row is covered. */
+function Toast() {
+  if (!toast.value) return null;
+  return (
+    <div class="toast" aria-hidden="true">
+      {toast.value}
+    </div>
+  );
+}
+
+function hasTimeline(page: RunHead): boolean {
+  return page.report.history.operations !== 0;
 }
 
 /** The fragment of the address is taken, so the link moves the focus itself. */
@@ -91,18 +101,18 @@ function Waiting() {
 }
 
 function RunPage({ page }: { page: RunHead }) {
-  const none = page.report.history.operations === 0;
   return (
     <div class="page">
       <Banner head={page} />
       <main id="main" class="left" tabIndex={-1}>
-        {!none && (
+        {hasTimeline(page) && (
           <section class="upper" aria-label="Timeline">
             <h2 class="offscreen">Timeline</h2>
             <Toolbar />
             <Chips />
             <Overview />
             <Timeline onContext={onContext} />
+            <Toast />
           </section>
         )}
         <Tabs page={page} />
@@ -130,6 +140,8 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
 /** The tabs that have something to show. */
 function tabsOf({ report }: RunHead): string[] {
   const kind = report.verdict.kind;
+  // Where no order is known, there are no interpretations and no states.
+  if (culprits.value.length > 0) return ['steps', 'spec', 'log', 'coverage', 'search'];
   if (kind === 'rejected') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
   if (kind === 'inconclusive') return ['search', 'steps', 'spec', 'log', 'coverage'];
   return ['steps', 'state', 'spec', 'log', 'coverage', 'search'];
@@ -143,6 +155,8 @@ function Tabs({ page }: { page: RunHead }) {
       ? tab.value
       : names[0]!;
   const several = states.value?.part.endings.length ?? 0;
+  const { verdict } = page.report;
+  const all = verdict.kind === 'rejected' ? Math.max(several, verdict.interpretations.length) : several;
   const onKey = (event: KeyboardEvent) => {
     const at = names.indexOf(chosen);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: names.length - 1 }[event.key];
@@ -168,7 +182,7 @@ function Tabs({ page }: { page: RunHead }) {
               onClick={() => (tab.value = name)}
             >
               {TABS[name]!.title}
-              {name === 'interpretations' && several > 1 && <span class="quiet"> {several}</span>}
+              {name === 'interpretations' && several > 1 && <span class="quiet"> {all}</span>}
             </button>
           ))}
         </div>

@@ -20,6 +20,7 @@ import {
 } from './panels/local.ts';
 import {
   allEndings,
+  assumed,
   blocked,
   collapsed,
   ending,
@@ -73,7 +74,8 @@ export function copyLink(): void {
 }
 
 export function copyMarkdown(): void {
-  if (report.value) void copy(markdown(report.value, location.protocol === 'file:' ? null : address()), 'as Markdown');
+  const link = location.protocol === 'file:' ? null : address();
+  if (report.value) void copy(markdown(report.value, assumed.value, link), 'as Markdown');
 }
 
 /** Next interpretation, or `-1` the one before. */

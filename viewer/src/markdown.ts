@@ -4,13 +4,14 @@
 // both are taken care of, and characters that cannot be seen are written out.
 
 import type { Report, Why } from './data/types.ts';
+import { isContradiction } from './data/verdict.ts';
 import { glyph, gravest, groups, short } from './panels/outcome.ts';
 import { rows } from './panels/rows.ts';
 import { assumed, came } from './panels/words.ts';
 import { brief, count, letter, list, many } from './text.ts';
 
-/** The whole report, cut to what a person reads. */
-export function markdown(report: Report, link: string | null): string {
+/** The whole report, cut to what a person reads. `assumptions` are those that it was checked under. */
+export function markdown(report: Report, assumptions: string[], link: string | null): string {
   const { verdict } = report;
   const out: string[] = [];
   const word = {
@@ -20,6 +21,13 @@ export function markdown(report: Report, link: string | null): string {
     inconclusive: '… Inconclusive',
   }[verdict.kind];
   out.push(`### ${word}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
+  if (assumptions.length > 0) {
+    // A verdict without its conditions is another verdict, so none of them is left out.
+    out.push(
+      `This holds only for orders that keep what is assumed: ${assumptions.map(each => code(each)).join(', ')}`,
+      '',
+    );
+  }
   const total = report.history.operations;
   const of = total === null ? '' : ` of ${count(total)}`;
   if (verdict.kind === 'rejected' || verdict.kind === 'violated') {
@@ -28,7 +36,7 @@ export function markdown(report: Report, link: string | null): string {
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
   } else {
     out.push(
-      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order that the specification allows.`,
+      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order that the specification allows${assumptions.length > 0 ? ' and that keeps what is assumed' : ''}.`,
       '',
     );
   }
@@ -70,6 +78,7 @@ export function markdown(report: Report, link: string | null): string {
     }
     if (verdict.window) {
       const { processes, rows: made } = rows(report.operations, verdict.window.operations);
+      if (isContradiction(verdict)) out.push('These operations contradict each other, whatever the others do.', '');
       out.push(
         `**Smallest part that fails by itself** (${many(verdict.window.operations.length, 'operation')}, what stands in one row overlaps)`,
         '',
@@ -101,6 +110,11 @@ export function markdown(report: Report, link: string | null): string {
       '',
     );
   }
+  const notes = report.notes.filter(
+    note => assumptions.length === 0 || !assumptions.every(each => note.includes(each)),
+  );
+  if (notes.length > 0) out.push(...notes.map(note => `- Note: ${plain(note)}`), '');
+  for (const cut of report.history.cuts) out.push(`- The recording breaks off: ${plain(cut)}`, '');
   if (report.next.length > 0) {
     out.push('```sh', ...report.next.map(each => each.line.replace(/[\r\n`]/g, ' ')), '```', '');
   }

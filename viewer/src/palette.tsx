@@ -177,15 +177,16 @@ export function Help() {
           <h3>What can be looked for</h3>
           <p>
             <code>op:Dequeue</code> <code>val:49600</code> <code>thread:3</code> <code>status:blocked</code> (placed,
-            waiting, after, unfinished) <code>dur&gt;1ms</code> <code>before:T3:88</code> <code>after:T3:88</code>{' '}
-            <code>overlaps:T3:88</code> <code>name:T3:88</code>, the name of an argument as in <code>elem:7</code>, and
-            any other text. All must hold; <code>-</code> turns one round.
+            waiting, after, uncounted, unfinished) <code>dur&gt;1ms</code> <code>before:T3:88</code>{' '}
+            <code>after:T3:88</code> <code>overlaps:T3:88</code> <code>name:T3:88</code>, the name of an argument as in{' '}
+            <code>elem:7</code>, and any other text. All must hold; <code>-</code> turns one round.
           </p>
           <h3>What the words mean</h3>
           <p>
             An operation is one call and has a timebox: it took effect somewhere inside. An interpretation is an order
             of operations that explains what was recorded. Placed operations stand in it; the blocked one can stand
-            nowhere; waiting ones must come after it.
+            nowhere; waiting ones must come after it. Operations that are not counted returned before the failure and
+            stand in no order: they failed without effect, or are checked apart.
           </p>
           <button type="button" onClick={close}>
             Close

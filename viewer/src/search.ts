@@ -39,7 +39,7 @@ export interface Query {
 }
 
 const KEYS = ['op', 'val', 'thread', 'status', 'name', 'dur', 'before', 'after', 'overlaps'];
-const STATUSES = ['placed', 'blocked', 'waiting', 'after', 'unfinished'];
+const STATUSES = ['placed', 'blocked', 'waiting', 'after', 'uncounted', 'unfinished'];
 
 const UNITS: Record<string, number> = { '': 1, ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
 

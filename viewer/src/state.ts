@@ -8,9 +8,11 @@ import { batch, computed, signal } from '@preact/signals';
 import { History, type Op, type Scale, type Step } from './data/history.ts';
 import { loadJson, openParts, type Parts } from './data/parts.ts';
 import { States } from './data/states.ts';
+import { type Status, statusFrom } from './data/status.ts';
 import type { Head, Report, RunHead, States as StatesPart } from './data/types.ts';
+import { isContradiction } from './data/verdict.ts';
 
-export type Status = 'placed' | 'blocked' | 'waiting' | 'after' | 'unknown';
+export type { Status };
 export type Theme = 'auto' | 'light' | 'dark';
 
 export interface Viewport {
@@ -43,10 +45,12 @@ export const filter = signal('');
 /** The places that the filter lets through, increasing; null if there is no filter. */
 export const matches = signal<number[] | null>(null);
 export const tab = signal('steps');
-/** What is assumed, such as `T0:12 < T3:7`. */
+/** What somebody assumes, such as `T0:12 < T3:7`. What the verdict was checked under stands in `assumed`. */
 export const focus = signal<string[]>([]);
 /** Expressions that are evaluated in every state. */
 export const watch = signal<string[]>([]);
+/** What the data on the screen was asked for with. */
+const answered = signal<{ focus: string[]; watch: string[] }>({ focus: [], watch: [] });
 export const theme = signal<Theme>('auto');
 /** Values longer than this are cut. */
 export const valueWidth = signal(80);
@@ -58,12 +62,27 @@ export const collapsed = signal(true);
 /** The page about one history, if it is one. */
 export const run = computed<RunHead | null>(() => (head.value?.kind === 'run' ? head.value : null));
 export const report = computed<Report | null>(() => run.value?.report ?? null);
+/** What the verdict on the screen was checked under. */
+export const assumed = computed<string[]>(() => run.value?.assumed ?? []);
+/** All that is assumed: by the verdict, and by somebody who looks at it. */
+export const allAssumed = computed<string[]>(() => [...new Set([...assumed.value, ...focus.value])]);
+/** True while the verdict on the screen is not about what somebody assumes now. */
+export const isStale = computed(() => !!run.value?.served?.assume && !isSame(answered.value.focus, focus.value));
 
 /** The place of the operation that cannot be placed. */
 export const blocked = computed<number | null>(() => {
   const verdict = report.value?.verdict;
   if (verdict?.kind !== 'rejected' && verdict?.kind !== 'violated') return null;
   return verdict.blocked === null ? null : placeOf(verdict.blocked);
+});
+
+/** Places of operations that contradict each other, whatever the others do, by start: what a procedure that does not
+ * search says instead of one blocked operation. Empty if the verdict is another. */
+export const culprits = computed<number[]>(() => {
+  const verdict = report.value?.verdict;
+  if (verdict?.kind !== 'rejected' || !isContradiction(verdict)) return [];
+  const places = (verdict.window?.operations ?? []).map(placeOf).filter(place => place !== null);
+  return places.sort((a, b) => a - b);
 });
 
 /** Places of operations that could be next and are not, other than the blocked one. */
@@ -77,6 +96,13 @@ export const waiting = computed<Set<number>>(() => {
 const endingSteps = computed<Map<number, number>[]>(() =>
   (states.value?.part.endings ?? []).map(({ steps }) => new Map(steps.map(({ op }, i) => [op, i]))),
 );
+
+/** What is known of the chosen order if only the report is at hand: the places of its last steps. */
+const recent = computed<Map<number, { partway: boolean }>>(() => {
+  const verdict = report.value?.verdict;
+  const steps = verdict?.kind === 'rejected' ? (verdict.interpretations[ending.value]?.recent ?? []) : [];
+  return new Map(run.value?.timeline ? [] : steps.map(({ op, partway }) => [placeOf(op) ?? -1, { partway }]));
+});
 
 /** How many steps there are along the chosen ending. */
 export const stepCount = computed<number>(() => {
@@ -103,40 +129,54 @@ export function stepOf(at: number, which = ending.value): number | null {
   return last === undefined ? (history.value?.stepOf(at) ?? null) : common + last;
 }
 
+/** The first step of an operation along the chosen ending; null if it takes none, or if that is not here yet. */
+export function firstStepOf(at: number, which = ending.value): number | null {
+  const past = history.value;
+  const common = past?.firstStepOf(at) ?? null;
+  if (!past || common !== null) return common;
+  const first = states.value?.part.endings[which]?.steps.findIndex(({ op }) => op === at) ?? -1;
+  return first < 0 ? null : past.timeline.steps + first;
+}
+
 /** What became of an operation. */
 export function statusOf(at: number): Status {
   const past = history.value;
   const verdict = report.value?.verdict;
-  if (!past || !verdict) return 'unknown';
-  if (at === blocked.value) return 'blocked';
-  if (stepOf(at) !== null) return 'placed';
-  if (waiting.value.has(at)) return 'waiting';
+  const here = past?.chunkOf(at);
   const stuck = blocked.value;
-  if (stuck !== null) {
-    const there = past.chunkOf(stuck);
-    const here = past.chunkOf(at);
-    if (!there || !here) return 'unknown';
-    const end = there.to[stuck - there.first]!;
-    const i = at - here.first;
-    // What returned before the blocked operation is explained, and what began after it returned is too late.
-    if (here.to[i]! < end) return 'placed';
-    if (here.from[i]! > end) return 'after';
-    return past.hasStepsSince(here.from[i]!) ? 'waiting' : 'unknown';
-  }
-  const here = past.chunkOf(at);
-  const open = here?.end[at - here.first] === Number.POSITIVE_INFINITY;
-  // An order of all is known: only what never finished may be missing in it.
-  if (verdict.kind === 'accepted' && !open) return 'placed';
-  if (!here || past.timeline.steps === 0 || !past.hasStepsSince(here.from[at - here.first]!)) return 'unknown';
-  return 'after';
+  const there = stuck === null ? null : past?.chunkOf(stuck);
+  if (!past || !verdict || !here || there === undefined || (stuck !== null && !there)) return 'unknown';
+  const last = stepOf(at);
+  const i = at - here.first;
+  const hasOrder = past.timeline.steps > 0 || (states.value?.part.endings.length ?? 0) > 0;
+  return statusFrom({
+    verdict: verdict.kind,
+    order: report.value!.order,
+    isBlocked: at === stuck || culprits.value.includes(at),
+    isWaiting: waiting.value.has(at),
+    step: last === null ? (recent.value.get(at) ?? null) : stepAt(last),
+    hasSteps: () => hasOrder && past.hasSteps(here.from[i]!, here.to[i]!),
+    from: here.from[i]!,
+    to: here.to[i]!,
+    isFinished: here.end[i] !== Number.POSITIVE_INFINITY,
+    failure: there && stuck !== null ? there.to[stuck - there.first]! : null,
+  });
 }
 
-/** Selects an operation, and its step if it has one. */
+/** Selects an operation, and its step if it has one. The blocked operation is where it is stuck, even if it took some
+ * steps before. */
 export function select(at: number | null): void {
   batch(() => {
     selection.value = at;
-    if (at !== null) step.value = stepOf(at) ?? step.value;
+    if (at !== null) step.value = at === blocked.value ? null : (stepOf(at) ?? step.value);
   });
+}
+
+/** True if the blocked operation is selected, and not one of the steps that it took before. */
+export function isAtBlocked(): boolean {
+  const stuck = blocked.value;
+  if (stuck === null || selection.value !== stuck) return false;
+  return step.value === null || stepAt(step.value)?.op !== stuck;
 }
 
 /** Selects a step and its operation. */
@@ -157,22 +197,32 @@ function glanceAt(op: Op): number {
   return Math.min(Math.max(GLANCE, Math.min(4 * GLANCE, 3 * length)), Math.max(24, (1000 * length) / wanted));
 }
 
+/** A history with no more ranks than this is looked at as a whole. */
+const SMALL = 40;
+
 /** Looks at the failure: a glance, most of it before. Without a failure, at the place where the search was widest, or at
  * the end of the order if that is not known. */
 export function showFailure(): void {
-  void goToFailure();
+  void goTo(async past => blocked.value ?? widest() ?? (await endOfOrder(past)));
 }
 
-async function goToFailure(): Promise<void> {
+/** Where the page opens: at the failure, or at the end of the order, where the list of steps begins too. */
+export function showOpening(): Promise<void> {
+  return goTo(async past => blocked.value ?? (await endOfOrder(past)) ?? widest(), false);
+}
+
+/** Looks at the operation that is found, and selects it if there is reason to. */
+async function goTo(find: (past: History) => Promise<number | null>, selects = true): Promise<void> {
   const past = history.value;
   if (!past) return;
   const [looked, chosen] = [viewport.value, selection.value];
-  const at = blocked.value ?? widest() ?? (await endOfOrder(past));
+  const guilty = culprits.value;
+  const at = guilty[0] ?? (await find(past));
   if (at === null) {
     showWhole();
     return;
   }
-  await past.ensure(at, at);
+  for (const place of [at, ...guilty]) await past.ensure(place, place);
   const op = past.op(at);
   // Who has looked elsewhere meanwhile, perhaps because a link said so, stays there.
   if (past !== history.value || looked !== viewport.value || chosen !== selection.value) return;
@@ -180,16 +230,31 @@ async function goToFailure(): Promise<void> {
     showWhole();
     return;
   }
-  const glance = glanceAt(op);
-  const end = Math.min(op.to, op.from + glance / 2);
+  const [first, last] = past.span('order');
+  let from = first;
+  let width = last - first;
+  if (guilty.length > 0) {
+    from = op.from;
+    width = Math.max(...guilty.map(place => past.op(place)?.to ?? from)) - from;
+    const room = Math.max(SMALL - width, width * 0.2);
+    from -= room / 2;
+    width += room;
+  } else if (width > SMALL) {
+    width = Math.min(width, glanceAt(op));
+    from = Math.min(op.to, op.from + width / 2) - width * 0.7;
+  }
+  // Nothing is before the first event and after the last.
+  width = Math.min(width, last - first);
+  from = Math.max(first, Math.min(from, last - width));
   batch(() => {
-    look('order', end - glance * 0.7, end + glance * 0.3);
-    if (blocked.value === at) select(at);
+    look('order', from, from + width);
+    if (guilty.length === 0 && (selects || blocked.value === at)) select(at);
   });
 }
 
 async function endOfOrder(past: History): Promise<number | null> {
   const last = past.timeline.steps - 1;
+  if (last < 0) return null;
   await past.ensureSteps(last, last);
   return past.opAtStep(last);
 }
@@ -298,50 +363,91 @@ export async function start(): Promise<void> {
   const past = history.value;
   if (!past || past.served) return;
   // After the first picture, everything else.
-  await past.loadAll(blocked.value ?? past.size);
+  await past.loadAll(blocked.value ?? culprits.value[0] ?? past.size);
 }
 
-/** Asks again for what depends on assumptions and watched expressions, after `focus` or `watch` changed. */
-export async function refresh(): Promise<void> {
-  if (!parts) return;
+/** Which question was asked last: answers to others come too late. */
+let turn = 0;
+
+/** Asks again for what depends on assumptions and watched expressions, after `focus` or `watch` changed. True if there
+ * is an answer. If there is none, both are again what the data on the screen was asked for with. */
+export async function refresh(): Promise<boolean> {
+  if (!parts) return false;
+  turn += 1;
+  const mine = turn;
+  const asked = { focus: focus.value, watch: watch.value };
   busy.value = true;
   try {
-    const assume = focus.value.map((text): [string, string] => ['assume', text]);
-    const expressions = watch.value.map((text): [string, string] => ['watch', text]);
+    const assume = asked.focus.map((text): [string, string] => ['assume', text]);
+    const expressions = asked.watch.map((text): [string, string] => ['watch', text]);
     const loaded = await loadJson<Head>(parts, 'head', assume);
     if (loaded.kind === 'index') {
       head.value = loaded;
-      return;
+      return true;
     }
     const past = new History(parts, loaded.timeline, loaded.report, assume, history.value);
     const known = loaded.timeline ? await loadStates(parts, [...assume, ...expressions]) : null;
+    if (mine !== turn) return false;
     batch(() => {
       const first = head.value === null;
+      const isOther = !isSame(asked.focus, answered.value.focus);
       head.value = loaded;
       history.value = past;
       states.value = known;
+      answered.value = asked;
       ending.value = Math.min(ending.value, Math.max(0, (known?.part.endings.length ?? 1) - 1));
       problem.value = null;
-      if (first) showFailure();
+      if (first) void showOpening();
+      else if (isOther) {
+        // Another order has other steps.
+        step.value = null;
+        select(selection.value);
+      }
     });
+    return true;
   } catch (error) {
-    problem.value = error instanceof Error ? error.message : String(error);
+    if (mine !== turn) return false;
+    const why = error instanceof Error ? error.message : String(error);
+    batch(() => {
+      problem.value = isStale.value ? `not checked, so assumptions and verdict are as before: ${why}` : why;
+      if (head.value === null) return;
+      focus.value = answered.value.focus;
+      watch.value = answered.value.watch;
+    });
+    return false;
   } finally {
-    busy.value = false;
+    if (mine === turn) busy.value = false;
   }
 }
 
-/** Asks for the states up to an earlier step. */
+/** Asks for the states up to an earlier step; they stand beside the latest ones. */
 export async function showStatesUntil(until: number): Promise<void> {
-  if (!parts?.served) return;
-  const query = focus.value.map((text): [string, string] => ['assume', text]);
-  for (const text of watch.value) query.push(['watch', text]);
+  const latest = states.value;
+  if (!parts?.served || !latest) return;
+  const { focus: assume, watch: expressions } = answered.value;
+  const query = assume.map((text): [string, string] => ['assume', text]);
+  for (const text of expressions) query.push(['watch', text]);
   query.push(['until', String(until)]);
   try {
-    states.value = await loadStates(parts, query);
+    const earlier = await loadStates(parts, query);
+    if (states.value === latest) states.value = new States(latest.part, earlier);
   } catch (error) {
     problem.value = error instanceof Error ? error.message : String(error);
   }
+}
+
+/** Forgets earlier states, and goes to the end of the order. */
+export function showLatestStates(): void {
+  const known = states.value;
+  if (!known) return;
+  batch(() => {
+    states.value = new States(known.part);
+    selectStep(stepCount.value - 1);
+  });
+}
+
+function isSame(a: string[], b: string[]): boolean {
+  return a.length === b.length && a.every((text, at) => text === b[at]);
 }
 
 async function loadStates(from: Parts, query: [string, string][]): Promise<States> {

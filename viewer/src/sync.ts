@@ -1,9 +1,10 @@
 // Keeps the address of the page and what is on the screen the same: reads a link at the start, writes it as things
 // change. What a fresh page would show anyway is left out of the link.
 
-import { effect } from '@preact/signals';
+import { batch, effect } from '@preact/signals';
 import { format, type Link, parse } from './link.ts';
-import { arriving, choose, showOperation } from './panels/local.ts';
+import { setAssumptions } from './panels/focus.ts';
+import { arriving, choose, clear, showOperation } from './panels/local.ts';
 import {
   blocked,
   ending,
@@ -15,6 +16,7 @@ import {
   selection,
   selectStep,
   setScale,
+  showOpening,
   step,
   stepOf,
   tab,
@@ -54,7 +56,7 @@ export function followLink(link: Link): () => void {
   });
   const onHash = () => {
     const next = parse(location.hash);
-    if (location.hash.replace(/^#/, '') !== current()) void apply(next);
+    if (location.hash.replace(/^#/, '') !== current()) void replace(next);
   };
   const onTouch = () => {
     isTouched = true;
@@ -69,6 +71,7 @@ export function followLink(link: Link): () => void {
   };
 }
 
+/** Shows what a link says, on a page that was just opened. */
 async function apply(link: Link): Promise<void> {
   const past = history.value;
   if (!past) return;
@@ -91,6 +94,24 @@ async function apply(link: Link): Promise<void> {
   if (link.x) look(link.scale ?? scale.value, link.x[0], link.x[1]);
 }
 
+/** Shows what another link says, on a page where something else is on the screen: what the link leaves out is as on a
+ * page that was just opened. */
+async function replace(link: Link): Promise<void> {
+  if (JSON.stringify([link.focus, link.watch]) !== JSON.stringify([focus.value, watch.value])) {
+    watch.value = link.watch;
+    await setAssumptions(link.focus);
+  }
+  batch(() => {
+    tab.value = 'steps';
+    filter.value = '';
+    ending.value = 0;
+    clear();
+    setScale('order');
+  });
+  await showOpening();
+  await apply(link);
+}
+
 /** The link of what is on the screen, without `#`. */
 function current(): string {
   const at = selection.value;
@@ -98,8 +119,9 @@ function current(): string {
   const { from, to } = viewport.value;
   const link: Link = { focus: focus.value, watch: watch.value, x: [from, to], scale: scale.value };
   if (name !== null) link.op = name;
-  if (at !== null && step.value !== null && stepOf(at) !== null && stepOf(at) !== step.value)
-    link.step = step.value + 1;
+  // A link to an operation alone leads to its last step, and to where it is stuck if it is.
+  const leads = at === null ? null : at === blocked.value ? null : stepOf(at);
+  if (at !== null && step.value !== null && stepOf(at) !== null && step.value !== leads) link.step = step.value + 1;
   if (tab.value !== 'steps') link.tab = tab.value;
   if (ending.value > 0) link.ending = ending.value + 1;
   if (filter.value) link.q = filter.value;

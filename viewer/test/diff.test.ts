@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diff } from '../src/data/diff.ts';
+import { fit } from '../src/data/fit.ts';
 
 /** Removed parts as `-…-`, added ones as `+…+`. The pieces must make up both texts. */
 function check(before: string, after: string, expected: string): void {
@@ -50,4 +51,21 @@ test('long values are not compared element by element', () => {
   const kinds = (before: string, after: string) => diff(before, after).map(piece => piece.kind);
   assert.deepEqual(kinds(long(0, 20_000), long(0, 20_001)), ['same', 'added', 'same']);
   assert.deepEqual(kinds(long(0, 20_000), long(1, 20_001)), ['same', 'removed', 'added', 'same']);
+});
+
+test('what changed stays in sight', () => {
+  const before = `{[tx |-> "t1", says |-> "yes"], [tx |-> "t2", says |-> "no"]}`;
+  const after = `{[tx |-> "t1", says |-> "yes"], [tx |-> "t2", says |-> "no"], [tx |-> "t4", says |-> "abort"]}`;
+  for (const width of [14, 30, 60, 200]) {
+    const shown = fit(diff(before, after), width);
+    const text = shown.map(piece => piece.text).join('');
+    assert.ok(text.length <= width, `${text} is longer than ${width}`);
+    const added = shown.find(piece => piece.kind === 'added')!.text;
+    assert.match(added, width < 40 ? /^, .*….*\]$/ : /^, \[tx \|-> "t4", says \|-> "abort"\]$/);
+  }
+  const words = fit(diff('[rm1 |-> "working", rm2 |-> "x"]', '[rm1 |-> "prepared", rm2 |-> "x"]'), 32);
+  assert.deepEqual(
+    words.map(piece => piece.text),
+    ['… |-> ', '"working"', '"prepared"', ', rm2…'],
+  );
 });

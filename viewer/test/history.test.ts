@@ -119,7 +119,7 @@ test('steps take effect in order and while their operations run', async () => {
   const history = open(sample(20_000));
   await history.ensure(0, history.size - 1);
   await history.ensureSteps(0, history.timeline.steps - 1);
-  assert.ok(history.hasStepsSince(0));
+  assert.ok(history.hasSteps(0, history.timeline.ranks));
   for (const scale of ['order', 'time'] as const) {
     let before = Number.NEGATIVE_INFINITY;
     for (let k = 0; k < history.timeline.orders.length; k += 1) {
@@ -183,4 +183,29 @@ test('states are found from any side', () => {
   }
   for (const count of [9, 300]) assert.equal(states.state(count, 0), null);
   assert.equal(states.state(251, 1), null);
+  // An earlier stretch adds states, and changes nothing else.
+  const endings = part.endings.map(({ steps }) => ({ steps, ids: [], forth: [] }));
+  const early = { ...part, first: 2, until: 4, ids: ['id2', 'id3', 'id4'], last: walk[4]!, endings };
+  const both = new States(part, new States({ ...early, back: [2, 3].map(i => splices(walk[i + 1]!, walk[i]!)) }));
+  for (const count of [2, 3, 4, 10, 251, 299]) {
+    assert.deepEqual(both.state(count, 0), walk[count]);
+    assert.equal(both.id(count, 0), `id${count}`);
+  }
+  for (const count of [1, 5, 9]) assert.deepEqual([both.state(count, 0), both.id(count, 0)], [null, null]);
+});
+
+test('whether an operation has a step is known once its part is here', async () => {
+  const history = open(sample(40_000));
+  await history.ensure(0, history.size - 1);
+  const { orders, steps } = history.timeline;
+  assert.ok(orders.length > 2);
+  const { from, to } = history.op(10)!;
+  assert.equal(history.hasSteps(from, to), false);
+  await history.ensureSteps(0, 0);
+  assert.equal(history.hasSteps(from, to), true);
+  const late = history.op(history.timeline.operations - 1)!;
+  assert.equal(history.hasSteps(late.from, late.to), false);
+  await history.ensureSteps(steps - 1, steps - 1);
+  assert.equal(history.hasSteps(late.from, late.to), true);
+  assert.equal(history.stepOf(20_000), null);
 });

@@ -83,6 +83,25 @@ test('idle lanes are hidden if there are many', async () => {
   assert.ok(few.hidden > 0);
 });
 
+test('only the last steps have a part in the failure', async () => {
+  const { history, head } = await open(4_000, 64);
+  const { verdict, operations } = head.report;
+  assert.ok(verdict.kind === 'rejected');
+  // With a single interpretation, a report knows all steps from the beginning.
+  const blocked = { op: verdict.blocked!, partway: false };
+  const all = history.timeline.processes.map(process => ({
+    op: operations.push({ ...operations[0]!, process }) - 1,
+    partway: false,
+  }));
+  const hiddenAfter = (recent: typeof all) => {
+    verdict.interpretations = [{ state: 0, recent }];
+    return arrange(history, head.report, [], true).hidden;
+  };
+  const last = Array.from({ length: 8 }, () => blocked);
+  assert.equal(hiddenAfter([...all, ...last]), hiddenAfter([]));
+  assert.ok(hiddenAfter([]) > 0);
+});
+
 test('a picture can be written as SVG', async () => {
   const { history, head } = await open(300, 3);
   const at = history.timeline.mentioned[0]!;
@@ -99,6 +118,7 @@ test('a picture can be written as SVG', async () => {
     selection: null,
     step: null,
     blocked: at,
+    culprits: [],
     endings: [],
     ending: 0,
     allEndings: false,

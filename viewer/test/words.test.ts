@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Report } from '../src/data/types.ts';
+import { isContradiction } from '../src/data/verdict.ts';
 import { format, parse as parseLink } from '../src/link.ts';
 import { markdown } from '../src/markdown.ts';
+import { short } from '../src/panels/outcome.ts';
 import { rows } from '../src/panels/rows.ts';
 import { columnsOf, parseValue, print } from '../src/panels/tla.ts';
 import { checkAgain } from '../src/panels/words.ts';
@@ -138,6 +140,29 @@ test('rows keep the order of each process, and only what overlaps shares one', (
   }
 });
 
+test('rows go by start, however the operations are listed', () => {
+  const { operations, verdict } = sample();
+  assert.ok(verdict.kind === 'rejected' && verdict.window);
+  const listed = rows(operations, verdict.window.operations);
+  assert.deepEqual(rows(operations, verdict.window.operations.toReversed()), listed);
+});
+
+test('a contradiction needs no states', () => {
+  const report = sample();
+  const { verdict } = report;
+  assert.ok(verdict.kind === 'rejected');
+  assert.equal(isContradiction(verdict), false);
+  const bare = { ...verdict, blocked: null, states: [], reasons: [], interpretations: [] };
+  assert.equal(isContradiction(bare), true);
+  assert.match(markdown({ ...report, verdict: bare }, [], null), /contradict each other, whatever the others do/);
+});
+
+test('reasons can stand after `because`', () => {
+  const report = sample();
+  assert.equal(short(report, { kind: 'dead' }), 'whatever follows it is stuck too');
+  assert.match(short(report, { kind: 'time', after: 0 }), /^it must wait until T\d+:\d+ is placed/);
+});
+
 test('assumptions become a command', () => {
   const report = sample();
   const check = (line: string) => {
@@ -150,17 +175,33 @@ test('assumptions become a command', () => {
     "omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'",
   );
   assert.equal(check('omnilink view a.trace'), null);
+  // What the report was checked under stays, and one assumption may begin like another.
+  assert.equal(
+    check("omnilink explain Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23'"),
+    "omnilink check Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23' --assume 'T0:1 < T1:2'",
+  );
+});
+
+test('Markdown names what a verdict was checked under, and every note', () => {
+  const report = sample();
+  report.notes = ['states with the same VIEW were taken for one', 'this holds for the orders that keep `T0:1 < T1:2`'];
+  const text = markdown(report, ['T0:1 < T1:2'], null);
+  assert.match(text, /only for orders that keep what is assumed: `T0:1 < T1:2`/);
+  assert.match(text, /- Note: states with the same VIEW/);
+  assert.equal(text.match(/T0:1 < T1:2/g)?.length, 1);
+  report.verdict = { kind: 'accepted' };
+  assert.match(markdown(report, ['T0:1 < T1:2'], null), /and that keeps what is assumed\./);
 });
 
 test('Markdown says why, and a trace cannot write in it', () => {
   const report = sample();
   assert.ok(report.verdict.kind === 'rejected');
-  const text = markdown(report, null);
+  const text = markdown(report, [], null);
   assert.match(text, /^### ✗ Rejected: /);
   assert.match(text, /- ✗ `Head\(queue\) = elem`: `Head\(queue\)` is `\d+`/);
   report.verdict.sentence = '<img src=x> [a](b) `c`';
   for (const op of report.operations) op.text = 'a`b | c\n# d';
-  const hostile = markdown(report, null);
+  const hostile = markdown(report, [], null);
   assert.match(hostile, /\\<img src=x\\> \\\[a\\\]\(b\) \\`c\\`/);
   assert.ok(!/^# d/m.test(hostile));
   const widths = hostile.split('\n').filter(line => line.startsWith('|'));

@@ -82,13 +82,16 @@ export class History {
   readonly timeline: Timeline;
   readonly size: number;
   private readonly lastTime: number;
+  /** True if operations take effect while they run; in program order they need not. */
+  private readonly isTimed: boolean;
   private readonly parts: Parts | null;
   private readonly query: [string, string][];
   private readonly chunks: (Loaded | null)[];
   private readonly chunkLoads: (Promise<void> | null)[];
   private readonly orders: (LoadedOrder | null)[];
   private readonly orderLoads: (Promise<void> | null)[];
-  /** The last step of each operation, plus one. */
+  /** The first and the last step of each operation, plus one. */
+  private readonly firsts: Uint32Array;
   private readonly steps: Uint32Array;
   private readonly chunkSize: number;
   private readonly orderSize: number;
@@ -105,6 +108,7 @@ export class History {
     this.parts = timeline ? parts : null;
     this.timeline = timeline ?? plain!.timeline;
     this.query = query;
+    this.isTimed = report.order === 'real-time';
     const { chunks, orders, operations } = this.timeline;
     this.size = operations;
     this.lastTime = chunks.reduce((last, chunk) => Math.max(last, chunk.times[1]), 1);
@@ -113,6 +117,7 @@ export class History {
     this.chunkLoads = shared?.chunkLoads ?? chunks.map(() => null);
     this.orders = orders.map(() => null);
     this.orderLoads = orders.map(() => null);
+    this.firsts = new Uint32Array(operations);
     this.steps = new Uint32Array(operations);
     this.chunkSize = Math.max(1, chunks[0]?.count ?? 1);
     this.orderSize = Math.max(1, orders[0]?.count ?? 1);
@@ -219,17 +224,27 @@ export class History {
     return step === 0 ? null : step - 1;
   }
 
-  /** True if every common step is here that an operation could take which starts at `rank`. If few are missing, they
-   * are loaded. */
-  hasStepsSince(rank: number): boolean {
-    const missing: number[] = [];
+  /** The first common step that an operation takes; null if it takes none, or if its step is not here yet. */
+  firstStepOf(at: number): number | null {
+    const step = this.firsts[at] ?? 0;
+    return step === 0 ? null : step - 1;
+  }
+
+  /** True if every common step is here that an operation could take which runs from one rank to another. Those that are
+   * missing are loaded. */
+  hasSteps(from: number, to: number): boolean {
+    let complete = true;
     for (let k = this.orders.length - 1; k >= 0; k -= 1) {
-      const next = this.timeline.orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY;
-      if (next < rank) break;
-      if (!this.orders[k]) missing.push(k);
+      const { orders } = this.timeline;
+      // No step of this part or of one before it is after a start that late.
+      if (this.isTimed && (orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY) < from) break;
+      // What began after the operation returned has taken effect before this part.
+      if (this.isTimed && orders[k]!.rank > to) continue;
+      if (this.orders[k]) continue;
+      complete = false;
+      void this.loadOrder(k);
     }
-    if (missing.length <= 8) for (const k of missing) void this.loadOrder(k);
-    return missing.length === 0;
+    return complete;
   }
 
   /** The common steps of a part, with the points where they are drawn; null if something is not here yet. */
@@ -417,6 +432,7 @@ export class History {
         const steps = decodeOrder(bytes);
         for (let i = 0; i < steps.op.length; i += 1) {
           const at = steps.op[i]!;
+          this.firsts[at] = Math.min(this.firsts[at] || Number.POSITIVE_INFINITY, first + i + 1);
           this.steps[at] = Math.max(this.steps[at]!, first + i + 1);
         }
         this.orders[k] = { first, ...steps, points: null };

@@ -1,6 +1,7 @@
 // The states on the way, from what changed between them.
 // One state is written out; its neighbours follow by splices, so a state is as far away as it has steps to go. Every
 // 32nd that was passed is remembered, which makes a jump cost at most 32 splices of each variable after the first time.
+// A stretch of earlier states may stand beside the latest ones: they change nothing about steps and interpretations.
 
 import type { Splice, States as StatesPart } from './types.ts';
 
@@ -9,11 +10,14 @@ const STRIDE = 32;
 
 export class States {
   readonly part: StatesPart;
+  /** An earlier stretch. */
+  readonly earlier: States | null;
   private readonly known = new Map<number, string[]>();
   private readonly ended: Map<number, string[]>[];
 
-  constructor(part: StatesPart) {
+  constructor(part: StatesPart, earlier: States | null = null) {
     this.part = part;
+    this.earlier = earlier;
     this.ended = part.endings.map(() => new Map());
   }
 
@@ -25,7 +29,7 @@ export class States {
    * not known. */
   state(count: number, ending: number): string[] | null {
     const { first, until, last, ids, back } = this.part;
-    if (ids.length === 0 || count < first) return null;
+    if (ids.length === 0 || count < first) return this.before(count)?.state(count, ending) ?? null;
     if (count > until) return this.after(count - until, ending);
     if (count === until) return last;
     let at = Math.min(until, Math.ceil(count / STRIDE) * STRIDE);
@@ -44,7 +48,13 @@ export class States {
   id(count: number, ending: number): string | null {
     const { first, until, ids, endings } = this.part;
     if (count > until) return endings[ending]?.ids[count - until - 1] ?? null;
+    if (count < first) return this.before(count)?.id(count, ending) ?? null;
     return ids[count - first] ?? null;
+  }
+
+  /** The earlier stretch, if it goes as far as that. */
+  private before(count: number): States | null {
+    return this.earlier && count <= this.earlier.part.until ? this.earlier : null;
   }
 
   private after(steps: number, ending: number): string[] | null {

@@ -11,8 +11,12 @@ export interface RunHead {
   /** What wrote it, such as `OmniLink 0.1.0`. */
   tool: string;
   report: Report;
+  /** What the verdict was checked under, such as `T0:12 < T3:7`; empty if nothing was assumed. Older pages lack it. */
+  assumed?: string[];
   /** The run that was kept, if it was one. */
   run: Run | null;
+  /** Its seed in decimal digits: it may be too large for the number in `run`. */
+  seed?: string | null;
   /** Null if only the report is at hand: then the operations that it speaks of are all there are. */
   timeline: Timeline | null;
   /** Null in a file. */
@@ -114,8 +118,8 @@ export interface States {
   last: string[];
   /** What turns state `first + i + 1` back into state `first + i`. */
   back: Splice[][];
-  /** How interpretations go on, in the order of `report.verdict.interpretations`; not all if there are many, and none if
-   * an earlier stretch was asked for. */
+  /** How interpretations go on, in the order of `report.verdict.interpretations`; not all if there are many. If an earlier
+   * stretch was asked for, they have steps only. */
   endings: Ending[];
 }
 
@@ -157,6 +161,8 @@ export interface Report {
   sources: { path: string; text: string }[];
   stats: Stats;
   notes: string[];
+  /** Names of known failures that this is one of. */
+  tags?: string[];
   next: { what: string; line: string }[];
 }
 
@@ -249,6 +255,7 @@ export interface Operation {
   action: string;
   args: Field[];
   results: Field[];
+  /** Beyond 2^53, times are rounded here: equal ones need not be equal, and only different ones are in order. */
   start: number;
   end: number | null;
   meta: Field[];

@@ -3,22 +3,27 @@
 // Inconclusive is its own answer: it is neither red nor green, and no word of it says `rejected`.
 
 import type { Legal, OpRef, Report, RunHead } from '../data/types.ts';
+import { isContradiction } from '../data/verdict.ts';
+import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
-import { assumptions } from './focus.ts';
 import { Op } from './parts.tsx';
 
-/** What the head of the page says. */
-export function headline(report: Report): { sign: string; word: string; rest: string; tone: string } {
+/** What the head of the page says. Under assumptions, a verdict is about fewer orders. */
+export function headline(
+  report: Report,
+  assumed: string[],
+): { sign: string; word: string; rest: string; tone: string } {
   if (report.history.operations === 0) {
     return { sign: '·', word: 'Nothing to check', rest: 'the history has no operations', tone: 'quiet' };
   }
+  const order = assumed.length > 0 ? 'order that keeps what is assumed' : 'order of these operations';
   switch (report.verdict.kind) {
     case 'accepted':
-      return { sign: '✓', word: 'Accepted', rest: 'an order of these operations is allowed by', tone: 'good' };
+      return { sign: '✓', word: 'Accepted', rest: `an ${order} is allowed by`, tone: 'good' };
     case 'rejected':
-      return { sign: '✗', word: 'Rejected', rest: 'no order of these operations is allowed by', tone: 'bad' };
+      return { sign: '✗', word: 'Rejected', rest: `no ${order} is allowed by`, tone: 'bad' };
     case 'violated':
-      return { sign: '✗', word: 'Rejected', rest: `every order breaks ${report.verdict.invariant} of`, tone: 'bad' };
+      return { sign: '✗', word: 'Rejected', rest: `every ${order} breaks ${report.verdict.invariant} of`, tone: 'bad' };
     case 'inconclusive':
       return { sign: '…', word: 'Inconclusive', rest: 'the check stopped before it knew, against', tone: 'odd' };
   }
@@ -26,30 +31,39 @@ export function headline(report: Report): { sign: string; word: string; rest: st
 
 /** The banner. */
 export function Banner({ head }: { head: RunHead }) {
-  const { report, run } = head;
-  const { sign, word, rest, tone } = headline(report);
+  const { report, run, assumed = [] } = head;
+  const { sign, word, rest, tone } = headline(report, assumed);
   const total = report.history.operations;
   const none = total === 0;
-  const chips = head.served?.assume ? assumptions.value : [];
   // The line below the headline says it already.
-  const notes = report.notes.filter(note => chips.length === 0 || !chips.every(chip => note.includes(chip)));
+  const notes = report.notes.filter(note => assumed.length === 0 || !assumed.every(each => note.includes(each)));
   return (
-    <header class={`banner ${tone}`}>
+    <header class={`banner ${isStale.value ? 'quiet' : tone}`}>
+      {isStale.value && (
+        <p class="under" role="status">
+          <b>Checking again…</b> The verdict below is the one from before and says nothing about{' '}
+          {focus.value.length === 0 ? 'the history without assumptions' : <Assumed texts={focus.value} />} yet.
+        </p>
+      )}
       <h1>
+        {isStale.value && 'Before: '}
         <span aria-hidden="true">{sign}</span> {word}: {rest}{' '}
         {!none && <code>{brief(base(report.spec.name), 80)}</code>}
       </h1>
-      {chips.length > 0 && (
+      {assumed.length > 0 && (
         <p class="under">
-          This holds under {many(chips.length, 'assumption')}: <code>{brief(chips.join(', '), 200)}</code>
+          This holds under {many(assumed.length, 'assumption')} only: <Assumed texts={assumed} />
         </p>
       )}
       {none ? (
         <p>The recording is empty: check that the program was linked with the recorder, and that it was run.</p>
       ) : (
-        <Sentence report={report} />
+        <Sentence report={report} assumed={assumed} />
       )}
       <ul class="badges" aria-label="About this check">
+        {(report.tags ?? []).map(tag => (
+          <Badge name="known as" value={tag} />
+        ))}
         <Badge name="spec" value={report.spec.name} />
         {report.spec.constants.map(constant => (
           <Badge name={constant.name} value={constant.value} />
@@ -60,7 +74,7 @@ export function Banner({ head }: { head: RunHead }) {
         <Badge name="order" value={report.order === 'program' ? 'program order' : 'real time'} />
         {report.stats.method && <Badge name="method" value={report.stats.method} />}
         <Badge name="took" value={seconds(report.stats.seconds)} />
-        {run && <Badge name="seed" value={String(run.plan.seed)} />}
+        {run && <Badge name="seed" value={head.seed ?? String(run.plan.seed)} />}
         {run && <Badge name="run" value={run.id} />}
         <Badge name="tool" value={head.tool} />
       </ul>
@@ -93,14 +107,24 @@ function Badge({ name, value }: { name: string; value: string }) {
   );
 }
 
-function Sentence({ report }: { report: Report }) {
+/** Assumptions, all of them: a verdict without one of its conditions is another verdict. */
+function Assumed({ texts }: { texts: string[] }) {
+  return texts.map((text, at) => (
+    <>
+      {at > 0 && ', '}
+      <code>{brief(text, 120)}</code>
+    </>
+  ));
+}
+
+function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
   const { verdict } = report;
   const of = report.history.operations === null ? '' : ` of ${count(report.history.operations)}`;
   if (verdict.kind === 'accepted') {
     return (
       <p>
         All {report.history.operations === null ? '' : count(report.history.operations)} operations can be put into one
-        order that the specification allows.
+        order that the specification allows{assumed.length > 0 && ' and that keeps what is assumed'}.
       </p>
     );
   }
@@ -116,8 +140,14 @@ function Sentence({ report }: { report: Report }) {
   return (
     <p>
       {capital(brief(verdict.sentence, 800))}
-      {/[.!?]$/.test(verdict.sentence) ? '' : '.'} <b>{count(verdict.explained)}</b>
-      {of} operations returned before and are explained.
+      {/[.!?]$/.test(verdict.sentence) ? '' : '.'}
+      {!(verdict.kind === 'rejected' && isContradiction(verdict)) && (
+        <>
+          {' '}
+          <b>{count(verdict.explained)}</b>
+          {of} operations returned before and are explained.
+        </>
+      )}
       {verdict.kind === 'rejected' && verdict.expected.length > 0 && (
         <>
           {' '}
@@ -129,7 +159,7 @@ function Sentence({ report }: { report: Report }) {
               .join(' or '),
             160,
           )}
-          {verdict.expected.length > 3 || verdict.expects_more ? ' or another' : ''}.
+          {verdict.expected.length > 3 || verdict.expects_more ? ', among others' : ''}.
         </>
       )}
       {verdict.kind === 'rejected' && <When report={report} legal={verdict.legal} blocked={verdict.blocked} />}

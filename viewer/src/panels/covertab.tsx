@@ -39,12 +39,9 @@ export function CoverTab() {
                 <th scope="row">{brief(action.name, 80)}</th>
                 <td class="number">{action.count === 0 ? '! never' : count(action.count)}</td>
                 <td class="wide">
-                  <meter
-                    min={0}
-                    max={most}
-                    value={action.count}
-                    aria-label={`${brief(action.name, 80)}: ${count(action.count)}`}
-                  />
+                  <div class="gauge" aria-hidden="true">
+                    <div style={{ width: `${(100 * action.count) / most}%` }} />
+                  </div>
                 </td>
               </tr>
             ))}
@@ -83,7 +80,7 @@ export function SearchTab() {
       <Widest report={about} />
       {found.length > 0 && (
         <section aria-labelledby="h-peaks">
-          <h3 id="h-peaks">Where many configurations were possible at once</h3>
+          <h3 id="h-peaks">Where many configurations were possible when something returned</h3>
           <ul class="peaks">
             {found.map(({ bucket, width }) => {
               const flights = overview.flights[bucket];

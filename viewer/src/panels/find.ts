@@ -49,6 +49,7 @@ export function followFilter(): () => void {
       const found: number[] = [];
       const processes = past.timeline.processes;
       const needsStatus = read.terms.some(term => term.kind === 'status');
+      if (needsStatus) await past.ensureSteps(0, past.timeline.steps - 1);
       await past.scan(
         op => {
           const candidate: Candidate = {

@@ -1,15 +1,27 @@
-// Assumptions: `T0:12 < T3:7`, the first takes effect before the second; `T3:7 = 1a2b3c4d`, the state after it.
+// What somebody assumes, and what comes of it.
 //
-// A server checks again under them. A file cannot: it leaves out the interpretations that do not fit, which is exact
-// for the interpretations it holds. An interpretation fits an order if the second operation is not placed, or the
-// first is placed before it; it fits a state if the operation is not placed, or leads to that state, or that state is
-// not in the file.
+// A server checks again under it; until it has answered, the verdict on the screen is about something else, and if it
+// refuses, nothing is assumed. A file cannot check: there an assumption is a filter that leaves out the interpretations
+// that do not keep it. That is exact for the interpretations in the file, and says nothing about the verdict.
 
 import { computed, effect, signal } from '@preact/signals';
-import { blocked, ending, focus, history, problem, refresh, run, showFailure, states, stepOf } from '../state.ts';
-import { arriving, say } from './local.ts';
-
-export type Assumption = { kind: 'order'; first: string; second: string } | { kind: 'state'; op: string; id: string };
+import { type Assumption, keeps, namesIn, read, type Way, write } from '../data/assumption.ts';
+import type { History } from '../data/history.ts';
+import {
+  blocked,
+  ending,
+  firstStepOf,
+  focus,
+  history,
+  problem,
+  refresh,
+  run,
+  showFailure,
+  states,
+  stepAt,
+  stepOf,
+} from '../state.ts';
+import { arriving, shownOf, tell } from './local.ts';
 
 /** What is assumed. */
 export const assumptions = focus;
@@ -17,73 +29,82 @@ export const assumptions = focus;
 /** The first half of an order, while the second is being chosen. */
 export const pending = signal<{ name: string; before: boolean } | null>(null);
 
-/** The places of the operations that assumptions name; null for those that are not there. */
-const places = signal<Map<string, number | null>>(new Map());
-
-export function read(text: string): Assumption | null {
-  const order = /^\s*(\S.*?\S|\S)\s+<\s+(\S.*?)\s*$/.exec(text);
-  if (order) return { kind: 'order', first: order[1]!, second: order[2]! };
-  const state = /^\s*(\S.*?)\s+=\s+([0-9a-f]+)\s*$/.exec(text);
-  return state ? { kind: 'state', op: state[1]!, id: state[2]! } : null;
-}
+/** The places of the operations that assumptions name, once all their steps are here. */
+const places = signal<Map<string, number>>(new Map());
 
 /** True if a server checks them. */
 export const isChecked = computed(() => run.value?.served?.assume ?? false);
 
-/** The interpretations that fit; null if nothing is assumed, or if a server has left out the others. */
-export const fitting = computed<number[] | null>(() => {
+/** For each interpretation, whether it keeps all that is assumed; null if that cannot be told. */
+const kept = computed<(boolean | null)[]>(() => {
   const known = assumptions.value.map(read).filter(each => each !== null);
-  const endings = states.value?.part.endings ?? [];
-  if (known.length === 0 || isChecked.value) return null;
-  return endings.map((_, way) => way).filter(way => known.every(each => fits(each, way)));
+  return (states.value?.part.endings ?? []).map((_, way) => {
+    const found = known.map(each => keepsIn(each, way));
+    return found.includes(false) ? false : found.includes(null) ? null : true;
+  });
 });
 
-/** Whether an interpretation fits an assumption. */
-function fits(assumption: Assumption, way: number): boolean {
-  // Steps of common orders arrive in parts.
+/** The interpretations that may fit; null if nothing is assumed, or if a server has left out the others. */
+export const fitting = computed<number[] | null>(() => {
+  if (assumptions.value.length === 0 || isChecked.value || !states.value) return null;
+  return kept.value.flatMap((fits, way) => (fits === false ? [] : [way]));
+});
+
+/** Whether an interpretation keeps an assumption. */
+function keepsIn(assumption: Assumption, ending: number): boolean | null {
   arriving();
-  const stepIn = (name: string) => {
-    const place = places.value.get(name);
-    return place == null ? null : stepOf(place, way);
+  const known = places.value;
+  if (!namesIn(assumption).every(name => known.has(name))) return null;
+  const way: Way = {
+    begins: name => firstStepOf(known.get(name)!, ending),
+    over: name => {
+      const last = stepOf(known.get(name)!, ending);
+      return last === null || stepAt(last, ending)?.partway ? null : last;
+    },
+    idAfter: step => states.value?.id(step + 1, ending) ?? null,
   };
-  if (assumption.kind === 'order') {
-    const second = stepIn(assumption.second);
-    if (second === null) return true;
-    const first = stepIn(assumption.first);
-    return first !== null && first < second;
-  }
-  const at = stepIn(assumption.op);
-  if (at === null) return true;
-  const id = states.value?.id(at + 1, way) ?? null;
-  return id === null || id === assumption.id;
+  return keeps(assumption, way);
 }
 
-/** Adds an assumption. */
-export function assume(text: string): void {
-  if (!assumptions.value.includes(text)) void change([...assumptions.value, text]);
+/** Adds an assumption, if it is one. */
+export async function assume(text: string): Promise<void> {
+  const assumption = read(text);
+  const wrong = await refusal(text);
+  if (wrong !== null || !assumption) {
+    problem.value = wrong;
+    return;
+  }
+  const written = write(assumption);
+  if (!assumptions.value.includes(written)) await setAssumptions([...assumptions.value, written]);
 }
 
 export function drop(text: string): void {
-  void change(assumptions.value.filter(each => each !== text));
+  void setAssumptions(assumptions.value.filter(each => each !== text));
 }
 
 export function dropAll(): void {
-  void change([]);
+  void setAssumptions([]);
 }
 
-async function change(next: string[]): Promise<void> {
-  const before = assumptions.value;
+/** Assumes this and nothing else. */
+export async function setAssumptions(next: string[]): Promise<void> {
   assumptions.value = next;
-  if (!isChecked.value) {
-    await locate();
-    say(verdictOfFit());
-    return;
-  }
+  problem.value = null;
+  if (!isChecked.value) return;
   const stuck = blocked.value;
-  await refresh();
-  // What a server refuses is not assumed: the verdict on the screen is still the one without it.
-  if (problem.value !== null) assumptions.value = before;
-  else if (blocked.value !== stuck) showFailure();
+  if ((await refresh()) && blocked.value !== stuck) showFailure();
+}
+
+/** Why a text cannot be assumed; null if it can. */
+async function refusal(text: string): Promise<string | null> {
+  const assumption = read(text);
+  if (!assumption) {
+    return `\`${text}\` is no assumption: it has the form \`T0:12 < T3:7\`, or \`T3:7 = 1a2b3c4d5e6f\` for the state after it`;
+  }
+  for (const name of namesIn(assumption)) {
+    if ((await history.value?.place(name)) == null) return `there is no operation \`${name}\``;
+  }
+  return null;
 }
 
 /** What a file can say about assumptions. */
@@ -91,31 +112,42 @@ export function verdictOfFit(): string {
   const total = states.value?.part.endings.length ?? 0;
   const fit = fitting.value;
   if (fit === null) return 'no assumptions';
-  return `${fit.length} of ${total} interpretations fit`;
+  const names = assumptions.value.map(read).flatMap(each => (each ? namesIn(each) : []));
+  if (!names.every(name => places.value.has(name))) return 'looking which interpretations fit…';
+  const open = kept.value.includes(null) ? ', as far as the states in this file tell' : '';
+  return `${fit.length} of ${shownOf(total)} interpretations fit${open}`;
 }
 
-/** Finds the operations that assumptions name. */
-async function locate(): Promise<void> {
-  const past = history.value;
-  const names = assumptions.value
-    .map(read)
-    .flatMap(each => (!each ? [] : each.kind === 'order' ? [each.first, each.second] : [each.op]));
-  if (!past || names.length === 0) return;
-  const found = await Promise.all(names.map(async name => [name, await past.place(name)] as const));
-  places.value = new Map(found);
+/** In a file, finds the operations that assumptions name, and drops assumptions that a link got wrong. */
+async function locate(past: History, texts: string[]): Promise<void> {
+  const found = new Map<string, number>();
+  const wrong: string[] = [];
+  for (const text of texts) {
+    const why = await refusal(text);
+    if (why !== null) wrong.push(text);
+    if (why !== null) problem.value = why;
+    for (const name of why === null ? namesIn(read(text)!) : []) found.set(name, (await past.place(name))!);
+  }
+  await past.ensureSteps(0, past.timeline.steps - 1);
+  if (past !== history.value || texts !== assumptions.value) return;
+  places.value = found;
+  if (wrong.length > 0) assumptions.value = texts.filter(text => !wrong.includes(text));
 }
 
 /** Finds them again whenever they, or the history, change. */
 export function followPlaces(): () => void {
   return effect(() => {
-    void locate();
+    const past = history.value;
+    if (past && !isChecked.value && assumptions.value.length > 0) void locate(past, assumptions.value);
   });
 }
 
-/** Leaves an interpretation that does not fit for one that does. */
+/** Leaves an interpretation that does not fit for one that does, and says how many fit. */
 export function followFit(): () => void {
   return effect(() => {
     const fit = fitting.value;
     if (fit && fit.length > 0 && !fit.includes(ending.peek())) ending.value = fit[0]!;
+    // The line of assumptions shows the same words.
+    if (fit) tell(verdictOfFit());
   });
 }

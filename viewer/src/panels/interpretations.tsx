@@ -34,7 +34,7 @@ function byReason(about: Report, rejection: Rejection, ways: number[]): Group[] 
       reason => reason.states.includes(state) && (rejection.blocked === null || reason.op === rejection.blocked),
     );
     const key = reasons.map(reason => rejection.reasons.indexOf(reason)).join(',');
-    const title = reasons.length === 0 ? 'stuck' : reasons.map(reason => short(about, reason.why)).join('; ');
+    const title = reasons.length === 0 ? '' : reasons.map(reason => short(about, reason.why)).join('; ');
     const group = groups.get(key) ?? { key, title, ways: [] };
     group.ways.push(way);
     groups.set(key, group);
@@ -102,7 +102,8 @@ export function Interpretations() {
                   folded.value = next;
                 }}
               >
-                {isOpen ? '▾' : '▸'} {many(group.ways.length, 'interpretation')} stuck because {brief(group.title, 160)}
+                {isOpen ? '▾' : '▸'} {many(group.ways.length, 'interpretation')} stuck
+                {group.title && ` because ${brief(group.title, 160)}`}
               </button>
             </li>
           );
@@ -204,7 +205,7 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
           x: event.clientX,
           y: event.clientY,
           ...(op ? { name: op.name } : {}),
-          ...(id ? { state: id } : {}),
+          ...(id && !taken.partway ? { state: id } : {}),
         });
       }}
     >
@@ -219,13 +220,13 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
         {op ? brief(`${op.name} ${op.text}`, 48) : '…'}
         {taken.partway && ' ◐'}
       </button>
-      {id && op && (
+      {id && op && !taken.partway && (
         <button
           type="button"
           class="small"
           title={`Assume state ${id}`}
           aria-label={`Assume the state after ${brief(op.name, 40)}`}
-          onClick={() => assume(`${op.name} = ${id}`)}
+          onClick={() => void assume(`${op.name} = ${id}`)}
         >
           =
         </button>

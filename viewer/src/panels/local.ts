@@ -7,6 +7,7 @@ import {
   blocked,
   ending,
   history,
+  isAtBlocked,
   placeOf,
   report,
   select,
@@ -53,10 +54,12 @@ export interface Menu {
   name?: string;
   /** A state, by fingerprint. */
   state?: string;
+  /** The interpretation that it is in, if that is not the chosen one. */
+  way?: number;
 }
 
 /** Tells screen readers. */
-function tell(text: string): void {
+export function tell(text: string): void {
   // The same text twice is not read twice unless something changes.
   said.value = said.peek() === text ? `${text} ` : text;
 }
@@ -123,7 +126,7 @@ export function followAnnounce(): () => void {
     const op = place === null ? null : untracked(() => history.value?.op(place));
     if (place === null || !op) return;
     const became = untracked(() => {
-      if (place === blocked.value) return 'blocked';
+      if (isAtBlocked()) return 'blocked';
       const last = stepOf(place);
       if (last === null) return 'not placed';
       return `step ${count((at !== null && stepAt(at)?.op === place ? at : last) + 1)}`;
@@ -149,8 +152,7 @@ export async function showStep(at: number): Promise<void> {
 export function walk(rows: number): void {
   const last = stepCount.value - 1;
   const stuck = blocked.value;
-  const onBlocked = stuck !== null && selection.value === stuck && stepOf(stuck) === null;
-  const now = onBlocked ? last + 1 : (step.value ?? last + 1);
+  const now = isAtBlocked() ? last + 1 : (step.value ?? last + 1);
   const next = Math.max(0, now - rows);
   if (next > last) {
     if (stuck !== null) void showOperation(stuck);
@@ -176,6 +178,13 @@ export const ways = computed<number>(() => {
   return verdict?.kind === 'rejected' ? verdict.interpretations.length : 0;
 });
 
+/** How many there are, and how many of them can be chosen if that is not all: `16`, or `64 shown, of 233`. */
+export function shownOf(shown: number): string {
+  const verdict = report.value?.verdict;
+  const all = verdict?.kind === 'rejected' ? verdict.interpretations.length : 0;
+  return all > shown ? `${count(shown)} shown, of ${count(all)}` : count(shown);
+}
+
 /** Chooses an interpretation. */
 export function choose(way: number): void {
   const total = ways.value;
@@ -185,7 +194,7 @@ export function choose(way: number): void {
     const at = step.value;
     if (at !== null && at >= stepCount.value) step.value = stepCount.value - 1;
   });
-  say(`interpretation ${way + 1} of ${total}`);
+  say(`interpretation ${way + 1} of ${shownOf(total)}`);
 }
 
 /** Opens the source at a span. */

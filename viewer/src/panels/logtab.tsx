@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Field } from '../data/types.ts';
-import { blocked, report, selection, statusOf, stepOf, waiting } from '../state.ts';
+import { blocked, culprits, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { arriving, openMenu, showOperation } from './local.ts';
 import { Copy } from './parts.tsx';
@@ -15,6 +15,7 @@ const STATUS: Record<string, [sign: string, word: string]> = {
   blocked: ['✗', 'blocked'],
   waiting: ['…', 'waiting'],
   after: ['·', 'after the failure'],
+  uncounted: ['○', 'not counted: it failed without effect, or is checked apart'],
   unknown: ['?', 'not known'],
 };
 
@@ -34,7 +35,7 @@ function Selected() {
   const at = selection.value;
   const op = at === null ? null : past.op(at);
   if (at === null || !op) return <p class="quiet">Select an operation to see what was recorded about it.</p>;
-  const [sign, word] = STATUS[statusOf(at)]!;
+  const [sign, word] = culprits.value.includes(at) ? ['✗', 'in the contradiction'] : STATUS[statusOf(at)]!;
   const step = stepOf(at);
   const process = past.timeline.processes[op.process] ?? '';
   const took = op.end === null ? null : op.end - op.start;
@@ -111,10 +112,10 @@ function Unplaced() {
         break;
       }
       if (!past.chunkOf(at)) break;
-      if (!waiting.value.has(at) && statusOf(at) !== 'placed') found.push(at);
+      if (!waiting.value.has(at) && ['waiting', 'after'].includes(statusOf(at))) found.push(at);
     }
   } else if (kind === 'accepted') {
-    for (const at of past.timeline.long) if (statusOf(at) !== 'placed') found.push(at);
+    for (const at of past.timeline.long) if (statusOf(at) === 'after') found.push(at);
   }
   const shown = found.slice(0, most);
   useEffect(() => {

@@ -1,10 +1,10 @@
 // The menu of an operation or a state: what can be assumed about it, and what can be looked for around it.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { ending, filter, history, pins, states, stepOf, tab } from '../state.ts';
+import { ending, filter, history, pins, states, stepAt, stepOf, tab } from '../state.ts';
 import { brief } from '../text.ts';
 import { assume, pending } from './focus.ts';
-import { copy, menu, showOperation } from './local.ts';
+import { copy, menu, say, showOperation } from './local.ts';
 import { step } from './toolbar.tsx';
 
 export function ContextMenu() {
@@ -31,7 +31,7 @@ export function ContextMenu() {
     };
   }, [about]);
   if (!about) return null;
-  const items = itemsOf(about.name ?? null, about.state ?? null);
+  const items = itemsOf(about.name ?? null, about.state ?? null, about.way ?? ending.value);
   return (
     <div
       ref={box}
@@ -66,11 +66,11 @@ export function ContextMenu() {
   );
 }
 
-function itemsOf(name: string | null, state: string | null): [string, () => void][] {
+function itemsOf(name: string | null, state: string | null, way: number): [string, () => void][] {
   const items: [string, () => void][] = [];
   if (state && !name) {
-    const op = opOfState(state);
-    if (op) items.push(['Assume this state', () => assume(`${op} = ${state}`)]);
+    const op = opOfState(state, way);
+    if (op) items.push(['Assume this state', () => void assume(`${op} = ${state}`)]);
     items.push(['Copy its fingerprint', () => void copy(state, 'the fingerprint')]);
   }
   if (name) {
@@ -80,7 +80,8 @@ function itemsOf(name: string | null, state: string | null): [string, () => void
       'Assume the state after it',
       async () => {
         const id = state ?? (await stateAfter(name));
-        if (id) assume(`${name} = ${id}`);
+        if (id) await assume(`${name} = ${id}`);
+        else say(`the state after ${brief(name, 40)} is not known here`);
       },
     ]);
     items.push(['Show in the timeline', () => void goTo(name, true)]);
@@ -113,22 +114,23 @@ async function goTo(name: string, fit: boolean): Promise<void> {
   if (place != null) await showOperation(place, fit);
 }
 
+/** The fingerprint of the state in which an operation is over, along the chosen interpretation. */
 async function stateAfter(name: string): Promise<string | null> {
   const place = await history.value?.place(name);
   const at = place == null ? null : stepOf(place);
-  return at === null ? null : (states.value?.id(at + 1, ending.value) ?? null);
+  if (at === null || stepAt(at)?.partway !== false) return null;
+  return states.value?.id(at + 1, ending.value) ?? null;
 }
 
-/** The operation whose step leads to a state, along the chosen interpretation. */
-function opOfState(id: string): string | null {
+/** The operation that is over with a state, along an interpretation; the last one if there are several. */
+function opOfState(id: string, way: number): string | null {
   const known = states.value;
   const past = history.value;
   if (!known || !past) return null;
-  for (const { steps, ids } of known.part.endings) {
-    const at = ids.lastIndexOf(id);
-    if (at >= 0) return past.name(steps[at]!.op);
+  const { first, until, endings } = known.part;
+  for (let at = until + (endings[way]?.steps.length ?? 0) - 1; at >= first; at -= 1) {
+    const step = known.id(at + 1, way) === id ? stepAt(at, way) : null;
+    if (step && !step.partway) return past.name(step.op);
   }
-  const at = known.part.ids.lastIndexOf(id);
-  const op = at < 0 ? null : past.opAtStep(known.part.first + at - 1);
-  return op === null ? null : past.name(op);
+  return null;
 }

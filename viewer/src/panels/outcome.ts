@@ -47,20 +47,20 @@ export function failing(guard: Guard): string {
   return bad ? `${bad.text} is ${glyph(gravest(bad.outcomes)).word}` : `${guard.action} is not enabled`;
 }
 
-/** A reason in one line. */
+/** A reason in one line: a clause that can stand after `because`. */
 export function short(report: Report, why: Why): string {
   switch (why.kind) {
     case 'time':
-      return `must wait until ${report.operations[why.after]?.name ?? 'another operation'} is placed: it began after that had returned`;
+      return `it must wait until ${report.operations[why.after]?.name ?? 'another operation'} is placed, which had returned before it began`;
     case 'guard':
       return failing(why);
     case 'words':
       return why.text;
     case 'excluded':
-      return `leads to a state that ${why.name} excludes`;
+      return `it leads to a state that ${why.name} excludes`;
     case 'error':
       return `the specification has no value: ${why.message}`;
     case 'dead':
-      return 'is allowed, but whatever follows is stuck too';
+      return 'whatever follows it is stuck too';
   }
 }

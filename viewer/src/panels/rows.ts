@@ -1,4 +1,7 @@
 // Operations in rows, processes as columns: what stands in one row overlaps.
+//
+// Times in a report are rounded beyond 2^53, so times that are equal here are not in order: only who begins strictly later
+// than another returned comes after it, and operations that begin at the same time stay as the report lists them.
 
 import type { Operation, OpRef } from '../data/types.ts';
 
@@ -9,8 +12,10 @@ export interface Row {
   cut: boolean;
 }
 
-/** Puts operations, which come by start, into rows: as few as keep the order of each process. */
-export function rows(operations: Operation[], window: OpRef[]): { processes: string[]; rows: Row[] } {
+/** Puts operations into rows by start: as few as keep the order of each process. */
+export function rows(operations: Operation[], refs: OpRef[]): { processes: string[]; rows: Row[] } {
+  const startOf = (op: OpRef) => operations[op]?.start ?? 0;
+  const window = refs.toSorted((a, b) => startOf(a) - startOf(b) || a - b);
   const processes: string[] = [];
   for (const op of window) {
     const name = operations[op]?.process;

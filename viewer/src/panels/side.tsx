@@ -2,7 +2,8 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
-import { ending, history } from '../state.ts';
+import { isContradiction } from '../data/verdict.ts';
+import { allAssumed, ending, history } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
 import { choose, openMenu, ways } from './local.ts';
@@ -87,6 +88,18 @@ function Rejected({ report, rejection }: { report: Report; rejection: Rejection 
   const choosable = rejection.states.map((_, state) =>
     rejection.interpretations.findIndex(each => each.state === state),
   );
+  if (isContradiction(rejection) && rejection.window) {
+    return (
+      <>
+        <Section id="h-why" title="Why it is rejected">
+          <article class="card bad">
+            <p>These operations contradict each other, whatever the others do.</p>
+          </article>
+        </Section>
+        <Window report={report} window={rejection.window} blocked={null} />
+      </>
+    );
+  }
   return (
     <>
       <Section id="h-why" title="Why it is stuck">
@@ -158,7 +171,7 @@ function Possible({ states, choosable }: { states: State[]; choosable: number[] 
                 onClick={() => choose(way)}
                 onContextMenu={event => {
                   event.preventDefault();
-                  openMenu({ x: event.clientX, y: event.clientY, state: state.id });
+                  openMenu({ x: event.clientX, y: event.clientY, state: state.id, ...(canChoose ? { way } : {}) });
                 }}
               >
                 {letter(at)}
@@ -167,7 +180,7 @@ function Possible({ states, choosable }: { states: State[]; choosable: number[] 
                 {names.map((name, variable) =>
                   hidden > 0 && same[variable] && !every ? null : (
                     <div>
-                      <dt>{brief(name, 60)}</dt>
+                      <dt class={name ? '' : 'offscreen'}>{brief(name, 60) || 'state'}</dt>
                       <dd>
                         <Marked words={columns[variable]?.[at] ?? []} />
                       </dd>
@@ -294,8 +307,7 @@ export function Widest({ report }: { report: Report }) {
 
 function Next({ report }: { report: Report }) {
   if (report.next.length === 0) return null;
-  const chips = assumptions.value;
-  const check = chips.length > 0 ? checkAgain(report, chips) : null;
+  const check = assumptions.value.length > 0 ? checkAgain(report, allAssumed.value) : null;
   return (
     <Section id="h-next" title="Next">
       <ul class="card commands">

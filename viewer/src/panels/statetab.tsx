@@ -7,9 +7,9 @@ import { useState } from 'preact/hooks';
 import {
   ending,
   history,
-  problem,
   refresh,
   run,
+  showLatestStates,
   showStatesUntil,
   states,
   step,
@@ -57,14 +57,23 @@ export function StateTab() {
           />{' '}
           hide unmodified
         </label>
-        {id && op && (
-          <button type="button" class="small" onClick={() => assume(`${op.name} = ${id}`)}>
+        {id && op && !taken?.partway && (
+          <button type="button" class="small" onClick={() => void assume(`${op.name} = ${id}`)}>
             Assume this state
           </button>
         )}
         {after && <Copy text={variables.map((name, at) => `/\\ ${name} = ${after[at]}`).join('\n')} what="the state" />}
       </div>
       {!after && <Unknown at={at} />}
+      {known.earlier && (
+        <p class="quiet">
+          States after steps {count(known.earlier.part.first)} to {count(known.earlier.part.until)} were loaded beside
+          the latest.{' '}
+          <button type="button" class="small" onClick={showLatestStates}>
+            Latest states
+          </button>
+        </p>
+      )}
       {after && (
         <table class="variables">
           <thead>
@@ -225,12 +234,8 @@ function Watch() {
   const add = async () => {
     const expression = text.trim();
     if (expression === '' || watch.value.includes(expression)) return;
-    const before = watch.value;
-    watch.value = [...before, expression];
-    await refresh();
-    // An expression that has no value is not asked for again.
-    if (problem.value) watch.value = before;
-    else setText('');
+    watch.value = [...watch.value, expression];
+    if (await refresh()) setText('');
   };
   return (
     <form

@@ -3,22 +3,23 @@
 // The list is also what the canvas is for those who cannot see it: every operation that was placed has a row.
 
 import { diff } from '../data/diff.ts';
+import { fit } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
 import type { Report } from '../data/types.ts';
 import {
   blocked,
+  culprits,
   ending,
+  isAtBlocked,
   matches,
   report,
   select,
-  selection,
   states,
   step,
   stepAt,
   stepCount,
-  stepOf,
 } from '../state.ts';
-import { brief, count, head, many, visible } from '../text.ts';
+import { brief, count, many, visible } from '../text.ts';
 import { assume, pending } from './focus.ts';
 import { arriving, openMenu, showOperation, showStep, windowWidth } from './local.ts';
 import { failing, short } from './outcome.ts';
@@ -60,8 +61,7 @@ export function Steps() {
   const common = past.timeline.steps;
   const single = known?.variables.length === 1 ? known.variables[0] : null;
   const stepOfRow = (row: number) => total - 1 - (row - lead);
-  const onStuck = stuck !== null && selection.value === stuck && stepOf(stuck) === null;
-  const active = onStuck ? 0 : step.value === null ? null : lead + total - 1 - step.value;
+  const active = isAtBlocked() ? 0 : step.value === null ? null : lead + total - 1 - step.value;
   return (
     <Rows
       label="Steps, newest first"
@@ -170,7 +170,7 @@ function Step({ at, common }: { at: number; common: number }) {
         <Change at={at} />
       </span>
       <span role="gridcell" class="do">
-        <Pin name={op.name} at={at} />
+        <Pin name={op.name} {...(taken.partway ? {} : { at })} />
       </span>
     </>
   );
@@ -185,9 +185,10 @@ function isApart(at: number, common: number): boolean {
 
 /** How many characters the last column has room for: what the other columns and the right side leave. */
 function room(): number {
-  const list = windowWidth.value > 820 ? windowWidth.value - 412 : windowWidth.value;
-  const others = list > 860 ? 770 : list > 520 ? 470 : 280;
-  return Math.max(20, Math.floor((list - others) / 8));
+  const side = windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
+  const list = windowWidth.value - side;
+  const others = list > 860 ? 745 : list > 520 ? 470 : 280;
+  return Math.max(20, Math.floor((list - others) / 7.6));
 }
 
 /** What a step changed: the variables that are different, with what was removed and added. */
@@ -204,55 +205,56 @@ function Change({ at }: { at: number }) {
     const only = known.variables.length === 1 ? after[0]! : null;
     return <span class="quiet">{only === null ? 'nothing changed' : brief(only, width)}</span>;
   }
+  const names = changed.map(variable => (known.variables.length > 1 ? brief(known.variables[variable]!, 30) : ''));
+  // As many variables as there is room for, and at least the first: half of a change says nothing.
+  const lengths = changed.map((_, place) => (names[place] ? names[place].length + 3 : 2));
+  let shown = 1;
+  let taken = lengths[0]!;
+  while (shown < changed.length && taken + lengths[shown]! + (shown + 1) * LEGIBLE <= width) {
+    taken += lengths[shown]!;
+    shown += 1;
+  }
+  const rest = changed.length > shown ? `; ${changed.length - shown} more` : '';
+  const each = Math.max(LEGIBLE, Math.floor((width - taken - rest.length) / shown));
   return (
     <>
-      {changed.slice(0, 4).map((variable, place) => (
+      {changed.slice(0, shown).map((variable, place) => (
         <>
           {place > 0 && '; '}
-          {known.variables.length > 1 && <b>{brief(known.variables[variable]!, 30)} </b>}
-          <Pieces
-            before={before[variable]!}
-            after={after[variable]!}
-            width={Math.max(20, width / Math.min(4, changed.length) - (known.variables[variable]?.length ?? 0))}
-          />
+          {names[place] && <b>{names[place]} </b>}
+          <Pieces before={before[variable]!} after={after[variable]!} width={each} />
         </>
       ))}
-      {changed.length > 4 && ` and ${changed.length - 4} more`}
+      {rest}
     </>
   );
 }
+
+/** A change in fewer characters says nothing. */
+const LEGIBLE = 14;
 
 /** A value with what was removed struck out and what was added marked. If it is long, what stays is cut around it: what
  * changed must be in sight. */
 export function Pieces({ before, after, width }: { before: string; after: string; width: number }) {
-  const pieces = diff(before, after);
-  const long = pieces.reduce((sum, piece) => sum + piece.text.length, 0) > width;
-  const shown = pieces.slice(0, 24);
+  // Characters that are written out take more room; a megabyte is cut before they are looked for.
+  const seen = fit(diff(before, after), width).map(({ text, kind }) => ({ text: visible(text), kind }));
   return (
     <>
-      {shown.map(({ text, kind }, place) => {
-        if (kind === 'same')
-          return long ? middle(text, place === 0 ? 2 : 12, place === pieces.length - 1 ? 0 : 14) : visible(text);
-        const word = kind === 'removed' ? 'removed ' : 'added ';
+      {fit(seen, width).map(({ text, kind }) => {
+        if (kind === 'same') return text;
         const inner = (
           <>
-            <span class="offscreen">{word}</span>
-            {brief(text, Math.max(40, width))}
+            <span class="offscreen">{kind} </span>
+            {text}
           </>
         );
         return kind === 'removed' ? <del>{inner}</del> : <ins>{inner}</ins>;
       })}
-      {pieces.length > shown.length && '…'}
     </>
   );
 }
 
-/** A text with its middle left out. */
-function middle(text: string, front: number, back: number): string {
-  if (text.length <= front + back + 3) return visible(text);
-  return `${visible(head(text, front))}…${back > 0 ? visible(text.slice(-back)) : ''}`;
-}
-
+/** What can be assumed about an operation; also about the state after a step, if the operation is over with it. */
 function Pin({ name, at }: { name: string; at?: number }) {
   const id = at === undefined ? null : (states.value?.id(at + 1, ending.value) ?? null);
   return (
@@ -277,7 +279,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
           aria-label={`Assume the state after ${brief(name, 40)}`}
           onClick={event => {
             event.stopPropagation();
-            assume(`${name} = ${id}`);
+            void assume(`${name} = ${id}`);
           }}
         >
           =
@@ -296,7 +298,9 @@ function Recent({ report: about }: { report: Report }) {
       <p class="empty">
         {verdict.kind === 'inconclusive'
           ? 'No order was found before the check stopped.'
-          : 'The order of the operations is not in this file.'}
+          : culprits.value.length > 0
+            ? 'There is no order to show: it is clear without one that the marked operations contradict each other.'
+            : 'The order of the operations is not in this file.'}
       </p>
     );
   }

@@ -5,15 +5,18 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { copyLink, copyMarkdown, cycle, nextTheme } from '../commands.ts';
 import { saveImage } from '../export/image.ts';
 import {
+  allAssumed,
   allEndings,
   blocked,
   busy,
+  culprits,
   ending,
   filter,
   history,
   matches,
   problem,
   report,
+  type Status,
   scale,
   selection,
   setScale,
@@ -23,9 +26,11 @@ import {
   valueWidth,
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
+import { drawn } from '../timeline/picture.ts';
 import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
-import { dialog, reveal, ways } from './local.ts';
+import { dialog, reveal, shownOf, ways } from './local.ts';
+import { Copy } from './parts.tsx';
 import { checkAgain } from './words.ts';
 
 const sharing = signal(false);
@@ -34,16 +39,13 @@ const WIDTHS = [40, 80, 160, 400, 2000];
 export function Toolbar() {
   const several = ways.value;
   const stuck = blocked.value;
+  const fails = stuck !== null || culprits.value.length > 0;
+  const goal = fails ? 'Failure' : report.value?.stats.widest ? 'Widest place' : 'End';
   return (
     <div class="toolbar" role="group" aria-label="Timeline">
       <Filter />
-      <button type="button" onClick={showFailure}>
-        {stuck !== null
-          ? 'Jump to failure'
-          : report.value?.stats.widest
-            ? 'Jump to the widest place'
-            : 'Jump to the end'}{' '}
-        <kbd>e</kbd>
+      <button type="button" title={`Jump to the ${goal.toLowerCase()} (e)`} onClick={showFailure}>
+        {goal} <kbd>e</kbd>
       </button>
       {stuck !== null && (
         <button
@@ -86,7 +88,7 @@ export function Toolbar() {
             title="Draw all of them"
             onClick={() => (allEndings.value = !allEndings.value)}
           >
-            {ending.value + 1} of {count(several)}
+            {ending.value + 1} of {shownOf(several)}
           </button>
           <button
             type="button"
@@ -214,9 +216,11 @@ function Share() {
         type="button"
         aria-haspopup="menu"
         aria-expanded={sharing.value}
+        aria-label="Share"
+        title="Share: link, Markdown, picture, print"
         onClick={() => (sharing.value = !sharing.value)}
       >
-        Share ▾
+        ↗
       </button>
       {sharing.value && (
         <div class="menu" role="menu" aria-label="Share">
@@ -263,44 +267,40 @@ export function HelpButton() {
   return (
     <button
       type="button"
-      title="Keys and words (?)"
+      title="Help: keys and words (?)"
+      aria-label="Help"
       onClick={() => {
         dialog.value = 'help';
       }}
     >
-      Help <kbd>?</kbd>
+      ?
     </button>
   );
 }
 
-/** What the colours and signs of the timeline mean. */
+/** What the colours and signs of the timeline mean, of those that it shows. */
 export function Legend() {
+  const shown = drawn.value;
   const stuck = blocked.value;
-  const kind = report.value?.verdict.kind;
-  if (history.value?.size === 0) return null;
+  if (history.value?.size === 0 || shown.size === 0) return null;
+  const words: [Status, string][] = [
+    ['placed', '✓ placed'],
+    ['blocked', stuck === null ? '✗ contradict each other' : '✗ blocked'],
+    ['waiting', '… waiting'],
+    ['after', stuck === null ? '· not in the order' : '· after failure'],
+    ['uncounted', '○ not counted'],
+    ['unknown', '? not known'],
+  ];
   return (
     <span class="legend" aria-label="Legend" role="img">
-      <span class="placed">
-        <i />✓ placed
-      </span>
-      {kind === 'inconclusive' && (
-        <span class="unknown">
-          <i />? not known
-        </span>
-      )}
-      {stuck !== null && (
-        <>
-          <span class="blocked">
-            <i />✗ blocked
+      {words
+        .filter(([status]) => shown.has(status))
+        .map(([status, word]) => (
+          <span class={status}>
+            <i />
+            {word}
           </span>
-          <span class="waiting">
-            <i />… waiting
-          </span>
-          <span class="after">
-            <i />· after failure
-          </span>
-        </>
-      )}
+        ))}
     </span>
   );
 }
@@ -311,12 +311,12 @@ export function Chips() {
   const waiting = pending.value;
   const wrong = problem.value ?? history.value?.problem.value ?? null;
   if (chips.length === 0 && !waiting && !wrong && !busy.value) return null;
-  const check = report.value && checkAgain(report.value, chips);
+  const check = report.value && checkAgain(report.value, allAssumed.value);
   return (
     <div class="chips" role="region" aria-label="Assumptions">
       {chips.map(chip => (
         <span class="chip">
-          <span class="quiet">assume</span> <code>{brief(chip, 120)}</code>
+          <span class="quiet">{isChecked.value ? 'assume' : 'show only'}</span> <code>{brief(chip, 120)}</code>
           <button type="button" aria-label={`Drop the assumption ${brief(chip, 120)}`} onClick={() => drop(chip)}>
             ×
           </button>
@@ -332,12 +332,17 @@ export function Chips() {
         </span>
       )}
       {busy.value && <span class="quiet">checking…</span>}
-      {chips.length > 0 && !isChecked.value && <b>{verdictOfFit()}</b>}
-      {chips.length > 0 && check && (
+      {chips.length > 0 && !isChecked.value && (
         <span>
-          <span class="quiet">{isChecked.value ? 'The same:' : 'To check again:'}</span>{' '}
-          <code>{brief(check, 240)}</code>
+          <b>{verdictOfFit()}</b>; the verdict is not checked again in a file
         </span>
+      )}
+      {chips.length > 0 && check && (
+        <Copy
+          text={check}
+          what="the command"
+          label={`Copy the command that checks ${isChecked.value ? 'this' : 'again'}`}
+        />
       )}
       {wrong && (
         <div class="wrong" role="alert">
@@ -379,5 +384,5 @@ export function complete(name: string): void {
   if (!waiting || waiting.name === name) return;
   pending.value = null;
   problem.value = null;
-  assume(waiting.before ? `${waiting.name} < ${name}` : `${name} < ${waiting.name}`);
+  void assume(waiting.before ? `${waiting.name} < ${name}` : `${name} < ${waiting.name}`);
 }

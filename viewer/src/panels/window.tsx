@@ -4,7 +4,7 @@
 // anything below began. That is enough to read all orders that are allowed.
 
 import type { OpRef, Rejection, Report } from '../data/types.ts';
-import { brief, count, many } from '../text.ts';
+import { brief, many } from '../text.ts';
 import { Op, Section } from './parts.tsx';
 import { rows } from './rows.ts';
 import { Value } from './value.tsx';
@@ -25,9 +25,10 @@ export function Window({
     <Section id="h-window" title="Smallest part that fails by itself">
       <div class="card">
         <p class="quiet lead">
-          {many(window.operations.length, 'operation')}, after {count(window.before)} others, from{' '}
-          {many(window.start.length, 'possible state')}. What stands in one row overlaps; a thick line means that all
-          above had returned.
+          {many(window.operations.length, 'operation')}
+          {window.start.length > 0 &&
+            `, after ${many(window.before, 'other')}, from ${many(window.start.length, 'possible state')}`}
+          . What stands in one row overlaps; a thick line means that all above had returned.
         </p>
         <div class="scroll" tabIndex={0} role="region" aria-label="Its operations, processes as columns">
           <table class="window">
@@ -57,23 +58,25 @@ export function Window({
           </table>
         </div>
         {made.length > shown.length && <p class="quiet">{many(made.length - shown.length, 'more row')}</p>}
-        <details>
-          <summary>Where it starts from</summary>
-          <ul class="starts">
-            {window.start.slice(0, 8).map(state => (
-              <li>
-                {state.variables.map((field, at) => (
-                  <>
-                    {at > 0 && ', '}
-                    {field.name && <code>{brief(field.name, 40)} = </code>}
-                    <Value text={field.value} />
-                  </>
-                ))}
-              </li>
-            ))}
-            {window.start.length > 8 && <li>{window.start.length - 8} more</li>}
-          </ul>
-        </details>
+        {window.start.length > 0 && (
+          <details>
+            <summary>Where it starts from</summary>
+            <ul class="starts">
+              {window.start.slice(0, 8).map(state => (
+                <li>
+                  {state.variables.map((field, at) => (
+                    <>
+                      {at > 0 && ', '}
+                      {field.name && <code>{brief(field.name, 40)} = </code>}
+                      <Value text={field.value} />
+                    </>
+                  ))}
+                </li>
+              ))}
+              {window.start.length > 8 && <li>{window.start.length - 8} more</li>}
+            </ul>
+          </details>
+        )}
       </div>
     </Section>
   );

@@ -30,10 +30,12 @@ export function came(report: Report, outcome: Consequence, assumption: Assumptio
   return `${begin} is stuck again ${many(further, 'operation')} later${at}`;
 }
 
-/** The command that checks again under assumptions; null if no command of the report names what was checked. */
+/** The command that checks again under assumptions, those that the report was made under among them; null if no command
+ * of the report names what was checked. */
 export function checkAgain(report: Report, assumptions: string[]): string | null {
   const line = report.next.map(each => each.line).find(each => /^\S+ (check|explain) /.test(each));
   if (line === undefined) return null;
-  const check = line.replace(/^(\S+) explain /, '$1 check ').replace(/ --assume (?:'[^']*'|\S+)/g, '');
-  return check + assumptions.map(each => ` --assume ${quoted(each)}`).join('');
+  const check = line.replace(/^(\S+) explain /, '$1 check ');
+  const others = assumptions.map(each => ` --assume ${quoted(each)}`).filter(each => !`${check} `.includes(`${each} `));
+  return check + others.join('');
 }

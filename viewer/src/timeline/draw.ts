@@ -1,8 +1,8 @@
 // Draws the lanes: bands, operations, the order as a line, names, the axis.
 //
 // What became of an operation is told three ways: colour, border and glyph. A blocked operation has a thick frame and ✗,
-// a waiting one a dashed border and …, one after the failure a thin border and ·, one that nobody knows about a dotted
-// border and ?. Placed operations have a plain border, and a tick of the line where they take effect. Text comes last,
+// a waiting one a dashed border and …, one after the failure a thin border and ·, one that was not counted no ground and
+// ○, one that nobody knows about a dotted border and ?. Placed operations have a plain border, and a tick of the line where they take effect. Text comes last,
 // so that nothing crosses it.
 
 import type { History } from '../data/history.ts';
@@ -27,6 +27,8 @@ export interface Picture {
   selection: number | null;
   step: number | null;
   blocked: number | null;
+  /** Operations that contradict each other, where none is blocked. */
+  culprits: number[];
   endings: Ending[];
   ending: number;
   allEndings: boolean;
@@ -56,6 +58,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       const heights = heightsOf(scene, picture);
       drawMarks(pen, picture, scene, heights);
       const statuses = scene.boxes.map(box => picture.statusOf(box.at));
+      for (const status of statuses) scene.statuses.add(status);
       for (const [i, box] of scene.boxes.entries()) drawBox(pen, picture, box, statuses[i]!, heights);
       drawSmall(pen, picture, scene);
       drawOrder(pen, picture);
@@ -90,7 +93,7 @@ function drawBands(pen: Pen, picture: Picture): void {
     pen.rect(x, geometry.top, Math.max(1.5, end - x), geometry.height - geometry.top, { fill, alpha });
   };
   if (selection !== blocked) band(selection, colors.accentSoft, 0.45);
-  band(blocked, colors.blockedSoft, 0.55);
+  for (const at of [blocked, ...picture.culprits]) band(at, colors.blockedSoft, 0.55);
 }
 
 function drawRules(pen: Pen, { geometry, colors, lanes }: Picture): void {
@@ -111,14 +114,22 @@ function drawMissing(pen: Pen, { geometry, colors }: Picture, from: number, to: 
 /** Fewer letters say nothing. */
 const LEGIBLE = 6;
 
-const GLYPH: Record<Status, string> = { placed: '', blocked: '✗ ', waiting: '… ', after: '· ', unknown: '? ' };
+const GLYPH: Record<Status, string> = {
+  placed: '',
+  blocked: '✗ ',
+  waiting: '… ',
+  after: '· ',
+  uncounted: '○ ',
+  unknown: '? ',
+};
 
 function solid(colors: Colors, status: Status): string {
-  return status === 'unknown' ? colors.after : colors[status];
+  return status === 'unknown' || status === 'uncounted' ? colors.after : colors[status];
 }
 
 function soft(colors: Colors, status: Status): string {
   if (status === 'unknown') return colors.panel;
+  if (status === 'uncounted') return colors.bg;
   return colors[`${status}Soft`];
 }
 
@@ -171,7 +182,9 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
   const most = scene.marks.reduce((most, mark) => Math.max(most, mark.count), 1);
   const inner = geometry.lane - 9;
   for (const mark of scene.marks) {
-    const fill = solid(colors, picture.statusOf(mark.at));
+    const status = picture.statusOf(mark.at);
+    scene.statuses.add(status);
+    const fill = solid(colors, status);
     const tall = heightOf(mark.mean, heights, inner);
     const y = toY(geometry, mark.row) + 4 + inner - tall;
     const dim = matches && !matches[mark.at] ? 0.3 : 1;
@@ -226,18 +239,19 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
 
 /** The operations that matter are never lost among narrow ones. */
 function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
-  const { geometry, colors, blocked, selection, history, lanes } = picture;
-  for (const at of [selection, blocked]) {
+  const { geometry, colors, blocked, culprits, selection, history, lanes } = picture;
+  for (const at of [selection, blocked, ...culprits]) {
     const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
     const chunk = at === null ? null : history.chunkOf(at);
     if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;
     const row = lanes.rows[chunk.process[at - chunk.first]!]!;
     if (row < 0) continue;
     const y = toY(geometry, row);
-    const fill = at === blocked ? colors.blocked : colors.accent;
+    const isGuilty = at === blocked || culprits.includes(at);
+    const fill = isGuilty ? colors.blocked : colors.accent;
     pen.rect(ends[0] - 2.5, y + 2, 5, geometry.lane - 5, { fill: colors.bg });
     pen.rect(ends[0] - 1.5, y + 3, 3, geometry.lane - 7, { fill });
-    if (at === blocked) pen.text(ends[0] - 5, y + geometry.lane / 2, '✗', { fill, bold: true, align: 'right' });
+    if (isGuilty) pen.text(ends[0] - 5, y + geometry.lane / 2, '✗', { fill, bold: true, align: 'right' });
   }
 }
 
@@ -251,7 +265,7 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const glyph = GLYPH[status];
   const text = visible(history.text(box.at) ?? '');
   const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
-  const fill = status === 'after' || status === 'unknown' ? colors.muted : colors.text;
+  const fill = status === 'after' || status === 'uncounted' || status === 'unknown' ? colors.muted : colors.text;
   const fits = room >= Math.min(LEGIBLE, glyph.length + text.length) * letterWidth();
   const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;

@@ -6,6 +6,8 @@ import type { Report } from '../data/types.ts';
 
 /** So many lanes are never too many. */
 const FEW = 12;
+/** So many of the last steps of an interpretation have a part in the failure: a report may know all of them. */
+const LAST = 8;
 
 export interface Lanes {
   /** Processes from top to bottom. */
@@ -30,10 +32,13 @@ export function arrange(history: History, report: Report, pins: number[], collap
   if (verdict.kind === 'rejected' || verdict.kind === 'violated') involve(verdict.blocked);
   if (verdict.kind === 'rejected') {
     for (const op of verdict.window?.operations ?? []) involve(op);
-    for (const { recent } of verdict.interpretations) for (const { op } of recent) involve(op);
     for (const { op } of verdict.reasons) involve(op);
+    if (verdict.legal.kind === 'earlier') involve(verdict.legal.until);
+    if (verdict.legal.kind === 'later') involve(verdict.legal.after);
+    for (const { recent } of verdict.interpretations) for (const { op } of recent.slice(-LAST)) involve(op);
+  } else {
+    for (let op = 0; op < report.operations.length; op += 1) involve(op);
   }
-  for (let op = 0; op < report.operations.length; op += 1) involve(op);
 
   const pinned = pins.filter(process => process < processes.length);
   const isPinned = new Set(pinned);

@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { History } from '../data/history.ts';
-import { blocked, history, look, scale, viewport } from '../state.ts';
+import { blocked, culprits, history, look, scale, viewport } from '../state.ts';
 import { useCanvas } from './canvas.ts';
 import { readColors } from './colors.ts';
 import type { Pen } from './pen.ts';
@@ -25,6 +25,7 @@ export function Overview() {
       size.value;
       geometry.value;
       blocked.value;
+      culprits.value;
     },
     draw,
   );
@@ -33,7 +34,7 @@ export function Overview() {
     return target ? listen(target) : undefined;
   }, []);
   return (
-    <div class="overview" ref={host}>
+    <div class="overview" ref={host} title={describe()}>
       <canvas ref={canvas} role="img" aria-label={describe()} />
     </div>
   );
@@ -42,8 +43,9 @@ export function Overview() {
 /** What is shown, and the most of it. */
 function series(past: History): { name: string; values: number[]; most: number } {
   const { widths, flights } = past.timeline.overview;
-  const values = widths.length > 0 ? withoutGaps(widths) : flights;
-  const name = widths.length > 0 ? 'possible' : 'in flight';
+  const known = widths.some(width => width > 0);
+  const values = known ? withoutGaps(widths) : flights;
+  const name = known ? 'possible' : 'in flight';
   return { name, values, most: values.reduce((most, value) => Math.max(most, value), 1) };
 }
 
@@ -63,7 +65,7 @@ function describe(): string {
   if (!past) return 'Overview';
   const { name, most } = series(past);
   return name === 'possible'
-    ? `Overview of the whole history: at most ${most.toLocaleString('en')} configurations were possible at once`
+    ? `Overview of the whole history: at most ${most.toLocaleString('en')} configurations were possible when an operation returned; between returns there may have been more`
     : `Overview of the whole history: at most ${most.toLocaleString('en')} operations were in flight at once`;
 }
 
@@ -102,7 +104,7 @@ function draw(pen: Pen): void {
   const { width, height } = size.value;
   const colors = readColors();
   pen.rect(0, 0, width, height, { fill: colors.panel });
-  if (!past || past.timeline.ranks === 0) return;
+  if (!past || past.timeline.ranks === 0 || width <= leftEdge()) return;
   const left = leftEdge();
   const { name, values, most } = series(past);
   const plot = width - left;
@@ -123,9 +125,9 @@ function draw(pen: Pen): void {
   const [from, to] = frame(past);
   pen.rect(left, 0, Math.max(0, from - left), height, { fill: colors.panel, alpha: 0.45 });
   pen.rect(to, 0, Math.max(0, width - to), height, { fill: colors.panel, alpha: 0.45 });
-  const stuck = blocked.value;
-  const chunk = stuck === null ? null : past.chunkOf(stuck);
-  if (chunk && stuck !== null) {
+  for (const stuck of [blocked.value, ...culprits.value]) {
+    const chunk = stuck === null ? null : past.chunkOf(stuck);
+    if (!chunk || stuck === null) continue;
     const x = Math.min(width - 2, Math.max(left, toX(past, chunk.to[stuck - chunk.first]!)));
     pen.rect(x - 1, 0, 2, height, { fill: colors.blocked });
     pen.line([x - 6, 0, x + 6, 0, x, 8], { fill: colors.blocked });
@@ -137,11 +139,12 @@ function draw(pen: Pen): void {
     radius: 3,
   });
   pen.rect(0, 0, left, height, { fill: colors.panel });
-  pen.text(6, height / 2 - 7, name, { fill: colors.muted, small: true });
-  pen.text(6, height / 2 + 6, `≤ ${most.toLocaleString('en', { notation: 'compact' })}`, {
-    fill: colors.muted,
-    small: true,
-  });
+  // Widths are known where something returned; in between there may have been more.
+  const words = name === 'possible' ? [name, 'on return'] : [name];
+  words.push(`≤ ${most.toLocaleString('en', { notation: 'compact' })}`);
+  for (const [line, word] of words.entries()) {
+    pen.text(4, height / 2 + (line - (words.length - 1) / 2) * 13, word, { fill: colors.muted, small: true });
+  }
   pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
   pen.rect(0, height - 1, width, 1, { fill: colors.border });
 }

@@ -50,7 +50,7 @@ export class CanvasPen implements Pen {
       return;
     }
     context.beginPath();
-    context.roundRect(x, y, width, height, Math.min(look.radius ?? 0, width / 2));
+    context.roundRect(x, y, width, height, Math.max(0, Math.min(look.radius ?? 0, width / 2)));
     if (look.fill !== undefined) {
       context.fillStyle = look.fill;
       context.fill();

@@ -5,12 +5,14 @@ import {
   allEndings,
   blocked,
   collapsed,
+  culprits,
   ending,
   history,
   matches,
   NOWHERE,
   pins,
   report,
+  type Status,
   scale,
   selection,
   states,
@@ -37,6 +39,19 @@ export const geometry = computed(() => {
   return measure(history.value, lanes.value, { ...size.value, scroll: scroll.value }, viewport.value, scale.value);
 });
 
+/** What has been drawn since the history came, so that a legend says what it means. What is not known may become known
+ * when more arrives, so that counts only as long as it is drawn. */
+export const drawn = signal<ReadonlySet<Status>>(new Set());
+let drawnOf: unknown = null;
+
+/** Notes what a picture shows. */
+export function note(statuses: ReadonlySet<Status>): void {
+  const known = drawnOf === history.value ? [...drawn.value].filter(status => status !== 'unknown') : [];
+  drawnOf = history.value;
+  const now = new Set([...known, ...statuses]);
+  if (now.size !== drawn.value.size || [...now].some(status => !drawn.value.has(status))) drawn.value = now;
+}
+
 /** Which operations the filter lets through, by place. */
 const matching = computed(() => {
   const places = matches.value;
@@ -61,6 +76,7 @@ export function pictureNow(colors: Colors = readColors()): Picture | null {
     selection: selection.value,
     step: step.value,
     blocked: blocked.value,
+    culprits: culprits.value,
     endings: states.value?.part.endings ?? [],
     ending: ending.value,
     allEndings: allEndings.value,

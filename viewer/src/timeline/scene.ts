@@ -6,6 +6,7 @@
 // same for a thousand operations and for a million.
 
 import { type History, type Loaded, type Scale, search, sumsOf } from '../data/history.ts';
+import type { Status } from '../state.ts';
 import type { Lanes } from './lanes.ts';
 import { letterWidth } from './pen.ts';
 
@@ -55,6 +56,8 @@ export interface Scene {
   marks: Mark[];
   /** The last mark of each row. */
   lastMark: Mark[];
+  /** What became of those that are drawn. */
+  statuses: Set<Status>;
   /** Intervals in pixels where operations are not here yet. */
   missing: [number, number][];
 }
@@ -118,7 +121,7 @@ export function chunksBetween(history: History, scale: Scale, from: number, to: 
 }
 
 export function compose(history: History, lanes: Lanes, geometry: Geometry): Scene {
-  const scene: Scene = { boxes: [], marks: [], lastMark: [], missing: [] };
+  const scene: Scene = { boxes: [], marks: [], lastMark: [], statuses: new Set(), missing: [] };
   const { from, to, scale } = geometry;
   const [firstRow, lastRow] = visibleRows(geometry, lanes.shown.length);
   const plot = geometry.width - geometry.left;

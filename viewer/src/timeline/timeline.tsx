@@ -7,9 +7,11 @@ import { useEffect } from 'preact/hooks';
 import {
   blocked,
   collapsed,
+  culprits,
   history,
   pan,
   pins,
+  report,
   scale,
   select,
   selection,
@@ -19,10 +21,10 @@ import {
   stepOf,
   zoom,
 } from '../state.ts';
-import { brief, many } from '../text.ts';
+import { brief, list, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
-import { geometry, lanes, pictureNow, scroll, size } from './picture.ts';
+import { geometry, lanes, note, pictureNow, scroll, size } from './picture.ts';
 import { hit, rowAt, type Scene, toY } from './scene.ts';
 import './timeline.css';
 
@@ -51,7 +53,10 @@ export function Timeline({ onContext }: TimelineProps) {
     },
     pen => {
       const picture = pictureNow();
-      if (picture) label.value = describe(drawLanes(pen, picture));
+      if (!picture) return;
+      const scene = drawLanes(pen, picture);
+      label.value = describe(scene);
+      note(scene.statuses);
     },
   );
 
@@ -111,7 +116,9 @@ function Tip() {
 
 function became(at: number): string {
   const status = statusOf(at);
-  return status === 'after' && blocked.value === null ? '· not in the order' : WORDS[status];
+  const isTimed = blocked.value !== null && report.value?.order === 'real-time';
+  if (status === 'after' && !isTimed) return '· not in the order';
+  return status === 'blocked' && blocked.value === null ? '✗ in the contradiction' : WORDS[status];
 }
 
 const WORDS = {
@@ -119,6 +126,7 @@ const WORDS = {
   blocked: '✗ blocked',
   waiting: '… waiting',
   after: '· after the failure',
+  uncounted: '○ not counted: it failed without effect, or is checked apart',
   unknown: '? not known',
 };
 
@@ -137,8 +145,10 @@ function describe(scene: Scene): string {
   const range = `${Math.max(0, Math.round(shape.from)).toLocaleString('en')} to ${Math.round(shape.to).toLocaleString('en')}`;
   const what = scale.value === 'order' ? `events ${range} in order` : `times ${range} after the first`;
   const stuck = blocked.value;
-  const shown = stuck !== null && scene.boxes.some(box => box.at === stuck);
-  const failure = shown ? `; blocked: ${brief(past.name(stuck) ?? '', 60)} ${brief(past.text(stuck) ?? '', 80)}` : '';
+  const named = (at: number) => `${brief(past.name(at) ?? '', 60)} ${brief(past.text(at) ?? '', 80)}`;
+  const guilty = scene.boxes.map(box => box.at).filter(at => at === stuck || culprits.value.includes(at));
+  const failure =
+    guilty.length === 0 ? '' : `; ${stuck === null ? 'contradict each other' : 'blocked'}: ${list(guilty.map(named))}`;
   const chosen = selection.value;
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}`;
   const count = lanes.value?.shown.length ?? 0;
