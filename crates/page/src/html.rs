@@ -40,7 +40,7 @@ pub fn served(text: &str) -> String {
     [&before.replacen(NOWHERE, HERE, 1), &*escaped(text), between, after].concat()
 }
 
-/// True for a file that [`file`] wrote, of whichever version.
+/// True for a file that [`file()`] wrote, of whichever version.
 pub fn is_ours(bytes: &[u8]) -> bool {
     let head = format!("{PART}head\">");
     bytes.windows(head.len()).any(|window| window == head.as_bytes())
