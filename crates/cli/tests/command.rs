@@ -58,6 +58,7 @@ fn a_rejected_history_names_what_fits_nowhere() {
      |
      = note: in state empty: `erase` returned 7, but the map holds nothing under "b"
      = note: 0 of 3 operations explained
+     = note: explained are operations on "b": those on others were checked apart, and are not counted
     exit 1
     "#);
 }

@@ -122,7 +122,9 @@ fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>)
     }
     let assumed = |assumption: Assumption<String>| match assumption {
         Assumption::Before(first, second) => Assumed::Before(first, second),
-        Assumption::LeadsTo(op, id) => Assumed::LeadsTo(op, Box::new(move |shown| state_of(shown.into()).id == id)),
+        Assumption::LeadsTo(op, id) => {
+            Assumed::LeadsTo(op, Box::new(move |shown| state_of(shown.into()).id.starts_with(&id)))
+        }
     };
     Ok(wanted.resolve()?.into_iter().map(assumed).collect())
 }
@@ -276,11 +278,21 @@ impl Check<'_, '_> {
             sources: Vec::new(),
             stats,
             assumed: crate::assumed(self.asked),
-            notes: crate::assumed_notes(self.asked),
+            notes: crate::assumed_notes(self.asked).into_iter().chain(part_note(checked)).collect(),
             tags: Vec::new(),
             next: Vec::new(),
         };
         Ok((report, teller.mentioned().to_vec()))
+    }
+}
+
+/// What is counted is only a part, if parts were searched on their own.
+fn part_note(checked: &Checked) -> Option<String> {
+    match &checked.verdict {
+        Verdict::Rejected(Failure::Stuck { part: Some(part), .. }) => {
+            Some(format!("explained are operations on {part}: those on others were checked apart, and are not counted"))
+        }
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -55,7 +56,8 @@ const MOST_TEXT: usize = 32 << 20;
 pub enum Assumption {
     /// `T0:12 < T3:7`: the first takes effect before the second.
     Before(String, String),
-    /// `T3:7 = 1a2b3c4d5e6f`: the state after the operation has taken effect has this [`id`](report::State::id).
+    /// `T3:7 = 1a2b3c4d5e6f`: the state after the operation has taken effect has this [`id`](report::State::id), or one
+    /// that begins like this.
     LeadsTo(String, String),
 }
 
@@ -79,11 +81,24 @@ impl FromStr for Assumption {
         // The name of a process may be anything, and blanks make clear what is meant.
         let (blank, tight) = ((before(" < "), leads_to(" = ")), (before("<"), leads_to("=")));
         match [blank, tight].into_iter().find(|way| way.0.is_some() || way.1.is_some()) {
+            Some((Some((first, second)), _)) if first == second => Err("nothing comes before itself".into()),
             Some((Some((first, second)), _)) => Ok(Assumption::Before(first, second)),
-            Some((None, Some((op, state)))) => Ok(Assumption::LeadsTo(op, state)),
+            Some((None, Some((op, state)))) if is_fingerprint(&state) => {
+                Ok(Assumption::LeadsTo(op, state.to_ascii_lowercase()))
+            }
+            Some((None, Some((_, state)))) => {
+                Err(format!("`{state}` is no fingerprint of a state, nor how one begins"))
+            }
             _ => Err("it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it".into()),
         }
     }
+}
+
+/// How many characters of a fingerprint are enough, and how many it has.
+const FINGERPRINT: RangeInclusive<usize> = 6..=12;
+
+fn is_fingerprint(text: &str) -> bool {
+    FINGERPRINT.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// What a check keeps for somebody who will look.

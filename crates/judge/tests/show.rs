@@ -185,8 +185,10 @@ fn assumptions_leave_fewer_orders() {
     ");
     let wrong = |text: &str| text.parse::<Assumption>().unwrap_err();
     insta::assert_snapshot!(wrong("T1:0 > T0:0"), @"it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it");
+    insta::assert_snapshot!(wrong("T1:0 = zz"), @"`zz` is no fingerprint of a state, nor how one begins");
+    insta::assert_snapshot!(wrong("T1:0 < T1:0"), @"nothing comes before itself");
     assert_eq!("T1:0<T0:0".parse::<Assumption>().unwrap().to_string(), "T1:0 < T0:0");
-    assert_eq!("T1:0 = 0a".parse::<Assumption>().unwrap().to_string(), "T1:0 = 0a");
+    assert_eq!("T1:0 = 0A1b2c".parse::<Assumption>().unwrap().to_string(), "T1:0 = 0a1b2c");
 }
 
 #[test]

@@ -72,7 +72,10 @@ pub fn text(report: &Report, detail: Detail, color: bool) -> String {
 
 /// The verdict on one line, ending with a line break.
 pub fn headline(report: &Report, color: bool) -> String {
-    let first = text(report, Detail::Brief, color).lines().next().unwrap_or_default().to_owned();
+    let mut first = text(report, Detail::Brief, color).lines().next().unwrap_or_default().to_owned();
+    if !report.assumed.is_empty() {
+        first = format!("{first} under what is assumed ({})", clean(&report.assumed.join(", ")));
+    }
     match sentence(report) {
         Some(sentence) if report.history.operations != Some(0) => format!("{first}: {sentence}\n"),
         _ => first + "\n",

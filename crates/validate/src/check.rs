@@ -211,7 +211,10 @@ fn with_assumed<R>(
         Assumption::Before(first, second) => Assumption::Before(*first, *second),
         Assumption::LeadsTo(op, id) => {
             let id = id.clone();
-            Assumption::LeadsTo(*op, Box::new(move |state: &TraceState| spec.show(&state.values).id == id) as Such<'_>)
+            Assumption::LeadsTo(
+                *op,
+                Box::new(move |state: &TraceState| spec.show(&state.values).id.starts_with(&id)) as Such<'_>,
+            )
         }
     };
     let assumed: Vec<Assumption<Such<'_>>> = spec.assumed.iter().map(such).collect();

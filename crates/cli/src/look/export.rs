@@ -1,5 +1,7 @@
 //! `omnilink export perfetto`, `itf` and `dot`: what a check found, for other programs.
 
+use std::path::{Path, PathBuf};
+
 use ::report::{Report, Timeline, dot, itf, perfetto};
 use judge::InputError;
 
@@ -38,9 +40,22 @@ fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
     let text = text(form, &shown.report, &shown.timeline);
     match &args.output {
         None => anstream::print!("{text}"),
-        Some(path) => file::write(path, &text).map_err(|error| complain(&path.display().to_string(), &error))?,
+        Some(path) => write(args, path, &text).map_err(|error| complain(&path.display().to_string(), &error))?,
     }
-    Ok(Exit::Accepted)
+    Ok(if shown.report.history.operations == Some(0) { Exit::Nothing } else { Exit::Accepted })
+}
+
+/// Writes an export, but not over what it is made from.
+fn write(args: &ShownArgs, path: &Path, text: &str) -> Result<(), InputError> {
+    let is_same =
+        |input: &PathBuf| input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input));
+    if args.subject.paths.iter().any(is_same) {
+        return Err(InputError {
+            message: "it is what the export is made from".into(),
+            help: Some("name another file".into()),
+        });
+    }
+    file::write(path, text)
 }
 
 fn text(form: Form, report: &Report, timeline: &Timeline) -> String {

@@ -1,16 +1,29 @@
 //! Writing files that people name.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use judge::InputError;
+
+/// So much of a file is read to see whether it is a page.
+const FIRST: u64 = 4096;
 
 /// Writes a page. A file that is there is replaced if it is a page of ours, and nothing else is.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), InputError> {
     if path.is_dir() {
         return Err(InputError { message: "it is a directory".into(), help: Some("name a file in it".into()) });
     }
-    if path.exists() && !fs::read(path).is_ok_and(|bytes| page::is_ours(&bytes)) {
+    if path.exists() && !path.is_file() {
+        let help = Some("name a file that is not there yet".into());
+        return Err(InputError { message: "it is there, and is not a file that can be replaced".into(), help });
+    }
+    // A page says early what it is.
+    let begins = |mut file: File| {
+        let mut bytes = Vec::new();
+        file.by_ref().take(FIRST).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    if path.exists() && !File::open(path).and_then(begins).is_ok_and(|bytes| page::is_ours(&bytes)) {
         let help = Some("name another file, or remove this one".into());
         return Err(InputError { message: "it is there already, and is no report".into(), help });
     }

@@ -22,7 +22,7 @@ use crate::args::Progress;
 use crate::limits::Settings;
 
 /// A check that a page asks for may take so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What was found under so many lists of assumptions is kept, besides what was found under none.
 const MOST_KEPT: usize = 4;

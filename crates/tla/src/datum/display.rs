@@ -25,7 +25,7 @@ pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
     }
 }
 
-/// As [`print`] writes it, or what is infinite or too large to list as it was written.
+/// As [`print()`] writes it, or what is infinite or too large to list as it was written.
 pub fn print_or_display(host: &mut dyn Host, datum: &Datum) -> Result<String> {
     match print(host, datum) {
         Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(display(host, datum)),
