@@ -75,7 +75,7 @@ export function followFilter(): () => void {
 }
 
 /** The place of the selection among the matches: how many come before it. */
-export function rankAmong(found: number[], place: number): number {
+export function rankAmong(found: ArrayLike<number>, place: number): number {
   let low = 0;
   let high = found.length;
   while (low < high) {

@@ -5,7 +5,7 @@
 import { diff } from '../data/diff.ts';
 import { fit } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
-import type { Report } from '../data/types.ts';
+import type { Report, Timeline } from '../data/types.ts';
 import {
   blocked,
   culprits,
@@ -20,6 +20,7 @@ import {
   stepCount,
 } from '../state.ts';
 import { brief, count, many, visible } from '../text.ts';
+import { rankAmong } from './find.ts';
 import { assume, pending } from './focus.ts';
 import { arriving, openMenu, showOperation, showStep, windowWidth } from './local.ts';
 import { failing, short } from './outcome.ts';
@@ -37,15 +38,7 @@ export function timebox(op: Op, origin: string): string {
 
 /** Whether a place is among the matches. */
 function isMatch(found: ArrayLike<number> | null, place: number): boolean {
-  if (!found) return false;
-  let low = 0;
-  let high = found.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (found[middle]! < place) low = middle + 1;
-    else high = middle;
-  }
-  return found[low] === place;
+  return found !== null && found[rankAmong(found, place)] === place;
 }
 
 /** The list. */
@@ -125,16 +118,25 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
       <span role="gridcell">
         <span aria-hidden="true">✗</span> blocked
       </span>
-      <span role="gridcell">{brief(past.timeline.processes[op.process] ?? '', 24)}</span>
-      <span role="gridcell">{brief(op.text, 80)}</span>
-      <span role="gridcell" class="time">
-        {timebox(op, past.timeline.origin)}
-      </span>
+      <Recorded op={op} of={past.timeline} />
       <span role="gridcell" class="change">
         {brief(why, 160)}
       </span>
       <span role="gridcell" class="do">
         <Pin name={op.name} />
+      </span>
+    </>
+  );
+}
+
+/** Who called an operation, what, and when. */
+function Recorded({ op, of }: { op: Op; of: Timeline }) {
+  return (
+    <>
+      <span role="gridcell">{brief(of.processes[op.process] ?? '', 24)}</span>
+      <span role="gridcell">{brief(op.text, 80)}</span>
+      <span role="gridcell" class="time">
+        {timebox(op, of.origin)}
       </span>
     </>
   );
@@ -161,11 +163,7 @@ function Step({ at, common }: { at: number; common: number }) {
           </span>
         )}
       </span>
-      <span role="gridcell">{brief(past.timeline.processes[op.process] ?? '', 24)}</span>
-      <span role="gridcell">{brief(op.text, 80)}</span>
-      <span role="gridcell" class="time">
-        {timebox(op, past.timeline.origin)}
-      </span>
+      <Recorded op={op} of={past.timeline} />
       <span role="gridcell" class="change">
         <Change at={at} />
       </span>

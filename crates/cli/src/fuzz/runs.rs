@@ -133,12 +133,16 @@ fn kept_report(directory: &Path) -> Result<Option<Report>, Exit> {
     Report::from_json(&text).map(Some).map_err(|error| wrong(InputError::new(error)))
 }
 
-fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
-    let spec = match judge::is_tla(Path::new(&run.spec)) {
+/// The specification of a run that is kept in this directory, as it was then.
+pub(crate) fn spec_of(run: &Run, directory: &Path) -> String {
+    match judge::is_tla(Path::new(&run.spec)) {
         true => directory.join("spec").join(&run.spec).display().to_string(),
         false => run.spec.clone(),
-    };
-    let judge = Judge::new(&spec, judge::Options { is_foreign: true, ..judge::Options::default() })
+    }
+}
+
+fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
+    let judge = Judge::new(&spec_of(run, directory), judge::Options { is_foreign: true, ..judge::Options::default() })
         .map_err(|failed| tell_about_spec(&failed))?;
     let trace = directory.join("trace");
     let settings =

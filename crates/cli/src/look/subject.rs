@@ -14,6 +14,7 @@ use crate::args::Progress;
 use crate::check::{label, output};
 use crate::complain;
 use crate::exit::Exit;
+use crate::fuzz::runs::spec_of;
 use crate::limits::{Limits, Settings};
 
 /// What to look at.
@@ -133,10 +134,7 @@ pub(super) fn wrong_run(error: StoreError) -> Exit {
 impl Recording {
     /// A run that was kept, with the specification as it was then.
     pub(super) fn of_run(args: &SubjectArgs, run: Run, directory: &Path, temporary: Option<TempDir>) -> Recording {
-        let spec = match is_tla(Path::new(&run.spec)) {
-            true => directory.join("spec").join(&run.spec).display().to_string(),
-            false => run.spec.clone(),
-        };
+        let spec = spec_of(&run, directory);
         let options =
             judge::Options { is_foreign: true, order: args.about.order.precedence(), ..judge::Options::default() };
         Recording { spec, options, trace: directory.join("trace"), label: run.id.clone(), run: Some(run), temporary }
