@@ -21,6 +21,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("models", &["history", "search"]),
     ("macros", &[]),
     ("record", &["macros"]),
+    ("schedule", &[]),
+    ("sched", &["schedule"]),
     ("tla-syntax", &[]),
     ("tla", &["tla-syntax"]),
     ("report", &[]),
@@ -30,7 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("omnilink", &["history", "search", "models", "record", "macros", "report", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
-    ("explore", &["history", "report", "validate"]),
+    ("explore", &["history", "report", "schedule", "validate"]),
     (
         "cli",
         &[
@@ -44,6 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "validate",
             "harness",
             "judge",
+            "schedule",
             "explore",
         ],
     ),

@@ -1,0 +1,262 @@
+//! One visible operation, and when the order of two of them matters.
+
+use bytemuck::{Pod, Zeroable};
+
+/// The most threads that one execution may have at a time, because sets of threads are words.
+pub const THREADS: usize = 64;
+
+/// One visible operation of a thread: announced before it happens, and written down when it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Step {
+    /// What it is about: an address, or [`thread_object`]; 0 if nothing.
+    pub address: u64,
+    /// What was read or written, or how many were woken; what else it means depends on the kind.
+    pub value: u64,
+    /// Where the code that did it continues.
+    pub place: u64,
+    /// The threads that could have been chosen for this step, as bits.
+    pub enabled: u64,
+    /// A [`Kind`].
+    pub kind: u8,
+    /// A [`MemoryOrder`].
+    pub order: u8,
+    /// How many bytes it is about.
+    pub size: u8,
+    /// Whose step it is.
+    pub thread: u8,
+    /// What else is known about it, as the bits [`Step::WRITES`] and so on.
+    pub flags: u32,
+}
+
+impl Step {
+    /// It changed the memory that it is about. (An exchange that compares may not.)
+    pub const WRITES: u32 = 1;
+    /// The thread that made the step before could not have gone on, or wished not to: choosing another one is no
+    /// preemption.
+    pub const FREE: u32 = 2;
+    /// It happened because time passed.
+    pub const TIMED_OUT: u32 = 4;
+
+    /// What it is, if the number is known.
+    pub fn kind(&self) -> Option<Kind> {
+        Kind::from_number(self.kind)
+    }
+
+    /// Whether a flag is set.
+    pub fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The thread as a set.
+    pub fn threads(&self) -> u64 {
+        1 << self.thread
+    }
+}
+
+macro_rules! kinds {
+    ($(#[$about:meta] $name:ident $word:literal),* $(,)?) => {
+        /// What an operation does.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind {
+            $(#[$about] $name,)*
+        }
+
+        impl Kind {
+            const ALL: &[(Kind, &str)] = &[$((Kind::$name, $word),)*];
+        }
+    };
+}
+
+kinds! {
+    /// A thread begins. About the thread.
+    Start "starts",
+    /// A thread ends. About the thread.
+    Exit "ends",
+    /// A thread is created. About the new thread.
+    Create "creates a thread",
+    /// A thread has ended, and somebody waited for it. About the thread that ended.
+    Join "joins",
+    /// An atomic load.
+    Load "loads",
+    /// An atomic store.
+    Store "stores",
+    /// An atomic operation that reads and may write.
+    Update "updates",
+    /// A fence. About nothing.
+    Fence "fences",
+    /// An access without synchronization that reads.
+    Read "reads",
+    /// An access without synchronization that writes.
+    Write "writes",
+    /// A lock is taken. Disabled while somebody has it.
+    Lock "locks",
+    /// A lock is taken if it is free.
+    TryLock "tries to lock",
+    /// A lock is given back.
+    Unlock "unlocks",
+    /// A lock is taken together with others who share it.
+    Share "locks shared",
+    /// The same if nobody has it alone.
+    TryShare "tries to lock shared",
+    /// A thread begins to wait to be woken.
+    Wait "waits",
+    /// Some of those who wait are woken.
+    Wake "wakes",
+    /// A thread that was woken goes on. Disabled before.
+    Woken "goes on",
+    /// One is taken from a semaphore. Disabled while there is none.
+    Take "takes",
+    /// One is taken from a semaphore if there is one.
+    TryTake "tries to take",
+    /// One is put into a semaphore.
+    Post "posts",
+    /// A thread lets others go first. About nothing.
+    Yield "yields",
+    /// A thread sleeps. About nothing.
+    Sleep "sleeps",
+    /// A thread waits for what comes from outside. About nothing.
+    Outside "waits for input",
+    /// A recorded operation is called. About nothing.
+    Call "calls",
+    /// A recorded operation returns. About nothing.
+    Return "returns",
+    /// All threads of a harness begin together. About the gate.
+    Gate "waits at the gate",
+}
+
+impl Kind {
+    /// The kind of this number.
+    pub fn from_number(number: u8) -> Option<Kind> {
+        Kind::ALL.get(usize::from(number)).map(|(kind, _)| *kind)
+    }
+
+    /// What a thread does, as a verb.
+    pub fn word(self) -> &'static str {
+        Kind::ALL[self as usize].1
+    }
+
+    /// It cannot change what it is about, so two of these may change places.
+    pub fn only_reads(self) -> bool {
+        matches!(self, Kind::Load | Kind::Read)
+    }
+}
+
+/// How strongly an atomic operation is ordered: the numbers that compilers hand to ThreadSanitizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum MemoryOrder {
+    /// `memory_order_relaxed`.
+    Relaxed,
+    /// `memory_order_consume`, which is treated as acquire.
+    Consume,
+    /// `memory_order_acquire`.
+    Acquire,
+    /// `memory_order_release`.
+    Release,
+    /// `memory_order_acq_rel`.
+    AcquireRelease,
+    /// `memory_order_seq_cst`.
+    SequentiallyConsistent,
+}
+
+impl MemoryOrder {
+    /// The order of this number. Compilers hand over no others; what else comes is taken as the strongest.
+    pub fn from_number(number: u8) -> MemoryOrder {
+        use MemoryOrder::*;
+        [Relaxed, Consume, Acquire, Release, AcquireRelease]
+            .get(usize::from(number))
+            .copied()
+            .unwrap_or(SequentiallyConsistent)
+    }
+
+    /// What others released is seen.
+    pub fn acquires(self) -> bool {
+        !matches!(self, MemoryOrder::Relaxed | MemoryOrder::Release)
+    }
+
+    /// What was done before can be seen by others.
+    pub fn releases(self) -> bool {
+        matches!(self, MemoryOrder::Release | MemoryOrder::AcquireRelease | MemoryOrder::SequentiallyConsistent)
+    }
+}
+
+/// What steps that create, start, end and join a thread are about. No program has such addresses.
+pub fn thread_object(thread: u8) -> u64 {
+    0xffff_ffff_ffff_0000 + u64::from(thread) * 8
+}
+
+/// Whether the order of two steps of different threads can make a difference.
+///
+/// For a history it matters which operations overlap, so a return and a call of different threads depend on each other.
+/// Two calls, or two returns, do not: an operation starts before another ends either way. Leaving this out would merge
+/// executions whose histories differ (Flanagan and Godefroid's reduction keeps final states, not histories).
+pub fn dependent(a: &Step, b: &Step) -> bool {
+    let (Some(first), Some(second)) = (a.kind(), b.kind()) else { return true };
+    match (first, second) {
+        (Kind::Call, Kind::Return) | (Kind::Return, Kind::Call) => true,
+        _ => meet(a, b) && !(first.only_reads() && second.only_reads()),
+    }
+}
+
+/// Whether two dependent steps could both be possible at one moment. A lock is free, or somebody can give it back.
+pub fn may_be_enabled_together(a: &Step, b: &Step) -> bool {
+    let (Some(first), Some(second)) = (a.kind(), b.kind()) else { return true };
+    let one_before_the_other = |before: Kind, after: &[Kind]| {
+        (first == before && after.contains(&second)) || (second == before && after.contains(&first))
+    };
+    !(one_before_the_other(Kind::Create, &[Kind::Start, Kind::Exit, Kind::Join])
+        || one_before_the_other(Kind::Start, &[Kind::Exit, Kind::Join])
+        || one_before_the_other(Kind::Exit, &[Kind::Join])
+        || one_before_the_other(Kind::Unlock, &[Kind::Lock]))
+}
+
+/// Whether they are about some of the same bytes.
+fn meet(a: &Step, b: &Step) -> bool {
+    let end = |step: &Step| step.address.saturating_add(u64::from(step.size.max(1)));
+    a.address != 0 && b.address != 0 && a.address < end(b) && b.address < end(a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(kind: Kind, address: u64, size: u8) -> Step {
+        Step { kind: kind as u8, address, size, ..Step::default() }
+    }
+
+    #[test]
+    fn numbers_and_kinds_agree() {
+        for (number, (kind, _)) in Kind::ALL.iter().enumerate() {
+            assert_eq!(Kind::from_number(number as u8), Some(*kind));
+            assert_eq!(*kind as usize, number);
+        }
+        assert_eq!(Kind::from_number(Kind::ALL.len() as u8), None);
+    }
+
+    #[test]
+    fn what_depends_on_what() {
+        let check = |a, b| {
+            assert_eq!(dependent(&a, &b), dependent(&b, &a));
+            dependent(&a, &b)
+        };
+        assert!(check(step(Kind::Load, 8, 4), step(Kind::Store, 8, 4)));
+        assert!(!check(step(Kind::Load, 8, 4), step(Kind::Load, 8, 4)));
+        assert!(!check(step(Kind::Store, 8, 4), step(Kind::Store, 12, 4)));
+        assert!(check(step(Kind::Store, 8, 8), step(Kind::Load, 12, 4)));
+        assert!(!check(step(Kind::Fence, 0, 0), step(Kind::Store, 8, 4)));
+        assert!(check(step(Kind::Call, 0, 0), step(Kind::Return, 0, 0)));
+        assert!(!check(step(Kind::Call, 0, 0), step(Kind::Call, 0, 0)));
+        assert!(!check(step(Kind::Return, 0, 0), step(Kind::Return, 0, 0)));
+    }
+
+    #[test]
+    fn what_can_be_enabled_together() {
+        let check = |a, b| may_be_enabled_together(&step(a, 8, 8), &step(b, 8, 8));
+        assert!(check(Kind::Lock, Kind::Lock));
+        assert!(!check(Kind::Lock, Kind::Unlock));
+        assert!(check(Kind::TryLock, Kind::Unlock));
+        assert!(!check(Kind::Exit, Kind::Join));
+    }
+}
