@@ -16,6 +16,7 @@ mod coverage;
 mod execution;
 mod program;
 pub mod rr;
+mod shrink;
 mod store;
 
 pub use bundle::{pack, unpack};
@@ -24,4 +25,5 @@ pub use cause::{cause, without_numbers};
 pub use coverage::{Coverage, Happened};
 pub use execution::{Ending, Execution, Order};
 pub use program::{Ended, Program, Ran};
+pub use shrink::{Simplified, simplify};
 pub use store::{Environment, Run, Store, StoreError};
