@@ -12,8 +12,10 @@
 mod bundle;
 mod campaign;
 mod cause;
+mod control;
 mod coverage;
 mod execution;
+mod process;
 mod program;
 pub mod rr;
 mod store;
@@ -21,6 +23,7 @@ mod store;
 pub use bundle::{pack, unpack};
 pub use campaign::{BadProfile, Campaign, Disturbance, Plan, counted, parse_range};
 pub use cause::{cause, without_numbers};
+pub use control::{Control, ControlError, Once};
 pub use coverage::{Coverage, Happened};
 pub use execution::{Ending, Execution, Order};
 pub use program::{Ended, Program, Ran};
