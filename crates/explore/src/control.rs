@@ -162,9 +162,8 @@ impl Control {
         command.envs(self.channel.environment(&self.runtime, self.command.value(PRELOAD)));
         let said = self.channel.said()?;
         let begins = Some(self.channel.mark()?);
-        let group = Group::start(&mut command, said).map_err(|error| {
-            doing("the program")(named(&self.command.program.to_string_lossy(), error))
-        })?;
+        let group = Group::start(&mut command, said)
+            .map_err(|error| doing("the program")(named(&self.command.program.to_string_lossy(), error)))?;
         let end = pidfd_open(group.pid(), PidfdFlags::empty()).map_err(doing("the program cannot be watched"))?;
         Ok(Server { group, orders, answers, end, begins })
     }
@@ -200,7 +199,8 @@ impl Once {
         let said = self.channel.said()?;
         let name = recipe.program.to_string_lossy();
         let mut group = Group::start(&mut command, said).map_err(|error| doing("the program")(named(&name, error)))?;
-        let stopped = group.wait(Instant::now() + timeout, &|| false).map_err(doing("the program cannot be watched"))?;
+        let stopped =
+            group.wait(Instant::now() + timeout, &|| false).map_err(doing("the program cannot be watched"))?;
         let status = group.end().map_err(doing("the program cannot be ended"))?;
         match stopped {
             Some(_) => self.read(None),
@@ -369,11 +369,7 @@ impl Channel {
         if order.follow.len() as u64 > DECISIONS {
             return Err(ControlError::TooLong(order.follow.len()));
         }
-        let flags = [
-            (order.weak, Settings::WEAK),
-            (order.plain, Settings::PLAIN),
-            (order.strict, Settings::STRICT),
-        ];
+        let flags = [(order.weak, Settings::WEAK), (order.plain, Settings::PLAIN), (order.strict, Settings::STRICT)];
         let settings = Settings {
             seed: order.seed,
             follow: order.follow.len() as u64,
@@ -465,7 +461,10 @@ impl Recipe {
         Recipe {
             program: command.get_program().to_owned(),
             arguments: command.get_args().map(OsStr::to_owned).collect(),
-            environment: command.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned))).collect(),
+            environment: command
+                .get_envs()
+                .map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned)))
+                .collect(),
             directory: command.get_current_dir().map(Path::to_owned),
         }
     }

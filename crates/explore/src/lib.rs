@@ -18,6 +18,7 @@ mod execution;
 mod process;
 mod program;
 pub mod rr;
+mod runtime;
 mod store;
 
 pub use bundle::{pack, unpack};
@@ -27,4 +28,5 @@ pub use control::{Control, ControlError, Once};
 pub use coverage::{Coverage, Happened};
 pub use execution::{Ending, Execution, Order};
 pub use program::{Ended, Program, Ran};
+pub use runtime::{NoRuntime, Runtime};
 pub use store::{Environment, Run, Store, StoreError};
