@@ -149,6 +149,12 @@ impl Control {
         self.channel.execution(&self.outcome, ending)
     }
 
+    /// A directory for what the program leaves behind, which goes away with this. Its path is always as long, because the
+    /// length of what the program is told moves what lies in its memory.
+    pub fn directory(&self) -> &Path {
+        self.channel.directory.path()
+    }
+
     /// What the program wrote down about the last execution as a whole.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome

@@ -37,10 +37,29 @@ pub enum Ended {
         /// The last that it said.
         said: String,
     },
+    /// Nobody could go on, or nobody got any further. Known only under control.
+    Stuck {
+        /// What was the matter.
+        how: String,
+        /// The threads that had not ended.
+        threads: Vec<Blocked>,
+    },
     /// It was stopped when its time was over.
     TimedOut,
     /// It was stopped because somebody asked for it.
     Interrupted,
+}
+
+/// A thread that is stuck.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blocked {
+    /// Its number, in the order in which they were created; 0 is the one that runs `main`.
+    pub thread: usize,
+    /// What it is about to do.
+    pub doing: String,
+    /// Where it is, the innermost first.
+    pub stack: Vec<String>,
 }
 
 /// A run that is over.
