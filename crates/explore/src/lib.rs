@@ -17,6 +17,7 @@ mod execution;
 mod program;
 pub mod rr;
 mod store;
+pub mod strategy;
 
 pub use bundle::{pack, unpack};
 pub use campaign::{BadProfile, Campaign, Disturbance, Plan, counted, parse_range};
