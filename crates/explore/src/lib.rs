@@ -21,6 +21,7 @@ pub mod rr;
 mod runtime;
 mod shrink;
 mod store;
+pub mod strategy;
 
 pub use bundle::{pack, unpack};
 pub use campaign::{BadProfile, Campaign, Disturbance, Plan, counted, parse_range};
