@@ -1,0 +1,3 @@
+//! The runtime inside a program under control.
+
+mod memory;
