@@ -91,7 +91,7 @@ pub(crate) const PATIENCE: u8 = 4;
 const WIDEST: u64 = 16;
 
 /// The memory of one execution.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Memory {
     threads: Vec<Thread>,
     /// Where the history of a location is. Invariant: no two of these locations share a byte.
@@ -109,8 +109,16 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Nothing has happened.
-    pub(crate) fn new() -> Memory {
-        Memory::default()
+    pub(crate) const fn new() -> Memory {
+        Memory {
+            threads: Vec::new(),
+            places: BTreeMap::new(),
+            histories: Vec::new(),
+            unused: Vec::new(),
+            recent: 0,
+            objects: BTreeMap::new(),
+            fences: Vec::new(),
+        }
     }
 
     /// Nothing has happened, again.
