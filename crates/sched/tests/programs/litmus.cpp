@@ -68,11 +68,12 @@ Thread in_order(More... more) {
     return [=](Reads& reads) { (more(reads), ...); };
 }
 
-// A lock for two, and what is inside.
+// How many are inside of a lock.
+std::atomic<int> inside;
+
+// Two threads that use a lock.
 template <typename Enter, typename Leave>
 std::vector<Thread> lock(Enter enter, Leave leave) {
-    static std::atomic<int> inside;
-    inside.store(0);
     auto use = [=](int me) {
         return [=](Reads& reads) {
             if (!enter(me)) {
@@ -218,7 +219,7 @@ int main(int count, char** arguments) {
         bool is_first = true;
         while (omnilink_sched_next != nullptr ? omnilink_sched_next() != 0 : is_first) {
             is_first = false;
-            for (auto* location : {&x, &y, &flag[0], &flag[1], &turn}) {
+            for (auto* location : {&x, &y, &flag[0], &flag[1], &turn, &inside}) {
                 location->store(0);
             }
             std::puts(run(litmus).c_str());
