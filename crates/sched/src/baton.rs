@@ -22,7 +22,7 @@ use schedule::{Choice, Decision, Kind, Step, THREADS, thread_object};
 use crate::channel::CHANNEL;
 use crate::decide::{Decider, each};
 use crate::spin::Spin;
-use crate::{interpose, stack};
+use crate::{interpose, stack, weak};
 
 /// A question whether a thread can go on. It lives on the stack of the thread that waits.
 type Ready = *const (dyn Fn() -> bool + 'static);
@@ -238,6 +238,7 @@ pub(crate) fn begin() {
     // SAFETY: there is always such a thread.
     slot.handle.set(unsafe { libc::pthread_self() });
     interpose::begin(&settings);
+    weak::begin();
     CHANNEL.outcome().threads = 1;
     IS_CONTROLLED.store(true, Ordering::Relaxed);
 }
@@ -338,6 +339,9 @@ pub(crate) fn create() -> usize {
         None,
         u64::MAX,
     );
+    if is_weak() {
+        weak::created(thread);
+    }
     CHANNEL.outcome().threads += 1;
     thread
 }
@@ -410,6 +414,9 @@ fn prepare(thread: usize, step: Step, ready: Option<Ready>, deadline: u64) {
 fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outside: bool) -> bool {
     let me = me();
     interpose::signal::deliver();
+    if is_weak() {
+        weak::announced(&step);
+    }
     // SAFETY: only the lifetime changes. It is asked only while this thread is in this function, and then forgotten.
     let ready: Option<Ready> =
         ready.map(|ready| unsafe { std::mem::transmute::<*const (dyn Fn() -> bool + '_), Ready>(ready) });
@@ -424,7 +431,11 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     if CHANNEL.settings().stop_before == CHANNEL.outcome().steps {
         crate::hooks::omnilink_sched_breakpoint();
     }
-    !slot(me).is_timed_out.get()
+    let is_made = !slot(me).is_timed_out.get();
+    if is_made && is_weak() {
+        weak::chosen(&step);
+    }
+    is_made
 }
 
 /// Decides who makes the next step, and writes it down as made.
