@@ -98,6 +98,8 @@ pub struct Controlled {
     pub strategy: String,
     /// Whether loads could read other stores than the last one, as C11 allows.
     pub weak: bool,
+    /// Whether accesses without synchronization were steps too.
+    pub plain: bool,
     /// What the runtime drew random numbers from.
     pub seed: u64,
     /// How many steps were made.
@@ -106,6 +108,8 @@ pub struct Controlled {
     pub switches: usize,
     /// A fingerprint of all steps, addresses and values included.
     pub digest: String,
+    /// Whether it could be repeated in a process of its own, step by step.
+    pub repeats: bool,
     /// The run that this one was made from, by making it smaller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smaller_than: Option<String>,
@@ -117,10 +121,12 @@ impl Execution {
         Controlled {
             strategy: strategy.to_owned(),
             weak: order.weak,
+            plain: order.plain,
             seed: order.seed,
             steps: self.steps.len() as u64,
             switches: self.schedule().switches(),
             digest: format!("{:016x}", self.digest),
+            repeats: false,
             smaller_than: None,
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use explore::{Coverage, Ended, counted};
+use explore::{Blocked, Coverage, Ended, counted};
 use report::{Report, Verdict};
 use serde_json::json;
 
@@ -98,6 +98,7 @@ impl Tally {
         self.runs += 1;
         let (kind, cause) = match ended {
             Ended::Crashed { how, said } => (Kind::Crashed, crash(how, said)),
+            Ended::Stuck { how, threads } => (Kind::Stuck, stuck(how, threads)),
             Ended::TimedOut | Ended::Interrupted => {
                 (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
             }
@@ -231,6 +232,16 @@ impl Tally {
         let runs = if self.accepted > 0 { Exit::Accepted } else { Exit::Nothing };
         self.clusters.iter().map(|cluster| cluster.kind.exit()).fold(runs, Exit::max)
     }
+}
+
+/// What stuck runs have in common: what their threads are about to do, whatever it is about.
+fn stuck(how: &str, threads: &[Blocked]) -> String {
+    let doing = |thread: &Blocked| {
+        let verb = thread.doing.split(" 0x").next().unwrap_or_default();
+        format!("thread {} {verb}", thread.thread)
+    };
+    let threads: Vec<String> = threads.iter().map(doing).collect();
+    format!("{how}: {}", threads.join(", "))
 }
 
 /// What crashes have in common: how they ended, and what was said last.
