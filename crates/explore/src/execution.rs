@@ -143,9 +143,8 @@ impl Execution {
             Ending::TimedOut => Ended::TimedOut,
             Ending::Crashed { how, said } => {
                 let stacks = self.pending.iter().filter(|pending| pending.depth > 0);
-                let stack: Vec<String> = stacks.flat_map(|pending| symbolize(stack(pending))).collect();
-                let said = [said.trim(), &stack.join("\n")].join("\n");
-                Ended::Crashed { how: how.clone(), said: said.trim().to_owned() }
+                let stack = stacks.flat_map(|pending| symbolize(stack(pending))).collect();
+                Ended::Crashed { how: how.clone(), said: said.clone(), stack }
             }
             Ending::Deadlock => self.stuck("nobody can go on", symbolize),
             Ending::Livelock => self.stuck("threads go on, and nothing changes", symbolize),

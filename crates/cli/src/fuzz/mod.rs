@@ -31,6 +31,7 @@ use crate::complain;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use args::{FuzzArgs, Keep};
+pub(crate) use tally::failure_of;
 use tally::{Kind, Problem, Seen, Tally};
 use tier::{Explored, Tier};
 

@@ -131,9 +131,10 @@ pub(crate) fn tell_ended(ended: &Ended) {
             }
         }
         Ended::TimedOut | Ended::Interrupted => anstream::println!("  it did not end, and was stopped"),
-        Ended::Crashed { how, said } => {
+        Ended::Crashed { how, said, stack } => {
             anstream::println!("  {how}");
             said.lines().for_each(|line| anstream::println!("    {line}"));
+            stack.iter().for_each(|line| anstream::println!("    in {line}"));
         }
     }
 }

@@ -97,8 +97,8 @@ impl Tally {
     ) -> Option<Seen> {
         self.runs += 1;
         let (kind, cause) = match ended {
-            Ended::Crashed { how, said } => (Kind::Crashed, crash(how, said)),
-            Ended::Stuck { how, threads } => (Kind::Stuck, stuck(how, threads)),
+            Ended::Crashed { .. } => (Kind::Crashed, failure_of(ended).unwrap_or_default()),
+            Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
             Ended::TimedOut | Ended::Interrupted => {
                 (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
             }
@@ -244,8 +244,15 @@ fn stuck(how: &str, threads: &[Blocked]) -> String {
     format!("{how}: {}", threads.join(", "))
 }
 
-/// What crashes have in common: how they ended, and what was said last.
-fn crash(how: &str, said: &str) -> String {
-    let last = said.lines().rfind(|line| !line.trim().is_empty()).map(explore::without_numbers);
-    last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}"))
+/// What runs have in common that crashed or are stuck: how they ended, and what was said last, or where it was.
+pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
+    match ended {
+        Ended::Crashed { how, said, stack } => {
+            let last = said.lines().rfind(|line| !line.trim().is_empty()).map(explore::without_numbers);
+            let last = last.or_else(|| stack.first().cloned());
+            Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
+        }
+        Ended::Stuck { how, threads } => Some(stuck(how, threads)),
+        Ended::Finished | Ended::TimedOut | Ended::Interrupted => None,
+    }
 }
