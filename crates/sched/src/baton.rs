@@ -22,7 +22,7 @@ use schedule::{Choice, Decision, Kind, Step, THREADS, thread_object};
 use crate::channel::CHANNEL;
 use crate::decide::{Decider, each};
 use crate::spin::Spin;
-use crate::{interpose, stack};
+use crate::{interpose, stack, weak};
 
 /// A question whether a thread can go on. It lives on the stack of the thread that waits.
 type Ready = *const (dyn Fn() -> bool + 'static);
@@ -43,6 +43,8 @@ pub(crate) struct Slot {
     lets_go_first: Cell<u64>,
     pub(crate) spin: UnsafeCell<Spin>,
     pub(crate) handle: Cell<pthread_t>,
+    /// What the kernel calls it.
+    pub(crate) task: Cell<libc::pid_t>,
     pub(crate) is_detached: Cell<bool>,
     pub(crate) is_joined: Cell<bool>,
     /// Signals that came, as bits, whose handlers are still to be called.
@@ -65,6 +67,7 @@ impl Slot {
             lets_go_first: Cell::new(0),
             spin: UnsafeCell::new(Spin::new()),
             handle: Cell::new(0),
+            task: Cell::new(0),
             is_detached: Cell::new(false),
             is_joined: Cell::new(false),
             signals: AtomicU64::new(0),
@@ -104,9 +107,8 @@ struct Shared {
     skipped: Cell<u64>,
     /// How often those who spin have looked again without a change.
     rounds: Cell<u32>,
-    /// A detached thread that is about to end for real. Whoever runs next waits for that, because its memory is used
-    /// again only then.
-    ending: Cell<Option<pthread_t>>,
+    /// A thread that is about to end for real. Whoever runs next waits for that, because it still gives memory back.
+    ending: Cell<Option<usize>>,
     is_plain: Cell<bool>,
     is_weak: Cell<bool>,
 }
@@ -206,6 +208,11 @@ pub(crate) fn now() -> u64 {
     SHARED.skipped.get() + CHANNEL.outcome().steps * STEP_TIME
 }
 
+/// Lets time pass without a step.
+pub(crate) fn advance(nanoseconds: u64) {
+    SHARED.skipped.set(SHARED.skipped.get().saturating_add(nanoseconds));
+}
+
 /// How many steps were made.
 pub(crate) fn steps() -> u64 {
     CHANNEL.outcome().steps
@@ -238,6 +245,7 @@ pub(crate) fn begin() {
     // SAFETY: there is always such a thread.
     slot.handle.set(unsafe { libc::pthread_self() });
     interpose::begin(&settings);
+    weak::begin();
     CHANNEL.outcome().threads = 1;
     IS_CONTROLLED.store(true, Ordering::Relaxed);
 }
@@ -338,6 +346,9 @@ pub(crate) fn create() -> usize {
         None,
         u64::MAX,
     );
+    if is_weak() {
+        weak::created(thread);
+    }
     CHANNEL.outcome().threads += 1;
     thread
 }
@@ -355,10 +366,8 @@ pub(crate) fn leave() {
     visible(Step { kind: Kind::Exit as u8, address: thread_object(me as u8), size: 8, ..NOTHING });
     let slot = slot(me);
     slot.standing.set(Standing::Ended);
-    if slot.is_detached.get() {
-        slot.is_joined.set(true);
-        SHARED.ending.set(Some(slot.handle.get()));
-    }
+    slot.is_joined.set(slot.is_detached.get());
+    SHARED.ending.set(Some(me));
     let was_last = is_alone();
     ME.set(usize::MAX);
     // If nobody is left, the C library ends the process.
@@ -410,6 +419,9 @@ fn prepare(thread: usize, step: Step, ready: Option<Ready>, deadline: u64) {
 fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outside: bool) -> bool {
     let me = me();
     interpose::signal::deliver();
+    if is_weak() {
+        weak::announced(&step);
+    }
     // SAFETY: only the lifetime changes. It is asked only while this thread is in this function, and then forgotten.
     let ready: Option<Ready> =
         ready.map(|ready| unsafe { std::mem::transmute::<*const (dyn Fn() -> bool + '_), Ready>(ready) });
@@ -424,7 +436,11 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     if CHANNEL.settings().stop_before == CHANNEL.outcome().steps {
         crate::hooks::omnilink_sched_breakpoint();
     }
-    !slot(me).is_timed_out.get()
+    let is_made = !slot(me).is_timed_out.get();
+    if is_made && is_weak() {
+        weak::chosen(&step);
+    }
+    is_made
 }
 
 /// Decides who makes the next step, and writes it down as made.
@@ -544,9 +560,8 @@ fn wait(me: usize) {
         stack::capture(me);
         pass(&slot(me).gate);
     }
-    if let Some(handle) = SHARED.ending.take() {
-        // SAFETY: the thread is ours, joinable for real, and on its way out; nobody else joins it.
-        unsafe { crate::real::pthread_join(handle, std::ptr::null_mut()) };
+    if let Some(thread) = SHARED.ending.take() {
+        interpose::thread::wait_for_end(thread);
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! Files in reading order: `baton` (who runs), `decide` (who is next), `spin` (who only waits), `channel` (the file that
 //! the driver reads), `start` (how control is taken, forking for every execution), `tsan`, `memory` (which store a load
-//! reads, if memory is weak), `interpose` (the functions of the C library), `hooks` (for recorders), `stack`, `real`.
+//! reads, if memory is weak), `weak` (who tells it what), `interpose` (the functions of the C library), `hooks` (for recorders), `stack`, `real`.
 //!
 //! # What stays true
 //!
@@ -30,8 +30,10 @@ mod channel;
 mod decide;
 mod hooks;
 mod interpose;
+mod memory;
 mod real;
 mod spin;
 mod stack;
 mod start;
 mod tsan;
+mod weak;

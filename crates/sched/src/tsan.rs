@@ -2,7 +2,8 @@
 //!
 //! Atomic operations are steps. Accesses without synchronization are steps only if that was asked for: there are many, and
 //! who runs between two of them makes a difference to programs with data races alone. Fences order nothing in an execution
-//! in which one thread runs at a time, so they are no steps.
+//! in which one thread runs at a time, so they are no steps. If memory is weak, `weak` says what is read, and sequentially
+//! consistent fences are steps, because their order is one of the things that say it.
 //!
 //! Each function is a few instructions that hand its return address, the place in the program, to the one that does the
 //! work. gcc calls `compare_exchange_strong` and `_weak`, clang and rustc `compare_exchange_val`; each compiler calls some
@@ -11,9 +12,9 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use schedule::{Kind, Step};
+use schedule::{Kind, MemoryOrder, Step};
 
-use crate::baton;
+use crate::{baton, weak};
 
 /// Whether some part of the program was compiled for this.
 static IS_INSTRUMENTED: AtomicBool = AtomicBool::new(false);
@@ -42,6 +43,10 @@ trait Word: Copy + Eq {
     unsafe fn exchange(address: *mut Self, expected: Self, value: Self) -> Self;
     /// Its lowest 64 bits, to be written down.
     fn bits(self) -> u64;
+    /// All of it.
+    fn wide(self) -> u128;
+    /// The other way round.
+    fn from_wide(wide: u128) -> Self;
     fn add(self, other: Self) -> Self;
     fn subtract(self, other: Self) -> Self;
     fn and(self, other: Self) -> Self;
@@ -55,6 +60,12 @@ macro_rules! arithmetic {
     () => {
         fn bits(self) -> u64 {
             self as u64
+        }
+        fn wide(self) -> u128 {
+            self as u128
+        }
+        fn from_wide(wide: u128) -> Self {
+            wide as Self
         }
         fn add(self, other: Self) -> Self {
             self.wrapping_add(other)
@@ -178,9 +189,17 @@ extern "C" fn load<T: Word>(address: *const T, order: c_int, place: u64) -> T {
     }
     announce(Kind::Load, address, order, place);
     // SAFETY: the program asked for it.
-    let value = unsafe { T::load(address) };
+    let mut value = unsafe { T::load(address) };
+    let mut is_last = true;
+    if baton::is_weak() {
+        let (read, is_current) = weak::load(address as u64, size_of::<T>(), order, value.wide());
+        (value, is_last) = (T::from_wide(read), is_current);
+    }
     baton::made(value.bits(), false);
-    baton::only_looked(place, address as u64, value.bits());
+    // Who reads something old again and again waits for nobody.
+    if is_last {
+        baton::only_looked(place, address as u64, value.bits());
+    }
     value
 }
 
@@ -194,6 +213,9 @@ extern "C" fn store<T: Word>(address: *mut T, value: T, order: c_int, place: u64
     let old = unsafe { T::load(address) };
     // SAFETY: the program asked for it.
     unsafe { T::store(address, value) };
+    if baton::is_weak() {
+        weak::store(address as u64, size_of::<T>(), order, value.wide(), old.wide());
+    }
     baton::made(value.bits(), true);
     baton::acted();
     baton::wrote(address as u64, old != value);
@@ -209,6 +231,9 @@ fn update<T: Word>(address: *mut T, order: c_int, place: u64, change: impl Fn(T)
         let new = change(old);
         // SAFETY: the program asked for it.
         unsafe { T::store(address, new) };
+        if baton::is_weak() {
+            weak::update(address as u64, size_of::<T>(), order, new.wide(), old.wide());
+        }
         wrote(address, place, old, new);
         return old;
     }
@@ -255,7 +280,7 @@ extern "C" fn compare_value<T: Word>(
     expected: T,
     value: T,
     order: c_int,
-    _failure: c_int,
+    failure: c_int,
     place: u64,
 ) -> T {
     if !baton::is_watched() {
@@ -265,6 +290,11 @@ extern "C" fn compare_value<T: Word>(
     announce(Kind::Update, address, order, place);
     // SAFETY: the program asked for it.
     let old = unsafe { T::exchange(address, expected, value) };
+    if baton::is_weak() && old == expected {
+        weak::update(address as u64, size_of::<T>(), order, value.wide(), old.wide());
+    } else if baton::is_weak() {
+        weak::load_last(address as u64, size_of::<T>(), failure, old.wide());
+    }
     wrote(address, place, old, if old == expected { value } else { old });
     old
 }
@@ -394,8 +424,15 @@ unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn __tsan_atomic_thread_fence(_order: c_int) {
+unsafe extern "C" fn __tsan_atomic_thread_fence(order: c_int) {
     std::sync::atomic::fence(Ordering::SeqCst);
+    if baton::is_weak() && baton::is_watched() {
+        let order = MemoryOrder::from_number(order as u8);
+        if order == MemoryOrder::SequentiallyConsistent {
+            baton::visible(Step { kind: Kind::Fence as u8, order: order as u8, ..Step::default() });
+        }
+        weak::fence(order);
+    }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -415,6 +452,9 @@ fn access(kind: Kind, address: u64, size: usize, place: u64) {
             }
             _ => baton::only_looked(place, address, 0),
         }
+    }
+    if kind == Kind::Write && baton::is_weak() && baton::is_controlled() {
+        weak::overwritten(address, size);
     }
 }
 
