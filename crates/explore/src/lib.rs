@@ -9,12 +9,14 @@
 //! many threads and operations, and records what it does. Nothing here knows what a specification is; whoever checks
 //! recordings hands in the report.
 
+pub mod audit;
 mod bundle;
 mod campaign;
 mod cause;
 mod control;
 mod coverage;
 mod execution;
+pub mod instrument;
 mod process;
 mod program;
 pub mod rr;
