@@ -1,21 +1,18 @@
-//! The harness as a process: built once, run once for every plan.
-//!
-//! A run has a process group of its own, so that whatever it started, and did not put into another one, ends with it.
+//! The harness: built once, run once for every plan.
 
 use std::fs;
-use std::io::{self, Read};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io;
 use std::path::{self, Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::Plan;
+use crate::process::{Group, Stopped, how, last_words, named};
 
 /// A harness.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
     /// Where its commands run.
     pub directory: PathBuf,
@@ -23,6 +20,8 @@ pub struct Program {
     pub build: Vec<String>,
     /// The command that runs it.
     pub run: Vec<String>,
+    /// Variables of the environment that the build sees.
+    pub environment: Vec<(String, String)>,
 }
 
 /// How a run ended.
@@ -38,10 +37,29 @@ pub enum Ended {
         /// The last that it said.
         said: String,
     },
+    /// Nobody could go on, or nobody got any further. Known only under control.
+    Stuck {
+        /// What was the matter.
+        how: String,
+        /// The threads that had not ended.
+        threads: Vec<Blocked>,
+    },
     /// It was stopped when its time was over.
     TimedOut,
     /// It was stopped because somebody asked for it.
     Interrupted,
+}
+
+/// A thread that is stuck.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blocked {
+    /// Its number, in the order in which they were created; 0 is the one that runs `main`.
+    pub thread: usize,
+    /// What it is about to do.
+    pub doing: String,
+    /// Where it is, the innermost first.
+    pub stack: Vec<String>,
 }
 
 /// A run that is over.
@@ -53,15 +71,17 @@ pub struct Ran {
     pub took: Duration,
 }
 
-/// So much of what a harness says last is kept.
-const LAST_WORDS: usize = 2000;
-
 impl Program {
     /// Builds it. What the build prints is returned if it fails.
     pub fn build(&self) -> io::Result<Result<(), String>> {
         let [name, arguments @ ..] = &*self.build else { return Ok(Ok(())) };
         let mut command = Command::new(self.resolve(name)?);
-        let output = command.args(arguments).current_dir(&self.directory).stdin(Stdio::null()).output();
+        let output = command
+            .args(arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .output();
         let output = output.map_err(|error| named(name, error))?;
         if output.status.success() {
             return Ok(Ok(()));
@@ -90,110 +110,25 @@ impl Program {
             fs::canonicalize(trace.parent().unwrap_or(Path::new(".")))?.join(trace.file_name().unwrap_or_default());
         let started = Instant::now();
         let mut command = Command::new(self.resolve(name)?);
-        command.args(arguments).current_dir(&self.directory).envs(plan.environment(&trace)).process_group(0);
-        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
-        let mut group = Group { leader: command.spawn().map_err(|error| named(name, error))?, is_over: false };
+        command.args(arguments).current_dir(&self.directory).envs(plan.environment(&trace));
+        let mut group = Group::start(&mut command, said).map_err(|error| named(name, error))?;
         let stopped = group.wait(started + timeout, is_interrupted)?;
         let status = group.end()?;
         let ended = match stopped {
-            Some(stopped) => stopped,
+            Some(Stopped::TimedOut) => Ended::TimedOut,
+            Some(Stopped::Interrupted) => Ended::Interrupted,
             None if status.success() => Ended::Finished,
-            None => Ended::Crashed { how: how(status), said: last_words(&words_file)? },
+            None => Ended::Crashed { how: how(status), said: last_words(&words_file, 0)? },
         };
         fs::remove_file(&words_file)?;
         Ok(Ran { ended, took: started.elapsed() })
     }
 
     /// A command with a path in it is looked for from where the harness is.
-    fn resolve(&self, name: &str) -> io::Result<PathBuf> {
+    pub(crate) fn resolve(&self, name: &str) -> io::Result<PathBuf> {
         // Absolute, because a path from here would be looked up from the directory that the program runs in.
         if name.contains('/') { path::absolute(self.directory.join(name)) } else { Ok(name.into()) }
     }
-}
-
-/// A process and whatever it started, as long as that stays in its group. It ends when this is dropped.
-struct Group {
-    leader: Child,
-    is_over: bool,
-}
-
-impl Group {
-    /// Waits until the leader has ended. If it has to be stopped before, says why.
-    fn wait(&self, until: Instant, is_interrupted: &dyn Fn() -> bool) -> io::Result<Option<Ended>> {
-        let mut pause = Duration::from_micros(200);
-        // It is only looked at: as long as nobody has waited for it, its number, which is that of the group, is not
-        // given to anybody else.
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        loop {
-            if waitid(WaitId::Pid(self.pid()), look)?.is_some() {
-                return Ok(None);
-            }
-            if Instant::now() >= until {
-                return Ok(Some(Ended::TimedOut));
-            }
-            if is_interrupted() {
-                return Ok(Some(Ended::Interrupted));
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(5));
-        }
-    }
-
-    /// Ends all of it, and says how the leader ended.
-    fn end(&mut self) -> io::Result<ExitStatus> {
-        self.is_over = true;
-        // There is nobody left to end, mostly.
-        let _ = kill_process_group(self.pid(), Signal::KILL);
-        self.leader.wait()
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_child(&self.leader)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if !self.is_over {
-            // Somebody else reports why there is no run.
-            let _ = self.end();
-        }
-    }
-}
-
-/// How a process ended, in words.
-fn how(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("it ended with code {code}"),
-        (None, Some(signal)) => format!("it was ended by {}", signal_name(signal)),
-        (None, None) => "it ended in an unknown way".into(),
-    }
-}
-
-fn signal_name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 8] = [
-        (4, "SIGILL"),
-        (6, "SIGABRT"),
-        (7, "SIGBUS"),
-        (8, "SIGFPE"),
-        (9, "SIGKILL"),
-        (11, "SIGSEGV"),
-        (13, "SIGPIPE"),
-        (15, "SIGTERM"),
-    ];
-    let known = NAMES.iter().find(|(number, _)| *number == signal);
-    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
-}
-
-fn last_words(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
-    Ok(text.trim().to_owned())
-}
-
-fn named(command: &str, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("`{command}` cannot be run: {error}"))
 }
 
 #[cfg(test)]
@@ -203,7 +138,7 @@ mod tests {
     fn run(script: &str, timeout: Duration) -> Ended {
         let directory = tempfile::tempdir().unwrap();
         let run = ["sh", "-c", script].map(str::to_owned).into();
-        let program = Program { directory: directory.path().into(), build: Vec::new(), run };
+        let program = Program { directory: directory.path().into(), run, ..Program::default() };
         let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: Vec::new() };
         program.run(&plan, &directory.path().join("runs/trace"), timeout, &[], &|| false).unwrap().ended
     }
@@ -233,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_program_is_found_from_where_it_runs() {
-        let program = Program { directory: "src".into(), build: Vec::new(), run: Vec::new() };
+        let program = Program { directory: "src".into(), ..Program::default() };
         let here = std::env::current_dir().unwrap();
         assert_eq!(program.resolve("target/harness").unwrap(), here.join("src/target/harness"));
         assert_eq!(program.resolve("cargo").unwrap(), Path::new("cargo"));
@@ -242,7 +177,7 @@ mod tests {
     #[test]
     fn a_build_that_fails_says_why() {
         let build = ["sh", "-c", "echo wrong; exit 1"].map(str::to_owned).into();
-        let program = Program { directory: ".".into(), build, run: Vec::new() };
+        let program = Program { directory: ".".into(), build, ..Program::default() };
         assert_eq!(program.build().unwrap(), Err("it ended with code 1\nwrong".into()));
         let program = Program { build: vec!["no-such-compiler".into()], ..program };
         assert!(program.build().unwrap_err().to_string().starts_with("`no-such-compiler` cannot be run"));

@@ -55,7 +55,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// The crates that may contain unsafe code. Lints cannot be inherited in part, so each has a list of its own, in which
 /// these lints have these levels.
-const UNSAFE: &[&str] = &["record"];
+const UNSAFE: &[&str] = &["record", "sched"];
 const UNSAFE_LINTS: &[(&str, &str, &str)] = &[
     ("rust", "missing_docs", "warn"),
     ("rust", "unsafe_op_in_unsafe_fn", "deny"),

@@ -110,7 +110,7 @@ fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
     let judge = Judge::new(&path, options).map_err(|failed| tell_about_spec(&failed))?;
     let store = Store::at(directory.join("target/omnilink"));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
-    let program = Program { directory, build: settings.harness.build.clone(), run };
+    let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
     Ok(Fuzz { args, settings, spec, judge, campaign, program, store, environment: Environment::here() })
 }
 

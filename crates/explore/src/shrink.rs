@@ -1,0 +1,152 @@
+//! Makes a schedule simpler: fewer switches from one thread to another, and the run still fails for the same reason.
+//!
+//! A schedule is a list of *stretches*, in each of which one thread makes steps. Where the threads of two stretches are the
+//! same, the ones in between can be moved before or after both, or left out; whoever follows the rest goes on without them
+//! as well as it can. Each change is tried by running the program, and kept if the run fails as before with fewer
+//! switches. What was decided then, not what was asked for, is where the next change begins. Before that, all decisions
+//! from some point on are left out as one change, with a search for the earliest such point: a failure often needs a few
+//! switches, and hundreds of them came later.
+//!
+//! This is delta debugging (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input) with changes that
+//! suit schedules. It ends where no single change helps, not where the fewest switches are.
+
+use schedule::{Choice, Decision, Schedule};
+
+/// A schedule after it was made simpler, and how often the program was run for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Simplified {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// How many runs it took.
+    pub runs: usize,
+}
+
+/// Makes a schedule simpler. `run` follows decisions as far as it can, and gives back what was decided if the run failed
+/// for the same reason, and nothing if not. It is called no more than `most` times.
+pub fn simplify(
+    schedule: &Schedule,
+    most: usize,
+    mut run: impl FnMut(&[Decision]) -> Option<Vec<Decision>>,
+) -> Simplified {
+    let mut best = schedule.clone();
+    let mut runs = 0;
+    // The shortest beginning that leads to the failure, if nobody is interrupted after it.
+    let (mut fails, mut unknown) = (best.0.len(), 0);
+    while unknown < fails && runs < most {
+        let middle = unknown + (fails - unknown) / 2;
+        runs += 1;
+        match run(&best.0[..middle]) {
+            Some(decided) => {
+                fails = middle;
+                take_simpler(&mut best, decided);
+                fails = fails.min(best.0.len());
+            }
+            None => unknown = middle + 1,
+        }
+    }
+    let mut at = 0;
+    while runs < most {
+        let stretches = stretches(&best);
+        if at >= stretches.len() {
+            break;
+        }
+        let mut is_better = false;
+        for candidate in changes(&stretches, at) {
+            if runs == most {
+                break;
+            }
+            runs += 1;
+            if run(&candidate).is_some_and(|decided| take_simpler(&mut best, decided)) {
+                is_better = true;
+                break;
+            }
+        }
+        // What was tried before is not tried again before the end, and then once more from the beginning by the caller's
+        // next call; one pass is enough in practice.
+        at = if is_better { at.saturating_sub(1) } else { at + 1 };
+    }
+    Simplified { schedule: best, runs }
+}
+
+/// Takes what was decided if it has fewer switches, or as many and fewer decisions.
+fn take_simpler(best: &mut Schedule, decided: Vec<Decision>) -> bool {
+    let decided = Schedule(decided);
+    let size = |schedule: &Schedule| (schedule.switches(), schedule.0.len());
+    let is_simpler = size(&decided) < size(best);
+    if is_simpler {
+        *best = decided;
+    }
+    is_simpler
+}
+
+/// Decisions that belong together: one thread makes steps.
+fn stretches(schedule: &Schedule) -> Vec<Vec<Decision>> {
+    let mut stretches: Vec<Vec<Decision>> = Vec::new();
+    for decision in &schedule.0 {
+        let is_same =
+            |stretch: &Vec<Decision>| decision.choice() != Some(Choice::Thread) || stretch[0].chosen == decision.chosen;
+        match stretches.last_mut() {
+            Some(stretch) if is_same(stretch) => stretch.push(*decision),
+            _ => stretches.push(vec![*decision]),
+        }
+    }
+    stretches
+}
+
+/// What may be tried at one stretch: it is left out, or the next one of the same thread is moved to it, or it to that.
+fn changes(stretches: &[Vec<Decision>], at: usize) -> Vec<Vec<Decision>> {
+    let thread = |stretch: &Vec<Decision>| stretch[0].chosen;
+    let without = stretches.iter().enumerate().filter(|(place, _)| *place != at).flat_map(|(_, stretch)| stretch);
+    let mut changes = vec![without.copied().collect()];
+    let next = stretches[at + 1..].iter().position(|stretch| thread(stretch) == thread(&stretches[at]));
+    if let Some(next) = next.map(|next| at + 1 + next) {
+        let (before, between, after) = (&stretches[..at], &stretches[at + 1..next], &stretches[next + 1..]);
+        let (first, second) = (&stretches[at..=at], &stretches[next..=next]);
+        for order in [[before, first, second, between, after], [before, between, first, second, after]] {
+            changes.push(order.into_iter().flatten().flatten().copied().collect());
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two threads that make so many steps each. It fails if thread 1 makes a step between the second and the third of
+    /// thread 0.
+    fn run(follow: &[Decision]) -> Option<Vec<Decision>> {
+        let mut left = [4, 4];
+        let mut decided = Vec::new();
+        let mut follow = follow.iter().map(|decision| usize::from(decision.chosen));
+        let mut current = 0;
+        while left != [0, 0] {
+            let wish = follow.next().filter(|&thread| left[thread] > 0);
+            let steady = if left[current] > 0 { current } else { 1 - current };
+            current = wish.unwrap_or(steady);
+            left[current] -= 1;
+            decided.push(Decision::thread(current as u8));
+        }
+        let text: String = decided.iter().map(|decision| char::from(b'0' + decision.chosen)).collect();
+        let place = |number| text.match_indices('0').nth(number).map(|(place, _)| place).unwrap_or_default();
+        (place(2) > place(1) + 1).then_some(decided)
+    }
+
+    fn check(schedule: &str, most: usize) -> String {
+        let schedule: Schedule = format!("omnilink-schedule 1\n{schedule}").parse().unwrap();
+        let simplified = simplify(&schedule, most, run);
+        assert!(simplified.runs <= most);
+        simplified.schedule.to_string().lines().nth(1).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn one_switch_that_matters_is_left() {
+        insta::assert_snapshot!(check("1 0 1 0 1 0 1 0", 100), @"0*2 1*4 0*2");
+        insta::assert_snapshot!(check("0 0 1 1 0 1 0 1", 100), @"0*2 1*4 0*2");
+    }
+
+    #[test]
+    fn without_runs_nothing_changes() {
+        insta::assert_snapshot!(check("1 0 1 0 1 0 1 0", 0), @"1 0 1 0 1 0 1 0");
+    }
+}

@@ -1,0 +1,1 @@
+//! Depth first search: every schedule once, those with few preemptions first.

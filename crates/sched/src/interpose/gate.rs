@@ -1,0 +1,34 @@
+//! Where the threads of a harness wait for each other before they begin.
+
+use schedule::Kind;
+
+use super::step;
+use super::table::Table;
+use crate::baton;
+
+/// How many wait, and how often all have come, by how many are waited for.
+static GATES: Table<Gate> = Table::new();
+
+#[derive(Clone, Copy, Default)]
+struct Gate {
+    waiting: u32,
+    opened: u64,
+}
+
+/// Waits until so many threads wait here.
+pub(crate) fn wait(count: u32) {
+    let name = u64::from(count);
+    let mut gate = GATES.get(name).unwrap_or_default();
+    let mine = gate.opened;
+    gate.waiting += 1;
+    if gate.waiting >= count {
+        gate = Gate { waiting: 0, opened: mine + 1 };
+    }
+    GATES.set(name, Some(gate));
+    baton::blocking(step(Kind::Gate, 0), &|| GATES.get(name).is_some_and(|gate| gate.opened > mine));
+}
+
+/// Forgets everything.
+pub(super) fn begin() {
+    GATES.clear();
+}

@@ -1,0 +1,157 @@
+//! Threads: how they begin, end, and are waited for.
+//!
+//! All threads are joinable for real, also those that the program detaches: the next thread to run waits until a detached
+//! one is gone, so that its memory is used again in the same order every time. A thread ends for us when its destructors
+//! have run; they are the program's code. That is found out with a key of ours, whose destructor asks to be called again
+//! until the last round.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use libc::{pthread_attr_t, pthread_key_t, pthread_t};
+use schedule::channel::Standing;
+use schedule::{Kind, thread_object};
+
+use super::step;
+use crate::real::Routine;
+use crate::{baton, real};
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, detached: *mut c_int) -> c_int;
+}
+
+/// What a new thread is to do. It is on the stack of the thread that creates it, which waits until it was read.
+struct Work {
+    routine: Routine,
+    argument: *mut c_void,
+    thread: usize,
+    is_read: AtomicU32,
+}
+
+/// The key whose destructor is called when a thread ends; one more than its number, 0 if there is none.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// How often destructors are called (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+const ROUNDS: usize = 4;
+
+/// Makes the key. Before there is a second thread.
+pub(crate) fn prepare() {
+    let mut key: pthread_key_t = 0;
+    // SAFETY: a key, and a function to be called with what a thread has set.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
+        KEY.store(key + 1, Ordering::Relaxed);
+    }
+}
+
+fn set_round(round: usize) {
+    // SAFETY: the key was made; what is set is a number and no address.
+    unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed) - 1, round as *const c_void) };
+}
+
+unsafe extern "C" fn ended(round: *mut c_void) {
+    if (round as usize) < ROUNDS {
+        set_round(round as usize + 1);
+    } else if baton::is_controlled() {
+        baton::leave();
+    }
+}
+
+extern "C-unwind" fn run(work: *mut c_void) -> *mut c_void {
+    // SAFETY: the thread that created this one keeps it until the gate is open.
+    let work = unsafe { &*work.cast::<Work>() };
+    let (routine, argument, thread) = (work.routine, work.argument, work.thread);
+    baton::open(&work.is_read);
+    baton::enter(thread);
+    set_round(1);
+    routine(argument)
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_create(
+    thread: *mut pthread_t,
+    attributes: *const pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+) -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: as the caller promised.
+        return unsafe { real::pthread_create(thread, attributes, routine, argument) };
+    }
+    baton::acted();
+    baton::visible(step(Kind::Create, thread_object(baton::next_thread() as u8)));
+    let number = baton::create();
+    // Another thread may have created one in between.
+    baton::made_about(thread_object(number as u8));
+    let mut detached = libc::PTHREAD_CREATE_JOINABLE;
+    if !attributes.is_null() {
+        // SAFETY: the caller hands over attributes. They are put back before this returns.
+        unsafe {
+            pthread_attr_getdetachstate(attributes, &raw mut detached);
+            libc::pthread_attr_setdetachstate(attributes.cast_mut(), libc::PTHREAD_CREATE_JOINABLE);
+        }
+    }
+    let work = Work { routine, argument, thread: number, is_read: AtomicU32::new(0) };
+    // SAFETY: the work lives until it was read, which is waited for.
+    let answer = unsafe { real::pthread_create(thread, attributes, run, (&raw const work).cast_mut().cast()) };
+    if !attributes.is_null() {
+        // SAFETY: as above.
+        unsafe { libc::pthread_attr_setdetachstate(attributes.cast_mut(), detached) };
+    }
+    let slot = baton::slot(number);
+    if answer != 0 {
+        slot.standing.set(Standing::Ended);
+        slot.is_joined.set(true);
+        return answer;
+    }
+    baton::pass(&work.is_read);
+    // SAFETY: it was written when the thread was created.
+    slot.handle.set(unsafe { thread.read() });
+    slot.is_detached.set(detached == libc::PTHREAD_CREATE_DETACHED);
+    0
+}
+
+/// Where our function is.
+pub(crate) fn address() -> usize {
+    pthread_create as *const () as usize
+}
+
+/// The thread that the program calls by this name.
+pub(super) fn find(handle: pthread_t) -> Option<usize> {
+    baton::threads().find(|&thread| {
+        let slot = baton::slot(thread);
+        slot.handle.get() == handle && !slot.is_joined.get() && slot.standing.get() != Standing::Absent
+    })
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+        // SAFETY: as the caller promised.
+        return unsafe { real::pthread_join(handle, result) };
+    };
+    let slot = baton::slot(thread);
+    if thread == baton::me() {
+        return libc::EDEADLK;
+    }
+    baton::acted();
+    baton::blocking(step(Kind::Join, thread_object(thread as u8)), &|| slot.standing.get() == Standing::Ended);
+    slot.is_joined.set(true);
+    // SAFETY: as the caller promised. The thread has ended but for what the C library does last.
+    unsafe { real::pthread_join(handle, result) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_detach(handle: pthread_t) -> c_int {
+    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+        // SAFETY: as the caller promised.
+        return unsafe { real::pthread_detach(handle) };
+    };
+    let slot = baton::slot(thread);
+    slot.is_detached.set(true);
+    if slot.standing.get() == Standing::Ended {
+        slot.is_joined.set(true);
+        // SAFETY: it has ended, and nobody else joins it.
+        return unsafe { real::pthread_join(handle, std::ptr::null_mut()) };
+    }
+    0
+}

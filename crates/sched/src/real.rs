@@ -1,0 +1,68 @@
+//! The functions that ours stand in front of.
+
+use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use libc::{pthread_attr_t, pthread_cond_t, pthread_mutex_t, pthread_t, timespec};
+
+/// What a thread runs.
+pub(crate) type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+/// What a program runs.
+pub(crate) type Main = extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+/// Where the next definition of a function is.
+fn find(name: &CStr) -> usize {
+    // SAFETY: the name ends with a zero.
+    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if address.is_null() {
+        crate::stack::fail(&["the C library has no function `", &name.to_string_lossy(), "`"]);
+    }
+    address as usize
+}
+
+/// Declares functions that are looked up when they are first called.
+macro_rules! functions {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        $(
+            /// The C library's function.
+            ///
+            /// # Safety
+            ///
+            /// As it says there.
+            #[allow(clippy::too_many_arguments, reason = "the C library has such functions")]
+            pub(crate) unsafe fn $name($($argument: $type),*) $(-> $result)? {
+                static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+                let mut address = ADDRESS.load(Ordering::Relaxed);
+                if address == 0 {
+                    let name = concat!(stringify!($name), "\0");
+                    address = find(CStr::from_bytes_with_nul(name.as_bytes()).unwrap_or_default());
+                    ADDRESS.store(address, Ordering::Relaxed);
+                }
+                // SAFETY: the function of this name has this type, which the C library's headers say.
+                let function: unsafe extern "C-unwind" fn($($type),*) $(-> $result)? =
+                    unsafe { std::mem::transmute(address) };
+                // SAFETY: the caller keeps to what the function asks for.
+                unsafe { function($($argument),*) }
+            }
+        )*
+    };
+}
+
+functions! {
+    fn __libc_start_main(
+        main: Main, count: c_int, arguments: *mut *mut c_char, init: *mut c_void, fini: *mut c_void,
+        rtld_fini: *mut c_void, stack_end: *mut c_void,
+    ) -> c_int;
+    fn pthread_create(thread: *mut pthread_t, attributes: *const pthread_attr_t, start: Routine, argument: *mut c_void) -> c_int;
+    fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int;
+    fn pthread_detach(thread: pthread_t) -> c_int;
+    fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
+    fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: c_int, until: *const timespec) -> c_int;
+    fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
+    fn free(start: *mut c_void);
+    fn syscall(number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long) -> c_long;
+}

@@ -1,0 +1,65 @@
+//! Where threads are, and what is said before the process is given up.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use schedule::channel::{FRAMES, NO_CONTROL, Standing};
+
+use crate::baton;
+use crate::channel::CHANNEL;
+
+unsafe extern "C" {
+    fn backtrace(frames: *mut *mut libc::c_void, size: libc::c_int) -> libc::c_int;
+}
+
+/// Whether threads that wait are to write down where they are.
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
+/// Opened by a thread that has.
+static IS_WRITTEN: AtomicU32 = AtomicU32::new(0);
+
+/// See [`capture_all`].
+pub(crate) fn is_asked() -> bool {
+    IS_ASKED.load(Ordering::Acquire)
+}
+
+/// Has each thread write down where it is, one after another. Nobody goes on after this.
+pub(crate) fn capture_all() {
+    let me = baton::me();
+    IS_ASKED.store(true, Ordering::Release);
+    for thread in baton::threads() {
+        let is_alive = matches!(baton::slot(thread).standing.get(), Standing::Alive | Standing::Spinning);
+        if thread == me {
+            write_down(me);
+        } else if is_alive {
+            baton::disturb(thread);
+            baton::pass(&IS_WRITTEN);
+        }
+    }
+}
+
+/// Writes down where this thread is, when it was asked for.
+pub(crate) fn capture(me: usize) {
+    write_down(me);
+    baton::open(&IS_WRITTEN);
+}
+
+/// Writes down where this thread is.
+pub(crate) fn write_down(me: usize) {
+    let mut frames = [std::ptr::null_mut(); FRAMES];
+    // SAFETY: there is room for so many.
+    let depth = baton::inside(|| unsafe { backtrace(frames.as_mut_ptr(), FRAMES as libc::c_int) });
+    let pending = CHANNEL.pending(me);
+    pending.depth = depth.max(0) as u32;
+    for (place, frame) in pending.stack.iter_mut().zip(frames) {
+        *place = frame as u64;
+    }
+}
+
+/// Says why there can be no control, and ends the process.
+pub(crate) fn fail(message: &[&str]) -> ! {
+    let line = ["omnilink: ", &message.concat(), "\n"].concat();
+    // SAFETY: the bytes are there; then the process ends at once.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
+        libc::_exit(NO_CONTROL)
+    }
+}

@@ -1,0 +1,295 @@
+//! How control is taken, and how one process serves many executions.
+//!
+//! This library is initialized before the program is. If the variable names a directory, addresses are made the same for
+//! every run first: the process executes itself again without address randomization, and with an environment that is
+//! filled up to a round size, because it lies on the stack above everything else. Then the driver's file is mapped, and it
+//! is checked that the program would call this library and not the C library.
+//!
+//! `main` is called by ours. In a process that serves, it forks for every order that comes through the pipe, and the child
+//! runs `main`; the parent waits for it and answers. A harness that can run many times in one process asks for more
+//! ([`next`]): then the child answers, and reads the next order itself. A child dies with one order that was not answered,
+//! whatever happens to it, and the parent answers that.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use schedule::channel::{ANSWERS, End, Mode, ORDERS, Outcome, VARIABLE};
+
+use crate::channel::CHANNEL;
+use crate::real::Main;
+use crate::stack::fail;
+use crate::{baton, interpose, real, stack, tsan};
+
+/// The pipes, or -1.
+static ORDERS_IN: AtomicI32 = AtomicI32::new(-1);
+static ANSWERS_OUT: AtomicI32 = AtomicI32::new(-1);
+/// Whether the program is to be controlled, once `main` is reached.
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
+/// Whether an execution of a batch has begun.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// What the environment is filled up to: so many bytes, or a multiple of it, and so many variables.
+const ROUND_SIZE: usize = 16384;
+const ROUND_COUNT: usize = 128;
+/// The variable that it is filled with.
+const FILLING: &str = "OMNILINK_FILLING=";
+
+/// Called by the dynamic linker, before anything of the program.
+#[cfg_attr(not(test), unsafe(link_section = ".init_array"))]
+#[used]
+static INITIALIZE: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = initialize;
+
+extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *const *const c_char) {
+    if cfg!(test) {
+        return;
+    }
+    // SAFETY: the linker hands over lists of strings that end with a null.
+    let (arguments, variables) = unsafe { (list(arguments), list(variables)) };
+    let name = [VARIABLE, "="].concat();
+    let Some(directory) = variables.iter().find_map(|variable| variable.to_str().ok()?.strip_prefix(&name)) else {
+        return;
+    };
+    fix_addresses(&arguments, &variables);
+    if let Err(why) = CHANNEL.open(directory) {
+        fail(&[&why]);
+    }
+    check_interposition();
+    if CHANNEL.settings().mode == Mode::Serve as u32 {
+        let open = |name: &str, how: c_int| {
+            let path = CString::new([directory, "/", name].concat()).unwrap_or_default();
+            // SAFETY: the path ends with a zero.
+            let file = unsafe { libc::open(path.as_ptr(), how | libc::O_CLOEXEC) };
+            if file < 0 {
+                fail(&["the pipe `", name, "` cannot be opened"]);
+            }
+            file
+        };
+        ANSWERS_OUT.store(open(ANSWERS, libc::O_WRONLY), Ordering::Relaxed);
+        ORDERS_IN.store(open(ORDERS, libc::O_RDONLY), Ordering::Relaxed);
+    }
+    // What the program starts is not controlled.
+    for name in [c"LD_PRELOAD", c"OMNILINK_SCHED"] {
+        // SAFETY: there is one thread, and the names end with a zero.
+        unsafe { libc::unsetenv(name.as_ptr()) };
+    }
+    interpose::thread::prepare();
+    IS_ASKED.store(true, Ordering::Relaxed);
+    // What is initialized before `main` runs under control too, so that locks are known.
+    baton::begin();
+    // SAFETY: a function that is called in children.
+    unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+}
+
+/// # Safety
+///
+/// It must be a list of strings that ends with a null, and is not changed.
+unsafe fn list<'a>(start: *const *const c_char) -> Vec<&'a CStr> {
+    // SAFETY: as the caller promised; nothing is read beyond the null.
+    let at = |index: usize| unsafe { start.add(index).read() };
+    // SAFETY: those that are not null are strings.
+    (0..).map(at).take_while(|string| !string.is_null()).map(|string| unsafe { CStr::from_ptr(string) }).collect()
+}
+
+/// Sees to it that addresses are the same in every run, by executing the program again.
+fn fix_addresses(arguments: &[&CStr], variables: &[&CStr]) {
+    // SAFETY: asks, or sets, how the kernel treats this process.
+    let personality = |value: u64| unsafe { libc::personality(value) };
+    let now = personality(0xffff_ffff);
+    let is_filled = variables.iter().any(|variable| variable.to_bytes().starts_with(FILLING.as_bytes()));
+    if is_filled {
+        return;
+    }
+    // Where this is not allowed, the program runs all the same, and addresses differ.
+    personality(now as u64 | libc::ADDR_NO_RANDOMIZE as u64);
+    let Ok(program) = std::fs::read_link("/proc/self/exe") else { return };
+    let Ok(program) = CString::new(program.as_os_str().as_encoded_bytes()) else { return };
+    let size = |strings: &[&CStr]| strings.iter().map(|string| string.to_bytes_with_nul().len()).sum::<usize>();
+    let count = (variables.len() + arguments.len() + 1).next_multiple_of(ROUND_COUNT) - arguments.len();
+    let fillings = count - variables.len();
+    let fixed = size(arguments) + size(variables) + program.as_bytes_with_nul().len() + fillings * (FILLING.len() + 1);
+    let filler = CString::new(FILLING).unwrap_or_default();
+    let long = FILLING.to_owned() + &"x".repeat(fixed.next_multiple_of(ROUND_SIZE) - fixed);
+    let long = CString::new(long).unwrap_or_default();
+    let mut strings: Vec<*const c_char> = variables.iter().map(|variable| variable.as_ptr()).collect();
+    strings.extend((1..fillings).map(|_| filler.as_ptr()));
+    strings.extend([long.as_ptr(), std::ptr::null()]);
+    let mut words: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    words.push(std::ptr::null());
+    // SAFETY: lists of strings that end with a null. If it fails, the process goes on as it is.
+    unsafe { libc::execve(program.as_ptr(), words.as_ptr(), strings.as_ptr()) };
+}
+
+/// Ends the process, with a message, if what the program calls is not in this library.
+fn check_interposition() {
+    let ours: [(&CStr, usize); 3] = [
+        (c"pthread_create", interpose::thread::address()),
+        (c"syscall", interpose::futex_address()),
+        (c"__tsan_init", tsan::__tsan_init as *const () as usize),
+    ];
+    for (name, ours) in ours {
+        // SAFETY: the name ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+        if found != ours {
+            let name = name.to_string_lossy();
+            fail(&[
+                "there is no control: the program would call another `",
+                &name,
+                "` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)",
+            ]);
+        }
+    }
+}
+
+/// In a child of the program: it has one thread, and goes on without control.
+extern "C" fn forked() {
+    if !IS_SERVING.load(Ordering::Relaxed) {
+        baton::give_up();
+    }
+}
+
+/// Whether this library itself forks.
+static IS_SERVING: AtomicBool = AtomicBool::new(false);
+
+/// The program's own `main`.
+static MAIN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn __libc_start_main(
+    main: Main,
+    count: c_int,
+    arguments: *mut *mut c_char,
+    init: *mut c_void,
+    fini: *mut c_void,
+    rtld_fini: *mut c_void,
+    stack_end: *mut c_void,
+) -> c_int {
+    MAIN.store(main as usize, Ordering::Relaxed);
+    // SAFETY: as the caller promised; `controlled_main` is a `main`.
+    unsafe { real::__libc_start_main(controlled_main, count, arguments, init, fini, rtld_fini, stack_end) }
+}
+
+extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, variables: *mut *mut c_char) -> c_int {
+    // SAFETY: it was stored from such a function.
+    let main: Main = unsafe { std::mem::transmute(MAIN.load(Ordering::Relaxed)) };
+    if IS_ASKED.load(Ordering::Relaxed) {
+        if !tsan::is_instrumented() {
+            fail(&[
+                "there is no control: no part of the program was compiled for it; build it with `omnilink build` or ",
+                "`cargo omnilink`",
+            ]);
+        }
+        interpose::signal::catch_crashes();
+        if CHANNEL.settings().mode == Mode::Serve as u32 {
+            if !baton::is_alone() {
+                fail(&["threads were created before `main`, so that no process can be forked there"]);
+            }
+            serve();
+        } else {
+            baton::begin();
+        }
+    }
+    main(count, arguments, variables)
+}
+
+/// Forks for every order. Returns in the child.
+fn serve() {
+    loop {
+        read_order();
+        IS_SERVING.store(true, Ordering::Relaxed);
+        // SAFETY: there is one thread.
+        let child = baton::inside(|| unsafe { libc::fork() });
+        IS_SERVING.store(false, Ordering::Relaxed);
+        match child {
+            0 => {
+                baton::begin();
+                return;
+            }
+            -1 => fail(&["it cannot fork: ", &std::io::Error::last_os_error().to_string()]),
+            _ => {
+                let mut status = 0;
+                // SAFETY: it is our child.
+                while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {}
+                let outcome = CHANNEL.outcome();
+                outcome.status = status as u32;
+                outcome.flags &= !Outcome::BATCH;
+                answer();
+            }
+        }
+    }
+}
+
+/// Reads an order, and sets what it says in the environment. Ends the process if there are no more.
+fn read_order() {
+    let file = ORDERS_IN.load(Ordering::Relaxed);
+    let mut length = [0; 4];
+    read_exact(file, &mut length);
+    let mut text = vec![0; u32::from_le_bytes(length) as usize];
+    read_exact(file, &mut text);
+    for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        let mut parts = line.splitn(2, |&byte| byte == b'=');
+        let mut part = || CString::new(parts.next().unwrap_or_default()).unwrap_or_default();
+        let (name, value) = (part(), part());
+        // SAFETY: strings that end with a zero; there is one thread.
+        unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
+    }
+}
+
+fn read_exact(file: c_int, mut into: &mut [u8]) {
+    while !into.is_empty() {
+        // SAFETY: there is room for so many bytes. The system call itself: `read` is interposed.
+        let read = baton::inside(|| unsafe {
+            real::syscall(libc::SYS_read, file.into(), into.as_mut_ptr() as i64, into.len() as i64, 0, 0, 0)
+        });
+        match read {
+            // SAFETY: the driver is gone: nobody wants an answer.
+            0 => unsafe { libc::_exit(0) },
+            1.. => into = &mut into[read as usize..],
+            _ => {}
+        }
+    }
+}
+
+fn answer() {
+    // SAFETY: one byte. If the driver is gone, nobody wants it.
+    unsafe { libc::write(ANSWERS_OUT.load(Ordering::Relaxed), b"!".as_ptr().cast(), 1) };
+}
+
+/// Whether a batch goes on. If an execution is complete, this answers for it and waits for the next order.
+pub(crate) fn next() -> bool {
+    let is_first = !HAS_BEGUN.swap(true, Ordering::Relaxed);
+    if is_first || !baton::is_controlled() {
+        return is_first;
+    }
+    let is_serving = ORDERS_IN.load(Ordering::Relaxed) >= 0;
+    if !is_serving || baton::me() != 0 || !baton::is_alone() {
+        return false;
+    }
+    baton::finish();
+    CHANNEL.end(End::Complete);
+    CHANNEL.outcome().flags |= Outcome::BATCH;
+    answer();
+    read_order();
+    baton::begin();
+    true
+}
+
+/// Remembers where a thread crashed.
+pub(crate) fn crashed(signal: c_int) {
+    if baton::is_controlled() {
+        let outcome = CHANNEL.outcome();
+        outcome.signal = signal as u32;
+        baton::write_down_pending();
+        stack::write_down(baton::me());
+    }
+}
+
+/// Called by the dynamic linker when the process ends by itself.
+#[cfg_attr(not(test), unsafe(link_section = ".fini_array"))]
+#[used]
+static FINALIZE: extern "C" fn() = finalize;
+
+extern "C" fn finalize() {
+    if baton::is_controlled() {
+        baton::finish();
+    }
+}

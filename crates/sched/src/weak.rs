@@ -1,0 +1,128 @@
+//! Weak memory in a program under control: who tells [`Memory`] what.
+//!
+//! Atomic operations of the program come from `tsan`, which does them in memory and asks here what they read. What else
+//! synchronizes is known from steps: every step about a lock, a semaphore, a thread or somebody who waits is announced, so
+//! `baton` hands all of them over, and functions that are interposed need not care. Those that give something back release
+//! when the step is announced, because nothing that the thread does comes between; those that take something acquire when
+//! it was made.
+//!
+//! A history must end with the object that it is about, or one that comes to stand at the same address would have values
+//! that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::{c_int, c_void};
+
+use schedule::{Choice, Kind, MemoryOrder, Step, thread_object};
+
+use crate::memory::Memory;
+use crate::{baton, real};
+
+/// The memory of this execution.
+struct Shared(UnsafeCell<Memory>);
+
+// SAFETY: only the thread that has the baton touches it.
+unsafe impl Sync for Shared {}
+
+static MEMORY: Shared = Shared(UnsafeCell::new(Memory::new()));
+
+/// Looks at it or changes it. The program's allocator may be what is interposed, hence inside.
+fn with<R>(what: impl FnOnce(&mut Memory) -> R) -> R {
+    // SAFETY: one thread has the baton, and nothing of `Memory` comes back here.
+    baton::inside(|| what(unsafe { &mut *MEMORY.0.get() }))
+}
+
+/// Begins an execution.
+pub(crate) fn begin() {
+    with(Memory::clear);
+}
+
+/// A thread is about to make a step.
+pub(crate) fn announced(step: &Step) {
+    use Kind::*;
+    if matches!(step.kind(), Some(Unlock | Wait | Wake | Post | Gate)) {
+        release(step.address);
+    }
+}
+
+/// A thread may make the step that it announced.
+pub(crate) fn chosen(step: &Step) {
+    use Kind::*;
+    let me = baton::me();
+    match step.kind() {
+        Some(Lock | TryLock | Share | TryShare | Woken | Take | TryTake | Gate) => {
+            with(|memory| memory.synchronize_acquire(me, step.address));
+        }
+        Some(Join) => {
+            let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
+            with(|memory| memory.thread_joined(me, ended as usize));
+        }
+        _ => {}
+    }
+}
+
+/// This thread gives something back without a step of its own.
+pub(crate) fn release(object: u64) {
+    with(|memory| memory.synchronize_release(baton::me(), object));
+}
+
+/// This thread has created another.
+pub(crate) fn created(thread: usize) {
+    with(|memory| memory.thread_created(baton::me(), thread));
+}
+
+/// An atomic load. What it reads, and whether that is the last store: `current` is what memory holds.
+pub(crate) fn load(address: u64, size: usize, order: c_int, current: u128) -> (u128, bool) {
+    let (me, size, order) = (baton::me(), size as u8, MemoryOrder::from_number(order as u8));
+    let options = with(|memory| memory.readable(me, address, size, order, current));
+    let choice = baton::choose(Choice::Read, options);
+    (with(|memory| memory.load(me, address, size, order, choice, current)), choice == 0)
+}
+
+/// An update that changes nothing because it found something else than was expected.
+pub(crate) fn load_last(address: u64, size: usize, order: c_int, current: u128) {
+    let order = MemoryOrder::from_number(order as u8);
+    with(|memory| memory.load(baton::me(), address, size as u8, order, 0, current));
+}
+
+/// An atomic store.
+pub(crate) fn store(address: u64, size: usize, order: c_int, value: u128, previous: u128) {
+    let order = MemoryOrder::from_number(order as u8);
+    with(|memory| memory.store(baton::me(), address, size as u8, order, value, previous));
+}
+
+/// An atomic operation that has read and written.
+pub(crate) fn update(address: u64, size: usize, order: c_int, value: u128, previous: u128) {
+    let order = MemoryOrder::from_number(order as u8);
+    with(|memory| memory.update(baton::me(), address, size as u8, order, value, previous));
+}
+
+/// A fence.
+pub(crate) fn fence(order: MemoryOrder) {
+    with(|memory| memory.fence(baton::me(), order));
+}
+
+/// Memory is written without synchronization.
+pub(crate) fn overwritten(address: u64, length: usize) {
+    with(|memory| memory.forget(address, length as u64));
+}
+
+thread_local! {
+    /// Whether this thread is in [`free`]: looking up the real one may free something itself.
+    static FREES: Cell<bool> = const { Cell::new(false) };
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn free(start: *mut c_void) {
+    if FREES.get() {
+        // What is freed while the function that frees is looked up is a few bytes, once.
+        return;
+    }
+    if baton::is_weak() && baton::is_controlled() && !start.is_null() {
+        // SAFETY: it was allocated by the allocator that belongs to this `free`.
+        overwritten(start as u64, unsafe { libc::malloc_usable_size(start) });
+    }
+    FREES.set(true);
+    // SAFETY: as the caller promised.
+    unsafe { real::free(start) };
+    FREES.set(false);
+}
