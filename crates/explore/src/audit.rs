@@ -67,9 +67,6 @@ pub enum AuditError {
     /// It is no program for this kind of machine.
     #[error("it is no 64-bit ELF file: {0}")]
     Format(#[from] object::Error),
-    /// Its debug information cannot be read.
-    #[error("its debug information cannot be read: {0}")]
-    Debug(String),
 }
 
 impl Audit {
@@ -100,13 +97,14 @@ impl Audit {
     }
 }
 
-/// Where these places of a process are in the source: `function at file:line` for each, as well as it is known. `base` is
-/// where the program was mapped. A place is where code continues after a call, so what stands before it is meant.
-pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Result<Vec<String>, AuditError> {
-    let loader = Loader::new(program).map_err(|error| AuditError::Debug(error.to_string()))?;
-    let moves = Elf::parse(&*fs::read(program)?)?.kind() == ObjectKind::Dynamic;
-    let name = |place: u64| {
-        let address = if moves { place.wrapping_sub(base) } else { place }.wrapping_sub(1);
+/// Where these places of a process are in the source: `function at file:line` for each, as well as it is known. Places that
+/// are not in the program are left out. `base` is where it was mapped. A place is where code continues after a call, so what
+/// stands before it is meant.
+pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Vec<String> {
+    let (Ok(loader), Ok(bytes)) = (Loader::new(program), fs::read(program)) else { return Vec::new() };
+    let moves = Elf::parse(&*bytes).is_ok_and(|elf| elf.kind() == ObjectKind::Dynamic);
+    let name = |&place: &u64| {
+        let address = if moves { place.checked_sub(base)? } else { place }.checked_sub(1)?;
         let mut frames = loader.find_frames(address).ok()?;
         let frame = frames.next().ok().flatten();
         let function = frame.as_ref().and_then(|frame| frame.function.as_ref()).and_then(|name| name.demangle().ok());
@@ -118,7 +116,7 @@ pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Result<Vec<String
             None => function,
         })
     };
-    Ok(places.iter().map(|&place| name(place).unwrap_or_else(|| format!("{place:#x}"))).collect())
+    places.iter().filter_map(name).collect()
 }
 
 type Elf<'a> = ElfFile<'a, FileHeader64<Endianness>>;

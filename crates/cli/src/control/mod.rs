@@ -56,7 +56,12 @@ impl Harness {
     }
 
     /// One that is built already.
-    pub(crate) fn built(program: Program, runtime: PathBuf, store: &Store, timeout: Duration) -> Result<Harness, String> {
+    pub(crate) fn built(
+        program: Program,
+        runtime: PathBuf,
+        store: &Store,
+        timeout: Duration,
+    ) -> Result<Harness, String> {
         let scratch = std::path::absolute(store.scratch()).map_err(|error| error.to_string())?;
         std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
         Ok(Harness { program, runtime, scratch, timeout })
@@ -93,7 +98,12 @@ impl Harness {
     }
 
     /// Repeats an execution in a process of its own. The process must stay while the recording is needed.
-    pub(crate) fn repeat(&self, plan: &Plan, like: &Order, schedule: &Schedule) -> Result<(Tried, Control), ControlError> {
+    pub(crate) fn repeat(
+        &self,
+        plan: &Plan,
+        like: &Order,
+        schedule: &Schedule,
+    ) -> Result<(Tried, Control), ControlError> {
         let mut control = self.start()?;
         let order = follow(like, schedule);
         let tried = self.execute(&mut control, plan, order)?;
@@ -118,7 +128,13 @@ pub(crate) fn follow(like: &Order, schedule: &Schedule) -> Order {
 
 /// What chooses schedules; nobody if threads run freely.
 pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<Box<dyn Strategy>> {
-    let order = Order { seed, depth: scheduling.depth, weak: scheduling.weak_memory, plain: scheduling.plain, ..Order::default() };
+    let order = Order {
+        seed,
+        depth: scheduling.depth,
+        weak: scheduling.weak_memory,
+        plain: scheduling.plain,
+        ..Order::default()
+    };
     let sampling = |policy| Box::new(Sampling::new(Order { policy, ..order.clone() }));
     Some(match how {
         How::Random => sampling(Policy::Random),

@@ -38,7 +38,8 @@ impl Loaded {
         let (run, directory) = store.find(&kept.run).map_err(wrong)?;
         let schedule = schedule_of(&directory).map_err(wrong)?;
         let (Some(controlled), Some(schedule)) = (&run.controlled, schedule) else {
-            let help = "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated".to_owned();
+            let help =
+                "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated".to_owned();
             let message = "its threads ran freely, so it cannot be repeated".to_owned();
             return Err(complain(&run.id, &InputError { message, help: Some(help) }));
         };
@@ -127,7 +128,9 @@ fn compare(loaded: &Loaded, execution: &Execution, ended: &Ended) -> Result<(), 
     match &loaded.run.controlled {
         Some(controlled) if controlled.digest != digest => {
             let then = &controlled.digest;
-            Err(differs(format!("addresses or values are not the same as then: fingerprint {digest}, and it was {then}")))
+            Err(differs(format!(
+                "addresses or values are not the same as then: fingerprint {digest}, and it was {then}"
+            )))
         }
         _ => Ok(()),
     }
