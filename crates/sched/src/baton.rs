@@ -247,6 +247,7 @@ pub(crate) fn begin() {
     interpose::begin(&settings);
     weak::begin();
     CHANNEL.outcome().threads = 1;
+    CHANNEL.outcome().base = crate::start::base();
     IS_CONTROLLED.store(true, Ordering::Relaxed);
 }
 

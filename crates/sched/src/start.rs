@@ -73,12 +73,28 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
         // SAFETY: there is one thread, and the names end with a zero.
         unsafe { libc::unsetenv(name.as_ptr()) };
     }
+    // SAFETY: our function is called with each object that is loaded, the program first.
+    unsafe { libc::dl_iterate_phdr(Some(note_base), std::ptr::null_mut()) };
     interpose::thread::prepare();
     IS_ASKED.store(true, Ordering::Relaxed);
     // What is initialized before `main` runs under control too, so that locks are known.
     baton::begin();
     // SAFETY: a function that is called in children.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+}
+
+/// Where the program is mapped.
+static BASE: AtomicUsize = AtomicUsize::new(0);
+
+/// See [`BASE`].
+pub(crate) fn base() -> u64 {
+    BASE.load(Ordering::Relaxed) as u64
+}
+
+unsafe extern "C" fn note_base(object: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
+    // SAFETY: the linker describes an object.
+    BASE.store(unsafe { (*object).dlpi_addr } as usize, Ordering::Relaxed);
+    1
 }
 
 /// # Safety

@@ -128,7 +128,7 @@ impl<'a> Machine<'a> {
             Op::Join(other) => step(Kind::Join, thread_object(other)),
             Op::Start => step(Kind::Start, thread_object(number as u8)),
             Op::Exit => step(Kind::Exit, thread_object(number as u8)),
-            Op::SkipIfOdd | Op::Abort => unreachable!("nobody waits at what nobody sees"),
+            Op::SkipIfOdd | Op::Abort => return None,
         })
     }
 
@@ -290,6 +290,6 @@ pub(crate) fn execute(program: &Program, order: &Order) -> (Execution, String) {
         let step = Step { enabled, ..machine.pending(thread).unwrap_or_default() };
         Pending { step, standing: standing as u32, depth: 0, stack: [0; FRAMES] }
     });
-    let pending = if machine.aborted { Vec::new() } else { pending.collect() };
+    let pending = pending.collect();
     (Execution { ended, steps, decisions, pending, digest: 0 }, machine.state())
 }

@@ -2,5 +2,6 @@
 
 mod bounds;
 mod classes;
+mod generate;
 mod machine;
 mod oracle;
