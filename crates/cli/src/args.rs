@@ -7,6 +7,7 @@ use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use history::Precedence;
 
+use crate::build::args::BuildCommand;
 use crate::check::output::Extra;
 use crate::control::args::{DebugArgs, ReplayArgs, ShrinkArgs};
 use crate::doctor::DoctorArgs;
@@ -78,6 +79,10 @@ pub(crate) enum Command {
                             is wrong."
     )]
     Shrink(ShrinkArgs),
+    /// Build a program so that its threads can be controlled.
+    #[command(subcommand)]
+    #[command(after_help = "Exit codes: those of what is run, 2 the command line is wrong or nothing can be run.")]
+    Build(BuildCommand),
     /// Look at the runs that were kept.
     #[command(subcommand)]
     Runs(RunsCommand),

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => control::replay::run(&args),
         Command::Debug(args) => control::debug::run(&args),
         Command::Shrink(args) => control::shrink::run(&args),
+        Command::Build(command) => return build::run(&command),
         Command::Runs(command) => fuzz::runs::run(&command),
         Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),

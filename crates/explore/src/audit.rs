@@ -67,9 +67,6 @@ pub enum AuditError {
     /// It is no program for this kind of machine.
     #[error("it is no 64-bit ELF file: {0}")]
     Format(#[from] object::Error),
-    /// Its debug information cannot be read.
-    #[error("its debug information cannot be read: {0}")]
-    Debug(String),
 }
 
 impl Audit {
@@ -100,25 +97,47 @@ impl Audit {
     }
 }
 
-/// Where these places of a process are in the source: `function at file:line` for each, as well as it is known. `base` is
-/// where the program was mapped. A place is where code continues after a call, so what stands before it is meant.
-pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Result<Vec<String>, AuditError> {
-    let loader = Loader::new(program).map_err(|error| AuditError::Debug(error.to_string()))?;
-    let moves = Elf::parse(&*fs::read(program)?)?.kind() == ObjectKind::Dynamic;
-    let name = |place: u64| {
-        let address = if moves { place.wrapping_sub(base) } else { place }.wrapping_sub(1);
-        let mut frames = loader.find_frames(address).ok()?;
-        let frame = frames.next().ok().flatten();
-        let function = frame.as_ref().and_then(|frame| frame.function.as_ref()).and_then(|name| name.demangle().ok());
-        let symbol = || loader.find_symbol(address).map(|name| demangle_auto(name.into(), None).into_owned());
-        let function = function.map(|name| name.into_owned()).or_else(symbol)?;
-        let location = frame.and_then(|frame| frame.location);
-        Some(match location.and_then(|location| Some((location.file?, location.line?))) {
-            Some((file, line)) => format!("{function} at {file}:{line}"),
-            None => function,
-        })
+/// Where these places of a process are in the source: `function at file:line` for each, as well as it is known. Places that
+/// are not in the program are left out. `base` is where it was mapped. A place is where code continues after a call, so what
+/// stands before it is meant. Of functions that were inlined into each other, the innermost is named that is not of a
+/// standard library: nobody looks for a store in the header that defines stores.
+pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Vec<String> {
+    let (Ok(loader), Ok(bytes)) = (Loader::new(program), fs::read(program)) else { return Vec::new() };
+    let moves = Elf::parse(&*bytes).is_ok_and(|elf| elf.kind() == ObjectKind::Dynamic);
+    let name = |&place: &u64| {
+        let address = if moves { place.checked_sub(base)? } else { place }.checked_sub(1)?;
+        frame(&loader, address).or_else(|| loader.find_symbol(address).map(demangled))
     };
-    Ok(places.iter().map(|&place| name(place).unwrap_or_else(|| format!("{place:#x}"))).collect())
+    places.iter().filter_map(name).collect()
+}
+
+/// The frame to show for an address, if debug information knows of one.
+fn frame(loader: &Loader, address: u64) -> Option<String> {
+    let (mut frames, mut innermost) = (loader.find_frames(address).ok()?, None);
+    while let Ok(Some(frame)) = frames.next() {
+        let Some(function) = frame.function.as_ref().and_then(|name| name.demangle().ok()) else { continue };
+        let location = frame.location.as_ref().and_then(|location| Some((location.file?, location.line?)));
+        let shown = match location {
+            Some((file, line)) => format!("{function} at {file}:{line}"),
+            None => function.into_owned(),
+        };
+        if location.is_some_and(|(file, _)| !is_of_a_standard_library(file)) {
+            return Some(shown);
+        }
+        innermost.get_or_insert(shown);
+    }
+    innermost
+}
+
+fn is_of_a_standard_library(file: &str) -> bool {
+    file.starts_with("/usr/include/")
+        || file.starts_with("/usr/lib/")
+        || file.contains("/rustc/")
+        || file.contains("/rustlib/")
+}
+
+fn demangled(symbol: &str) -> String {
+    demangle_auto(symbol.into(), None).into_owned()
 }
 
 type Elf<'a> = ElfFile<'a, FileHeader64<Endianness>>;
@@ -225,7 +244,7 @@ fn atomic_functions(elf: &Elf<'_>) -> Result<Vec<String>, AuditError> {
         let Some(code) = section.data_range(symbol.address(), symbol.size())? else { continue };
         let mut decoder = Decoder::with_ip(64, code, symbol.address(), DecoderOptions::NONE);
         if decoder.iter().any(|instruction| is_atomic(&instruction)) {
-            found.insert(demangle_auto(symbol.name()?.into(), None).into_owned());
+            found.insert(demangled(symbol.name()?));
         }
     }
     Ok(found.into_iter().collect())

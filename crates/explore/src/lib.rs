@@ -31,6 +31,7 @@ pub use cause::{cause, without_numbers};
 pub use control::{Control, ControlError, Once};
 pub use coverage::{Coverage, Happened};
 pub use execution::{Controlled, Ending, Execution, Order};
+pub use instrument::{CannotInstrument, Kit};
 pub use program::{Blocked, Ended, Program, Ran};
 pub use runtime::{NoRuntime, Runtime};
 pub use shrink::{Simplified, simplify};

@@ -1,0 +1,139 @@
+//! `omnilink build`: builds programs so that their threads can be controlled.
+//!
+//! This is a step in somebody's build, so it keeps quiet, and ends as the compiler or the build does.
+
+pub(crate) mod args;
+mod audit;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+
+use explore::instrument::cargo::{self, Said};
+use explore::instrument::cxx::{Compiler, Family, compiler_words};
+use explore::{Kit, Runtime};
+use judge::InputError;
+
+use crate::complain;
+use crate::exit::Exit;
+use args::{BuildCommand, CargoArgs, CxxArgs};
+
+pub(crate) fn run(command: &BuildCommand) -> ExitCode {
+    let done = match command {
+        BuildCommand::Cxx(args) => cxx(args),
+        BuildCommand::Cargo(args) => cargo(args),
+        BuildCommand::Audit(args) => return audit::run(args).into(),
+    };
+    match done {
+        Ok(code) => code,
+        Err(message) => complain("omnilink build", &InputError::new(message)).into(),
+    }
+}
+
+/// What the environment says to compilers of Rust.
+pub(crate) fn said_to_rust() -> Said {
+    let flags = |encoded: &str, plain: &str| match (std::env::var(encoded), std::env::var(plain)) {
+        (Ok(flags), _) if !flags.is_empty() => flags.split('\x1f').map(str::to_owned).collect(),
+        (_, Ok(flags)) => flags.split_whitespace().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    Said {
+        rust_flags: flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"),
+        doc_flags: flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
+    }
+}
+
+/// The runtime and all that belongs to it, in the user's cache: programs refer to it, and stay when a project is cleaned.
+fn kit() -> Result<Kit, String> {
+    let below_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = cache.or_else(below_home).ok_or("neither `XDG_CACHE_HOME` nor `HOME` says where to put the runtime")?;
+    let omnilink =
+        std::env::current_exe().map_err(|error| format!("the path of this command is not known: {error}"))?;
+    Kit::install(&cache.join("omnilink"), &omnilink, &path()).map_err(|error| error.to_string())
+}
+
+fn path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
+fn cxx(args: &CxxArgs) -> Result<ExitCode, String> {
+    if args.print_cmake {
+        anstream::println!("{}", kit()?.toolchain().display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(count) = compiler_words(&args.command) else {
+        let [program, arguments @ ..] = &*args.command else { return Err("there is no command to run".into()) };
+        let mut command = Command::new(program);
+        command.args(arguments).envs(kit()?.environment(&path()));
+        return status(&mut command).map(code);
+    };
+    let runtime = match &args.runtime {
+        Some(directory) => Runtime::at(directory),
+        None => kit()?.runtime().clone(),
+    };
+    let (words, arguments) = args.command.split_at(count);
+    let compiler = Compiler { words, family: Family::of(&resolved(&words[count - 1])) };
+    let between = tempfile::tempdir().map_err(|error| format!("a directory for objects cannot be made: {error}"))?;
+    let commands = compiler.commands(arguments, &runtime, between.path()).map_err(|error| error.to_string())?;
+    for command in &commands {
+        let status = status(Command::new(&command[0]).args(&command[1..]))?;
+        if !status.success() {
+            return Ok(code(status));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file that a name stands for, links followed: `cc` can be anybody.
+fn resolved(program: &OsStr) -> PathBuf {
+    let candidates = match Path::new(program).components().count() {
+        1 => std::env::split_paths(&path()).map(|directory| directory.join(program)).collect(),
+        _ => vec![PathBuf::from(program)],
+    };
+    candidates.iter().find_map(|file| file.canonicalize().ok()).unwrap_or_else(|| program.into())
+}
+
+fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let kit = kit()?;
+    let target = target_directory(&program, &args.arguments)?.join(cargo::DIRECTORY);
+    let mut command = Command::new(&program);
+    command.args(cargo::arguments(&args.arguments, &target));
+    command.envs(cargo::environment(kit.runtime(), &said_to_rust(), Some(&kit.wrappers())));
+    status(&mut command).map(code)
+}
+
+/// Where Cargo would put what it builds.
+fn target_directory(program: &OsStr, arguments: &[OsString]) -> Result<PathBuf, String> {
+    if let Some(directory) = cargo::option(arguments, "--target-dir") {
+        return Ok(directory.into());
+    }
+    let mut command = Command::new(program);
+    command.args(["metadata", "--no-deps", "--format-version", "1"]);
+    if let Some(manifest) = cargo::option(arguments, "--manifest-path") {
+        command.arg("--manifest-path").arg(manifest);
+    }
+    let output = command.output().map_err(|error| cannot(program, &error))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned());
+    }
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    let directory = metadata["target_directory"].as_str().ok_or("cargo does not say where it builds")?;
+    Ok(directory.into())
+}
+
+fn status(command: &mut Command) -> Result<ExitStatus, String> {
+    command.status().map_err(|error| cannot(command.get_program(), &error))
+}
+
+fn cannot(program: &OsStr, error: &io::Error) -> String {
+    format!("`{}` cannot be run: {error}", program.to_string_lossy())
+}
+
+/// The code to end with as the other one did.
+fn code(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or_else(|| Exit::Crashed.into(), ExitCode::from)
+}
