@@ -34,9 +34,9 @@
 //! Sagonas: Source sets: a foundation for optimal dynamic partial order reduction; from there are the initials, and
 //! without their wakeup trees some executions are broken off. Godefroid: Partial-order methods for the verification of
 //! concurrent systems, for sleep sets. We differ in that a whole execution is analyzed at once and only behind the prefix
-//! that it shares with the one before, in that time passes only when nobody can go on, so that all who wait for the same
-//! moment are tried, and in that a thread that sleeps is taken for an initial if its step depends on none of those
-//! which come before the race is turned.
+//! that it shares with the one before, and in that time passes only when nobody can go on, so that all who wait for the
+//! same moment are tried. A thread that sleeps and is an initial settles a race. It would not be enough that its step
+//! depends on none of those that come before the turned race: it might still come after them, where it shows more.
 
 use schedule::channel::{Pending, Standing};
 use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together};
