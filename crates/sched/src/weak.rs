@@ -1,13 +1,16 @@
 //! Weak memory in a program under control: who tells [`Memory`] what.
 //!
-//! Atomic operations of the program come from `tsan`, which does them in memory and asks here what they read. What else
-//! synchronizes is known from steps: every step about a lock, a semaphore, a thread or somebody who waits is announced, so
-//! `baton` hands all of them over, and functions that are interposed need not care. Those that give something back release
-//! when the step is announced, because nothing that the thread does comes between; those that take something acquire when
-//! it was made.
+//! Atomic operations of the program come from `tsan`, which does them in memory and asks here what they read. What
+//! else synchronizes is known from steps: every step about a lock, a semaphore, a thread or somebody who waits is
+//! announced, so `baton` hands all of them over, and functions that are interposed need not care. Those that give
+//! something back release when the step is announced, because nothing that the thread does comes between; those that
+//! take something acquire when it was made.
 //!
-//! A history must end with the object that it is about, or one that comes to stand at the same address would have values
-//! that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
+//! Who was woken has run code of a library that nobody instrumented, such as the slow path of a lock, and has acquired
+//! what we did not see. So it counts as knowing everything that was done before it goes on.
+//!
+//! A history must end with the object that it is about, or one that comes to stand at the same address would have
+//! values that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
@@ -39,8 +42,10 @@ pub(crate) fn begin() {
 /// A thread is about to make a step.
 pub(crate) fn announced(step: &Step) {
     use Kind::*;
-    if matches!(step.kind(), Some(Unlock | Wait | Wake | Post | Gate)) {
-        release(step.address);
+    match step.kind() {
+        Some(Unlock | Post | Gate) => release(step.address),
+        Some(Wait) => release(WAITS),
+        _ => {}
     }
 }
 
@@ -49,9 +54,13 @@ pub(crate) fn chosen(step: &Step) {
     use Kind::*;
     let me = baton::me();
     match step.kind() {
-        Some(Lock | TryLock | Share | TryShare | Woken | Take | TryTake | Gate) => {
-            with(|memory| memory.synchronize_acquire(me, step.address));
+        Some(Lock | TryLock | Share | TryShare | Take | TryTake | Gate) => {
+            with(|memory| {
+                memory.synchronize_acquire(me, step.address);
+                memory.synchronize_acquire(me, WAITS);
+            });
         }
+        Some(Woken) => with(|memory| memory.synchronize_with_all(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
             with(|memory| memory.thread_joined(me, ended as usize));
@@ -60,8 +69,11 @@ pub(crate) fn chosen(step: &Step) {
     }
 }
 
-/// This thread gives something back without a step of its own.
-pub(crate) fn release(object: u64) {
+/// Who waits for a condition gives its lock back, and makes no other step. So all who wait release here, and all who
+/// lock acquire what they did.
+const WAITS: u64 = u64::MAX;
+
+fn release(object: u64) {
     with(|memory| memory.synchronize_release(baton::me(), object));
 }
 
