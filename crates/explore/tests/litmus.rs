@@ -115,5 +115,36 @@ fn what_shows_up_only_if_memory_is_weak() {
             assert_eq!((again.as_str(), execution.digest), (outcome, found.digest), "{name}");
         }
     }
-    insta::assert_snapshot!(table, @"");
+    insta::assert_snapshot!(table, @r"
+    sb-rlx                   00       shown
+    sb-ra                    00       shown
+    sb-sc                    00       never
+    sb-fence-ra              00       shown
+    sb-fence-sc              00       never
+    mp-rlx                   10       shown
+    mp-ra                    10       never
+    mp-sc                    10       never
+    mp-fence                 10       never
+    mp-mutex                 10       never
+    lb-rlx                   11       never
+    lb-ra                    11       never
+    lb-sc                    11       never
+    iriw-rlx                 1010     shown
+    iriw-ra                  1010     shown
+    iriw-sc                  1010     never
+    corr-rlx                 21       never
+    corr-sc                  21       never
+    wrc-rlx                  110      shown
+    wrc-ra                   110      never
+    wrc-sc                   110      never
+    2+2w-rlx                 x=1 y=1  never
+    2+2w-sc                  x=1 y=1  never
+    release-sequence-update  120      never
+    release-sequence-store   10       never
+    update-rlx               00       never
+    dekker-ra                broken   shown
+    dekker-sc                broken   never
+    peterson-ra              broken   shown
+    peterson-sc              broken   never
+    ");
 }
