@@ -41,7 +41,7 @@ fn build(manifest: &Path, into: &Path) -> PathBuf {
     // The outer run has made sure that the lock file is right, and that everything in it is there.
     cargo.args(["--locked", "--offline"]);
     // A thread that ends in the middle, by `pthread_exit`, unwinds through the runtime.
-    cargo.args(["--config", "profile.release.panic=\"unwind\""]);
+    cargo.args(["--config", "profile.release.panic=\"unwind\"", "--config", "profile.release.strip=\"debuginfo\""]);
     cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(into);
     cargo.args(["--", "-C", &format!("link-arg=-Wl,-soname,{NAME}")]);
     for (name, _) in env::vars_os() {

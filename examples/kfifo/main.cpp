@@ -59,7 +59,9 @@ void move_element(Shared& shared, int& surplus, omnilink::Client& client) {
 }  // namespace
 
 int main() {
-  const auto plan = omnilink::Plan::from_env();
-  Shared shared(plan.threads * plan.operations);
-  omnilink::run(plan, shared, [](Shared&, std::size_t) { return 0; }, move_element);
+  omnilink::repeat([] {
+    const auto plan = omnilink::Plan::from_env();
+    Shared shared(plan.threads * plan.operations);
+    omnilink::run(plan, shared, [](Shared&, std::size_t) { return 0; }, move_element);
+  });
 }

@@ -95,8 +95,10 @@ void move_batch(Queue& queue, int& surplus, omnilink::Client& client) {
 }
 
 int run(void (*step)(Queue&, int&, omnilink::Client&)) {
-  Queue queue;
-  omnilink::run(omnilink::Plan::from_env(), queue, [](Queue&, std::size_t) { return 0; }, step);
+  omnilink::repeat([&] {
+    Queue queue;
+    omnilink::run(omnilink::Plan::from_env(), queue, [](Queue&, std::size_t) { return 0; }, step);
+  });
   return 0;
 }
 

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use history::Precedence;
 
 use crate::check::output::Extra;
+use crate::control::args::{DebugArgs, ReplayArgs, ShrinkArgs};
 use crate::doctor::DoctorArgs;
 use crate::fuzz::args::{FuzzArgs, RunsCommand};
 use crate::harness::args::{GenArgs, InitArgs};
@@ -63,6 +64,20 @@ pub(crate) enum Command {
                             harness crashed or did not end. 2 wins over 1, 1 over 5, and 5 over 3."
     )]
     Fuzz(FuzzArgs),
+    /// Repeat a run that was kept, step by step, and compare.
+    #[command(
+        after_help = "Exit codes: those of `check` for what the run shows, 5 it crashes or is stuck again, 2 it went \
+                            another way than when it was kept, or something is wrong."
+    )]
+    Replay(ReplayArgs),
+    /// Repeat a run under gdb, stopped where an operation starts.
+    Debug(DebugArgs),
+    /// Find a smaller run that fails for the same reason, with fewer switches between threads.
+    #[command(
+        after_help = "Exit codes: 1 a smaller run is kept that is rejected, 5 one that crashes or is stuck, 2 something \
+                            is wrong."
+    )]
+    Shrink(ShrinkArgs),
     /// Look at the runs that were kept.
     #[command(subcommand)]
     Runs(RunsCommand),

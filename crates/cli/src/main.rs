@@ -1,7 +1,9 @@
 //! The command: arguments, files, colors, exit codes.
 
 mod args;
+mod build;
 mod check;
+mod control;
 mod convert;
 mod doctor;
 mod exit;
@@ -48,6 +50,9 @@ fn main() -> ExitCode {
         Command::Confirm(args) => trust::confirm::run(&args),
         Command::Witness(command) => trust::witness::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Replay(args) => control::replay::run(&args),
+        Command::Debug(args) => control::debug::run(&args),
+        Command::Shrink(args) => control::shrink::run(&args),
         Command::Runs(command) => fuzz::runs::run(&command),
         Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -8,10 +8,10 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-use crate::store::{Run, StoreError, read};
+use crate::store::{Run, SCHEDULE, StoreError, read};
 
 /// What may be in a run. Anything else in a bundle is somebody else's.
-const PARTS: [&str; 4] = ["run.json", "report.json", "trace", "spec"];
+const PARTS: [&str; 5] = ["run.json", "report.json", "trace", "spec", SCHEDULE];
 
 /// More than this is not unpacked, so that a small file cannot fill a disk.
 const MOST_BYTES: u64 = 4 << 30;

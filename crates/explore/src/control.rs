@@ -149,6 +149,12 @@ impl Control {
         self.channel.execution(&self.outcome, ending)
     }
 
+    /// A directory for what the program leaves behind, which goes away with this. Its path is always as long, because the
+    /// length of what the program is told moves what lies in its memory.
+    pub fn directory(&self) -> &Path {
+        self.channel.directory.path()
+    }
+
     /// What the program wrote down about the last execution as a whole.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
@@ -181,9 +187,22 @@ impl Once {
     pub fn new(order: &Order, stop_before: Option<u64>, runtime: &Path, scratch: &Path) -> Result<Once, ControlError> {
         let channel = Channel::new(scratch)?;
         channel.ask(order, Mode::Once, stop_before)?;
-        let mut environment = channel.environment(runtime, None);
-        environment.extend(order.environment.iter().map(|(name, value)| (name.into(), value.into())));
-        Ok(Once { channel, environment })
+        let environment = channel.environment(runtime, None);
+        let once = Once { channel, environment };
+        once.tell(&order.environment)?;
+        Ok(once)
+    }
+
+    /// Changes the variables of the environment that the program finds once it has started. They reach it as they reach one
+    /// that serves, because where they lie in its memory must be the same.
+    pub fn tell(&self, environment: &[(String, String)]) -> Result<(), ControlError> {
+        let orders = written(environment)?;
+        fs::write(self.channel.path(ORDERS), orders).map_err(doing("the order for the program"))
+    }
+
+    /// See [`Control::directory`].
+    pub fn directory(&self) -> &Path {
+        self.channel.directory.path()
     }
 
     /// The variables that the program must see. What comes before it, such as a debugger, must not see them.
@@ -249,11 +268,8 @@ enum Answer {
 
 impl Server {
     fn order(&mut self, environment: &[(String, String)]) -> Result<(), ControlError> {
-        let lines: String = environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
-        let length = u32::try_from(lines.len()).map_err(|_| doing("the environment")(io::ErrorKind::FileTooLarge))?;
         // One write, so that the program never sees half of it.
-        let order = [&length.to_le_bytes(), lines.as_bytes()].concat();
-        self.orders.write_all(&order).map_err(doing("the program cannot be asked"))
+        self.orders.write_all(&written(environment)?).map_err(doing("the program cannot be asked"))
     }
 
     fn answer(&mut self, until: Instant) -> Result<Answer, ControlError> {
@@ -278,6 +294,13 @@ impl Server {
             }
         }
     }
+}
+
+/// An order, as it is written.
+fn written(environment: &[(String, String)]) -> Result<Vec<u8>, ControlError> {
+    let lines: String = environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let length = u32::try_from(lines.len()).map_err(|_| doing("the environment")(io::ErrorKind::FileTooLarge))?;
+    Ok([&length.to_le_bytes(), lines.as_bytes()].concat())
 }
 
 /// The directory that a program and its driver share. It goes away when this is dropped.

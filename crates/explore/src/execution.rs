@@ -1,7 +1,10 @@
 //! One execution under control: what is asked for, and what came of it.
 
-use schedule::channel::{Pending, Policy};
-use schedule::{Decision, Step};
+use schedule::channel::{Pending, Policy, Standing};
+use schedule::{Decision, Kind, Schedule, Step};
+use serde::{Deserialize, Serialize};
+
+use crate::program::{Blocked, Ended};
 
 /// What is asked of one execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,4 +88,93 @@ pub enum Ending {
     Diverged,
     /// It took too long, by the clock on the wall: a thread waits where nobody sees it, or computes.
     TimedOut,
+}
+
+/// How the schedule of a run was controlled. The decisions are in a file of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controlled {
+    /// What chose the schedule.
+    pub strategy: String,
+    /// Whether loads could read other stores than the last one, as C11 allows.
+    pub weak: bool,
+    /// Whether accesses without synchronization were steps too.
+    pub plain: bool,
+    /// What the runtime drew random numbers from.
+    pub seed: u64,
+    /// How many steps were made.
+    pub steps: u64,
+    /// How often another thread went on than the one that made the step before.
+    pub switches: usize,
+    /// A fingerprint of all steps, addresses and values included.
+    pub digest: String,
+    /// Whether it could be repeated in a process of its own, step by step.
+    pub repeats: bool,
+    /// The run that this one was made from, by making it smaller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smaller_than: Option<String>,
+}
+
+impl Execution {
+    /// What is kept about how it was controlled.
+    pub fn controlled(&self, strategy: &str, order: &Order) -> Controlled {
+        Controlled {
+            strategy: strategy.to_owned(),
+            weak: order.weak,
+            plain: order.plain,
+            seed: order.seed,
+            steps: self.steps.len() as u64,
+            switches: self.schedule().switches(),
+            digest: format!("{:016x}", self.digest),
+            repeats: false,
+            smaller_than: None,
+        }
+    }
+
+    /// All decisions.
+    pub fn schedule(&self) -> Schedule {
+        Schedule(self.decisions.clone())
+    }
+
+    /// How it ended, for people. `symbolize` says which lines places of the program are, the innermost first.
+    pub fn ended(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
+        match &self.ended {
+            Ending::Finished | Ending::Asleep | Ending::Diverged => Ended::Finished,
+            Ending::TimedOut => Ended::TimedOut,
+            Ending::Crashed { how, said } => {
+                let stacks = self.pending.iter().filter(|pending| pending.depth > 0);
+                let stack = stacks.flat_map(|pending| symbolize(stack(pending))).collect();
+                Ended::Crashed { how: how.clone(), said: said.clone(), stack }
+            }
+            Ending::Deadlock => self.stuck("nobody can go on", symbolize),
+            Ending::Livelock => self.stuck("threads go on, and nothing changes", symbolize),
+        }
+    }
+
+    fn stuck(&self, how: &str, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
+        let is_alive = |pending: &Pending| {
+            matches!(Standing::from_number(pending.standing), Some(Standing::Alive | Standing::Spinning))
+        };
+        let alive = self.pending.iter().enumerate().filter(|(_, pending)| is_alive(pending));
+        let threads = alive.map(|(thread, pending)| Blocked {
+            thread,
+            doing: doing(&pending.step),
+            stack: symbolize(stack(pending)),
+        });
+        Ended::Stuck { how: how.to_owned(), threads: threads.collect() }
+    }
+}
+
+fn stack(pending: &Pending) -> &[u64] {
+    &pending.stack[..(pending.depth as usize).min(pending.stack.len())]
+}
+
+/// What a thread is about to do, in words.
+fn doing(step: &Step) -> String {
+    let word = step.kind().map_or("does something unknown", Kind::word);
+    match (step.kind(), step.address) {
+        (Some(Kind::Join), _) => format!("{word} thread {}", (step.address & 0xffff) / 8),
+        (_, 0) => word.to_owned(),
+        (_, address) => format!("{word} {address:#x}"),
+    }
 }

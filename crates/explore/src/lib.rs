@@ -9,26 +9,29 @@
 //! many threads and operations, and records what it does. Nothing here knows what a specification is; whoever checks
 //! recordings hands in the report.
 
+pub mod audit;
 mod bundle;
 mod campaign;
 mod cause;
 mod control;
 mod coverage;
 mod execution;
+pub mod instrument;
 mod process;
 mod program;
 pub mod rr;
 mod runtime;
 mod shrink;
 mod store;
+pub mod strategy;
 
 pub use bundle::{pack, unpack};
 pub use campaign::{BadProfile, Campaign, Disturbance, Plan, counted, parse_range};
 pub use cause::{cause, without_numbers};
 pub use control::{Control, ControlError, Once};
 pub use coverage::{Coverage, Happened};
-pub use execution::{Ending, Execution, Order};
-pub use program::{Ended, Program, Ran};
+pub use execution::{Controlled, Ending, Execution, Order};
+pub use program::{Blocked, Ended, Program, Ran};
 pub use runtime::{NoRuntime, Runtime};
 pub use shrink::{Simplified, simplify};
-pub use store::{Environment, Run, Store, StoreError};
+pub use store::{Belongings, Environment, Run, Store, StoreError, schedule_of};

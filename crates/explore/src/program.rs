@@ -36,11 +36,33 @@ pub enum Ended {
         how: String,
         /// The last that it said.
         said: String,
+        /// Where it was, the innermost first. Known only under control.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        stack: Vec<String>,
+    },
+    /// Nobody could go on, or nobody got any further. Known only under control.
+    Stuck {
+        /// What was the matter.
+        how: String,
+        /// The threads that had not ended.
+        threads: Vec<Blocked>,
     },
     /// It was stopped when its time was over.
     TimedOut,
     /// It was stopped because somebody asked for it.
     Interrupted,
+}
+
+/// A thread that is stuck.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blocked {
+    /// Its number, in the order in which they were created; 0 is the one that runs `main`.
+    pub thread: usize,
+    /// What it is about to do.
+    pub doing: String,
+    /// Where it is, the innermost first.
+    pub stack: Vec<String>,
 }
 
 /// A run that is over.
@@ -99,7 +121,7 @@ impl Program {
             Some(Stopped::TimedOut) => Ended::TimedOut,
             Some(Stopped::Interrupted) => Ended::Interrupted,
             None if status.success() => Ended::Finished,
-            None => Ended::Crashed { how: how(status), said: last_words(&words_file, 0)? },
+            None => Ended::Crashed { how: how(status), stack: Vec::new(), said: last_words(&words_file, 0)? },
         };
         fs::remove_file(&words_file)?;
         Ok(Ran { ended, took: started.elapsed() })
@@ -131,7 +153,7 @@ mod tests {
             run("test $OMNILINK_SEED = 1 && test $OMNILINK_OPS = 3 && mkdir $OMNILINK_TRACE", long),
             Ended::Finished
         );
-        let crashed = |how: &str, said: &str| Ended::Crashed { how: how.into(), said: said.into() };
+        let crashed = |how: &str, said: &str| Ended::Crashed { how: how.into(), said: said.into(), stack: Vec::new() };
         assert_eq!(run("echo no >&2; exit 3", long), crashed("it ended with code 3", "no"));
         assert_eq!(run("kill -SEGV $$", long), crashed("it was ended by SIGSEGV", ""));
         assert_eq!(run("sleep 30", Duration::from_millis(50)), Ended::TimedOut);

@@ -4,6 +4,7 @@
 //!  target/omnilink/3f9c1a/run.json       what ran, how it ended, what came of it
 //!                         report.json    what the check found
 //!                         trace/         the recording
+//!                         schedule       the decisions, if its schedule was controlled
 //!                         spec/          the specification with all that belongs to it, as it was then
 //! ```
 
@@ -13,11 +14,17 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use schedule::Schedule;
+
 use crate::campaign::Plan;
+use crate::execution::Controlled;
 use crate::program::Ended;
 
 /// The name and version of the form of `run.json`.
 const SCHEMA: &str = "omnilink.run/1";
+
+/// The file that the decisions of a run are in.
+pub(crate) const SCHEDULE: &str = "schedule";
 
 /// A run, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,8 +50,24 @@ pub struct Run {
     pub verdict: Option<String>,
     /// Why, the same for runs that fail for the same reason.
     pub cause: Option<String>,
+    /// How its schedule was controlled; none if threads ran freely.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controlled: Option<Controlled>,
     /// Where it ran.
     pub environment: Environment,
+}
+
+/// All that is kept of a run besides what is said about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Belongings<'a> {
+    /// Where the recording is. It is moved.
+    pub trace: &'a Path,
+    /// What the check found.
+    pub report: Option<&'a report::Report>,
+    /// The specification: files, and what to call them.
+    pub spec: &'a [(PathBuf, String)],
+    /// The decisions, if the schedule was controlled.
+    pub schedule: Option<&'a Schedule>,
 }
 
 /// Where something ran.
@@ -132,6 +155,11 @@ impl Store {
         self.directory.join(id)
     }
 
+    /// Where what programs are controlled with is installed.
+    pub fn runtimes(&self) -> PathBuf {
+        self.directory.join(".runtime")
+    }
+
     /// A place for what is not kept yet, of this process alone.
     pub fn scratch(&self) -> PathBuf {
         self.directory.join(".scratch").join(std::process::id().to_string())
@@ -149,44 +177,36 @@ impl Store {
     }
 
     /// Keeps a run: moves its recording here, and writes down the rest. What cannot be kept whole is not kept.
-    pub fn keep(
-        &self,
-        run: &Run,
-        trace: &Path,
-        report: Option<&report::Report>,
-        spec: &[(PathBuf, String)],
-    ) -> Result<PathBuf, StoreError> {
-        self.write(run, trace, report, spec).inspect_err(|_| {
+    pub fn keep(&self, run: &Run, belongings: &Belongings<'_>) -> Result<PathBuf, StoreError> {
+        self.write(run, belongings).inspect_err(|_| {
             // The error is worth more than what else may go wrong.
             let _ = self.remove(&run.id);
         })
     }
 
-    fn write(
-        &self,
-        run: &Run,
-        trace: &Path,
-        report: Option<&report::Report>,
-        spec: &[(PathBuf, String)],
-    ) -> Result<PathBuf, StoreError> {
+    fn write(&self, run: &Run, belongings: &Belongings<'_>) -> Result<PathBuf, StoreError> {
+        let Belongings { trace, report, spec, schedule } = belongings;
         let directory = self.path(&run.id);
         let make = |path: &Path| fs::create_dir_all(path).map_err(|error| StoreError::file(path, error));
         make(&directory)?;
         let kept = directory.join("trace");
         if trace.exists() {
-            fs::rename(trace, &kept).map_err(|error| StoreError::file(&kept, error))?;
+            move_to(trace, &kept).map_err(|error| StoreError::file(&kept, error))?;
         }
         let write = |name: &str, text: String| {
             let path = directory.join(name);
             fs::write(&path, text).map_err(|error| StoreError::file(&path, error))
         };
         make(&directory.join("spec"))?;
-        for (file, name) in spec {
+        for (file, name) in *spec {
             let copy = directory.join("spec").join(name);
             fs::copy(file, &copy).map_err(|error| StoreError::file(file, error))?;
         }
         if let Some(report) = report {
             write("report.json", report.to_json())?;
+        }
+        if let Some(schedule) = schedule {
+            write(SCHEDULE, schedule.to_string())?;
         }
         // What comes last says that all of it is there.
         let text = serde_json::to_string_pretty(run).expect("a run is plain data");
@@ -268,6 +288,37 @@ impl Run {
     }
 }
 
+/// Moves a recording, also to another file system.
+fn move_to(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
+        moved => return moved,
+    }
+    if from.is_file() {
+        fs::copy(from, to)?;
+        return fs::remove_file(from);
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    fs::remove_dir_all(from)
+}
+
+/// The schedule of a run that is kept in this directory, if it has one.
+pub fn schedule_of(directory: &Path) -> Result<Option<Schedule>, StoreError> {
+    let path = directory.join(SCHEDULE);
+    match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::file(&path, error)),
+        Ok(text) => match text.parse() {
+            Ok(schedule) => Ok(Some(schedule)),
+            Err(why) => Err(StoreError::Damaged { path, why: format!("this is no schedule: {why}") }),
+        },
+    }
+}
+
 /// Reads a run where it belongs.
 fn read_in_place(path: &Path) -> Result<Run, StoreError> {
     let run = read(path)?;
@@ -317,6 +368,7 @@ pub(crate) mod tests {
             spec: "Queue.tla".into(),
             verdict: Some("rejected".into()),
             cause: Some("Dequeue: elem = Head(queue) is FALSE, Queue.tla:25".into()),
+            controlled: None,
             environment: Environment {
                 omnilink: "0.1.0".into(),
                 system: "Linux".into(),
@@ -335,7 +387,9 @@ pub(crate) mod tests {
             fs::write(trace.join("000.seg"), [7; 100]).unwrap();
             let spec = directory.join("Queue.tla");
             fs::write(&spec, "---- MODULE Queue ----\n====").unwrap();
-            store.keep(&run(id, began), &trace, None, &[(spec, "Queue.tla".into())]).unwrap();
+            let spec = [(spec, "Queue.tla".into())];
+            let belongings = Belongings { trace: &trace, report: None, spec: &spec, schedule: None };
+            store.keep(&run(id, began), &belongings).unwrap();
         }
         store
     }

@@ -544,8 +544,10 @@ struct Subject : operations::Defaults {{
     text + "};
 
 int main() {
-  Subject subject;
-  operations::run(omnilink::Plan::from_env(), subject);
+  omnilink::repeat([] {
+    Subject subject;
+    operations::run(omnilink::Plan::from_env(), subject);
+  });
 }
 "
 }

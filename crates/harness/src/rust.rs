@@ -503,7 +503,7 @@ fn main(plan: &Plan, names: &Names) -> String {
 #[rustfmt::skip] // Written by `omnilink gen rust`.
 mod operations;
 
-use omnilink_record::drive::Plan;
+use omnilink_record::drive::{{self, Plan}};
 ",
         plan.spec
     );
@@ -534,9 +534,11 @@ impl System for Subject {
     text + "}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Plan::from_env()?;
-    operations::run(&plan, &Subject)?;
-    Ok(())
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        operations::run(&plan, &Subject)?;
+        Ok(())
+    })
 }
 "
 }

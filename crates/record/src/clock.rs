@@ -14,12 +14,17 @@
 //! changes what a nanosecond is, not who came first. It is anchored to `CLOCK_MONOTONIC`, so that traces of several
 //! processes lie on one scale, but there the error of the rate shows: some microseconds after a second. Where intervals
 //! of different operating system processes are compared, set `OMNILINK_CLOCK=monotonic`.
+//!
+//! A program under control is not timed: one thread runs at a time, and the time is the number of the step. The call and
+//! the return of an operation are steps themselves, so each has a time of its own.
 
 use std::env;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+
+use crate::control::Hooks;
 
 /// A source of time that all processes of a recording share.
 #[derive(Clone, Debug)]
@@ -31,6 +36,7 @@ enum Source {
     Tsc(tsc::Scale),
     Monotonic,
     Manual(Arc<AtomicU64>),
+    Steps(Hooks),
 }
 
 /// A clock that stands still until it is set. For tests that need the same bytes each time.
@@ -55,9 +61,17 @@ impl From<ManualClock> for Clock {
     }
 }
 
+#[cfg(test)]
+impl From<Hooks> for Clock {
+    fn from(hooks: Hooks) -> Clock {
+        Clock(Source::Steps(hooks))
+    }
+}
+
 impl Clock {
     /// The best clock of this machine: the time stamp counter if processor and kernel vouch for it, `CLOCK_MONOTONIC`
-    /// elsewhere. `OMNILINK_CLOCK` chooses one: `tsc` or `monotonic`. If it is empty, it counts as not set.
+    /// elsewhere. `OMNILINK_CLOCK` chooses one: `tsc` or `monotonic`. If it is empty, it counts as not set. In a program
+    /// under control the time is the number of the step, whatever is chosen.
     ///
     /// The first call in a process takes some milliseconds, to measure how fast the counter runs.
     ///
@@ -65,7 +79,10 @@ impl Clock {
     ///
     /// If `OMNILINK_CLOCK` is neither, or asks for a counter that cannot be trusted.
     pub fn system() -> io::Result<Clock> {
-        Clock::chosen(&env::var_os("OMNILINK_CLOCK").unwrap_or_default(), Clock::tsc)
+        match Hooks::find() {
+            Some(hooks) => Ok(Clock(Source::Steps(hooks))),
+            None => Clock::chosen(&env::var_os("OMNILINK_CLOCK").unwrap_or_default(), Clock::tsc),
+        }
     }
 
     /// The clock that somebody wishes for, where `tsc` is the counter if it can be trusted.
@@ -79,13 +96,22 @@ impl Clock {
         }
     }
 
-    /// Which clock this is: `tsc`, `monotonic` or `manual`.
+    /// Which clock this is: `tsc`, `monotonic`, `manual` or `steps`.
     pub fn name(&self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Source::Tsc(_) => "tsc",
             Source::Monotonic => "monotonic",
             Source::Manual(_) => "manual",
+            Source::Steps(_) => "steps",
+        }
+    }
+
+    /// What its times count, as a manifest says it.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self.0 {
+            Source::Steps(_) => "steps",
+            _ => "ns",
         }
     }
 
@@ -124,23 +150,50 @@ impl Clock {
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
             Source::Tsc(_) => tsc::settle(),
-            _ => fence(),
+            other => slow_settle(other),
         }
     }
 
     /// A time after everything before.
     #[inline(always)]
     pub fn end(&self) -> u64 {
+        let end = self.late();
+        self.rest();
+        end
+    }
+
+    /// A time after everything before. What follows is part of recording until [`Clock::rest`] is called.
+    #[inline(always)]
+    pub(crate) fn late(&self) -> u64 {
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
             Source::Tsc(scale) => scale.nanoseconds(tsc::end()),
             other => slow_end(other),
         }
     }
+
+    /// Says that an end has been written down.
+    #[inline(always)]
+    pub(crate) fn rest(&self) {
+        if let Source::Steps(hooks) = &self.0 {
+            hooks.settle();
+        }
+    }
+}
+
+#[inline(never)]
+fn slow_settle(source: &Source) {
+    match source {
+        Source::Steps(hooks) => hooks.settle(),
+        _ => fence(),
+    }
 }
 
 #[inline(never)]
 fn slow_end(source: &Source) -> u64 {
+    if let Source::Steps(hooks) = source {
+        return hooks.back();
+    }
     fence();
     now(source)
 }
@@ -149,6 +202,7 @@ fn slow_end(source: &Source) -> u64 {
 fn now(source: &Source) -> u64 {
     match source {
         Source::Manual(time) => time.load(Ordering::SeqCst),
+        Source::Steps(hooks) => hooks.call(),
         _ => monotonic(),
     }
 }

@@ -8,6 +8,9 @@
 //! Generators are SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators). Thread `t` begins with
 //! the state `mix(seed) ^ mix(t + 1)`, where `mix(x)` is the first number drawn from the state `x`; the generator that
 //! disturbs begins with the complement of that state.
+//!
+//! In a program under control somebody else decides which thread goes on, so nothing disturbs the threads: they only meet
+//! at a gate that the others know of. Such a program can be run many times in one process; [`repeat`] is for that.
 
 use std::env;
 use std::ffi::OsString;
@@ -22,6 +25,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::control::Hooks;
 use crate::encode::Values;
 use crate::operation::{Begun, Call};
 use crate::recorder::{json_string, Action, Pending, Process, Recorder};
@@ -163,6 +167,45 @@ impl fmt::Display for Perturbation {
     }
 }
 
+/// Runs `body` once, or, in a program under control, as often as it is asked for. `body` makes a system of its own, reads
+/// its plan from the environment, which is another one each time, and runs it.
+///
+/// ```no_run
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use omnilink_record::drive::{self, Plan};
+/// use omnilink_record::Action;
+///
+/// static ADD: Action = Action::new("Add", &[], &["before"]);
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     drive::repeat(|| {
+///         let (plan, counter) = (Plan::from_env()?, AtomicU64::new(0));
+///         drive::run(&plan, &counter, |_, _| (), |counter, (), client| {
+///             let call = client.call(&ADD, ());
+///             let before = counter.fetch_add(1, Ordering::SeqCst);
+///             call.done((before,));
+///         })?;
+///         Ok(())
+///     })
+/// }
+/// ```
+///
+/// # Errors
+///
+/// The first one of `body`, which is not run again then.
+pub fn repeat<E>(mut body: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+    match Hooks::find() {
+        None => body(),
+        Some(hooks) => {
+            while hooks.next() {
+                body()?;
+            }
+            Ok(())
+        }
+    }
+}
+
 /// Runs `step` as often as the plan says on each of its threads, after all of them have made what they keep for
 /// themselves with `session`. The threads are the processes `0`, `1`, and so on of the trace.
 ///
@@ -179,21 +222,26 @@ pub fn run<S: Sync, L>(
     session: impl Fn(&S, usize) -> L + Sync,
     step: impl Fn(&S, &mut L, &mut Client) + Sync,
 ) -> io::Result<()> {
+    let hooks = Hooks::find();
+    let perturbation = if hooks.is_some() { Perturbation::default() } else { plan.perturbation.clone() };
     let meta = [
         ("seed", plan.seed.to_string()),
         ("threads", plan.threads.to_string()),
         ("operations", plan.operations.to_string()),
-        ("perturb", json_string(&plan.perturbation.to_string())),
+        ("perturb", json_string(&perturbation.to_string())),
     ];
     let recorder = Recorder::with_manifest(&plan.trace, Clock::system()?, &meta)?;
-    let clients = (0..plan.threads).map(|thread| Client::new(plan, thread, recorder.process(&thread.to_string())?));
-    let clients = clients.collect::<io::Result<Vec<Client>>>()?;
-    let (gate, is_over) = (Gate::new(plan.threads), AtomicBool::new(false));
+    let client = |thread: usize| {
+        let process = recorder.process(&thread.to_string())?;
+        Ok(Client::new(plan, thread, process, perturbation.clone()))
+    };
+    let clients = (0..plan.threads).map(client).collect::<io::Result<Vec<Client>>>()?;
+    let (gate, is_over) = (Gate::new(plan.threads, hooks), AtomicBool::new(false));
     // Made before any thread is, so that those of threads that cannot be started are dropped, and nobody waits for them.
     let entries: Vec<Entry<'_>> = (0..plan.threads).map(|_| Entry(&gate)).collect();
     thread::scope(|scope| {
         let _over = Over(&is_over); // Also when a thread cannot be started: the crowd must not wait forever.
-        for _ in 0..plan.perturbation.crowd {
+        for _ in 0..perturbation.crowd {
             let burn = || {
                 while !is_over.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
@@ -202,9 +250,9 @@ pub fn run<S: Sync, L>(
             thread::Builder::new().spawn_scoped(scope, burn)?;
         }
         let threads = clients.into_iter().zip(entries).map(|(mut client, entry)| {
-            let (session, step) = (&session, &step);
+            let (session, step, is_pinned) = (&session, &step, perturbation.pin);
             let work = move || {
-                if plan.perturbation.pin {
+                if is_pinned {
                     pin(client.thread);
                 }
                 let mut local = session(system, client.thread);
@@ -212,6 +260,7 @@ pub fn run<S: Sync, L>(
                 for _ in 0..plan.operations {
                     step(system, &mut local, &mut client);
                 }
+                client // What clients share is given back by one thread: to the system, that is nothing.
             };
             thread::Builder::new().spawn_scoped(scope, work)
         });
@@ -237,14 +286,15 @@ impl Drop for Over<'_> {
 /// Lets all threads begin at once.
 struct Gate {
     waiting: AtomicUsize,
+    control: Option<(Hooks, usize)>, // If the program is under control, and how many threads there are.
 }
 
 /// One thread's place at the gate. Dropped, also by a panic, the others do not wait for it.
 struct Entry<'a>(&'a Gate);
 
 impl Gate {
-    fn new(threads: usize) -> Gate {
-        Gate { waiting: AtomicUsize::new(threads) }
+    fn new(threads: usize, hooks: Option<Hooks>) -> Gate {
+        Gate { waiting: AtomicUsize::new(threads), control: hooks.map(|hooks| (hooks, threads)) }
     }
 }
 
@@ -252,7 +302,7 @@ impl Entry<'_> {
     fn wait(self) {
         let gate = self.0;
         drop(self);
-        while gate.waiting.load(Ordering::Acquire) > 0 {
+        while gate.control.is_none() && gate.waiting.load(Ordering::Acquire) > 0 {
             thread::yield_now();
         }
     }
@@ -260,7 +310,10 @@ impl Entry<'_> {
 
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+        match self.0.control {
+            Some((hooks, threads)) => hooks.gate(threads),
+            None => drop(self.0.waiting.fetch_sub(1, Ordering::AcqRel)),
+        }
     }
 }
 
@@ -275,10 +328,10 @@ pub struct Client {
 }
 
 impl Client {
-    fn new(plan: &Plan, thread: usize, process: Process) -> io::Result<Client> {
+    fn new(plan: &Plan, thread: usize, process: Process, perturbation: Perturbation) -> Client {
         let draw = Draw::new(plan.seed, thread, plan.threads);
         let disturb = Draw { state: !draw.state, ..draw.clone() };
-        Ok(Client { process, draw, disturb, perturbation: plan.perturbation.clone(), thread })
+        Client { process, draw, disturb, perturbation, thread }
     }
 
     /// Publishes that a call begins, after the thread has perhaps been disturbed.

@@ -56,6 +56,7 @@
 #![cfg(unix)]
 
 mod clock;
+mod control;
 pub mod drive;
 mod encode;
 mod operation;

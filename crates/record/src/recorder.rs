@@ -115,7 +115,7 @@ impl Recorder {
             let message = format!("`{}` holds a trace already; remove it, or record elsewhere", directory.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
-        fs::write(directory.join("manifest.json"), manifest(meta)).map_err(at)?;
+        fs::write(directory.join("manifest.json"), manifest(clock.unit(), meta)).map_err(at)?;
         let names = Mutex::new(Vec::new());
         Ok(Recorder { shared: Arc::new(Shared { directory: directory.to_owned(), clock, names }) })
     }
@@ -389,7 +389,7 @@ impl Pending<'_> {
     fn end(&self) -> u64 {
         let end = match self.end {
             Some(end) => end,
-            None => self.process.clock.end(),
+            None => self.process.clock.late(),
         };
         end.max(self.start)
     }
@@ -451,6 +451,7 @@ impl Process {
         self.is_open = false;
         self.time = end;
         self.floor = end.0;
+        self.clock.rest();
     }
 }
 
@@ -486,10 +487,10 @@ fn string(cursor: &mut Cursor, text: &str) {
     cursor.bytes(text.as_bytes());
 }
 
-fn manifest(meta: &[(&str, String)]) -> String {
+fn manifest(unit: &str, meta: &[(&str, String)]) -> String {
     let notes: Vec<String> = meta.iter().map(|(key, value)| format!("{}: {value}", json_string(key))).collect();
     let notes = if notes.is_empty() { String::new() } else { format!(", \"meta\": {{{}}}", notes.join(", ")) };
-    format!("{{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"{notes}}}\n")
+    format!("{{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"{unit}\"{notes}}}\n")
 }
 
 pub(crate) fn json_string(text: &str) -> String {
@@ -510,6 +511,7 @@ pub(crate) fn json_string(text: &str) -> String {
 mod tests {
     use std::panic::{catch_unwind, AssertUnwindSafe};
 
+    use crate::control::fake;
     use crate::ManualClock;
 
     use super::*;
@@ -546,11 +548,42 @@ mod tests {
         });
     }
 
+    /// What `work` tells a runtime. Whatever comes after a call or a return and before `settle` is no step.
+    fn check_told(work: impl FnOnce(&mut Process)) -> String {
+        let directory = tempfile::tempdir().unwrap();
+        let recorder = Recorder::with_clock(directory.path(), fake::hooks()).unwrap();
+        let manifest = fs::read_to_string(directory.path().join("manifest.json")).unwrap();
+        assert!(manifest.contains("\"clock\": \"steps\""), "{manifest}");
+        work(&mut recorder.process("p").unwrap());
+        fake::told()
+    }
+
+    #[test]
+    fn steps_of_a_recorder_are_calls_and_returns() {
+        insta::assert_snapshot!(
+            check_told(|process| (0..2).for_each(|_| process.call(&GET, (1,)).done((2,)))),
+            @"call settle return settle call settle return settle"
+        );
+        insta::assert_snapshot!(
+            check_told(|process| process.call(&GET, (1,)).done_as(&GET, (2,), (3,))),
+            @"call settle return settle"
+        );
+        insta::assert_snapshot!(check_told(|process| process.call(&GET, (1,)).failed()), @"call settle return settle");
+        insta::assert_snapshot!(check_told(|process| drop(process.call(&GET, (1,)))), @"call settle");
+        let refine = |process: &mut Process| {
+            let mut call = process.call(&GET, (1,));
+            call.refine_start();
+            call.refine_end();
+            call.done((2,));
+        };
+        insta::assert_snapshot!(check_told(refine), @"call settle call settle return settle settle");
+    }
+
     #[test]
     fn manifests_are_json() {
-        assert_eq!(manifest(&[]), "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"}\n");
+        assert_eq!(manifest("ns", &[]), "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"}\n");
         let meta = [("seed", "7".to_owned()), ("a\"b", json_string("\\ \n é"))];
         let expected = r#", "meta": {"seed": 7, "a\"b": "\\ \u000a é"}}"#;
-        assert!(manifest(&meta).ends_with(&format!("{expected}\n")), "{}", manifest(&meta));
+        assert!(manifest("steps", &meta).ends_with(&format!("{expected}\n")), "{}", manifest("steps", &meta));
     }
 }

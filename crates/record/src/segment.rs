@@ -24,7 +24,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::unix::io::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::Ordering;
 
 /// The first bytes of every segment, and the version of the format.
 const MAGIC: &[u8; 9] = b"\x89OMNISEG\x01";
@@ -373,14 +373,36 @@ impl Cursor {
     /// `next` is behind the start of the record, and at least one byte of the file follows.
     #[inline(always)]
     unsafe fn publish(&mut self, first: u8) {
-        let start = self.start() as *const AtomicU8;
-        // SAFETY: the caller says that both bytes are in the mapping. A byte is always aligned, and nobody in this process
-        // reads it; readers in others see it atomically. The segment is ours, as in `start`.
+        let start = self.start();
+        // SAFETY: the caller says that both bytes are in the mapping. The segment is ours, as in `start`.
         unsafe {
             *self.next = 0;
-            (*start).store(first, Ordering::Release);
+            store_last(start, first);
             (*self.segment).start = self.next;
         }
+    }
+}
+
+/// Stores a byte that nobody in this process reads, after everything that was stored before.
+///
+/// On x86-64 stores become visible in the order in which they are made, so the compiler is all that has to be told. An
+/// atomic store would be the same instruction, but one that a program under control counts as a step of its own.
+///
+/// # Safety
+///
+/// The byte is in the mapping of a segment that is ours.
+#[inline(always)]
+unsafe fn store_last(to: *mut u8, byte: u8) {
+    // SAFETY: the caller says so.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::sync::atomic::compiler_fence(Ordering::Release);
+        ptr::write_volatile(to, byte);
+    }
+    // SAFETY: the caller says so; a byte is always aligned, and readers in other processes see it atomically.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe {
+        (*(to as *const std::sync::atomic::AtomicU8)).store(byte, Ordering::Release);
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct Slot {
     lets_go_first: Cell<u64>,
     pub(crate) spin: UnsafeCell<Spin>,
     pub(crate) handle: Cell<pthread_t>,
+    /// What the kernel calls it.
+    pub(crate) task: Cell<libc::pid_t>,
     pub(crate) is_detached: Cell<bool>,
     pub(crate) is_joined: Cell<bool>,
     /// Signals that came, as bits, whose handlers are still to be called.
@@ -65,6 +67,7 @@ impl Slot {
             lets_go_first: Cell::new(0),
             spin: UnsafeCell::new(Spin::new()),
             handle: Cell::new(0),
+            task: Cell::new(0),
             is_detached: Cell::new(false),
             is_joined: Cell::new(false),
             signals: AtomicU64::new(0),
@@ -104,9 +107,8 @@ struct Shared {
     skipped: Cell<u64>,
     /// How often those who spin have looked again without a change.
     rounds: Cell<u32>,
-    /// A detached thread that is about to end for real. Whoever runs next waits for that, because its memory is used
-    /// again only then.
-    ending: Cell<Option<pthread_t>>,
+    /// A thread that is about to end for real. Whoever runs next waits for that, because it still gives memory back.
+    ending: Cell<Option<usize>>,
     is_plain: Cell<bool>,
     is_weak: Cell<bool>,
 }
@@ -206,6 +208,11 @@ pub(crate) fn now() -> u64 {
     SHARED.skipped.get() + CHANNEL.outcome().steps * STEP_TIME
 }
 
+/// Lets time pass without a step.
+pub(crate) fn advance(nanoseconds: u64) {
+    SHARED.skipped.set(SHARED.skipped.get().saturating_add(nanoseconds));
+}
+
 /// How many steps were made.
 pub(crate) fn steps() -> u64 {
     CHANNEL.outcome().steps
@@ -240,6 +247,7 @@ pub(crate) fn begin() {
     interpose::begin(&settings);
     weak::begin();
     CHANNEL.outcome().threads = 1;
+    CHANNEL.outcome().base = crate::start::base();
     IS_CONTROLLED.store(true, Ordering::Relaxed);
 }
 
@@ -359,10 +367,8 @@ pub(crate) fn leave() {
     visible(Step { kind: Kind::Exit as u8, address: thread_object(me as u8), size: 8, ..NOTHING });
     let slot = slot(me);
     slot.standing.set(Standing::Ended);
-    if slot.is_detached.get() {
-        slot.is_joined.set(true);
-        SHARED.ending.set(Some(slot.handle.get()));
-    }
+    slot.is_joined.set(slot.is_detached.get());
+    SHARED.ending.set(Some(me));
     let was_last = is_alone();
     ME.set(usize::MAX);
     // If nobody is left, the C library ends the process.
@@ -555,9 +561,8 @@ fn wait(me: usize) {
         stack::capture(me);
         pass(&slot(me).gate);
     }
-    if let Some(handle) = SHARED.ending.take() {
-        // SAFETY: the thread is ours, joinable for real, and on its way out; nobody else joins it.
-        unsafe { crate::real::pthread_join(handle, std::ptr::null_mut()) };
+    if let Some(thread) = SHARED.ending.take() {
+        interpose::thread::wait_for_end(thread);
     }
 }
 

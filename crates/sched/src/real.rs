@@ -3,17 +3,25 @@
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use libc::{pthread_attr_t, pthread_cond_t, pthread_mutex_t, pthread_t, timespec};
+use libc::{
+    clockid_t, pthread_attr_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, pthread_t, timespec, timeval,
+    useconds_t,
+};
 
 /// What a thread runs.
 pub(crate) type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 /// What a program runs.
 pub(crate) type Main = extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
-/// Where the next definition of a function is.
-fn find(name: &CStr) -> usize {
-    // SAFETY: the name ends with a zero.
-    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+/// Where the next definition of a function is. Of some there are two, and the one that was there first is another one.
+fn find(name: &CStr, version: Option<&CStr>) -> usize {
+    // SAFETY: names and versions end with a zero.
+    let address = unsafe {
+        match version {
+            Some(version) => libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()),
+            None => libc::dlsym(libc::RTLD_NEXT, name.as_ptr()),
+        }
+    };
     if address.is_null() {
         crate::stack::fail(&["the C library has no function `", &name.to_string_lossy(), "`"]);
     }
@@ -22,7 +30,7 @@ fn find(name: &CStr) -> usize {
 
 /// Declares functions that are looked up when they are first called.
 macro_rules! functions {
-    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $(as $version:literal)?;)*) => {
         $(
             /// The C library's function.
             ///
@@ -35,7 +43,8 @@ macro_rules! functions {
                 let mut address = ADDRESS.load(Ordering::Relaxed);
                 if address == 0 {
                     let name = concat!(stringify!($name), "\0");
-                    address = find(CStr::from_bytes_with_nul(name.as_bytes()).unwrap_or_default());
+                    let version = None$(.or(Some($version)))?;
+                    address = find(CStr::from_bytes_with_nul(name.as_bytes()).unwrap_or_default(), version);
                     ADDRESS.store(address, Ordering::Relaxed);
                 }
                 // SAFETY: the function of this name has this type, which the C library's headers say.
@@ -62,7 +71,28 @@ functions! {
     fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: c_int, until: *const timespec) -> c_int;
     fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int;
-    fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
     fn free(start: *mut c_void);
+    fn pthread_cond_init(condition: *mut pthread_cond_t, attributes: *const pthread_condattr_t) -> c_int as c"GLIBC_2.3.2";
+    fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int as c"GLIBC_2.3.2";
+    fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int as c"GLIBC_2.3.2";
+    fn pthread_cond_timedwait(
+        condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec,
+    ) -> c_int as c"GLIBC_2.3.2";
+    fn pthread_cond_clockwait(
+        condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec,
+    ) -> c_int;
+    fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int as c"GLIBC_2.3.2";
+    fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int as c"GLIBC_2.3.2";
+    fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
+    fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int;
+    fn time(time: *mut libc::time_t) -> libc::time_t;
+    fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int;
+    fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int;
+    fn usleep(time: useconds_t) -> c_int;
+    fn sleep(time: u32) -> u32;
+    fn sched_yield() -> c_int;
+    fn gettid() -> libc::pid_t;
+    fn getrandom(buffer: *mut c_void, length: usize, flags: u32) -> isize;
+    fn getentropy(buffer: *mut c_void, length: usize) -> c_int;
     fn syscall(number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long) -> c_long;
 }

@@ -10,8 +10,9 @@
 //! ([`next`]): then the child answers, and reads the next order itself. A child dies with one order that was not answered,
 //! whatever happens to it, and the parent answers that.
 
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 use schedule::channel::{ANSWERS, End, Mode, ORDERS, Outcome, VARIABLE};
 
@@ -54,30 +55,46 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
         fail(&[&why]);
     }
     check_interposition();
+    let open = |name: &str, how: c_int| {
+        let path = CString::new([directory, "/", name].concat()).unwrap_or_default();
+        // SAFETY: the path ends with a zero.
+        let file = unsafe { libc::open(path.as_ptr(), how | libc::O_CLOEXEC) };
+        if file < 0 {
+            fail(&["the pipe `", name, "` cannot be opened"]);
+        }
+        file
+    };
     if CHANNEL.settings().mode == Mode::Serve as u32 {
-        let open = |name: &str, how: c_int| {
-            let path = CString::new([directory, "/", name].concat()).unwrap_or_default();
-            // SAFETY: the path ends with a zero.
-            let file = unsafe { libc::open(path.as_ptr(), how | libc::O_CLOEXEC) };
-            if file < 0 {
-                fail(&["the pipe `", name, "` cannot be opened"]);
-            }
-            file
-        };
         ANSWERS_OUT.store(open(ANSWERS, libc::O_WRONLY), Ordering::Relaxed);
-        ORDERS_IN.store(open(ORDERS, libc::O_RDONLY), Ordering::Relaxed);
     }
+    ORDERS_IN.store(open(ORDERS, libc::O_RDONLY), Ordering::Relaxed);
     // What the program starts is not controlled.
     for name in [c"LD_PRELOAD", c"OMNILINK_SCHED"] {
         // SAFETY: there is one thread, and the names end with a zero.
         unsafe { libc::unsetenv(name.as_ptr()) };
     }
+    // SAFETY: our function is called with each object that is loaded, the program first.
+    unsafe { libc::dl_iterate_phdr(Some(note_base), std::ptr::null_mut()) };
     interpose::thread::prepare();
     IS_ASKED.store(true, Ordering::Relaxed);
     // What is initialized before `main` runs under control too, so that locks are known.
     baton::begin();
     // SAFETY: a function that is called in children.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+}
+
+/// Where the program is mapped.
+static BASE: AtomicUsize = AtomicUsize::new(0);
+
+/// See [`BASE`].
+pub(crate) fn base() -> u64 {
+    BASE.load(Ordering::Relaxed) as u64
+}
+
+unsafe extern "C" fn note_base(object: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
+    // SAFETY: the linker describes an object.
+    BASE.store(unsafe { (*object).dlpi_addr } as usize, Ordering::Relaxed);
+    1
 }
 
 /// # Safety
@@ -151,7 +168,7 @@ extern "C" fn forked() {
 static IS_SERVING: AtomicBool = AtomicBool::new(false);
 
 /// The program's own `main`.
-static MAIN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+static MAIN: AtomicUsize = AtomicUsize::new(0);
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn __libc_start_main(
@@ -185,7 +202,8 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
             }
             serve();
         } else {
-            baton::begin();
+            read_order();
+            obey();
         }
     }
     main(count, arguments, variables)
@@ -200,10 +218,7 @@ fn serve() {
         let child = baton::inside(|| unsafe { libc::fork() });
         IS_SERVING.store(false, Ordering::Relaxed);
         match child {
-            0 => {
-                baton::begin();
-                return;
-            }
+            0 => return obey(),
             -1 => fail(&["it cannot fork: ", &std::io::Error::last_os_error().to_string()]),
             _ => {
                 let mut status = 0;
@@ -218,13 +233,36 @@ fn serve() {
     }
 }
 
-/// Reads an order, and sets what it says in the environment. Ends the process if there are no more.
+/// The last order. It is not on the heap, because a process that serves must look the same before every execution.
+struct Latest(UnsafeCell<[u8; LONGEST]>, AtomicUsize);
+
+// SAFETY: it is touched by the only thread there is.
+unsafe impl Sync for Latest {}
+
+/// More than anybody says.
+const LONGEST: usize = 1 << 16;
+
+static LATEST: Latest = Latest(UnsafeCell::new([0; LONGEST]), AtomicUsize::new(0));
+
+/// Reads an order. Ends the process if there are no more.
 fn read_order() {
     let file = ORDERS_IN.load(Ordering::Relaxed);
     let mut length = [0; 4];
     read_exact(file, &mut length);
-    let mut text = vec![0; u32::from_le_bytes(length) as usize];
-    read_exact(file, &mut text);
+    let length = u32::from_le_bytes(length) as usize;
+    // SAFETY: there is one thread, and nobody else has it.
+    let text = unsafe { &mut *LATEST.0.get() };
+    if length > text.len() {
+        fail(&["the environment of an execution is too long"]);
+    }
+    read_exact(file, &mut text[..length]);
+    LATEST.1.store(length, Ordering::Relaxed);
+}
+
+/// Begins the execution that was asked for: sets what the order says in the environment.
+fn obey() {
+    // SAFETY: as above.
+    let text = unsafe { &(&*LATEST.0.get())[..LATEST.1.load(Ordering::Relaxed)] };
     for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         let mut parts = line.splitn(2, |&byte| byte == b'=');
         let mut part = || CString::new(parts.next().unwrap_or_default()).unwrap_or_default();
@@ -232,6 +270,7 @@ fn read_order() {
         // SAFETY: strings that end with a zero; there is one thread.
         unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
     }
+    baton::begin();
 }
 
 fn read_exact(file: c_int, mut into: &mut [u8]) {
@@ -260,7 +299,7 @@ pub(crate) fn next() -> bool {
     if is_first || !baton::is_controlled() {
         return is_first;
     }
-    let is_serving = ORDERS_IN.load(Ordering::Relaxed) >= 0;
+    let is_serving = ANSWERS_OUT.load(Ordering::Relaxed) >= 0;
     if !is_serving || baton::me() != 0 || !baton::is_alone() {
         return false;
     }
@@ -269,7 +308,7 @@ pub(crate) fn next() -> bool {
     CHANNEL.outcome().flags |= Outcome::BATCH;
     answer();
     read_order();
-    baton::begin();
+    obey();
     true
 }
 

@@ -98,7 +98,7 @@ pub enum Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Mode {
-    /// It runs once, with the settings that are in the file when it starts, and answers nothing.
+    /// It runs once, with the order that is in [`ORDERS`], a file, when it starts, and answers nothing.
     Once,
     /// It waits for orders before `main`, and forks for each.
     Serve,

@@ -27,5 +27,5 @@ pub use constants::Harvest;
 pub use explain::{Teller, explain, explain_violation, operation};
 pub use export::{Export, Exported, INVARIANT, export};
 pub use problem::Problem;
-pub use settings::{BadSettings, Feed, Harness, Mapping, Outcomes, Profile, Settings, Values};
+pub use settings::{BadSettings, Controlled, Feed, Harness, Mapping, Outcomes, Profile, Settings, Values};
 pub use spec::{Fault, TraceSpec, TraceState};

@@ -42,6 +42,9 @@ pub struct Harness {
     pub build: Vec<String>,
     /// The command that runs it once, beside this file.
     pub run: Vec<String>,
+    /// The same for the program that is built so that its threads can be controlled, where that cannot be told from the
+    /// rest.
+    pub controlled: Option<Controlled>,
     /// Actions of the specification that it leaves out.
     pub unsupported: Vec<String>,
     /// How often each call is drawn, compared with the others: once if it does not say.
@@ -50,6 +53,18 @@ pub struct Harness {
     pub values: BTreeMap<String, Values>,
     /// What one call of the system is, where reading the actions does not tell.
     pub calls: BTreeMap<String, Outcomes>,
+}
+
+/// How a harness is built and run whose threads are controlled.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controlled {
+    /// The command that builds it, with `CC`, `CXX` and the flags for Rust as they must be; that of the harness if it
+    /// does not say.
+    #[serde(default)]
+    pub build: Vec<String>,
+    /// The command that runs it.
+    pub run: Vec<String>,
 }
 
 /// Where the values of an argument come from.
@@ -177,6 +192,9 @@ mod tests {
             unsupported = ["Compact"]
             weights = { Enqueue = 3 }
             values = { "Enqueue.elem" = "fresh", "Enqueue.kind" = ["a", "b"] }
+            [harness.controlled]
+            build = ["make", "controlled"]
+            run = ["./controlled"]
             [harness.calls.Dequeue]
             results = ["elem"]
             outcomes = ["Dequeue", "DequeueEmpty"]
@@ -192,6 +210,7 @@ mod tests {
         assert_eq!(settings.mapping("enq").fields["value"], "elem");
         assert_eq!(settings.mapping("deq"), Mapping::default());
         assert_eq!(settings.harness.values["Enqueue.elem"], Values::Rule("fresh".into()));
+        assert_eq!(settings.harness.controlled.as_ref().unwrap().run, ["./controlled"]);
         assert_eq!(settings.harness.calls["Dequeue"].outcomes, ["Dequeue", "DequeueEmpty"]);
         assert_eq!(settings.profile["ci"].threads.as_deref(), Some("2..4"));
         assert_eq!(Settings::parse("").unwrap(), Settings::default());

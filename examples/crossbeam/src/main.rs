@@ -17,23 +17,26 @@ static DEQUEUE: Action = Action::new("dequeue", &[], &["value"]);
 const CAPACITY: usize = 2;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let plan = Plan::from_env()?;
-    match env::args().nth(1).as_deref() {
-        Some("array") => {
-            let queue = ArrayQueue::new(CAPACITY);
-            run(&plan, |value| queue.push(value).is_ok(), || queue.pop())?;
+    let which = env::args().nth(1).unwrap_or_default();
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        match &*which {
+            "array" => {
+                let queue = ArrayQueue::new(CAPACITY);
+                run(&plan, |value| queue.push(value).is_ok(), || queue.pop())?;
+            }
+            "seg" => {
+                let queue = SegQueue::new();
+                let push = |value| {
+                    queue.push(value);
+                    true
+                };
+                run(&plan, push, || queue.pop())?;
+            }
+            _ => return Err("it needs a queue: `array` or `seg`".into()),
         }
-        Some("seg") => {
-            let queue = SegQueue::new();
-            let push = |value| {
-                queue.push(value);
-                true
-            };
-            run(&plan, push, || queue.pop())?;
-        }
-        _ => return Err("it needs a queue: `array` or `seg`".into()),
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Puts values in and takes them out, each as often as the other.

@@ -17,8 +17,10 @@ type Map = DashMap<u64, i64>;
 const KEYS: u64 = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    drive::run(&Plan::from_env()?, &Map::new(), |_, _| (), |map, (), client| step(map, client))?;
-    Ok(())
+    drive::repeat(|| {
+        drive::run(&Plan::from_env()?, &Map::new(), |_, _| (), |map, (), client| step(map, client))?;
+        Ok(())
+    })
 }
 
 fn step(map: &Map, client: &mut Client) {

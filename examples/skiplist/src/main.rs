@@ -23,21 +23,24 @@ static REMOVE: Action = Action::new("Remove", &["key"], &["value"]);
 const KEYS: u64 = 2;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    match env::args().nth(1).as_deref() {
-        Some("insert-get") => run(&SkipMap::new(), insert_get)?,
-        Some("remove") => run(&SkipMap::new(), remove)?,
-        Some("locked") => run(&Locked::default(), |map, client| match client.draw().below(2) {
-            0 => insert_get(map, client),
-            _ => remove(map, client),
-        })?,
-        _ => return Err("it needs a workload: `insert-get`, `remove` or `locked`".into()),
-    }
-    Ok(())
+    let workload = env::args().nth(1).unwrap_or_default();
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        match &*workload {
+            "insert-get" => run(&plan, &SkipMap::new(), insert_get)?,
+            "remove" => run(&plan, &SkipMap::new(), remove)?,
+            "locked" => run(&plan, &Locked::default(), |map, client| match client.draw().below(2) {
+                0 => insert_get(map, client),
+                _ => remove(map, client),
+            })?,
+            _ => return Err("it needs a workload: `insert-get`, `remove` or `locked`".into()),
+        }
+        Ok(())
+    })
 }
 
-fn run<M: Map>(map: &M, step: impl Fn(&M, &mut Client) + Sync) -> io::Result<()> {
-    let plan = Plan::from_env().map_err(io::Error::other)?;
-    drive::run(&plan, map, |_, _| (), |map, (), client| step(map, client))
+fn run<M: Map>(plan: &Plan, map: &M, step: impl Fn(&M, &mut Client) + Sync) -> io::Result<()> {
+    drive::run(plan, map, |_, _| (), |map, (), client| step(map, client))
 }
 
 fn insert_get(map: &impl Map, client: &mut Client) {

@@ -9,6 +9,7 @@ use explore::{Disturbance, parse_range};
 
 use crate::args::{Output, Progress};
 use crate::check::output::Extra;
+use crate::control::args::{How, Scheduling};
 
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
@@ -44,7 +45,15 @@ pub(crate) struct FuzzArgs {
     #[arg(long)]
     pub(crate) seed: Option<u64>,
 
-    /// What may disturb threads: any of none, yield, nap, pin and crowd, with commas between them.
+    /// What decides who runs. If not given, it is `random` if the harness can be built so that it can be controlled, and
+    /// `free` if not.
+    #[arg(long, value_name = "HOW")]
+    pub(crate) schedule: Option<How>,
+
+    #[command(flatten)]
+    pub(crate) scheduling: Scheduling,
+
+    /// What may disturb threads that run freely: any of none, yield, nap, pin and crowd, with commas between them.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = disturbance)]
     pub(crate) perturb: Option<Vec<Disturbance>>,
 

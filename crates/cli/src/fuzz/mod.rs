@@ -6,6 +6,7 @@
 pub(crate) mod args;
 pub(crate) mod runs;
 mod tally;
+mod tier;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use explore::{Campaign, Coverage, Ended, Environment, Plan, Program, Ran, Run, Store, counted};
+use explore::{
+    Belongings, Campaign, Control, Controlled, Coverage, Ended, Ending, Environment, Execution, Order, Plan, Program, Ran,
+    Run, Store, counted,
+};
 use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
 use judge::{Case, Failed, InputError, Judge, SETTINGS};
@@ -27,7 +31,9 @@ use crate::complain;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use args::{FuzzArgs, Keep};
+pub(crate) use tally::failure_of;
 use tally::{Kind, Problem, Seen, Tally};
+use tier::{Explored, Tier};
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
     limits::catch_interrupts();
@@ -55,6 +61,8 @@ struct Recorded {
     ran: Ran,
     began: u64,
     trace: PathBuf,
+    /// What was asked for and what was decided, if that was controlled.
+    decided: Option<(Order, Execution)>,
 }
 
 impl Recorded {
@@ -117,22 +125,37 @@ fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
 impl Fuzz<'_> {
     fn run(&self) -> Result<Exit, Exit> {
         self.clear()?;
-        self.build()?;
-        let probed = self.probe_rr();
+        let tier = self.choose_tier();
         self.clear()?;
-        probed?;
-        self.announce();
+        let tier = tier?;
+        let campaign = self.suited(&tier);
+        self.announce(&campaign, &tier);
+        let mut control = match &tier {
+            Tier::Controlled { harness, .. } => {
+                let started = harness.start();
+                Some(started.map_err(|error| complain("the harness", &InputError::new(error)))?)
+            }
+            _ => None,
+        };
         let started = Instant::now();
         let is_over = AtomicBool::new(false);
         let (recorded, to_check) = sync_channel(1);
         let (tally, recording) = std::thread::scope(|scope| {
-            let checking = scope.spawn(|| self.check_all(to_check, &is_over, started));
-            let recording = self.record_all(&recorded, &is_over, started);
+            let checking = scope.spawn(|| self.check_all(&tier, to_check, &is_over, started));
+            let recording = match (&tier, &mut control) {
+                (Tier::Controlled { .. }, Some(control)) => {
+                    self.record_controlled(&campaign, &tier, control, &recorded, &is_over, started)
+                }
+                _ => self.record_free(&campaign, &tier, &recorded, &is_over, started).map(|()| None),
+            };
             drop(recorded);
             (checking.join().expect("checking does not panic"), recording)
         });
+        // Recordings are in a directory that goes away with it.
+        drop(control);
         let (tally, problem) = tally;
-        let concluded = self.conclude(&tally, started.elapsed());
+        let explored = recording.as_ref().ok().cloned().flatten();
+        let concluded = self.conclude(&tally, explored.as_ref(), started.elapsed());
         // What was found before counts, whatever ended it.
         if let Err(error) = &recording {
             complain("the harness", &InputError::new(error));
@@ -142,90 +165,104 @@ impl Fuzz<'_> {
         Ok(concluded?.max(wrong.unwrap_or(Exit::Nothing)))
     }
 
-    fn build(&self) -> Result<(), Exit> {
-        if self.args.no_build || self.program.build.is_empty() {
-            return Ok(());
-        }
-        let command = self.program.build.join(" ");
-        let started = Instant::now();
-        match self.program.build() {
-            Ok(Ok(())) => self.say(&format!("built: {command} ({:.1} s)", started.elapsed().as_secs_f64())),
-            Ok(Err(said)) => return Err(complain(&command, &InputError::new(format!("the build failed: {said}")))),
-            Err(error) => return Err(complain("the build", &InputError::new(error))),
-        }
-        Ok(())
-    }
-
-    fn probe_rr(&self) -> Result<(), Exit> {
-        let Some(rr) = &self.args.rr else { return Ok(()) };
-        let scratch = self.store.scratch();
-        let made = std::fs::create_dir_all(&scratch).map_err(|error| error.to_string());
-        made.and_then(|()| explore::rr::probe(rr, &scratch)).map_err(|why| {
-            let message = format!("`{rr}` cannot be used here: {why}");
-            let help = "without `--rr`, threads are disturbed by yields, naps, pinning and crowding";
-            complain("--rr", &InputError { message, help: Some(help.into()) })
-        })?;
-        self.say(&format!("recording with `{rr} record --chaos`"));
-        Ok(())
-    }
-
-    fn announce(&self) {
-        let Campaign { seed, runs, time, threads, operations, perturb, .. } = &self.campaign;
-        let number = |range: &std::ops::RangeInclusive<usize>| match range.start() == range.end() {
-            true => range.start().to_string(),
-            false => format!("{} to {}", range.start(), range.end()),
-        };
-        let time = time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
-        let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
-        self.say(&format!(
-            "fuzzing against {}: up to {}{time}, {} threads, {} operations each, disturbances: {}, seeds from {seed}",
-            self.spec,
-            counted(*runs, "run"),
-            number(threads),
-            number(operations),
-            perturb.join(", "),
-        ));
-    }
-
     /// Records run after run until there is a reason to stop.
-    fn record_all(&self, recorded: &SyncSender<Recorded>, is_over: &AtomicBool, started: Instant) -> io::Result<()> {
+    fn record_free(
+        &self,
+        campaign: &Campaign,
+        tier: &Tier,
+        recorded: &SyncSender<Recorded>,
+        is_over: &AtomicBool,
+        started: Instant,
+    ) -> io::Result<()> {
         let scratch = self.store.scratch();
         std::fs::create_dir_all(&scratch)?;
         // The harness runs elsewhere.
         let scratch = std::path::absolute(scratch)?;
-        for number in 0..self.campaign.runs {
-            let is_late = self.campaign.time.is_some_and(|time| started.elapsed() >= time);
-            if is_over.load(Ordering::Relaxed) || is_late || limits::is_interrupted() {
+        for number in 0..campaign.runs {
+            if is_enough(campaign, is_over, started) {
                 return Ok(());
             }
-            let plan = self.campaign.plan(number);
+            let plan = campaign.plan(number);
             let began = now().as_secs();
             let trace = scratch.join(format!("{number}"));
-            let under = match &self.args.rr {
-                Some(rr) => explore::rr::record(&absolute(rr)?, &scratch.join(format!("{number}.rr"))),
-                None => Vec::new(),
+            let under = match tier {
+                Tier::Rr(rr) => explore::rr::record(&absolute(rr)?, &scratch.join(format!("{number}.rr"))),
+                _ => Vec::new(),
             };
             let is_interrupted = &limits::is_interrupted;
-            let ran = self.program.run(&plan, &trace, self.campaign.timeout, &under, is_interrupted)?;
+            let ran = self.program.run(&plan, &trace, campaign.timeout, &under, is_interrupted)?;
             if ran.ended == Ended::Interrupted {
                 return Ok(());
             }
-            if recorded.send(Recorded { number, plan, ran, began, trace }).is_err() {
+            if recorded.send(Recorded { number, plan, ran, began, trace, decided: None }).is_err() {
                 return Ok(()); // The other thread has given up, and says why.
             }
         }
         Ok(())
     }
 
+    /// The same under control, until there is nothing left to explore.
+    fn record_controlled(
+        &self,
+        campaign: &Campaign,
+        tier: &Tier,
+        control: &mut Control,
+        recorded: &SyncSender<Recorded>,
+        is_over: &AtomicBool,
+        started: Instant,
+    ) -> io::Result<Option<Explored>> {
+        let Tier::Controlled { harness, how } = tier else { return Ok(None) };
+        let Some(mut strategy) = crate::control::strategy(*how, &self.args.scheduling, campaign.seed) else {
+            return Ok(None);
+        };
+        let mut number = 0;
+        while number < campaign.runs && !is_enough(campaign, is_over, started) {
+            let Some(order) = strategy.next() else { break };
+            // What is explored is one program with one input.
+            let plan = campaign.plan(if how.is_exploration() { 0 } else { number });
+            let began = now().as_secs();
+            let tried = harness.execute(control, &plan, order.clone()).map_err(io::Error::other)?;
+            strategy.learn(&tried.execution);
+            if limits::is_interrupted() {
+                break;
+            }
+            if tried.execution.ended == Ending::Asleep {
+                remove(&tried.trace)?;
+                continue;
+            }
+            if tried.execution.ended == Ending::Diverged {
+                return Err(io::Error::other(
+                    "the same decisions led elsewhere: the harness does something that is not the same every time",
+                ));
+            }
+            let trace = tried.trace.with_file_name(number.to_string());
+            if tried.trace.exists() {
+                std::fs::rename(&tried.trace, &trace)?;
+            }
+            let decided = Some((order, tried.execution));
+            if recorded.send(Recorded { number, plan, ran: tried.ran, began, trace, decided }).is_err() {
+                break;
+            }
+            number += 1;
+        }
+        Ok(Some(Explored { how: *how, tally: *strategy.tally(), is_complete: strategy.is_complete() }))
+    }
+
     /// Checks recordings as they come.
-    fn check_all(&self, recorded: Receiver<Recorded>, is_over: &AtomicBool, started: Instant) -> (Tally, Option<Exit>) {
+    fn check_all(
+        &self,
+        tier: &Tier,
+        recorded: Receiver<Recorded>,
+        is_over: &AtomicBool,
+        started: Instant,
+    ) -> (Tally, Option<Exit>) {
         let bar = self.bar();
         let mut tally = Tally::default();
         for run in recorded {
             if is_over.load(Ordering::Relaxed) {
                 continue; // It was recorded while the last one was checked.
             }
-            let outcome = self.check_one(&run, &mut tally, started, &bar);
+            let outcome = self.check_one(tier, &run, &mut tally, started, &bar);
             bar.set_message(tally.progress());
             bar.tick();
             match outcome {
@@ -243,7 +280,14 @@ impl Fuzz<'_> {
     }
 
     /// Checks one run. True if it found something, and not only that a check took too long.
-    fn check_one(&self, run: &Recorded, tally: &mut Tally, started: Instant, bar: &ProgressBar) -> Result<bool, Exit> {
+    fn check_one(
+        &self,
+        tier: &Tier,
+        run: &Recorded,
+        tally: &mut Tally,
+        started: Instant,
+        bar: &ProgressBar,
+    ) -> Result<bool, Exit> {
         if run.ran.ended == Ended::Finished && !run.trace.exists() {
             let help = "a recorder writes to where the variable OMNILINK_TRACE says";
             let message = "it ended well, and recorded nothing".to_owned();
@@ -279,7 +323,7 @@ impl Fuzz<'_> {
             if let Some(seen) = &seen {
                 bar.suspend(|| self.tell_failure(run, report.as_ref(), seen));
             }
-            let id = self.keep(run, report.as_ref(), seen.as_ref())?;
+            let id = self.keep(tier, run, report.as_ref(), seen.as_ref())?;
             if let Some(seen) = &seen {
                 tally.name(&seen.cause, &id);
                 bar.suspend(|| self.tell_kept(&id, started.elapsed()));
@@ -289,9 +333,8 @@ impl Fuzz<'_> {
             tally.reports.extend(report);
         }
         let rr = run.trace.with_extension("rr");
-        for path in [&run.trace, &rr].into_iter().filter(|path| path.exists()) {
-            let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
-            removed.map_err(|error| complain("a recording", &InputError::new(error)))?;
+        for path in [&run.trace, &rr] {
+            remove(path).map_err(|error| complain("a recording", &InputError::new(error)))?;
         }
         Ok(seen.is_some_and(|seen| seen.kind != Kind::Inconclusive))
     }
@@ -313,28 +356,63 @@ impl Fuzz<'_> {
         Checked { report, coverage: coverage(&run.trace).unwrap_or_default() }
     }
 
-    fn keep(&self, run: &Recorded, report: Option<&Report>, seen: Option<&Seen>) -> Result<String, Exit> {
+    fn keep(
+        &self,
+        tier: &Tier,
+        run: &Recorded,
+        report: Option<&Report>,
+        seen: Option<&Seen>,
+    ) -> Result<String, Exit> {
         let id = self.store.free_id(run.plan.seed);
+        let (command, controlled) = match (tier, &run.decided) {
+            (Tier::Controlled { harness, how }, Some((order, execution))) => {
+                let controlled = self.repeated(harness, how.name(), run, order, execution);
+                (harness.program.run.clone(), Some(controlled))
+            }
+            _ => (self.program.run.clone(), None),
+        };
+        let schedule = run.decided.as_ref().map(|(_, execution)| execution.schedule());
         let kept = Run {
             schema: Run::schema(),
             id: id.clone(),
             began: run.began,
             plan: run.plan.clone(),
-            command: self.program.run.clone(),
+            command,
             ended: run.ran.ended.clone(),
             took: run.ran.took.as_secs_f64(),
             spec: Path::new(&self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
             verdict: report.map(|report| report.verdict.word().to_owned()),
             cause: seen.map(|seen| seen.cause.clone()),
+            controlled,
             environment: self.environment.clone(),
         };
-        let kept = self.store.keep(&kept, &run.trace, report, &self.judge.files());
+        let belongings =
+            Belongings { trace: &run.trace, report, spec: &self.judge.files(), schedule: schedule.as_ref() };
+        let kept = self.store.keep(&kept, &belongings);
         let kept = kept.map_err(|error| complain("the run", &InputError::new(error)))?;
         let rr = run.trace.with_extension("rr");
         if rr.exists() {
             std::fs::rename(&rr, kept.join("rr")).map_err(|error| complain("the run", &InputError::new(error)))?;
         }
         Ok(id)
+    }
+
+    /// How a run was controlled, after it was repeated in a process of its own.
+    fn repeated(
+        &self,
+        harness: &crate::control::Harness,
+        strategy: &str,
+        run: &Recorded,
+        order: &Order,
+        execution: &Execution,
+    ) -> Controlled {
+        let controlled = execution.controlled(strategy, order);
+        match harness.repeat(&run.plan, order, &execution.schedule()) {
+            Ok((again, _control)) if crate::control::ended_alike(&again.ran.ended, &run.ran.ended) => {
+                Controlled { repeats: true, digest: again.execution.controlled(strategy, order).digest, ..controlled }
+            }
+            _ => controlled,
+        }
     }
 
     fn tell_kept(&self, id: &str, after: Duration) {
@@ -353,9 +431,9 @@ impl Fuzz<'_> {
             (Ended::Finished, Some(report)) if seen.kind != Kind::Unchecked => {
                 anstream::print!("{}", report::text(report, report::Detail::Brief, true));
             }
-            (Ended::Crashed { how, said }, report) => {
-                anstream::println!("{}: {}, {how}", run.label(), seen.kind.word());
-                said.lines().for_each(|line| anstream::println!("  {line}"));
+            (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. }), report) => {
+                anstream::println!("{}: {}", run.label(), seen.kind.word());
+                runs::tell_ended(ended);
                 if let Some(report) = report {
                     anstream::println!("what it recorded before is {}", report.verdict.word());
                 }
@@ -364,7 +442,7 @@ impl Fuzz<'_> {
         }
     }
 
-    fn conclude(&self, tally: &Tally, took: Duration) -> Result<Exit, Exit> {
+    fn conclude(&self, tally: &Tally, explored: Option<&Explored>, took: Duration) -> Result<Exit, Exit> {
         if limits::is_interrupted() {
             anstream::eprintln!("interrupted");
         }
@@ -372,12 +450,19 @@ impl Fuzz<'_> {
             Output::Human if tally.is_empty() => {}
             Output::Human => {
                 anstream::print!("\n{}", tally.summary(took));
+                if let Some(explored) = explored {
+                    anstream::print!("{}", explored.text());
+                }
                 let expected = tally.expected.as_deref().unwrap_or_default();
                 anstream::print!("{}", tally.coverage.text(expected, &self.settings.harness.unsupported));
                 anstream::print!("{}", tally.clusters());
-                anstream::print!("{}", self.next(tally));
+                anstream::print!("{}", self.next(tally, explored.is_some()));
             }
-            Output::Json => anstream::println!("{:#}", tally.json(&self.spec, self.campaign.seed, took)),
+            Output::Json => {
+                let mut json = tally.json(&self.spec, self.campaign.seed, took);
+                json["explored"] = explored.map_or(serde_json::Value::Null, Explored::json);
+                anstream::println!("{json:#}");
+            }
         }
         write_extras(&self.args.reports, &tally.reports, &[]).map_err(|(path, error)| complain(&path, &error))?;
         let interrupted = if limits::is_interrupted() { Exit::Interrupted } else { Exit::Nothing };
@@ -385,11 +470,15 @@ impl Fuzz<'_> {
     }
 
     /// Commands that lead further.
-    fn next(&self, tally: &Tally) -> String {
+    fn next(&self, tally: &Tally, is_controlled: bool) -> String {
         let Some(id) = tally.first_kept() else { return String::new() };
         let (store, default) = (self.store.directory(), Path::new("target/omnilink"));
         let store = if store == default { String::new() } else { format!(" --store {}", store.display()) };
-        format!("\n  all of it    omnilink runs show {id}{store}\n  to send it   omnilink runs pack {id}{store}\n")
+        let mut text = format!("\n  all of it    omnilink runs show {id}{store}\n");
+        if is_controlled {
+            text += &format!("  again        omnilink replay {id}{store}\n  smaller      omnilink shrink {id}{store}\n");
+        }
+        text + &format!("  to send it   omnilink runs pack {id}{store}\n")
     }
 
     /// Takes away what an earlier run left.
@@ -420,6 +509,21 @@ impl Fuzz<'_> {
         }
         let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a template that parses");
         ProgressBar::new_spinner().with_style(style)
+    }
+}
+
+/// Whether there is a reason not to begin another run.
+fn is_enough(campaign: &Campaign, is_over: &AtomicBool, started: Instant) -> bool {
+    let is_late = campaign.time.is_some_and(|time| started.elapsed() >= time);
+    is_over.load(Ordering::Relaxed) || is_late || limits::is_interrupted()
+}
+
+/// Removes a recording, if there is one.
+fn remove(path: &Path) -> io::Result<()> {
+    match path.is_dir() {
+        true => std::fs::remove_dir_all(path),
+        false if path.exists() => std::fs::remove_file(path),
+        false => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use explore::{Ended, Run, Store, StoreError, pack, unpack};
+use explore::{Controlled, Ended, Run, Store, StoreError, pack, unpack};
 use judge::{Case, InputError, Judge};
 use report::{Detail, Report};
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(crate) fn run(command: &RunsCommand) -> Exit {
     }
 }
 
-fn wrong(error: StoreError) -> Exit {
+pub(crate) fn wrong(error: StoreError) -> Exit {
     let help = matches!(error, StoreError::Unknown(_)).then(|| "`omnilink runs list` lists them".to_owned());
     complain("runs", &InputError { message: error.to_string(), help })
 }
@@ -53,7 +53,7 @@ fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
 fn outcome(run: &Run) -> &str {
     match &run.ended {
         Ended::Crashed { .. } => "crashed",
-        Ended::TimedOut | Ended::Interrupted => "stuck",
+        Ended::Stuck { .. } | Ended::TimedOut | Ended::Interrupted => "stuck",
         Ended::Finished => run.verdict.as_deref().unwrap_or("not checked"),
     }
 }
@@ -112,15 +112,44 @@ fn describe(run: &Run) {
         environment.processor,
         environment.cores
     );
-    match &run.ended {
+    if let Some(controlled) = &run.controlled {
+        describe_control(controlled);
+    }
+    tell_ended(&run.ended);
+    anstream::println!();
+}
+
+/// Says how a run ended, if it did not end as it should.
+pub(crate) fn tell_ended(ended: &Ended) {
+    match ended {
         Ended::Finished => {}
+        Ended::Stuck { how, threads } => {
+            anstream::println!("  it is stuck: {how}");
+            for thread in threads {
+                anstream::println!("    thread {} {}", thread.thread, thread.doing);
+                thread.stack.iter().for_each(|line| anstream::println!("      {line}"));
+            }
+        }
         Ended::TimedOut | Ended::Interrupted => anstream::println!("  it did not end, and was stopped"),
-        Ended::Crashed { how, said } => {
+        Ended::Crashed { how, said, stack } => {
             anstream::println!("  {how}");
             said.lines().for_each(|line| anstream::println!("    {line}"));
+            stack.iter().for_each(|line| anstream::println!("    in {line}"));
         }
     }
-    anstream::println!();
+}
+
+fn describe_control(controlled: &Controlled) {
+    let Controlled { strategy, weak, steps, switches, digest, repeats, smaller_than, .. } = controlled;
+    let memory = if *weak { ", weak memory as in C11" } else { "" };
+    let steps = explore::counted(*steps, "step");
+    anstream::println!("  controlled by {strategy}{memory}: {steps}, {switches} switches, fingerprint {digest}");
+    if !repeats {
+        anstream::println!("  it could not be repeated step by step in a process of its own");
+    }
+    if let Some(id) = smaller_than {
+        anstream::println!("  made smaller from {id}");
+    }
 }
 
 fn kept_report(directory: &Path) -> Result<Option<Report>, Exit> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use explore::{Coverage, Ended, counted};
+use explore::{Blocked, Coverage, Ended, counted};
 use report::{Report, Verdict};
 use serde_json::json;
 
@@ -97,7 +97,8 @@ impl Tally {
     ) -> Option<Seen> {
         self.runs += 1;
         let (kind, cause) = match ended {
-            Ended::Crashed { how, said } => (Kind::Crashed, crash(how, said)),
+            Ended::Crashed { .. } => (Kind::Crashed, failure_of(ended).unwrap_or_default()),
+            Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
             Ended::TimedOut | Ended::Interrupted => {
                 (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
             }
@@ -233,8 +234,25 @@ impl Tally {
     }
 }
 
-/// What crashes have in common: how they ended, and what was said last.
-fn crash(how: &str, said: &str) -> String {
-    let last = said.lines().rfind(|line| !line.trim().is_empty()).map(explore::without_numbers);
-    last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}"))
+/// What stuck runs have in common: what their threads are about to do, whatever it is about.
+fn stuck(how: &str, threads: &[Blocked]) -> String {
+    let doing = |thread: &Blocked| {
+        let verb = thread.doing.split(" 0x").next().unwrap_or_default();
+        format!("thread {} {verb}", thread.thread)
+    };
+    let threads: Vec<String> = threads.iter().map(doing).collect();
+    format!("{how}: {}", threads.join(", "))
+}
+
+/// What runs have in common that crashed or are stuck: how they ended, and what was said last, or where it was.
+pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
+    match ended {
+        Ended::Crashed { how, said, stack } => {
+            let last = said.lines().rfind(|line| !line.trim().is_empty()).map(explore::without_numbers);
+            let last = last.or_else(|| stack.first().cloned());
+            Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
+        }
+        Ended::Stuck { how, threads } => Some(stuck(how, threads)),
+        Ended::Finished | Ended::TimedOut | Ended::Interrupted => None,
+    }
 }

@@ -51,6 +51,8 @@ struct Subject : operations::Defaults {
 };
 
 int main() {
-  Subject subject;
-  operations::run(omnilink::Plan::from_env(), subject);
+  omnilink::repeat([] {
+    Subject subject;
+    operations::run(omnilink::Plan::from_env(), subject);
+  });
 }

@@ -10,7 +10,7 @@ mod operations;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use omnilink_record::drive::Plan;
+use omnilink_record::drive::{self, Plan};
 use operations::{Acquire, Call, System, TryAcquire};
 
 /// 1. The lock under test.
@@ -72,7 +72,9 @@ impl System for Subject {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Plan::from_env()?;
-    operations::run(&plan, &Subject::default())?;
-    Ok(())
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        operations::run(&plan, &Subject::default())?;
+        Ok(())
+    })
 }

@@ -10,7 +10,7 @@ mod operations;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use omnilink_record::drive::Plan;
+use omnilink_record::drive::{self, Plan};
 use operations::{Get, System};
 
 /// 1. The map under test.
@@ -50,7 +50,9 @@ impl System for Subject {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Plan::from_env()?;
-    operations::run(&plan, &Subject::default())?;
-    Ok(())
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        operations::run(&plan, &Subject::default())?;
+        Ok(())
+    })
 }

@@ -35,6 +35,8 @@ struct Subject : operations::Defaults {
 };
 
 int main() {
-  Subject subject;
-  operations::run(omnilink::Plan::from_env(), subject);
+  omnilink::repeat([] {
+    Subject subject;
+    operations::run(omnilink::Plan::from_env(), subject);
+  });
 }

@@ -10,7 +10,7 @@ mod operations;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use omnilink_record::drive::Plan;
+use omnilink_record::drive::{self, Plan};
 use operations::{Dequeue, System};
 
 /// 1. The queue under test.
@@ -45,7 +45,9 @@ impl System for Subject {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Plan::from_env()?;
-    operations::run(&plan, &Subject::default())?;
-    Ok(())
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        operations::run(&plan, &Subject::default())?;
+        Ok(())
+    })
 }

@@ -9,7 +9,7 @@ mod operations;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use omnilink_record::drive::Plan;
+use omnilink_record::drive::{self, Plan};
 use operations::System;
 
 /// 1. The register under test.
@@ -51,7 +51,9 @@ impl System for Subject {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Plan::from_env()?;
-    operations::run(&plan, &Subject::default())?;
-    Ok(())
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        operations::run(&plan, &Subject::default())?;
+        Ok(())
+    })
 }

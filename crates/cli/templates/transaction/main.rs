@@ -10,7 +10,7 @@ mod operations;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use omnilink_record::drive::Plan;
+use omnilink_record::drive::{self, Plan};
 use operations::{Call, Commit, System};
 
 /// 1. The store under test.
@@ -118,7 +118,9 @@ impl System for Subject {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Plan::from_env()?;
-    operations::run(&plan, &Subject::default())?;
-    Ok(())
+    drive::repeat(|| {
+        let plan = Plan::from_env()?;
+        operations::run(&plan, &Subject::default())?;
+        Ok(())
+    })
 }

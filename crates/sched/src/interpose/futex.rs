@@ -1,8 +1,25 @@
 //! System calls that the program makes through `syscall`: futexes above all.
+//!
+//! On futexes rest Rust's locks, and what C++ has had since 2020. To wait is two steps: one looks at the word and joins
+//! those who wait, and one goes on once it was woken. A lock that inherits priorities is a word with the number of the
+//! thread that has it, and no more than that: nobody has to be told who waits, because whether it is free is asked anew at
+//! every step. What else there is (operations on several words at once) is answered as a kernel that lacks it does, and
+//! every other system call goes through, but for those that would learn something that differs from run to run.
 
-use std::ffi::c_long;
+use std::ffi::{c_int, c_long};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::real;
+use libc::timespec;
+use schedule::Kind;
+
+use super::waiters::{self, ANY, step};
+use super::{fail, random, signal, time};
+use crate::{baton, real};
+
+/// The size of the word.
+const SIZE: u8 = 4;
+/// The newer way to lock, which says by which clock.
+const FUTEX_LOCK_PI2: c_int = 13;
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn syscall(
@@ -14,6 +31,32 @@ unsafe extern "C-unwind" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
+    if baton::is_controlled() {
+        match number {
+            libc::SYS_futex => {
+                let call = Call { word: a as u64, operation: b as c_int, value: c as u32, time: d, other: e as u64 };
+                // SAFETY: as the caller promised.
+                return unsafe { call.perform(f as u32) };
+            }
+            libc::SYS_futex_waitv => return fail(libc::ENOSYS),
+            libc::SYS_gettid => return c_long::from(tid(baton::me())),
+            libc::SYS_getrandom => {
+                // SAFETY: as the caller promised.
+                return unsafe { random::getrandom(a as *mut _, b as usize, c as u32) } as c_long;
+            }
+            libc::SYS_sched_yield => return c_long::from(time::sched_yield()),
+            // SAFETY: as the caller promised, here and below.
+            libc::SYS_clock_gettime => return c_long::from(unsafe { time::clock_gettime(a as c_int, b as *mut _) }),
+            // SAFETY: as above.
+            libc::SYS_nanosleep => return c_long::from(unsafe { time::nanosleep(a as *const _, b as *mut _) }),
+            libc::SYS_clock_nanosleep => {
+                // SAFETY: as above.
+                let answer = unsafe { time::clock_nanosleep(a as c_int, b as c_int, c as *const _, d as *mut _) };
+                return if answer == 0 { 0 } else { fail(answer) };
+            }
+            _ => {}
+        }
+    }
     // SAFETY: as the caller promised.
     unsafe { real::syscall(number, a, b, c, d, e, f) }
 }
@@ -21,4 +64,171 @@ unsafe extern "C-unwind" fn syscall(
 /// Where our function is.
 pub(super) fn address() -> usize {
     syscall as *const () as usize
+}
+
+/// Threads are numbered from here, so that numbers are the same every time: the last that the kernel would give out.
+const FIRST_TID: i32 = 4_194_200;
+
+/// What the program sees as the number of a thread.
+pub(super) fn tid(thread: usize) -> i32 {
+    FIRST_TID + thread as i32
+}
+
+/// The thread of that number.
+pub(super) fn thread_of(tid: i32) -> Option<usize> {
+    baton::threads().find(|&thread| self::tid(thread) == tid)
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn gettid() -> libc::pid_t {
+    if baton::is_controlled() {
+        return tid(baton::me());
+    }
+    // SAFETY: it asks for nothing.
+    unsafe { real::gettid() }
+}
+
+/// What a futex is called with.
+struct Call {
+    word: u64,
+    operation: c_int,
+    value: u32,
+    /// When to stop waiting, or a second number.
+    time: c_long,
+    other: u64,
+}
+
+impl Call {
+    /// # Safety
+    ///
+    /// As the kernel asks.
+    unsafe fn perform(self, last: u32) -> c_long {
+        let most = self.value as i32 as usize;
+        let deadline = self.deadline();
+        match self.operation & libc::FUTEX_CMD_MASK {
+            libc::FUTEX_WAIT => self.wait(deadline, ANY),
+            libc::FUTEX_WAIT_BITSET => self.wait(deadline, last),
+            libc::FUTEX_WAKE => self.wake(most, ANY),
+            libc::FUTEX_WAKE_BITSET => self.wake(most, last),
+            libc::FUTEX_REQUEUE => self.requeue(most, None),
+            libc::FUTEX_CMP_REQUEUE => self.requeue(most, Some(last)),
+            libc::FUTEX_LOCK_PI | FUTEX_LOCK_PI2 => self.lock(deadline),
+            libc::FUTEX_TRYLOCK_PI => self.try_lock(),
+            libc::FUTEX_UNLOCK_PI => self.unlock(),
+            _ => fail(libc::ENOSYS),
+        }
+    }
+
+    fn word(&self) -> &AtomicU32 {
+        // SAFETY: the program hands over a word that lives while it is used, as the kernel asks.
+        unsafe { AtomicU32::from_ptr(self.word as *mut u32) }
+    }
+
+    /// When it stops waiting: after so long, or at a moment, depending on what it is.
+    fn deadline(&self) -> u64 {
+        let command = self.operation & libc::FUTEX_CMD_MASK;
+        let until = self.time as *const timespec;
+        let has_time =
+            matches!(command, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET | libc::FUTEX_LOCK_PI | FUTEX_LOCK_PI2);
+        if !has_time || until.is_null() {
+            return u64::MAX;
+        }
+        if command == libc::FUTEX_WAIT {
+            // SAFETY: it is a time, and not null.
+            return time::after(unsafe { &*until });
+        }
+        let by_the_day = command == libc::FUTEX_LOCK_PI || self.operation & libc::FUTEX_CLOCK_REALTIME != 0;
+        time::deadline(if by_the_day { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC }, until)
+    }
+
+    fn wait(&self, deadline: u64, bits: u32) -> c_long {
+        if bits == 0 {
+            return fail(libc::EINVAL);
+        }
+        baton::visible(step(Kind::Wait, self.word, SIZE));
+        let found = self.word().load(Ordering::SeqCst);
+        if found != self.value {
+            baton::made(found.into(), false);
+            return fail(libc::EAGAIN);
+        }
+        baton::made(found.into(), true);
+        baton::acted();
+        let (ticket, me) = (waiters::enter(self.word, bits), baton::me());
+        if waiters::wait(step(Kind::Woken, self.word, SIZE), ticket, deadline, &|| signal::is_pending(me)) {
+            return 0;
+        }
+        fail(if signal::is_pending(me) { libc::EINTR } else { libc::ETIMEDOUT })
+    }
+
+    fn wake(&self, most: usize, bits: u32) -> c_long {
+        if bits == 0 {
+            return fail(libc::EINVAL);
+        }
+        baton::visible(step(Kind::Wake, self.word, SIZE));
+        let woken = waiters::wake(self.word, most, bits);
+        baton::made(woken as u64, true);
+        if woken > 0 {
+            baton::acted();
+        }
+        woken as c_long
+    }
+
+    fn requeue(&self, most: usize, expected: Option<u32>) -> c_long {
+        baton::visible(step(Kind::Wake, self.word, SIZE));
+        if expected.is_some_and(|expected| expected != self.word().load(Ordering::SeqCst)) {
+            return fail(libc::EAGAIN);
+        }
+        let woken = waiters::wake(self.word, most, ANY);
+        let moved = waiters::move_to(self.word, self.time as i32 as usize, self.other);
+        baton::made(woken as u64, true);
+        baton::acted();
+        (woken + if expected.is_some() { moved } else { 0 }) as c_long
+    }
+
+    /// Whether nobody has the lock.
+    fn is_free(&self) -> bool {
+        self.word().load(Ordering::SeqCst) & libc::FUTEX_TID_MASK == 0
+    }
+
+    fn is_mine(&self) -> bool {
+        self.word().load(Ordering::SeqCst) & libc::FUTEX_TID_MASK == tid(baton::me()) as u32
+    }
+
+    fn set(&self, value: u32) {
+        self.word().store(value, Ordering::SeqCst);
+        baton::acted();
+        baton::wrote(self.word, true);
+    }
+
+    fn lock(&self, deadline: u64) -> c_long {
+        if self.is_mine() {
+            return fail(libc::EDEADLK);
+        }
+        baton::acted();
+        if !baton::timed(step(Kind::Lock, self.word, SIZE), deadline, &|| self.is_free()) {
+            return fail(libc::ETIMEDOUT);
+        }
+        self.set(tid(baton::me()) as u32);
+        0
+    }
+
+    fn try_lock(&self) -> c_long {
+        baton::visible(step(Kind::TryLock, self.word, SIZE));
+        let is_free = self.is_free();
+        baton::made(u64::from(is_free), is_free);
+        if !is_free {
+            return fail(if self.is_mine() { libc::EDEADLK } else { libc::EAGAIN });
+        }
+        self.set(tid(baton::me()) as u32);
+        0
+    }
+
+    fn unlock(&self) -> c_long {
+        if !self.is_mine() {
+            return fail(libc::EPERM);
+        }
+        baton::visible(step(Kind::Unlock, self.word, SIZE));
+        self.set(0);
+        0
+    }
 }

@@ -4,14 +4,19 @@
 //! of its own, by address; what stands in the program's objects is left as it is. An object that is not in a table is as
 //! it was made: free, nobody waiting.
 
+mod condvar;
 mod futex;
 pub(crate) mod gate;
 mod mutex;
 pub(crate) mod outside;
+mod random;
 pub(crate) mod signal;
 pub(crate) mod table;
 pub(crate) mod thread;
 mod time;
+mod waiters;
+
+use std::ffi::{c_int, c_long};
 
 use schedule::channel::Settings;
 use schedule::{Kind, Step};
@@ -21,10 +26,30 @@ pub(crate) fn step(kind: Kind, address: u64) -> Step {
     Step { kind: kind as u8, address, size: 8, ..Step::default() }
 }
 
+/// Says why a function of the C library failed, and returns what it returns then.
+fn fail(error: c_int) -> c_long {
+    // SAFETY: every thread has its own.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}
+
+/// Asks something without a trace in `errno`.
+fn errno_kept<R>(what: impl FnOnce() -> R) -> R {
+    // SAFETY: every thread has its own.
+    let errno = unsafe { &mut *libc::__errno_location() };
+    let before = *errno;
+    let result = what();
+    *errno = before;
+    result
+}
+
 /// Forgets everything, for another execution.
-pub(crate) fn begin(_settings: &Settings) {
-    mutex::begin();
+pub(crate) fn begin(settings: &Settings) {
     gate::begin();
+    mutex::begin();
+    random::begin(settings);
+    time::begin();
+    waiters::begin();
 }
 
 /// Where our `syscall` is.

@@ -3,6 +3,11 @@
 /// Calls the handlers of signals that came.
 pub(crate) fn deliver() {}
 
+/// Whether a handler is to be called in a thread.
+pub(super) fn is_pending(_thread: usize) -> bool {
+    false
+}
+
 /// Has it written down where a thread was when it crashed.
 pub(crate) fn catch_crashes() {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT] {

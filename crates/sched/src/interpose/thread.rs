@@ -1,9 +1,9 @@
 //! Threads: how they begin, end, and are waited for.
 //!
-//! All threads are joinable for real, also those that the program detaches: the next thread to run waits until a detached
-//! one is gone, so that its memory is used again in the same order every time. A thread ends for us when its destructors
-//! have run; they are the program's code. That is found out with a key of ours, whose destructor asks to be called again
-//! until the last round.
+//! A thread ends for us when its destructors have run; they are the program's code. That is found out with a key of ours,
+//! whose destructor asks to be called again until the last round. After that the C library gives back what the thread has
+//! of the heap, so the next thread to run waits until the kernel says that the one before is gone: memory is given out in
+//! the same order every time. All threads are joinable for real, also those that the program detaches.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use libc::{pthread_attr_t, pthread_key_t, pthread_t};
 use schedule::channel::Standing;
 use schedule::{Kind, thread_object};
 
-use super::step;
+use super::{errno_kept, step};
 use crate::real::Routine;
 use crate::{baton, real};
 
@@ -56,10 +56,38 @@ unsafe extern "C" fn ended(round: *mut c_void) {
     }
 }
 
+/// What the kernel calls this thread.
+fn task() -> libc::pid_t {
+    // SAFETY: it asks for nothing.
+    unsafe { real::syscall(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) as libc::pid_t }
+}
+
+/// Waits until a thread that has left is gone for real.
+pub(crate) fn wait_for_end(thread: usize) {
+    let slot = baton::slot(thread);
+    if slot.is_detached.get() {
+        // SAFETY: the thread is ours, joinable for real, and on its way out; nobody else joins it.
+        unsafe { real::pthread_join(slot.handle.get(), std::ptr::null_mut()) };
+        return;
+    }
+    // The first thread stays as long as the process does.
+    let is_there = || {
+        let (process, task) = (i64::from(std::process::id()), i64::from(slot.task.get()));
+        // SAFETY: no signal is sent, only asked whether one could be.
+        thread != 0 && errno_kept(|| unsafe { real::syscall(libc::SYS_tgkill, process, task, 0, 0, 0, 0) }) == 0
+    };
+    while is_there() {
+        // SAFETY: it takes nothing.
+        unsafe { real::sched_yield() };
+    }
+}
+
 extern "C-unwind" fn run(work: *mut c_void) -> *mut c_void {
     // SAFETY: the thread that created this one keeps it until the gate is open.
     let work = unsafe { &*work.cast::<Work>() };
     let (routine, argument, thread) = (work.routine, work.argument, work.thread);
+    // The thread that created this one waits, so it is as if this one had the baton.
+    baton::slot(thread).task.set(task());
     baton::open(&work.is_read);
     baton::enter(thread);
     set_round(1);

@@ -1,10 +1,19 @@
 //! Time, as the program sees it: it passes with steps, and jumps to the next moment somebody waits for.
+//!
+//! It also passes whenever somebody looks at a clock, or else a program that waits by looking would wait for ever. Who
+//! does nothing but look, and looks often, sees it pass faster and faster. To look is no step.
+//!
+//! A thread that sleeps goes on when nobody else can: who sleeps less goes on first, and whoever works is taken to be
+//! faster than anybody who sleeps. That a sleep ends while others still work is not explored.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use libc::timespec;
+use libc::{clockid_t, time_t, timespec, timeval, useconds_t};
+use schedule::Kind;
 
-use crate::baton;
+use super::{fail, signal, step};
+use crate::{baton, real};
 
 /// What the clock that tells the time of day says when the program starts, in seconds: a day in November 2023.
 const TIME_OF_DAY: u64 = 1_700_000_000;
@@ -13,11 +22,33 @@ const UPTIME: u64 = 1_000;
 /// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
+/// How often clocks were looked at.
+static LOOKS: AtomicU64 = AtomicU64::new(0);
+/// After so many looks each takes twice as long as before.
+const FASTER_AFTER: u64 = 64;
+/// How long the first look takes, and how often that is doubled, at the most.
+const LOOK: u64 = 1_000;
+const DOUBLINGS: u64 = 10;
+
+/// Begins anew.
+pub(super) fn begin() {
+    LOOKS.store(0, Ordering::Relaxed);
+}
+
 /// What a clock says, in nanoseconds.
 pub(super) fn reading(clock: c_int) -> u64 {
     let is_time_of_day = matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI);
     let base = if is_time_of_day { TIME_OF_DAY } else { UPTIME };
     base * SECOND + baton::now()
+}
+
+/// Looks at a clock.
+fn look(clock: c_int) -> u64 {
+    let looks = LOOKS.fetch_add(1, Ordering::Relaxed);
+    baton::advance(LOOK << (looks / FASTER_AFTER).min(DOUBLINGS));
+    // What it waits for is a moment, and that comes: it does not wait for others.
+    baton::acted();
+    reading(clock)
 }
 
 /// The moment at which a clock says this; never, if there is none.
@@ -26,13 +57,161 @@ pub(super) fn deadline(clock: c_int, until: *const timespec) -> u64 {
         return u64::MAX;
     }
     // SAFETY: the caller hands over a time.
-    let until = unsafe { until.read() };
-    let until = (until.tv_sec.max(0) as u64).saturating_mul(SECOND).saturating_add(until.tv_nsec.max(0) as u64);
+    let until = nanoseconds(unsafe { &*until });
     baton::now().saturating_add(until.saturating_sub(reading(clock))).min(u64::MAX - 1)
 }
 
 /// The moment that is so far away.
 pub(super) fn after(time: &timespec) -> u64 {
-    let nanoseconds = (time.tv_sec.max(0) as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec.max(0) as u64);
-    baton::now().saturating_add(nanoseconds).min(u64::MAX - 1)
+    baton::now().saturating_add(nanoseconds(time)).min(u64::MAX - 1)
+}
+
+fn nanoseconds(time: &timespec) -> u64 {
+    (time.tv_sec.max(0) as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec.max(0) as u64)
+}
+
+/// Whether it is a time at all.
+pub(super) fn is_valid(time: *const timespec) -> bool {
+    // SAFETY: the caller hands over a time, or nothing.
+    !time.is_null() && (0..SECOND as i64).contains(&unsafe { &*time }.tv_nsec)
+}
+
+/// Sleeps until a moment. False if a signal came first.
+fn sleep_until(deadline: u64) -> bool {
+    baton::acted();
+    if deadline <= baton::now() {
+        baton::yielding(step(Kind::Sleep, 0));
+        return true;
+    }
+    let me = baton::me();
+    !baton::timed(step(Kind::Sleep, 0), deadline, &|| signal::is_pending(me))
+}
+
+/// Says how much of the time is left, if somebody wants to know.
+fn set_left(left: *mut timespec, deadline: u64) {
+    if !left.is_null() {
+        let nanoseconds = deadline.saturating_sub(baton::now());
+        // SAFETY: the caller has room for it.
+        unsafe { left.write(spec(nanoseconds)) };
+    }
+}
+
+fn spec(nanoseconds: u64) -> timespec {
+    timespec { tv_sec: (nanoseconds / SECOND) as time_t, tv_nsec: (nanoseconds % SECOND) as i64 }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(super) unsafe extern "C-unwind" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+    // Clocks of processes and threads, and whatever else is no clock that all have, has another number.
+    if !baton::is_controlled() || !(0..=libc::CLOCK_TAI).contains(&clock) {
+        // SAFETY: as the caller promised.
+        return unsafe { real::clock_gettime(clock, time) };
+    }
+    let now = look(clock);
+    if !time.is_null() {
+        // SAFETY: as the caller promised.
+        unsafe { time.write(spec(now)) };
+    }
+    0
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: as the caller promised.
+        return unsafe { real::gettimeofday(time, zone) };
+    }
+    let now = spec(look(libc::CLOCK_REALTIME));
+    if !time.is_null() {
+        // SAFETY: as the caller promised.
+        unsafe { time.write(timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 }) };
+    }
+    0
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn time(time: *mut time_t) -> time_t {
+    if !baton::is_controlled() {
+        // SAFETY: as the caller promised.
+        return unsafe { real::time(time) };
+    }
+    let now = (look(libc::CLOCK_REALTIME) / SECOND) as time_t;
+    if !time.is_null() {
+        // SAFETY: as the caller promised.
+        unsafe { time.write(now) };
+    }
+    now
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(super) unsafe extern "C-unwind" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: as the caller promised.
+        return unsafe { real::nanosleep(time, left) };
+    }
+    // SAFETY: as the caller promised.
+    let answer = unsafe { clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) };
+    if answer == 0 { 0 } else { fail(answer) as c_int }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(super) unsafe extern "C-unwind" fn clock_nanosleep(
+    clock: clockid_t,
+    flags: c_int,
+    time: *const timespec,
+    left: *mut timespec,
+) -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: as the caller promised.
+        return unsafe { real::clock_nanosleep(clock, flags, time, left) };
+    }
+    if !is_valid(time) {
+        return libc::EINVAL;
+    }
+    let is_moment = flags & libc::TIMER_ABSTIME != 0;
+    // SAFETY: as the caller promised, and it is not null.
+    let until = if is_moment { deadline(clock, time) } else { after(unsafe { &*time }) };
+    if sleep_until(until) {
+        return 0;
+    }
+    if !is_moment {
+        set_left(left, until);
+    }
+    libc::EINTR
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn usleep(time: useconds_t) -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: it takes a number.
+        return unsafe { real::usleep(time) };
+    }
+    if sleep_until(baton::now() + u64::from(time) * 1000) { 0 } else { fail(libc::EINTR) as c_int }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn sleep(time: u32) -> u32 {
+    if !baton::is_controlled() {
+        // SAFETY: it takes a number.
+        return unsafe { real::sleep(time) };
+    }
+    let until = baton::now() + u64::from(time) * SECOND;
+    sleep_until(until);
+    until.saturating_sub(baton::now()).div_ceil(SECOND) as u32
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(super) extern "C-unwind" fn sched_yield() -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: it takes nothing.
+        return unsafe { real::sched_yield() };
+    }
+    baton::yielding(step(Kind::Yield, 0));
+    0
+}
+
+/// The older name, which programs that were built long ago call.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C-unwind" fn pthread_yield() -> c_int {
+    sched_yield()
 }

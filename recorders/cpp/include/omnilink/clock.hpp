@@ -12,6 +12,9 @@
 // program and goes through a reading of CLOCK_MONOTONIC, so that traces of several programs lie on one scale, but there
 // the error of the rate shows: some microseconds after a second. Where intervals of different operating system processes
 // are compared, set OMNILINK_CLOCK=monotonic.
+//
+// A program under control is not timed: one thread runs at a time, and the time is the number of the step. The call and
+// the return of an operation are steps themselves, so each has a time of its own.
 
 #pragma once
 
@@ -28,6 +31,7 @@
 #include <cpuid.h>
 #endif
 
+#include "control.hpp"
 #include "error.hpp"
 
 namespace omnilink {
@@ -35,8 +39,10 @@ namespace omnilink {
 class Clock {
  public:
   // The fastest clock that can be trusted here. OMNILINK_CLOCK=monotonic or OMNILINK_CLOCK=tsc takes the choice away;
-  // if it is empty, it counts as not set.
+  // if it is empty, it counts as not set. In a program under control the time is the number of the step, whatever is
+  // chosen.
   static Clock best() {
+    if (detail::is_controlled()) return Clock(Kind::steps);
     const char* const wish = std::getenv("OMNILINK_CLOCK");
     if (wish == nullptr || *wish == '\0') return counter().value_or(monotonic());
     if (std::strcmp(wish, "monotonic") == 0) return monotonic();
@@ -59,6 +65,9 @@ class Clock {
   // True if times come from the time stamp counter.
   bool is_counter() const { return kind_ == Kind::counter; }
 
+  // What times count, as a manifest says it.
+  const char* unit() const { return kind_ == Kind::steps ? "steps" : "ns"; }
+
   // A time before everything that follows it in the program.
   std::uint64_t start() const {
     const std::uint64_t time = early();
@@ -71,6 +80,7 @@ class Clock {
 #if defined(__x86_64__)
     if (kind_ == Kind::counter) return nanoseconds(count());
 #endif
+    if (kind_ == Kind::steps) return omnilink_sched_call();
     return kind_ == Kind::manual ? now_->load(std::memory_order_relaxed) : read_monotonic();
   }
 
@@ -84,20 +94,34 @@ class Clock {
     }
 #endif
     if (kind_ == Kind::monotonic) fence();
+    rest();
   }
 
   // A time after everything that stands before it in the program, and after its stores became visible.
   std::uint64_t end() const {
+    const std::uint64_t time = late();
+    rest();
+    return time;
+  }
+
+  // The same. What follows is part of recording until `rest` is called.
+  std::uint64_t late() const {
 #if defined(__x86_64__)
     if (kind_ == Kind::counter) return nanoseconds(fence_then_count());
 #endif
     if (kind_ == Kind::manual) return now_->load(std::memory_order_relaxed);
+    if (kind_ == Kind::steps) return omnilink_sched_return();
     fence();
     return read_monotonic();
   }
 
+  // Says that an end has been written down.
+  void rest() const {
+    if (kind_ == Kind::steps) omnilink_sched_settle();
+  }
+
  private:
-  enum class Kind : unsigned char { counter, monotonic, manual };
+  enum class Kind : unsigned char { counter, monotonic, manual, steps };
 
   explicit Clock(Kind kind) : kind_(kind) {}
 

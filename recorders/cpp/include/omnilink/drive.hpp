@@ -1,15 +1,17 @@
 // Runs a system under load and records what it does: the loop of a harness.
 //
 //   int main() {
-//     const auto plan = omnilink::Plan::from_env();
-//     Queue queue;
-//     omnilink::run(plan, queue, [](Queue& shared, std::size_t) { return ProducerToken(shared); },
-//                   [](Queue& shared, ProducerToken& token, omnilink::Client& client) {
-//                     const auto elem = client.draw().fresh();
-//                     auto call = client.call(ENQUEUE, elem);
-//                     shared.enqueue(token, elem);
-//                     call.done();
-//                   });
+//     omnilink::repeat([] {
+//       Queue queue;
+//       omnilink::run(omnilink::Plan::from_env(), queue,
+//                     [](Queue& shared, std::size_t) { return ProducerToken(shared); },
+//                     [](Queue& shared, ProducerToken& token, omnilink::Client& client) {
+//                       const auto elem = client.draw().fresh();
+//                       auto call = client.call(ENQUEUE, elem);
+//                       shared.enqueue(token, elem);
+//                       call.done();
+//                     });
+//     });
 //   }
 //
 // All threads wait for each other once and then run freely: meeting again before each operation would leave few threads
@@ -24,6 +26,9 @@
 //
 // The same seed draws the same inputs here and in the Rust driver. Disturbances are drawn from a generator of their own,
 // so disturbing a run does not change what it is asked to do.
+//
+// In a program under control somebody else decides which thread goes on, so nothing disturbs the threads: they only meet
+// at a gate that the others know of. Such a program can be run many times in one process; `repeat` is for that.
 
 #pragma once
 
@@ -44,6 +49,7 @@
 #include <utility>
 #include <vector>
 
+#include "control.hpp"
 #include "error.hpp"
 #include "recorder.hpp"
 
@@ -305,10 +311,31 @@ class Crew {
   template <class System, class Session, class Step>
   void work(System& system, const Session& session, const Step& step, Client& client) {
     if (plan_.perturbation.pin) stay_on_processor(client.thread());
-    auto own = session(system, client.thread());
+    auto own = make(session, system, client);
+    meet();
+    for (std::size_t i = 0; i < plan_.operations; ++i) step(system, own, client);
+  }
+
+  // What `session` makes. If it throws, the others do not wait for this thread.
+  template <class System, class Session>
+  auto make(const Session& session, System& system, const Client& client) {
+#ifdef __cpp_exceptions
+    try {
+      return session(system, client.thread());
+    } catch (...) {
+      if (is_controlled()) meet();
+      throw;
+    }
+#else
+    return session(system, client.thread());
+#endif
+  }
+
+  // Waits for all threads, or until one of them has failed.
+  void meet() {
+    if (is_controlled()) return omnilink_sched_gate(static_cast<std::uint32_t>(clients_.size()));
     waiting_.fetch_add(1);
     while (waiting_.load() < clients_.size() && !has_failed_.load()) std::this_thread::yield();
-    for (std::size_t i = 0; i < plan_.operations; ++i) step(system, own, client);
   }
 
   // Keeps the first exception of all threads for the one that waits for them.
@@ -338,7 +365,9 @@ class Crew {
 // Runs `step(system, own, client)` `plan.operations` times on each thread, where `own` is what `session(system, thread)`
 // made for that thread. Processes are named after threads: `0`, `1`, and so on.
 template <class System, class Session, class Step>
-void run(const Plan& plan, System& system, const Session& session, const Step& step) {
+void run(const Plan& wanted, System& system, const Session& session, const Step& step) {
+  Plan plan = wanted;
+  if (detail::is_controlled()) plan.perturbation = {};
   const std::string meta = "{\"seed\": " + std::to_string(plan.seed) + ", \"threads\": " +
                            std::to_string(plan.threads) + ", \"operations\": " + std::to_string(plan.operations) +
                            ", \"perturb\": \"" + plan.perturbation.text() + "\"}";
@@ -348,6 +377,14 @@ void run(const Plan& plan, System& system, const Session& session, const Step& s
     clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
   }
   detail::Crew(plan, clients).run(system, session, step);
+}
+
+// Runs `body` once, or, in a program under control, as often as it is asked for. `body` makes a system of its own, reads
+// its plan from the environment, which is another one each time, and runs it.
+template <class Body>
+void repeat(const Body& body) {
+  if (!detail::is_controlled()) return body();
+  while (omnilink_sched_next() == 1) body();
 }
 
 }  // namespace omnilink

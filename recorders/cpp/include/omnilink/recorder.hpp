@@ -183,9 +183,9 @@ class Log {
         return results.write(to + arguments_length_);
       });
     } else {
-      close_call(Kind::back, end, results);
+      back(Kind::back, end, results);
     }
-    state_ = State::idle;
+    close_call();
   }
 
   template <class Arguments, class Results>
@@ -195,12 +195,12 @@ class Log {
     expect(action.results(), results.size(), action, "results");
     outcome(number_of(action), end, arguments.bound() + results.bound(),
             [&](std::uint8_t* to) { return results.write(arguments.write(to)); });
-    state_ = State::idle;
+    close_call();
   }
 
   void failed() {
-    close_call(Kind::fail, finish(), row());
-    state_ = State::idle;
+    back(Kind::fail, finish(), row());
+    close_call();
   }
 
   template <class T>
@@ -242,7 +242,13 @@ class Log {
 
   // The end. If the start was raised and the thread runs on the processor that lags, the reading may be before it; an
   // end that is too late is harmless.
-  std::uint64_t finish() { return latest_ = std::max(has_end_ ? end_ : clock_.end(), start_); }
+  std::uint64_t finish() { return latest_ = std::max(has_end_ ? end_ : clock_.late(), start_); }
+
+  // The outcome has been published.
+  void close_call() {
+    state_ = State::idle;
+    clock_.rest();
+  }
 
   // A time is written as its difference to the time before it in the segment.
   static std::uint8_t* write_difference(std::uint8_t* to, std::uint64_t time, std::uint64_t before) {
@@ -250,7 +256,7 @@ class Log {
   }
 
   template <class Results>
-  void close_call(Kind kind, std::uint64_t end, const Results& results) {
+  void back(Kind kind, std::uint64_t end, const Results& results) {
     segment_->append(number_and_times + results.bound(), [&](std::uint8_t* to) {
       *to++ = static_cast<std::uint8_t>(kind);
       return results.write(write_difference(to, end, written_));
@@ -441,7 +447,8 @@ class Recorder {
       }
     }
     const std::string path = directory + "/manifest.json";
-    std::string text = "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"ns\"";
+    std::string text = "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"";
+    text.append(clock.unit()).append("\"");
     if (!meta.empty()) text.append(", \"meta\": ").append(meta);
     text += "}\n";
     std::FILE* const file = std::fopen(path.c_str(), "w");

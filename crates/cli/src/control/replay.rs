@@ -1,0 +1,154 @@
+//! `omnilink replay`: repeats a run that was kept, step by step, and compares.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use explore::{Ended, Ending, Execution, Order, Program, Run, Runtime, Store, schedule_of};
+use judge::{Case, Failed, InputError, Judge};
+use report::{Detail, Report};
+use schedule::{Kind, Schedule, Step};
+
+use super::args::{Kept, ReplayArgs};
+use super::{Harness, ended_alike};
+use crate::args::Progress;
+use crate::check::{exit_of, tell, tell_about_spec};
+use crate::complain;
+use crate::exit::Exit;
+use crate::fuzz::runs::{spec_of, tell_ended, wrong};
+use crate::limits::{self, Limits};
+
+/// A run that was kept, with all that is needed to repeat it.
+pub(super) struct Loaded {
+    pub(super) run: Run,
+    pub(super) directory: PathBuf,
+    pub(super) schedule: Schedule,
+    pub(super) harness: Harness,
+    pub(super) store: Store,
+    pub(super) judge: Judge,
+    /// What was asked for, but for the decisions.
+    pub(super) like: Order,
+}
+
+/// How long one execution may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Loaded {
+    pub(super) fn new(kept: &Kept) -> Result<Loaded, Exit> {
+        let store = Store::at(&kept.store.store);
+        let (run, directory) = store.find(&kept.run).map_err(wrong)?;
+        let schedule = schedule_of(&directory).map_err(wrong)?;
+        let (Some(controlled), Some(schedule)) = (&run.controlled, schedule) else {
+            let help = "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated".to_owned();
+            let message = "its threads ran freely, so it cannot be repeated".to_owned();
+            return Err(complain(&run.id, &InputError { message, help: Some(help) }));
+        };
+        let above = || {
+            let above = store.directory().parent().and_then(Path::parent).unwrap_or(Path::new("."));
+            if above.as_os_str().is_empty() { PathBuf::from(".") } else { above.to_owned() }
+        };
+        let program = Program {
+            directory: kept.directory.clone().unwrap_or_else(above),
+            build: Vec::new(),
+            run: run.command.clone(),
+            environment: Vec::new(),
+        };
+        let cannot = |why: String| complain("the harness", &InputError::new(why));
+        let runtime = Runtime::install(&store.runtimes()).map_err(|error| cannot(error.to_string()))?;
+        let harness = Harness::built(program, runtime.path(), &store, PATIENCE).map_err(cannot)?;
+        if !harness.executable().is_file() {
+            let message = format!("`{}` is not there", harness.executable().display());
+            let help = "`omnilink fuzz` builds it; `--directory` says where the harness is".to_owned();
+            return Err(complain("the harness", &InputError { message, help: Some(help) }));
+        }
+        let like = Order { seed: controlled.seed, weak: controlled.weak, plain: controlled.plain, ..Order::default() };
+        let options = judge::Options { is_foreign: true, jobs: Some(1), ..judge::Options::default() };
+        let judge = Judge::new(&spec_of(&run, &directory), options).map_err(|failed| tell_about_spec(&failed))?;
+        Ok(Loaded { run, directory, schedule, harness, store, judge, like })
+    }
+
+    /// Checks a recording.
+    pub(super) fn check(&self, trace: &Path) -> Result<Report, Failed> {
+        let max_memory = judge::Options::default().max_memory;
+        let settings = limits::Settings { timeout: Some(PATIENCE), max_memory, progress: Progress::None };
+        let limits = Limits::new(&settings, &self.run.id);
+        self.judge.report(&mut Case { path: trace, label: &self.run.id, witness: None, limits: &limits })
+    }
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Exit {
+    limits::catch_interrupts();
+    match replay(args) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
+    let loaded = Loaded::new(&args.kept)?;
+    let mut exit = Exit::Nothing;
+    for time in 0..args.times {
+        if limits::is_interrupted() {
+            return Ok(Exit::Interrupted);
+        }
+        let repeated = loaded.harness.repeat(&loaded.run.plan, &loaded.like, &loaded.schedule);
+        let (tried, control) = repeated.map_err(|error| complain("the harness", &InputError::new(error)))?;
+        compare(&loaded, &tried.execution, &tried.ran.ended)?;
+        if time == 0 {
+            if args.steps {
+                tried.execution.steps.iter().enumerate().for_each(|(number, step)| tell_step(number, step));
+            }
+            exit = judged(&loaded, &tried.ran.ended, &tried.trace)?;
+        }
+        drop(control);
+    }
+    let times = if args.times == 1 { String::new() } else { format!(" {} times", args.times) };
+    let steps = loaded.run.controlled.as_ref().map_or(0, |controlled| controlled.steps);
+    let digest = loaded.run.controlled.as_ref().map_or("", |controlled| &controlled.digest);
+    anstream::println!(
+        "replayed{times}: {}, the same addresses and values as when it ran (fingerprint {digest})",
+        explore::counted(steps, "step")
+    );
+    Ok(exit)
+}
+
+/// Complains if it went another way than when it was kept.
+fn compare(loaded: &Loaded, execution: &Execution, ended: &Ended) -> Result<(), Exit> {
+    let differs = |message: String| {
+        let help = "the harness was built anew, or does something that is not the same every time".to_owned();
+        complain(&loaded.run.id, &InputError { message, help: Some(help) })
+    };
+    if execution.ended == Ending::Diverged {
+        let step = execution.steps.len() + 1;
+        return Err(differs(format!("step {step} could not be made by the thread that made it then")));
+    }
+    if !ended_alike(ended, &loaded.run.ended) {
+        return Err(differs("it ended in another way than when it ran".to_owned()));
+    }
+    let digest = format!("{:016x}", execution.digest);
+    match &loaded.run.controlled {
+        Some(controlled) if controlled.digest != digest => {
+            let then = &controlled.digest;
+            Err(differs(format!("addresses or values are not the same as then: fingerprint {digest}, and it was {then}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says how it ended, or what the check says about it.
+fn judged(loaded: &Loaded, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
+    if *ended != Ended::Finished {
+        tell_ended(ended);
+        return Ok(Exit::Crashed);
+    }
+    let mut report = loaded.check(trace).map_err(|failed| tell(&failed, &loaded.run.id))?;
+    report.next.clear(); // The recording is gone in a moment.
+    anstream::print!("{}", report::text(&report, Detail::Brief, true));
+    Ok(exit_of(&report))
+}
+
+fn tell_step(number: usize, step: &Step) {
+    let what = step.kind().map_or("does something unknown", Kind::word);
+    let address = if step.address == 0 { String::new() } else { format!(" {:#x}", step.address) };
+    let value = if step.value == 0 { String::new() } else { format!(" = {:#x}", step.value) };
+    let place = if step.place == 0 { String::new() } else { format!("  at {:#x}", step.place) };
+    anstream::println!("{:>6}  thread {} {what}{address}{value}{place}", number + 1, step.thread);
+}

@@ -1,0 +1,181 @@
+//! How the schedules of runs come about: controlled, recorded by `rr`, or left to the machine and disturbed.
+//!
+//! A schedule that is controlled is found sooner and can be repeated, so that is what is done where the harness can be built
+//! for it. `rr` repeats what happened to happen. What is left is to disturb threads, and to hope.
+
+use std::ops::RangeInclusive;
+use std::time::Instant;
+
+use explore::strategy;
+use explore::{Campaign, counted};
+use judge::InputError;
+use serde_json::json;
+
+use super::Fuzz;
+use crate::complain;
+use crate::control::Harness;
+use crate::control::args::How;
+use crate::exit::Exit;
+
+/// How schedules come about.
+pub(super) enum Tier {
+    /// A strategy decides every step.
+    Controlled { harness: Harness, how: How },
+    /// This `rr` records runs, and schedules threads at random.
+    Rr(String),
+    /// The machine does as it likes.
+    Perturbed,
+}
+
+/// What a strategy has done.
+#[derive(Debug, Clone)]
+pub(super) struct Explored {
+    pub(super) how: How,
+    pub(super) tally: strategy::Tally,
+    pub(super) is_complete: bool,
+}
+
+/// Under control threads are made to meet, so runs are short.
+const CONTROLLED_OPERATIONS: RangeInclusive<usize> = 2..=20;
+const CONTROLLED_THREADS: usize = 3;
+/// All schedules are few only if there is little to schedule.
+const EXPLORED_OPERATIONS: RangeInclusive<usize> = 2..=2;
+const EXPLORED_THREADS: RangeInclusive<usize> = 2..=2;
+
+impl Fuzz<'_> {
+    /// Builds the harness in the best way that is possible here, or in the one that was asked for.
+    pub(super) fn choose_tier(&self) -> Result<Tier, Exit> {
+        if let Some(rr) = &self.args.rr {
+            self.build()?;
+            self.probe_rr(rr).map_err(|why| {
+                let message = format!("`{rr}` cannot be used here: {why}");
+                let help = "without `--rr`, threads are controlled or disturbed";
+                complain("--rr", &InputError { message, help: Some(help.into()) })
+            })?;
+            return Ok(Tier::Rr(rr.clone()));
+        }
+        match self.args.schedule {
+            Some(How::Free) => self.build().map(|()| Tier::Perturbed),
+            Some(how) => match self.build_controlled() {
+                Ok(harness) => Ok(Tier::Controlled { harness, how }),
+                Err(why) => {
+                    let help = "`--schedule free` runs it without control".to_owned();
+                    Err(complain("--schedule", &InputError { message: why, help: Some(help) }))
+                }
+            },
+            None => match self.build_controlled() {
+                Ok(harness) => Ok(Tier::Controlled { harness, how: How::Random }),
+                Err(why) => {
+                    self.say(&format!("not controlled: {why}"));
+                    self.build()?;
+                    Ok(if self.probe_rr("rr").is_ok() { Tier::Rr("rr".into()) } else { Tier::Perturbed })
+                }
+            },
+        }
+    }
+
+    fn build_controlled(&self) -> Result<Harness, String> {
+        let started = Instant::now();
+        let (settings, store) = (&self.settings, &self.store);
+        let harness = Harness::build(&self.program, settings, store, self.campaign.timeout, self.args.no_build)?;
+        if !self.args.no_build {
+            let command = harness.program.build.join(" ");
+            self.say(&format!("built to be controlled: {command} ({:.1} s)", started.elapsed().as_secs_f64()));
+        }
+        Ok(harness)
+    }
+
+    fn build(&self) -> Result<(), Exit> {
+        if self.args.no_build || self.program.build.is_empty() {
+            return Ok(());
+        }
+        let command = self.program.build.join(" ");
+        let started = Instant::now();
+        match self.program.build() {
+            Ok(Ok(())) => self.say(&format!("built: {command} ({:.1} s)", started.elapsed().as_secs_f64())),
+            Ok(Err(said)) => return Err(complain(&command, &InputError::new(format!("the build failed: {said}")))),
+            Err(error) => return Err(complain("the build", &InputError::new(error))),
+        }
+        Ok(())
+    }
+
+    fn probe_rr(&self, rr: &str) -> Result<(), String> {
+        let scratch = self.store.scratch();
+        std::fs::create_dir_all(&scratch).map_err(|error| error.to_string())?;
+        explore::rr::probe(rr, &scratch)
+    }
+
+    /// What the command line and the settings leave open, as it suits the tier.
+    pub(super) fn suited(&self, tier: &Tier) -> Campaign {
+        let mut campaign = self.campaign.clone();
+        let Tier::Controlled { how, .. } = tier else { return campaign };
+        campaign.perturb.clear();
+        let (threads, operations) = match how.is_exploration() {
+            true => (EXPLORED_THREADS, EXPLORED_OPERATIONS),
+            false => {
+                let most = (*campaign.threads.end()).min(CONTROLLED_THREADS).max(*campaign.threads.start());
+                (*campaign.threads.start()..=most, CONTROLLED_OPERATIONS)
+            }
+        };
+        campaign.threads = self.args.threads.clone().unwrap_or(threads);
+        campaign.operations = self.args.ops.clone().unwrap_or(operations);
+        if how.is_exploration() && self.args.runs.is_none() {
+            campaign.runs = u64::MAX;
+        }
+        campaign
+    }
+
+    pub(super) fn announce(&self, campaign: &Campaign, tier: &Tier) {
+        let Campaign { seed, runs, time, threads, operations, perturb, .. } = campaign;
+        let number = |range: &RangeInclusive<usize>| match range.start() == range.end() {
+            true => range.start().to_string(),
+            false => format!("{} to {}", range.start(), range.end()),
+        };
+        let runs = if *runs == u64::MAX { "all schedules".to_owned() } else { format!("up to {}", counted(*runs, "run")) };
+        let time = time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
+        let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
+        let schedule = match tier {
+            Tier::Controlled { how, .. } if self.args.scheduling.weak_memory => {
+                format!("controlled ({}), weak memory as in C11: what is found may not happen on your processor", how.name())
+            }
+            Tier::Controlled { how, .. } => format!("controlled ({})", how.name()),
+            Tier::Rr(rr) => format!("recorded with `{rr} record --chaos`, disturbances: {}", perturb.join(", ")),
+            Tier::Perturbed => format!("disturbances: {}", perturb.join(", ")),
+        };
+        self.say(&format!(
+            "fuzzing against {}: {runs}{time}, {} threads, {} operations each, {schedule}, seeds from {seed}",
+            self.spec,
+            number(threads),
+            number(operations),
+        ));
+    }
+}
+
+impl Explored {
+    pub(super) fn text(&self) -> String {
+        if !self.how.is_exploration() {
+            return String::new();
+        }
+        let strategy::Tally { executions, asleep, .. } = self.tally;
+        let complete = if self.is_complete { "all schedules were explored" } else { "not all schedules were explored" };
+        let asleep = match asleep {
+            0 => String::new(),
+            asleep => format!(", {asleep} of them broken off because others had shown the same"),
+        };
+        format!("{complete}: {}{asleep}\n", counted(executions, "execution"))
+    }
+
+    pub(super) fn json(&self) -> serde_json::Value {
+        let strategy::Tally { executions, finished, asleep, stuck, crashed, lost } = self.tally;
+        json!({
+            "schedule": self.how.name(),
+            "executions": executions,
+            "finished": finished,
+            "asleep": asleep,
+            "stuck": stuck,
+            "crashed": crashed,
+            "lost": lost,
+            "complete": self.is_complete,
+        })
+    }
+}

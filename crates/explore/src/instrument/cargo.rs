@@ -1,0 +1,158 @@
+//! Commands of Cargo, so that what they make can be controlled.
+//!
+//! Everything that ends up in the program is instrumented: the package and all its dependencies, and C and C++ that
+//! build scripts compile. The standard library is not, where it was compiled before; what of it is generic or inlined is
+//! compiled with the program. A target is always named, because Cargo then keeps what runs while building apart: build
+//! scripts and macros are not instrumented. The sanitizer is not stable, but part of every compiler; `RUSTC_BOOTSTRAP`
+//! lets it in.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::runtime::Runtime;
+
+/// What is built for. There is a runtime for nothing else.
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// The directory inside a target directory that has the instrumented builds.
+pub const DIRECTORY: &str = "omnilink-sched";
+
+/// What separates flags in the variable for them.
+const SEPARATOR: &str = "\x1f";
+
+/// The flags for the compiler.
+pub fn rust_flags(runtime: &Runtime) -> Vec<String> {
+    let mut flags: Vec<String> =
+        ["-Zsanitizer=thread", "-Zexternal-clangrt", "-Cunsafe-allow-abi-mismatch=sanitizer"].map(String::from).into();
+    let (library, directory) = (runtime.path(), runtime.directory());
+    let (library, directory) = (library.to_string_lossy(), directory.to_string_lossy());
+    // Arguments that come later are too late: the runtime must be asked before the C library.
+    let first = ["-Wl,--push-state,--no-as-needed", &library, "-Wl,--pop-state"];
+    let found = ["-Xlinker", "-rpath", "-Xlinker", &directory];
+    flags.extend(first.iter().chain(&found).map(|argument| format!("-Zpre-link-arg={argument}")));
+    flags
+}
+
+/// What the environment says already, which is kept.
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    /// `CARGO_ENCODED_RUSTFLAGS`, or else `RUSTFLAGS`, split.
+    pub rust_flags: Vec<String>,
+    /// The same for `rustdoc`.
+    pub doc_flags: Vec<String>,
+}
+
+/// The variables that Cargo is to see. `compilers` is the directory of the wrappers, for what build scripts compile.
+pub fn environment(runtime: &Runtime, said: &Said, compilers: Option<&Path>) -> Vec<(String, String)> {
+    let ours = rust_flags(runtime);
+    let joined = |said: &[String]| said.iter().chain(&ours).cloned().collect::<Vec<_>>().join(SEPARATOR);
+    let mut environment = vec![
+        ("RUSTC_BOOTSTRAP".into(), "1".into()),
+        ("CARGO_ENCODED_RUSTFLAGS".into(), joined(&said.rust_flags)),
+        ("CARGO_ENCODED_RUSTDOCFLAGS".into(), joined(&said.doc_flags)),
+        // Places of steps are told as lines, and nobody waits for optimization across crates.
+        ("CARGO_PROFILE_RELEASE_DEBUG".into(), "line-tables-only".into()),
+        ("CARGO_PROFILE_RELEASE_LTO".into(), "off".into()),
+    ];
+    let wrapper = |name: &str| compilers.map(|directory| directory.join(name)).filter(|path| path.exists());
+    for (variable, name) in [("CC", "cc"), ("CXX", "c++")] {
+        if let Some(wrapper) = wrapper(name) {
+            let variable = format!("{variable}_{}", TARGET.replace('-', "_"));
+            environment.push((variable, wrapper.to_string_lossy().into_owned()));
+        }
+    }
+    environment
+}
+
+/// The arguments for Cargo: those that were given, for the target and into a directory of their own.
+pub fn arguments(given: &[OsString], target_directory: &Path) -> Vec<OsString> {
+    let ends = given.iter().position(|argument| argument == "--").unwrap_or(given.len());
+    let (options, rest) = given.split_at(ends);
+    let first = options.iter().position(|argument| !argument.to_string_lossy().starts_with('-'));
+    let (before, after) = options.split_at(first.map_or(0, |place| place + 1));
+    let mut arguments = before.to_vec();
+    if first.is_some() {
+        if option(options, "--target").is_none() {
+            arguments.extend(["--target", TARGET].map(OsString::from));
+        }
+        arguments.extend([OsString::from("--target-dir"), target_directory.into()]);
+    }
+    arguments.extend(without(after, "--target-dir"));
+    arguments.extend_from_slice(rest);
+    arguments
+}
+
+/// The value of an option.
+pub fn option(arguments: &[OsString], name: &str) -> Option<OsString> {
+    let joined = format!("{name}=");
+    arguments.iter().enumerate().find_map(|(place, argument)| match argument.to_str() {
+        Some(argument) if argument == name => arguments.get(place + 1).cloned(),
+        argument => argument?.strip_prefix(&joined).map(OsString::from),
+    })
+}
+
+fn without(arguments: &[OsString], name: &str) -> Vec<OsString> {
+    let joined = format!("{name}=");
+    let (mut kept, mut is_value) = (Vec::new(), false);
+    for argument in arguments {
+        let (is_option, is_joined) =
+            (argument == name, argument.to_str().is_some_and(|argument| argument.starts_with(&joined)));
+        if !(is_option || is_joined || std::mem::take(&mut is_value)) {
+            kept.push(argument.clone());
+        }
+        is_value = is_option;
+    }
+    kept
+}
+
+/// Where a program of an ordinary build is in an instrumented one, and the target directory of that. `None` if it does
+/// not stand in a target directory.
+pub(super) fn moved(program: &Path) -> Option<(PathBuf, PathBuf)> {
+    let profile = program.parent()?;
+    let target = profile.parent().filter(|target| !target.as_os_str().is_empty())?.join(DIRECTORY);
+    let program = target.join(TARGET).join(profile.file_name()?).join(program.file_name()?);
+    Some((program, target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_come_after_those_of_the_user() {
+        let said = Said { rust_flags: vec!["--cfg".into(), "mine".into()], doc_flags: Vec::new() };
+        let environment = environment(&Runtime::at(Path::new("/r")), &said, None);
+        let shown: String =
+            environment.iter().map(|(name, value)| format!("{name}={}\n", value.replace(SEPARATOR, " "))).collect();
+        insta::assert_snapshot!(shown, @"
+        RUSTC_BOOTSTRAP=1
+        CARGO_ENCODED_RUSTFLAGS=--cfg mine -Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer -Zpre-link-arg=-Wl,--push-state,--no-as-needed -Zpre-link-arg=/r/libomnilink_sched.so -Zpre-link-arg=-Wl,--pop-state -Zpre-link-arg=-Xlinker -Zpre-link-arg=-rpath -Zpre-link-arg=-Xlinker -Zpre-link-arg=/r
+        CARGO_ENCODED_RUSTDOCFLAGS=-Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer -Zpre-link-arg=-Wl,--push-state,--no-as-needed -Zpre-link-arg=/r/libomnilink_sched.so -Zpre-link-arg=-Wl,--pop-state -Zpre-link-arg=-Xlinker -Zpre-link-arg=-rpath -Zpre-link-arg=-Xlinker -Zpre-link-arg=/r
+        CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
+        CARGO_PROFILE_RELEASE_LTO=off
+        ");
+    }
+
+    #[test]
+    fn arguments_name_a_target_and_a_directory() {
+        let check = |given: &str| {
+            let given: Vec<OsString> = given.split_whitespace().map(OsString::from).collect();
+            arguments(&given, Path::new("t")).join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        insta::assert_snapshot!(check("test --release -- --nocapture --target-dir x"), @"test --target x86_64-unknown-linux-gnu --target-dir t --release -- --nocapture --target-dir x");
+        insta::assert_snapshot!(check("build --target-dir target --locked --target-dir=o"), @"build --target x86_64-unknown-linux-gnu --target-dir t --locked");
+        insta::assert_snapshot!(check("-q build --target=other"), @"-q build --target-dir t --target=other");
+        insta::assert_snapshot!(check("--version"), @"--version");
+    }
+
+    #[test]
+    fn programs_are_found_where_they_were_built() {
+        let check = |program: &str| moved(Path::new(program)).map(|(program, _)| program.display().to_string());
+        assert_eq!(
+            check("target/release/harness").unwrap(),
+            "target/omnilink-sched/x86_64-unknown-linux-gnu/release/harness"
+        );
+        assert_eq!(check("release/harness"), None);
+        assert_eq!(check("harness"), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! Which execution comes next.
+//!
+//! A [`Strategy`] and whoever runs the program take turns: the strategy says what is to be executed, and learns what
+//! came of it.
+//!
+//! ```text
+//!  Strategy::next ──► Order ── the program under control ──► Execution ──► Strategy::learn
+//! ```
+//!
+//! [`Sampling`] draws schedules at random and never ends. [`Dfs`] visits every schedule with few preemptions once, and
+//! [`Dpor`] at least one schedule of every class of schedules that differ only in the order of independent steps. Both
+//! end. What was executed is counted in a [`Tally`], and a strategy claims to be complete only if nothing was left out
+//! for any reason: no bound was met, no execution was given up, and none went another way than it was told to.
+
+mod dfs;
+mod dpor;
+
+use schedule::Decision;
+use schedule::channel::Policy;
+
+use crate::{Ending, Execution, Order};
+
+pub use dfs::Dfs;
+pub use dpor::Dpor;
+
+/// Chooses executions.
+pub trait Strategy {
+    /// What is to be executed next; none if everything has been explored. Asked again before anything was learnt,
+    /// a strategy that explores says the same again.
+    fn next(&mut self) -> Option<Order>;
+
+    /// What came of the order before.
+    fn learn(&mut self, execution: &Execution);
+
+    /// What has been executed so far.
+    fn tally(&self) -> &Tally;
+
+    /// Whether nothing is left that could be executed and has not been, up to what the strategy takes for the same.
+    fn is_complete(&self) -> bool;
+}
+
+/// How many executions ended how. The first number is the sum of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// All executions.
+    pub executions: u64,
+    /// Those that ended as they should.
+    pub finished: u64,
+    /// Those that were broken off because another execution has shown the same.
+    pub asleep: u64,
+    /// Those in which nobody could go on, or nothing changed any more.
+    pub stuck: u64,
+    /// Those that ended with another code than zero, or by a signal.
+    pub crashed: u64,
+    /// Those that show nothing: a decision could not be followed, or the time was up.
+    pub lost: u64,
+}
+
+impl Tally {
+    /// Counts an execution.
+    pub fn count(&mut self, ended: &Ending) {
+        self.executions += 1;
+        *match ended {
+            Ending::Finished => &mut self.finished,
+            Ending::Asleep => &mut self.asleep,
+            Ending::Deadlock | Ending::Livelock => &mut self.stuck,
+            Ending::Crashed { .. } => &mut self.crashed,
+            Ending::Diverged | Ending::TimedOut => &mut self.lost,
+        } += 1;
+    }
+}
+
+/// Draws schedules at random, each from a seed of its own. There is always another one.
+#[derive(Debug, Clone)]
+pub struct Sampling {
+    order: Order,
+    /// The most steps that an execution had. PCT spreads its changes of priority over so many.
+    longest: u64,
+    tally: Tally,
+}
+
+impl Sampling {
+    /// Samples with the policy and depth of this order, from its seed upwards.
+    pub fn new(order: Order) -> Sampling {
+        Sampling { order, longest: 0, tally: Tally::default() }
+    }
+}
+
+impl Strategy for Sampling {
+    fn next(&mut self) -> Option<Order> {
+        let mut order = self.order.clone();
+        if self.longest > 0 {
+            order.expected = self.longest;
+        }
+        self.order.seed = self.order.seed.wrapping_add(1);
+        Some(order)
+    }
+
+    fn learn(&mut self, execution: &Execution) {
+        self.tally.count(&execution.ended);
+        self.longest = self.longest.max(execution.steps.len() as u64);
+    }
+
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    fn is_complete(&self) -> bool {
+        false
+    }
+}
+
+/// What strategies that explore ask for beyond the decisions to be followed.
+fn exploring(order: Order) -> Order {
+    Order { policy: Policy::Steady, strict: true, follow: Vec::new(), sleep: 0, ..order }
+}
+
+/// Whether an execution shows all that follows from its decisions: it was neither lost nor given up.
+fn is_whole(execution: &Execution, limit: u64) -> bool {
+    match execution.ended {
+        Ending::Diverged | Ending::TimedOut => false,
+        Ending::Livelock => (execution.steps.len() as u64) < limit,
+        _ => true,
+    }
+}
+
+/// Whether these decisions begin with those that were to be followed.
+fn follows(follow: &[Decision], decisions: &[Decision]) -> bool {
+    let same = |(a, b): (&Decision, &Decision)| (a.choice, a.chosen) == (b.choice, b.chosen);
+    decisions.len() >= follow.len() && follow.iter().zip(decisions).all(same)
+}
+
+/// The threads of a set.
+fn members(set: u64) -> impl Iterator<Item = u8> {
+    (0..u64::BITS as u8).filter(move |thread| set >> thread & 1 == 1)
+}

@@ -1,0 +1,100 @@
+//! Partial order reduction: every class, none twice.
+
+use proptest::prelude::*;
+
+use omnilink_explore::Order;
+use omnilink_explore::strategy::{Dfs, Dpor, Strategy as _};
+
+use crate::generate::program;
+use crate::machine::{Op, Program};
+use crate::oracle::{Seen, brute_force, explore, lost_update, set};
+
+/// Explores a program, compares with brute force, and says how many classes there are and how many executions were
+/// broken off.
+fn check(program: &Program) -> Option<(usize, u64)> {
+    let all = brute_force(program, 10_000)?;
+    let mut dpor = Dpor::new(Order::default());
+    let seen = explore(program, &mut dpor);
+    let classes = set(&seen, |seen| seen.class.clone());
+    assert_eq!(classes, set(&all, |seen| seen.class.clone()));
+    assert_eq!(classes.len(), seen.len(), "a class was executed twice");
+    // What follows from equal classes, unless steps depend on each other that do not seem to.
+    assert_eq!(set(&seen, |seen| seen.state.clone()), set(&all, |seen| seen.state.clone()));
+    assert_eq!(set(&seen, |seen| seen.history.clone()), set(&all, |seen| seen.history.clone()));
+    assert!(dpor.is_complete());
+    let tally = dpor.tally();
+    assert_eq!(tally.executions, tally.finished + tally.stuck + tally.asleep);
+    assert_eq!(tally.executions, seen.len() as u64 + tally.asleep);
+    assert_eq!(tally.stuck, seen.iter().filter(|seen| seen.state.1).count() as u64);
+    Some((seen.len(), tally.asleep))
+}
+
+#[test]
+fn lost_updates_have_known_numbers_of_classes() {
+    let check = |count, times| check(&lost_update(count, times)).unwrap();
+    assert_eq!(check(2, 1), (4, 0));
+    assert_eq!(check(2, 2), (34, 0));
+    assert_eq!(check(3, 1), (36, 0));
+}
+
+#[test]
+fn threads_that_are_created_and_joined_add_no_classes() {
+    let update: &[Op] = &[Op::Start, Op::Load(0), Op::Store(0), Op::Exit];
+    let main: &[Op] = &[Op::Create(1), Op::Create(2), Op::Join(1), Op::Join(2), Op::Load(0)];
+    assert_eq!(check(&Program::new(&[main, update, update])), Some((4, 0)));
+}
+
+#[test]
+fn a_deadlock_is_a_class() {
+    use Op::{Lock, Unlock};
+    let take = |first, second| vec![Lock(first), Lock(second), Unlock(second), Unlock(first)];
+    let program = Program { threads: vec![take(0, 1), take(1, 0)], ends_with_first: false };
+    assert_eq!(check(&program), Some((3, 0)));
+}
+
+/// Two operations that have nothing to do with each other overlap, or one of them comes first. This is what is lost if a
+/// return and a call do not depend on each other.
+#[test]
+fn histories_differ_if_only_real_time_does() {
+    let program = Program::new(&[&[Op::Call, Op::Return], &[Op::Call, Op::Return]]);
+    assert_eq!(check(&program), Some((3, 0)));
+}
+
+#[test]
+fn who_is_woken_is_tried_in_full() {
+    let program = Program::new(&[&[Op::Wait(0)], &[Op::Wait(0)], &[Op::Wake(0)]]);
+    let seen = explore(&program, &mut Dpor::new(Order::default()));
+    let woken = set(&seen, |seen| seen.schedule.iter().filter(|(thread, _)| *thread == 2).copied().next());
+    assert_eq!(woken.len(), 2);
+    check(&program).unwrap();
+}
+
+/// What loads can see: the same with depth first search and with reduction.
+fn loads(program: &Program) -> Vec<String> {
+    let sight = |seen: &[Seen]| set(seen, |seen| seen.history.join(", ")).into_iter().collect::<Vec<_>>();
+    let mut dpor = Dpor::new(Order::default());
+    let seen = sight(&explore(program, &mut dpor));
+    assert!(dpor.is_complete());
+    let all = sight(&explore(program, &mut Dfs::new(Order::default(), None)));
+    assert!(seen.iter().all(|seen| all.contains(seen)));
+    seen
+}
+
+#[test]
+fn threads_go_on_before_the_process_ends() {
+    use Op::{Abort, Load, SkipIfOdd, Store};
+    let mut program = Program::new(&[&[Load(0)], &[Load(1), Store(0)]]);
+    program.ends_with_first = true;
+    assert_eq!(loads(&program), ["0 saw 0", "0 saw 0, 1 saw 0", "0 saw 2, 1 saw 0"]);
+    let program = Program::new(&[&[Load(0), SkipIfOdd, Abort, Load(0)], &[], &[Load(1), Store(0)]]);
+    assert_eq!(loads(&program), ["0 saw 0", "0 saw 0, 2 saw 0", "0 saw 3, 0 saw 3, 2 saw 0"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_class_is_executed_once(program in program(false)) {
+        prop_assume!(check(&program).is_some());
+    }
+}

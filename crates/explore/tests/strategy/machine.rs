@@ -1,0 +1,295 @@
+//! A machine that executes small programs as a program under control does: it follows decisions and then stays with a
+//! thread while it can, lets threads sleep, and writes down steps, decisions and what was about to happen.
+
+use omnilink_explore::{Ending, Execution, Order};
+use schedule::channel::{FRAMES, Pending, Standing};
+use schedule::{Choice, Decision, Kind, Step, dependent, thread_object};
+
+/// What a thread does next. Each thread has one register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Reads a variable into the register.
+    Load(u8),
+    /// Writes what follows from the register into a variable.
+    Store(u8),
+    /// Reads a variable into the register and changes it.
+    Update(u8),
+    Lock(u8),
+    /// The register says whether it was taken.
+    TryLock(u8),
+    /// Nothing happens if the thread does not have it.
+    Unlock(u8),
+    Wait(u8),
+    /// One of those who wait is woken.
+    Wake(u8),
+    Call,
+    Return,
+    Yield,
+    Create(u8),
+    Join(u8),
+    Start,
+    Exit,
+    /// Nobody sees this: what follows is left out if the register is odd.
+    SkipIfOdd,
+    /// Nobody sees this: the process crashes.
+    Abort,
+}
+
+/// What each thread does.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) threads: Vec<Vec<Op>>,
+    /// The process ends with the first thread.
+    pub(crate) ends_with_first: bool,
+}
+
+impl Program {
+    pub(crate) fn new(threads: &[&[Op]]) -> Program {
+        Program { threads: threads.iter().map(|ops| ops.to_vec()).collect(), ends_with_first: false }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Thread {
+    next: usize,
+    register: u64,
+    has_locks: u64,
+    waits: bool,
+    woken: bool,
+    yielded: bool,
+    absent: bool,
+}
+
+/// A state of a program.
+#[derive(Debug, Clone)]
+pub(crate) struct Machine<'a> {
+    program: &'a Program,
+    threads: Vec<Thread>,
+    variables: [u64; 4],
+    before: Option<u8>,
+    aborted: bool,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(program: &'a Program) -> Machine<'a> {
+        let is_created = |thread: usize| program.threads.iter().flatten().any(|op| *op == Op::Create(thread as u8));
+        let thread = |number| Thread { absent: is_created(number), ..Thread::default() };
+        let threads = (0..program.threads.len()).map(thread).collect();
+        let mut machine = Machine { program, threads, variables: [0; 4], before: None, aborted: false };
+        (0..program.threads.len()).for_each(|thread| machine.settle(thread));
+        machine
+    }
+
+    /// What a person could see at the end.
+    pub(crate) fn state(&self) -> String {
+        let threads: Vec<_> =
+            self.threads.iter().map(|thread| (thread.next, thread.register, thread.has_locks)).collect();
+        format!("{:?} {threads:?}", self.variables)
+    }
+
+    /// How it ended, if it did.
+    pub(crate) fn ended(&self) -> Option<Ending> {
+        if self.aborted {
+            return Some(Ending::Crashed { how: "aborted".into(), said: String::new() });
+        }
+        let over = |thread: usize| self.threads[thread].absent || self.pending(thread).is_none();
+        if (0..self.threads.len()).all(over) || self.program.ends_with_first && over(0) {
+            return Some(Ending::Finished);
+        }
+        (self.choosable() == 0).then_some(Ending::Deadlock)
+    }
+
+    /// What a thread is about to do.
+    pub(crate) fn pending(&self, number: usize) -> Option<Step> {
+        let thread = &self.threads[number];
+        let step = |kind: Kind, address: u64| Step {
+            kind: kind as u8,
+            address,
+            size: if address == 0 { 0 } else { 8 },
+            thread: number as u8,
+            ..Step::default()
+        };
+        let (variable, lock, condition) = (0x100, 0x200, 0x300);
+        let at = |base: u64, number: u8| base + 8 * u64::from(number);
+        let op = self.program.threads[number].get(thread.next)?;
+        Some(match *op {
+            Op::Load(x) => step(Kind::Load, at(variable, x)),
+            Op::Store(x) => step(Kind::Store, at(variable, x)),
+            Op::Update(x) => step(Kind::Update, at(variable, x)),
+            Op::Lock(x) => step(Kind::Lock, at(lock, x)),
+            Op::TryLock(x) => step(Kind::TryLock, at(lock, x)),
+            Op::Unlock(x) => step(Kind::Unlock, at(lock, x)),
+            Op::Wait(x) => step(if thread.waits { Kind::Woken } else { Kind::Wait }, at(condition, x)),
+            Op::Wake(x) => step(Kind::Wake, at(condition, x)),
+            Op::Call => step(Kind::Call, 0),
+            Op::Return => step(Kind::Return, 0),
+            Op::Yield => step(Kind::Yield, 0),
+            Op::Create(other) => step(Kind::Create, thread_object(other)),
+            Op::Join(other) => step(Kind::Join, thread_object(other)),
+            Op::Start => step(Kind::Start, thread_object(number as u8)),
+            Op::Exit => step(Kind::Exit, thread_object(number as u8)),
+            Op::SkipIfOdd | Op::Abort => return None,
+        })
+    }
+
+    fn can_go_on(&self, number: usize) -> bool {
+        let thread = &self.threads[number];
+        let is_free = |lock: u8| self.threads.iter().all(|thread| thread.has_locks >> lock & 1 == 0);
+        match self.program.threads[number].get(thread.next) {
+            None => false,
+            Some(_) if thread.absent => false,
+            Some(Op::Lock(lock)) => is_free(*lock),
+            Some(Op::Wait(_)) => !thread.waits || thread.woken,
+            Some(Op::Join(other)) => {
+                !self.threads[usize::from(*other)].absent && self.pending(usize::from(*other)).is_none()
+            }
+            Some(_) => true,
+        }
+    }
+
+    /// Who may make the next step: who can go on and did not let the others go first.
+    pub(crate) fn choosable(&self) -> u64 {
+        let set =
+            |test: &dyn Fn(usize) -> bool| (0..self.threads.len()).filter(|&t| test(t)).fold(0, |set, t| set | 1 << t);
+        let eager = set(&|thread| self.can_go_on(thread) && !self.threads[thread].yielded);
+        if eager == 0 { set(&|thread| self.can_go_on(thread)) } else { eager }
+    }
+
+    /// Among how many there is to choose in the next step of a thread.
+    pub(crate) fn options(&self, number: usize) -> u8 {
+        let thread = &self.threads[number];
+        match self.program.threads[number][thread.next] {
+            Op::Wake(condition) => self.waiting(condition).len().max(1) as u8,
+            _ => 1,
+        }
+    }
+
+    fn waiting(&self, condition: u8) -> Vec<usize> {
+        let waits = |&thread: &usize| {
+            let op = self.program.threads[thread].get(self.threads[thread].next);
+            self.threads[thread].waits && !self.threads[thread].woken && op == Some(&Op::Wait(condition))
+        };
+        (0..self.threads.len()).filter(waits).collect()
+    }
+
+    /// Makes the next step of a thread, with this option.
+    pub(crate) fn step(&mut self, number: usize, option: u8) -> Step {
+        let mut step = self.pending(number).expect("only threads that can go on are chosen");
+        step.enabled = self.choosable();
+        if self.before.is_none_or(|before| step.enabled >> before & 1 == 0) {
+            step.flags |= Step::FREE;
+        }
+        let op = self.program.threads[number][self.threads[number].next];
+        let is_free = |machine: &Machine, lock: u8| machine.threads.iter().all(|t| t.has_locks >> lock & 1 == 0);
+        let mut stays = false;
+        match op {
+            Op::Load(x) => self.threads[number].register = self.variables[usize::from(x)],
+            Op::Store(x) => self.variables[usize::from(x)] = changed(self.threads[number].register, number),
+            Op::Update(x) => {
+                self.threads[number].register = self.variables[usize::from(x)];
+                self.variables[usize::from(x)] = changed(self.threads[number].register, number);
+            }
+            Op::Lock(lock) => self.threads[number].has_locks |= 1 << lock,
+            Op::TryLock(lock) => {
+                let taken = is_free(self, lock);
+                self.threads[number].register = u64::from(taken);
+                self.threads[number].has_locks |= u64::from(taken) << lock;
+            }
+            Op::Unlock(lock) => self.threads[number].has_locks &= !(1 << lock),
+            Op::Wait(_) if self.threads[number].waits => {
+                (self.threads[number].waits, self.threads[number].woken) = (false, false);
+            }
+            Op::Wait(_) => (self.threads[number].waits, stays) = (true, true),
+            Op::Wake(condition) => {
+                if let Some(&woken) = self.waiting(condition).get(usize::from(option)) {
+                    self.threads[woken].woken = true;
+                    step.value = woken as u64 + 1;
+                }
+            }
+            Op::Create(other) => self.threads[usize::from(other)].absent = false,
+            _ => {}
+        }
+        if matches!(op, Op::Load(_) | Op::Update(_) | Op::TryLock(_)) {
+            step.value = self.threads[number].register;
+        }
+        self.threads.iter_mut().for_each(|thread| thread.yielded = false);
+        self.threads[number].yielded = op == Op::Yield;
+        self.threads[number].next += usize::from(!stays);
+        self.before = Some(number as u8);
+        self.settle(number);
+        step
+    }
+
+    /// Does what nobody sees.
+    fn settle(&mut self, number: usize) {
+        let thread = &mut self.threads[number];
+        loop {
+            match self.program.threads[number].get(thread.next) {
+                Some(Op::SkipIfOdd) => thread.next += 1 + (thread.register % 2) as usize,
+                Some(Op::Unlock(lock)) if thread.has_locks >> lock & 1 == 0 => thread.next += 1,
+                Some(Op::Abort) => {
+                    self.aborted = true;
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+fn changed(register: u64, thread: usize) -> u64 {
+    register.wrapping_mul(3).wrapping_add(1 + thread as u64)
+}
+
+/// Does what it is told, and what the steady policy decides then. Says what could be seen at the end, too.
+pub(crate) fn execute(program: &Program, order: &Order) -> (Execution, String) {
+    let mut machine = Machine::new(program);
+    let (mut steps, mut decisions): (Vec<Step>, Vec<Decision>) = Default::default();
+    let mut sleep = 0;
+    let ended = loop {
+        if let Some(ended) = machine.ended() {
+            break ended;
+        }
+        let choosable = machine.choosable();
+        let thread = match order.follow.get(decisions.len()) {
+            Some(decision) if decision.choice() != Some(Choice::Thread) => break Ending::Diverged,
+            Some(decision) if choosable >> decision.chosen & 1 == 0 => break Ending::Diverged,
+            Some(decision) => decision.chosen,
+            None if choosable & !sleep == 0 => break Ending::Asleep,
+            None => match machine.before {
+                Some(before) if (choosable & !sleep) >> before & 1 == 1 => before,
+                _ => (choosable & !sleep).trailing_zeros() as u8,
+            },
+        };
+        let was_following = decisions.len() < order.follow.len();
+        decisions.push(Decision::thread(thread));
+        let options = machine.options(usize::from(thread));
+        let mut option = 0;
+        if options > 1 {
+            option = order.follow.get(decisions.len()).map_or(0, |decision| decision.chosen);
+            decisions.push(Decision::one_of(Choice::Wake, option, options));
+        }
+        if was_following && decisions.len() >= order.follow.len() {
+            sleep = order.sleep;
+        }
+        let asleep: Vec<Step> = (0..machine.threads.len()).filter_map(|thread| machine.pending(thread)).collect();
+        let step = machine.step(usize::from(thread), option);
+        for other in asleep.iter().filter(|other| other.thread != thread && dependent(other, &step)) {
+            sleep &= !other.threads();
+        }
+        assert!(sleep >> thread & 1 == 0, "a thread that sleeps made a step");
+        steps.push(step);
+    };
+    let pending = (0..machine.threads.len()).map(|thread| {
+        let standing = match machine.pending(thread) {
+            _ if machine.threads[thread].absent => Standing::Absent,
+            None => Standing::Ended,
+            Some(_) => Standing::Alive,
+        };
+        let enabled = u64::from(machine.can_go_on(thread));
+        let step = Step { enabled, ..machine.pending(thread).unwrap_or_default() };
+        Pending { step, standing: standing as u32, depth: 0, stack: [0; FRAMES] }
+    });
+    let pending = pending.collect();
+    (Execution { ended, steps, decisions, pending, digest: 0 }, machine.state())
+}

@@ -1,0 +1,27 @@
+// What a program under control says to whoever controls it.
+//
+// A runtime that decides which thread goes on, at every step, exports functions of these names. They are weak here, so
+// that nothing has to be linked: where there are none, nobody controls the program. Under control time is the number of
+// a step. Recording is no part of the system, so from the step that is an operation's call or return until `settle`,
+// nothing that the thread does is a step.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+[[gnu::weak]] int omnilink_sched_is_controlled(void);
+[[gnu::weak]] std::uint64_t omnilink_sched_call(void);
+[[gnu::weak]] void omnilink_sched_settle(void);
+[[gnu::weak]] std::uint64_t omnilink_sched_return(void);
+[[gnu::weak]] void omnilink_sched_gate(std::uint32_t count);
+[[gnu::weak]] int omnilink_sched_next(void);
+}
+
+namespace omnilink::detail {
+
+// True if somebody decides which thread goes on.
+inline bool is_controlled() { return omnilink_sched_is_controlled != nullptr && omnilink_sched_is_controlled() == 1; }
+
+}  // namespace omnilink::detail

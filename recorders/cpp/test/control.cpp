@@ -1,0 +1,65 @@
+// What a harness says to a runtime that controls it. The runtime here lets everybody go on, and writes down what it was
+// told.
+
+#include <omnilink/drive.hpp>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+namespace {
+
+constexpr omnilink::Action ADD{"Add", {"a"}, {"b"}};
+
+std::uint64_t steps = 0;
+int executions = 0;
+std::string told;
+
+std::uint64_t tell(const char* what) {
+  told += (told.empty() ? "" : " ") + std::string(what);
+  return ++steps;
+}
+
+}  // namespace
+
+extern "C" {
+int omnilink_sched_is_controlled(void) { return 1; }
+std::uint64_t omnilink_sched_call(void) { return tell("call"); }
+void omnilink_sched_settle(void) { told += " settle"; }
+std::uint64_t omnilink_sched_return(void) { return tell("return"); }
+void omnilink_sched_gate(std::uint32_t count) { tell(count == 1 ? "gate" : "another gate"); }
+int omnilink_sched_next(void) { return executions++ < 2 ? 1 : 0; }
+}
+
+int main(int count, char** arguments) {
+  const std::string root = count > 1 ? arguments[1] : "control-traces";
+  std::filesystem::remove_all(root);
+  ::setenv("OMNILINK_CLOCK", "monotonic", 1);
+  omnilink::repeat([&] {
+    omnilink::Plan plan;
+    plan.trace = root + "/" + std::to_string(executions);
+    plan.threads = 1;
+    plan.operations = 2;
+    plan.perturbation.crowd = 1;  // Which is not there: nobody would ever choose it.
+    int number = 0;
+    omnilink::run(
+        plan, number, [](int&, std::size_t) { return 0; },
+        [](int& shared, int&, omnilink::Client& client) {
+          auto call = client.call(ADD, shared);
+          if (++shared == 2) {
+            call.done_as(ADD, std::tuple(5), std::tuple(6));
+          } else {
+            call.done(shared);
+          }
+        });
+  });
+  const std::string once = "gate call settle return settle call settle return settle";
+  std::ifstream file(root + "/2/manifest.json");
+  const std::string manifest{std::istreambuf_iterator<char>(file), {}};
+  const std::string expected =
+      "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"steps\", \"meta\": {\"seed\": 0, \"threads\": 1, "
+      "\"operations\": 2, \"perturb\": \"\"}}\n";
+  if (told == once + " " + once && manifest == expected) return 0;
+  std::cerr << told << "\n" << manifest;
+  return 1;
+}
