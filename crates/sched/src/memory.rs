@@ -48,8 +48,9 @@
 //! - Stores that are older than the last [`LONGEST`] of their location.
 //! - More than [`PATIENCE`] loads of older stores in a row, by one thread, at one location: the standard wants stores
 //!   to be seen in finite time, and a loop that waits for one has to end.
-//! - A compare-exchange that fails because it read an older store, or for no reason at all.
-//! - `consume` is `acquire`. Locks, and wakes of those who wait, release and acquire as if each were an update.
+//! - A compare-exchange that fails because it read an older store, or for no reason at all; or that fails without
+//!   acquiring although it would have acquired.
+//! - `consume` is `acquire`, and a lock that could not be taken acquires too.
 //!
 //! A release sequence is that of C++20: its head, and updates. Before C++20, later stores by the thread of the head
 //! belonged to it as well.
@@ -106,6 +107,8 @@ pub(crate) struct Memory {
     objects: BTreeMap<u64, Clock>,
     /// For each sequentially consistent fence, in order: what happened before it or before an earlier one.
     fences: Vec<Clock>,
+    /// What was released to whoever acquires anything.
+    unseen: Clock,
 }
 
 impl Memory {
@@ -119,6 +122,7 @@ impl Memory {
             recent: 0,
             objects: BTreeMap::new(),
             fences: Vec::new(),
+            unseen: Clock { times: Vec::new(), fences: 0 },
         }
     }
 
@@ -155,10 +159,17 @@ impl Memory {
         if let Some(released) = self.objects.get(&object) {
             self.threads[thread].clock.join(released);
         }
+        self.threads[thread].clock.join(&self.unseen);
+    }
+
+    /// A thread has released, somewhere that we do not see, what it did.
+    pub(crate) fn release_to_all(&mut self, thread: usize) {
+        self.thread(thread);
+        self.unseen.join(&self.threads[thread].clock);
     }
 
     /// A thread has learned, in a way that we do not see, whatever the others have done.
-    pub(crate) fn synchronize_with_all(&mut self, thread: usize) {
+    pub(crate) fn acquire_from_all(&mut self, thread: usize) {
         let everything = self.everything();
         self.thread(thread).clock.join(&everything);
     }
@@ -211,7 +222,7 @@ impl Memory {
         if order == MemoryOrder::SequentiallyConsistent {
             store.sequential.get_or_insert(self.fences.len());
         }
-        self.threads[thread].read(&store.released, order);
+        self.threads[thread].read(&store.released, &self.unseen, order);
         store.value
     }
 
@@ -250,7 +261,7 @@ impl Memory {
         let history = &mut self.histories[place];
         // An update goes on with the release sequence of what it reads, whatever its own order is.
         let mut released = history.last().released.clone();
-        self.threads[thread].read(&released, order);
+        self.threads[thread].read(&released, &self.unseen, order);
         released.join(self.threads[thread].releases(order));
         let sequential = (order == MemoryOrder::SequentiallyConsistent).then_some(self.fences.len());
         history.append(value, sequential).released = released;
@@ -263,6 +274,7 @@ impl Memory {
         let Thread { clock, fenced, unacquired } = &mut self.threads[thread];
         if order.acquires() {
             clock.join(unacquired);
+            clock.join(&self.unseen);
         }
         if order == MemoryOrder::SequentiallyConsistent {
             let mut before = self.fences.last().cloned().unwrap_or_default();
@@ -364,8 +376,13 @@ impl Thread {
     }
 
     /// It reads a store by which this was released.
-    fn read(&mut self, released: &Clock, order: MemoryOrder) {
-        if order.acquires() { self.clock.join(released) } else { self.unacquired.join(released) }
+    fn read(&mut self, released: &Clock, unseen: &Clock, order: MemoryOrder) {
+        if order.acquires() {
+            self.clock.join(released);
+            self.clock.join(unseen);
+        } else {
+            self.unacquired.join(released);
+        }
     }
 
     /// What a store releases.

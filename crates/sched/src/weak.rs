@@ -6,8 +6,9 @@
 //! something back release when the step is announced, because nothing that the thread does comes between; those that
 //! take something acquire when it was made.
 //!
-//! Who was woken has run code of a library that nobody instrumented, such as the slow path of a lock, and has acquired
-//! what we did not see. So it counts as knowing everything that was done before it goes on.
+//! Who waits, and who was woken, runs code of a library that nobody instrumented, such as the slow path of a lock; and
+//! that code acquires and releases what we do not see. So whoever does either knows everything that was done before,
+//! and whoever acquires anything later knows what those did who waited.
 //!
 //! A history must end with the object that it is about, or one that comes to stand at the same address would have
 //! values that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
@@ -43,8 +44,8 @@ pub(crate) fn begin() {
 pub(crate) fn announced(step: &Step) {
     use Kind::*;
     match step.kind() {
-        Some(Unlock | Post | Gate) => release(step.address),
-        Some(Wait) => release(WAITS),
+        Some(Unlock | Post | Gate) => with(|memory| memory.synchronize_release(baton::me(), step.address)),
+        Some(Wait) => with(|memory| memory.release_to_all(baton::me())),
         _ => {}
     }
 }
@@ -55,26 +56,15 @@ pub(crate) fn chosen(step: &Step) {
     let me = baton::me();
     match step.kind() {
         Some(Lock | TryLock | Share | TryShare | Take | TryTake | Gate) => {
-            with(|memory| {
-                memory.synchronize_acquire(me, step.address);
-                memory.synchronize_acquire(me, WAITS);
-            });
+            with(|memory| memory.synchronize_acquire(me, step.address));
         }
-        Some(Woken) => with(|memory| memory.synchronize_with_all(me)),
+        Some(Wait | Woken) => with(|memory| memory.acquire_from_all(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
             with(|memory| memory.thread_joined(me, ended as usize));
         }
         _ => {}
     }
-}
-
-/// Who waits for a condition gives its lock back, and makes no other step. So all who wait release here, and all who
-/// lock acquire what they did.
-const WAITS: u64 = u64::MAX;
-
-fn release(object: u64) {
-    with(|memory| memory.synchronize_release(baton::me(), object));
 }
 
 /// This thread has created another.
@@ -90,9 +80,12 @@ pub(crate) fn load(address: u64, size: usize, order: c_int, current: u128) -> (u
     (with(|memory| memory.load(me, address, size, order, choice, current)), choice == 0)
 }
 
-/// An update that changes nothing because it found something else than was expected.
-pub(crate) fn load_last(address: u64, size: usize, order: c_int, current: u128) {
-    let order = MemoryOrder::from_number(order as u8);
+/// A compare-exchange that found something else than was expected. What usually follows is the slow path of a lock, in
+/// code that nobody instrumented; so it acquires if it would have, had it written.
+pub(crate) fn not_exchanged(address: u64, size: usize, order: c_int, failure: c_int, current: u128) {
+    let [order, failure] = [order, failure].map(|order| MemoryOrder::from_number(order as u8));
+    let is_stronger = order.acquires() && !failure.acquires();
+    let order = if is_stronger { MemoryOrder::Acquire } else { failure };
     with(|memory| memory.load(baton::me(), address, size as u8, order, 0, current));
 }
 

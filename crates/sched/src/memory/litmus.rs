@@ -478,8 +478,16 @@ fn locks_and_threads_synchronize() {
     };
     assert_eq!((through(64), through(72)), (1, 2));
     assert_eq!(readable_after(|memory| memory.thread_joined(2, 1)), 1);
-    assert_eq!(readable_after(|memory| memory.synchronize_with_all(2)), 1);
-    assert_eq!(readable_after(|memory| memory.synchronize_with_all(1)), 2);
+    assert_eq!(readable_after(|memory| memory.acquire_from_all(2)), 1);
+    assert_eq!(readable_after(|memory| memory.acquire_from_all(1)), 2);
+    let after_release_to_all = |order| {
+        readable_after(|memory| {
+            memory.release_to_all(1);
+            memory.load(2, 64, 4, order, 0, 0);
+        })
+    };
+    assert_eq!(after_release_to_all(MemoryOrder::Acquire), 1);
+    assert_eq!(after_release_to_all(MemoryOrder::Relaxed), 2);
     assert_eq!(readable_after(|memory| memory.thread_created(1, 2)), 1);
 }
 
