@@ -6,9 +6,9 @@
 //! something back release when the step is announced, because nothing that the thread does comes between; those that
 //! take something acquire when it was made.
 //!
-//! Who waits, and who was woken, runs code of a library that nobody instrumented, such as the slow path of a lock; and
-//! that code acquires and releases what we do not see. So whoever does either knows everything that was done before,
-//! and whoever acquires anything later knows what those did who waited.
+//! Who waits, wakes, or was woken runs code of a library that nobody instrumented, such as the slow path of a lock; and
+//! that code acquires and releases what we do not see. So whoever does one of these knows everything that was done
+//! before, and whoever acquires anything later knows what those did who waited or woke.
 //!
 //! A history must end with the object that it is about, or one that comes to stand at the same address would have
 //! values that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
@@ -45,7 +45,7 @@ pub(crate) fn announced(step: &Step) {
     use Kind::*;
     match step.kind() {
         Some(Unlock | Post | Gate) => with(|memory| memory.synchronize_release(baton::me(), step.address)),
-        Some(Wait) => with(|memory| memory.release_to_all(baton::me())),
+        Some(Wait | Wake) => with(|memory| memory.release_to_all(baton::me())),
         _ => {}
     }
 }
@@ -58,7 +58,7 @@ pub(crate) fn chosen(step: &Step) {
         Some(Lock | TryLock | Share | TryShare | Take | TryTake | Gate) => {
             with(|memory| memory.synchronize_acquire(me, step.address));
         }
-        Some(Wait | Woken) => with(|memory| memory.acquire_from_all(me)),
+        Some(Wait | Wake | Woken) => with(|memory| memory.acquire_from_all(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
             with(|memory| memory.thread_joined(me, ended as usize));
