@@ -1,7 +1,6 @@
 //! The command: arguments, files, colors, exit codes.
 
 mod args;
-mod build;
 mod check;
 mod control;
 mod convert;

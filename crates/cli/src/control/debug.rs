@@ -41,7 +41,8 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
     let cannot = |error: &dyn std::fmt::Display| complain("the harness", &InputError::new(error));
     let scratch = tempfile::tempdir().map_err(|error| cannot(&error))?;
     let order = follow(&loaded.like, &loaded.schedule);
-    let once = Once::new(&order, Some(step), &loaded.harness.runtime, scratch.path()).map_err(|error| cannot(&error))?;
+    let once =
+        Once::new(&order, Some(step), &loaded.harness.runtime, scratch.path()).map_err(|error| cannot(&error))?;
     let told = environment(&loaded.run.plan, &once.directory().join("trace"));
     once.tell(&told).map_err(|error| cannot(&error))?;
     let mut gdb = Command::new("gdb");
@@ -52,7 +53,10 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
     }
     gdb.args(["-ex", &format!("break {STOP}"), "-ex", "run", "-ex", "finish", "-ex", "up"]).args(&args.arguments);
     let command = loaded.harness.command().map_err(|error| cannot(&error))?;
-    gdb.arg("--args").arg(command.get_program()).args(command.get_args()).current_dir(&loaded.harness.program.directory);
+    gdb.arg("--args")
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(&loaded.harness.program.directory);
     anstream::println!("run {} is repeated, and stops before step {step}", loaded.run.id);
     finish(&mut gdb)
 }
@@ -73,9 +77,11 @@ fn finish(command: &mut Command) -> Result<Exit, Exit> {
 /// The step with which an operation starts.
 fn start_of(trace: &Path, name: &str) -> Result<u64, Exit> {
     let wrong = |message: String| complain("--at", &InputError::new(message));
-    let opened = judge::input::open(trace, None).and_then(|mut input| input.read(trace));
+    let opened = judge::input::open(trace, None).and_then(|input| input.read(trace));
     let recording = opened.map_err(|error| wrong(error.message))?;
     let history = History::new(recording).map_err(|error| wrong(error.to_string()))?;
-    let found = (0..history.ops().len()).map(OpId::from).find(|id| history.name(*id) == name);
-    found.map(|id| history.op(id).interval.start()).ok_or_else(|| wrong(format!("there is no operation `{name}` in the run")))
+    let found = (0..history.ops().len() as u32).map(OpId).find(|id| history.name(*id) == name);
+    found
+        .map(|id| history.op(id).interval.start())
+        .ok_or_else(|| wrong(format!("there is no operation `{name}` in the run")))
 }

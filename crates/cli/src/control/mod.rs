@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use explore::instrument::Kit;
+use explore::instrument::cargo::Said;
 use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
-use explore::{Control, ControlError, Ended, Execution, Kit, Order, Plan, Program, Ran, Store, audit};
+use explore::{Control, ControlError, Ended, Execution, Order, Plan, Program, Ran, Store, audit};
 use schedule::Schedule;
 use schedule::channel::Policy;
 use validate::Settings;
@@ -44,7 +46,7 @@ impl Harness {
         let omnilink = std::env::current_exe().map_err(|error| error.to_string())?;
         let path = std::env::var_os("PATH").unwrap_or_default();
         let kit = Kit::install(&store.runtimes(), &omnilink, &path).map_err(|error| error.to_string())?;
-        let said = crate::build::said_to_rust();
+        let said = said_to_rust();
         let built = program.instrumented(settings.harness.controlled.as_ref(), &kit, &path, &said);
         let program = built.map_err(|error| error.to_string())?;
         match if is_built { Ok(Ok(())) } else { program.build() } {
@@ -56,7 +58,12 @@ impl Harness {
     }
 
     /// One that is built already.
-    pub(crate) fn built(program: Program, runtime: PathBuf, store: &Store, timeout: Duration) -> Result<Harness, String> {
+    pub(crate) fn built(
+        program: Program,
+        runtime: PathBuf,
+        store: &Store,
+        timeout: Duration,
+    ) -> Result<Harness, String> {
         let scratch = std::path::absolute(store.scratch()).map_err(|error| error.to_string())?;
         std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
         Ok(Harness { program, runtime, scratch, timeout })
@@ -93,7 +100,12 @@ impl Harness {
     }
 
     /// Repeats an execution in a process of its own. The process must stay while the recording is needed.
-    pub(crate) fn repeat(&self, plan: &Plan, like: &Order, schedule: &Schedule) -> Result<(Tried, Control), ControlError> {
+    pub(crate) fn repeat(
+        &self,
+        plan: &Plan,
+        like: &Order,
+        schedule: &Schedule,
+    ) -> Result<(Tried, Control), ControlError> {
         let mut control = self.start()?;
         let order = follow(like, schedule);
         let tried = self.execute(&mut control, plan, order)?;
@@ -102,7 +114,22 @@ impl Harness {
 
     /// Which lines places of the program are; what is not the program's is left out.
     fn symbolize(&self, base: u64, places: &[u64]) -> Vec<String> {
-        audit::symbolize(&self.executable(), base, places)
+        let named = audit::symbolize(&self.executable(), base, places).unwrap_or_default();
+        named.into_iter().filter(|name| !name.starts_with("0x")).collect()
+    }
+}
+
+/// What the environment says to compilers of Rust.
+pub(crate) fn said_to_rust() -> Said {
+    let flags = |encoded: &str, plain: &str| {
+        let encoded = std::env::var(encoded).ok().filter(|flags| !flags.is_empty());
+        let split = |flags: String| flags.split('\u{1f}').map(str::to_owned).collect();
+        let words = || std::env::var(plain).unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+        encoded.map_or_else(words, split)
+    };
+    Said {
+        rust_flags: flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"),
+        doc_flags: flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
     }
 }
 
@@ -118,7 +145,13 @@ pub(crate) fn follow(like: &Order, schedule: &Schedule) -> Order {
 
 /// What chooses schedules; nobody if threads run freely.
 pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<Box<dyn Strategy>> {
-    let order = Order { seed, depth: scheduling.depth, weak: scheduling.weak_memory, plain: scheduling.plain, ..Order::default() };
+    let order = Order {
+        seed,
+        depth: scheduling.depth,
+        weak: scheduling.weak_memory,
+        plain: scheduling.plain,
+        ..Order::default()
+    };
     let sampling = |policy| Box::new(Sampling::new(Order { policy, ..order.clone() }));
     Some(match how {
         How::Random => sampling(Policy::Random),

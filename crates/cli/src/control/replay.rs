@@ -20,7 +20,6 @@ use crate::limits::{self, Limits};
 /// A run that was kept, with all that is needed to repeat it.
 pub(super) struct Loaded {
     pub(super) run: Run,
-    pub(super) directory: PathBuf,
     pub(super) schedule: Schedule,
     pub(super) harness: Harness,
     pub(super) store: Store,
@@ -38,7 +37,8 @@ impl Loaded {
         let (run, directory) = store.find(&kept.run).map_err(wrong)?;
         let schedule = schedule_of(&directory).map_err(wrong)?;
         let (Some(controlled), Some(schedule)) = (&run.controlled, schedule) else {
-            let help = "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated".to_owned();
+            let help =
+                "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated".to_owned();
             let message = "its threads ran freely, so it cannot be repeated".to_owned();
             return Err(complain(&run.id, &InputError { message, help: Some(help) }));
         };
@@ -63,7 +63,7 @@ impl Loaded {
         let like = Order { seed: controlled.seed, weak: controlled.weak, plain: controlled.plain, ..Order::default() };
         let options = judge::Options { is_foreign: true, jobs: Some(1), ..judge::Options::default() };
         let judge = Judge::new(&spec_of(&run, &directory), options).map_err(|failed| tell_about_spec(&failed))?;
-        Ok(Loaded { run, directory, schedule, harness, store, judge, like })
+        Ok(Loaded { run, schedule, harness, store, judge, like })
     }
 
     /// Checks a recording.
@@ -127,7 +127,9 @@ fn compare(loaded: &Loaded, execution: &Execution, ended: &Ended) -> Result<(), 
     match &loaded.run.controlled {
         Some(controlled) if controlled.digest != digest => {
             let then = &controlled.digest;
-            Err(differs(format!("addresses or values are not the same as then: fingerprint {digest}, and it was {then}")))
+            Err(differs(format!(
+                "addresses or values are not the same as then: fingerprint {digest}, and it was {then}"
+            )))
         }
         _ => Ok(()),
     }

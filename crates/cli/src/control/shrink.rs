@@ -42,12 +42,9 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
     };
     anstream::println!("run {}: {}, {}", loaded.run.id, loaded.run.plan.describe(), wanted);
     let failed = |error: explore::ControlError| complain("the harness", &InputError::new(error));
-    let mut shrinking = Shrinking { loaded: &loaded, wanted: &wanted, control: loaded.harness.start().map_err(failed)? };
-    let first = Failing {
-        plan: loaded.run.plan.clone(),
-        like: loaded.like.clone(),
-        schedule: loaded.schedule.clone(),
-    };
+    let mut shrinking =
+        Shrinking { loaded: &loaded, wanted: &wanted, control: loaded.harness.start().map_err(failed)? };
+    let first = Failing { plan: loaded.run.plan.clone(), like: loaded.like.clone(), schedule: loaded.schedule.clone() };
     let smaller = shrinking.fewer_operations(args.tries).map_err(failed)?;
     let found = smaller.unwrap_or(first);
     let before = found.schedule.switches();
@@ -58,11 +55,12 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
         }
         let order = Order { strict: false, follow: decisions.to_vec(), ..follow(&found.like, &found.schedule) };
         let tried = shrinking.fails(&found.plan, order);
-        tried.unwrap_or_else(|error| {
-            problem = Some(error);
-            None
-        })
-        .map(|tried| tried.execution.decisions)
+        tried
+            .unwrap_or_else(|error| {
+                problem = Some(error);
+                None
+            })
+            .map(|tried| tried.execution.decisions)
     });
     if let Some(error) = problem {
         return Err(failed(error));
@@ -161,7 +159,8 @@ fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
     let path = loaded.store.keep(&run, &belongings).map_err(|error| failed(&error))?;
     drop(control);
     if !repeats {
-        let message = "what was found fails for another reason in a process of its own, and is kept all the same".to_owned();
+        let message =
+            "what was found fails for another reason in a process of its own, and is kept all the same".to_owned();
         let help = Some("the harness does something that is not the same every time".to_owned());
         return Err(complain(&id, &InputError { message, help }));
     }

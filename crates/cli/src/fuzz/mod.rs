@@ -15,8 +15,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use explore::{
-    Belongings, Campaign, Control, Controlled, Coverage, Ended, Ending, Environment, Execution, Order, Plan, Program, Ran,
-    Run, Store, counted,
+    Belongings, Campaign, Control, Controlled, Coverage, Ended, Ending, Environment, Execution, Order, Plan, Program,
+    Ran, Run, Store,
 };
 use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -356,13 +356,7 @@ impl Fuzz<'_> {
         Checked { report, coverage: coverage(&run.trace).unwrap_or_default() }
     }
 
-    fn keep(
-        &self,
-        tier: &Tier,
-        run: &Recorded,
-        report: Option<&Report>,
-        seen: Option<&Seen>,
-    ) -> Result<String, Exit> {
+    fn keep(&self, tier: &Tier, run: &Recorded, report: Option<&Report>, seen: Option<&Seen>) -> Result<String, Exit> {
         let id = self.store.free_id(run.plan.seed);
         let (command, controlled) = match (tier, &run.decided) {
             (Tier::Controlled { harness, how }, Some((order, execution))) => {
@@ -476,7 +470,8 @@ impl Fuzz<'_> {
         let store = if store == default { String::new() } else { format!(" --store {}", store.display()) };
         let mut text = format!("\n  all of it    omnilink runs show {id}{store}\n");
         if is_controlled {
-            text += &format!("  again        omnilink replay {id}{store}\n  smaller      omnilink shrink {id}{store}\n");
+            text +=
+                &format!("  again        omnilink replay {id}{store}\n  smaller      omnilink shrink {id}{store}\n");
         }
         text + &format!("  to send it   omnilink runs pack {id}{store}\n")
     }

@@ -131,12 +131,16 @@ impl Fuzz<'_> {
             true => range.start().to_string(),
             false => format!("{} to {}", range.start(), range.end()),
         };
-        let runs = if *runs == u64::MAX { "all schedules".to_owned() } else { format!("up to {}", counted(*runs, "run")) };
+        let runs =
+            if *runs == u64::MAX { "all schedules".to_owned() } else { format!("up to {}", counted(*runs, "run")) };
         let time = time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
         let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
         let schedule = match tier {
             Tier::Controlled { how, .. } if self.args.scheduling.weak_memory => {
-                format!("controlled ({}), weak memory as in C11: what is found may not happen on your processor", how.name())
+                format!(
+                    "controlled ({}), weak memory as in C11: what is found may not happen on your processor",
+                    how.name()
+                )
             }
             Tier::Controlled { how, .. } => format!("controlled ({})", how.name()),
             Tier::Rr(rr) => format!("recorded with `{rr} record --chaos`, disturbances: {}", perturb.join(", ")),
