@@ -437,11 +437,10 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     if CHANNEL.settings().stop_before == CHANNEL.outcome().steps {
         crate::hooks::omnilink_sched_breakpoint();
     }
-    let is_made = !slot(me).is_timed_out.get();
-    if is_made && is_weak() {
+    if is_weak() {
         weak::chosen(&step);
     }
-    is_made
+    !slot(me).is_timed_out.get()
 }
 
 /// Decides who makes the next step, and writes it down as made.
