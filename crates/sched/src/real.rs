@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{
-    clockid_t, pthread_attr_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, pthread_t, timespec, timeval,
-    useconds_t,
+    clockid_t, pthread_attr_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t, pthread_condattr_t,
+    pthread_mutex_t, pthread_rwlock_t, pthread_rwlockattr_t, pthread_t, sem_t, timespec, timeval, useconds_t,
 };
 
 /// What a thread runs.
@@ -94,5 +94,39 @@ functions! {
     fn gettid() -> libc::pid_t;
     fn getrandom(buffer: *mut c_void, length: usize, flags: u32) -> isize;
     fn getentropy(buffer: *mut c_void, length: usize) -> c_int;
+    fn pthread_rwlock_rdlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_wrlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_tryrdlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_trywrlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_unlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_destroy(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_timedrdlock(rwlock: *mut pthread_rwlock_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_timedwrlock(rwlock: *mut pthread_rwlock_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_clockrdlock(rwlock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_clockwrlock(rwlock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_init(rwlock: *mut pthread_rwlock_t, attributes: *const pthread_rwlockattr_t) -> c_int;
+    fn sem_wait(semaphore: *mut sem_t) -> c_int;
+    fn sem_trywait(semaphore: *mut sem_t) -> c_int;
+    fn sem_timedwait(semaphore: *mut sem_t, until: *const timespec) -> c_int;
+    fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn sem_post(semaphore: *mut sem_t) -> c_int;
+    fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int;
+    fn pthread_once(control: *mut libc::pthread_once_t, routine: extern "C-unwind" fn()) -> c_int;
+    fn pthread_barrier_init(
+        barrier: *mut pthread_barrier_t, attributes: *const pthread_barrierattr_t, count: u32,
+    ) -> c_int;
+    fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int;
+    fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int;
+    fn pthread_spin_init(lock: *mut c_void, shared: c_int) -> c_int;
+    fn pthread_spin_lock(lock: *mut c_void) -> c_int;
+    fn pthread_spin_trylock(lock: *mut c_void) -> c_int;
+    fn pthread_spin_unlock(lock: *mut c_void) -> c_int;
+    fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const libc::pthread_mutexattr_t) -> c_int;
+    fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int;
+    fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int;
+    fn pthread_clockjoin_np(
+        thread: pthread_t, result: *mut *mut c_void, clock: clockid_t, until: *const timespec,
+    ) -> c_int;
+    fn pthread_cancel(thread: pthread_t) -> c_int;
     fn syscall(number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long) -> c_long;
 }
