@@ -52,6 +52,11 @@ unsafe extern "C-unwind" fn syscall(
                 let answer = unsafe { time::clock_nanosleep(a as c_int, b as c_int, c as *const _, d as *mut _) };
                 return if answer == 0 { 0 } else { fail(answer) };
             }
+            libc::SYS_tgkill => {
+                if let Some(answer) = signal::tgkill(b as libc::pid_t, c as c_int) {
+                    return c_long::from(answer);
+                }
+            }
             _ => {}
         }
     }

@@ -59,6 +59,7 @@ pub(crate) fn begin(settings: &Settings) {
     once::begin();
     random::begin(settings);
     rwlock::begin();
+    signal::begin();
     time::begin();
     waiters::begin();
 }

@@ -15,7 +15,7 @@ use schedule::channel::Standing;
 use schedule::{Kind, thread_object};
 
 use super::time::deadline;
-use super::{errno_kept, step};
+use super::{errno_kept, signal, step};
 use crate::real::Routine;
 use crate::stack::fail;
 use crate::{baton, real};
@@ -114,6 +114,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     let number = baton::create();
     // Another thread may have created one in between.
     baton::made_about(thread_object(number as u8));
+    signal::inherit(number);
     let mut detached = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
         // SAFETY: the caller hands over attributes. They are put back before this returns.
