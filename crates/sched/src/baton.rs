@@ -152,7 +152,12 @@ pub(crate) fn is_controlled() -> bool {
     IS_CONTROLLED.load(Ordering::Relaxed) && ME.get() < THREADS && !INSIDE.get()
 }
 
-/// The same for an access to memory.
+/// Whether there is control, whoever asks.
+pub(crate) fn is_under_control() -> bool {
+    IS_CONTROLLED.load(Ordering::Relaxed)
+}
+
+/// As [`is_controlled`], for an access to memory.
 #[inline]
 pub(crate) fn is_watched() -> bool {
     is_controlled() && QUIET.get() == 0
