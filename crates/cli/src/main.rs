@@ -1,6 +1,7 @@
 //! The command: arguments, files, colors, exit codes.
 
 mod args;
+mod build;
 mod check;
 mod control;
 mod convert;

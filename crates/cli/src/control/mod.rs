@@ -9,8 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use explore::instrument::Kit;
-use explore::instrument::cargo::Said;
 use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
 use explore::{Control, ControlError, Ended, Execution, Order, Plan, Program, Ran, Store, audit};
 use schedule::Schedule;
@@ -43,10 +41,8 @@ impl Harness {
         timeout: Duration,
         is_built: bool,
     ) -> Result<Harness, String> {
-        let omnilink = std::env::current_exe().map_err(|error| error.to_string())?;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let kit = Kit::install(&store.runtimes(), &omnilink, &path).map_err(|error| error.to_string())?;
-        let said = said_to_rust();
+        let kit = crate::build::kit()?;
+        let (path, said) = (crate::build::path(), crate::build::said_to_rust());
         let built = program.instrumented(settings.harness.controlled.as_ref(), &kit, &path, &said);
         let program = built.map_err(|error| error.to_string())?;
         match if is_built { Ok(Ok(())) } else { program.build() } {
@@ -114,22 +110,7 @@ impl Harness {
 
     /// Which lines places of the program are; what is not the program's is left out.
     fn symbolize(&self, base: u64, places: &[u64]) -> Vec<String> {
-        let named = audit::symbolize(&self.executable(), base, places).unwrap_or_default();
-        named.into_iter().filter(|name| !name.starts_with("0x")).collect()
-    }
-}
-
-/// What the environment says to compilers of Rust.
-pub(crate) fn said_to_rust() -> Said {
-    let flags = |encoded: &str, plain: &str| {
-        let encoded = std::env::var(encoded).ok().filter(|flags| !flags.is_empty());
-        let split = |flags: String| flags.split('\u{1f}').map(str::to_owned).collect();
-        let words = || std::env::var(plain).unwrap_or_default().split_whitespace().map(str::to_owned).collect();
-        encoded.map_or_else(words, split)
-    };
-    Said {
-        rust_flags: flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"),
-        doc_flags: flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
+        audit::symbolize(&self.executable(), base, places)
     }
 }
 
