@@ -197,12 +197,13 @@ impl Plan {
     pub fn describe(&self) -> String {
         let disturbed: Vec<&str> = self.perturb.iter().map(|disturbance| disturbance.name()).collect();
         let disturbed = match &*disturbed {
-            [] | ["none"] => "undisturbed".to_owned(),
-            some => format!("disturbed by {}", some.join(", ")),
+            [] => String::new(),
+            ["none"] => ", undisturbed".to_owned(),
+            some => format!(", disturbed by {}", some.join(", ")),
         };
         let [threads, operations] =
             [(self.threads, "thread"), (self.operations, "operation")].map(|(count, what)| counted(count as u64, what));
-        format!("seed {}, {threads}, {operations} each, {disturbed}", self.seed)
+        format!("seed {}, {threads}, {operations} each{disturbed}", self.seed)
     }
 }
 

@@ -392,7 +392,12 @@ impl Channel {
         if order.follow.len() as u64 > DECISIONS {
             return Err(ControlError::TooLong(order.follow.len()));
         }
-        let flags = [(order.weak, Settings::WEAK), (order.plain, Settings::PLAIN), (order.strict, Settings::STRICT)];
+        let flags = [
+            (order.weak, Settings::WEAK),
+            (order.plain, Settings::PLAIN),
+            (order.strict, Settings::STRICT),
+            (order.batch, Settings::BATCH),
+        ];
         let settings = Settings {
             seed: order.seed,
             follow: order.follow.len() as u64,

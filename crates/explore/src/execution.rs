@@ -27,6 +27,9 @@ pub struct Order {
     pub weak: bool,
     /// Whether accesses without synchronization are steps too.
     pub plain: bool,
+    /// Whether the next execution may be performed in the same process, if the program can: faster, and only what is left
+    /// behind by one execution can make a difference to the next.
+    pub batch: bool,
     /// After so many steps it is given up.
     pub limit: u64,
     /// Variables of the environment.
@@ -45,6 +48,7 @@ impl Default for Order {
             strict: false,
             weak: false,
             plain: false,
+            batch: false,
             limit: 1_000_000,
             environment: Vec::new(),
         }

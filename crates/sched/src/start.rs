@@ -14,7 +14,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
-use schedule::channel::{ANSWERS, End, Mode, ORDERS, Outcome, VARIABLE};
+use schedule::channel::{ANSWERS, End, Mode, ORDERS, Outcome, Settings, VARIABLE};
 use schedule::{Kind, thread_object};
 
 use crate::channel::CHANNEL;
@@ -316,7 +316,8 @@ pub(crate) fn next() -> bool {
         return is_first;
     }
     let is_serving = ANSWERS_OUT.load(Ordering::Relaxed) >= 0;
-    if !is_serving || baton::me() != 0 || !baton::is_alone() {
+    let is_wanted = CHANNEL.settings().flags & Settings::BATCH != 0;
+    if !is_serving || !is_wanted || baton::me() != 0 || !baton::is_alone() {
         return false;
     }
     baton::finish();

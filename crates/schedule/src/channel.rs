@@ -76,6 +76,8 @@ impl Settings {
     pub const PLAIN: u32 = 2;
     /// A decision that cannot be followed ends the execution. Without this, the policy decides instead.
     pub const STRICT: u32 = 4;
+    /// A program that can may perform the next execution in the same process.
+    pub const BATCH: u32 = 8;
 }
 
 /// How the next thread is chosen.

@@ -22,6 +22,11 @@ pub(crate) struct Scheduling {
     #[arg(long)]
     pub(crate) weak_memory: bool,
 
+    /// Perform many executions in one process, with a harness that runs what it does with `repeat`: faster, but what one
+    /// leaves behind is there for the next, and a run that depends on it cannot be repeated.
+    #[arg(long)]
+    pub(crate) batch: bool,
+
     /// Also switch threads at accesses that are not atomic, for programs with data races.
     #[arg(long)]
     pub(crate) plain: bool,

@@ -121,7 +121,7 @@ fn environment(plan: &Plan, trace: &Path) -> Vec<(String, String)> {
 
 /// An order that follows these decisions and no others.
 pub(crate) fn follow(like: &Order, schedule: &Schedule) -> Order {
-    Order { policy: Policy::Steady, strict: true, follow: schedule.0.clone(), sleep: 0, ..like.clone() }
+    Order { policy: Policy::Steady, strict: true, follow: schedule.0.clone(), sleep: 0, batch: false, ..like.clone() }
 }
 
 /// What chooses schedules; nobody if threads run freely.
@@ -131,6 +131,7 @@ pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<B
         depth: scheduling.depth,
         weak: scheduling.weak_memory,
         plain: scheduling.plain,
+        batch: scheduling.batch,
         ..Order::default()
     };
     let sampling = |policy| Box::new(Sampling::new(Order { policy, ..order.clone() }));

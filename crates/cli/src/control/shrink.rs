@@ -153,17 +153,16 @@ fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
         controlled: Some(controlled),
         ..loaded.run.clone()
     };
+    if !repeats {
+        let message = "what was found fails for another reason in a process of its own".to_owned();
+        let help = Some("the harness does something that is not the same every time".to_owned());
+        return Err(complain(&loaded.run.id, &InputError { message, help }));
+    }
     let (files, schedule) = (loaded.judge.files(), tried.execution.schedule());
     let report = report.as_ref();
     let belongings = Belongings { trace: &tried.trace, report, spec: &files, schedule: Some(&schedule) };
     let path = loaded.store.keep(&run, &belongings).map_err(|error| failed(&error))?;
     drop(control);
-    if !repeats {
-        let message =
-            "what was found fails for another reason in a process of its own, and is kept all the same".to_owned();
-        let help = Some("the harness does something that is not the same every time".to_owned());
-        return Err(complain(&id, &InputError { message, help }));
-    }
     anstream::println!("kept as {id}: {}", path.display());
     Ok(if tried.ran.ended == Ended::Finished { Exit::Rejected } else { Exit::Crashed })
 }

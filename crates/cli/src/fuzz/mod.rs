@@ -323,10 +323,10 @@ impl Fuzz<'_> {
             if let Some(seen) = &seen {
                 bar.suspend(|| self.tell_failure(run, report.as_ref(), seen));
             }
-            let id = self.keep(tier, run, report.as_ref(), seen.as_ref())?;
+            let (id, repeats) = self.keep(tier, run, report.as_ref(), seen.as_ref())?;
             if let Some(seen) = &seen {
                 tally.name(&seen.cause, &id);
-                bar.suspend(|| self.tell_kept(&id, started.elapsed()));
+                bar.suspend(|| self.tell_kept(&id, repeats, started.elapsed()));
             }
         }
         if !self.args.reports.is_empty() {
@@ -356,7 +356,13 @@ impl Fuzz<'_> {
         Checked { report, coverage: coverage(&run.trace).unwrap_or_default() }
     }
 
-    fn keep(&self, tier: &Tier, run: &Recorded, report: Option<&Report>, seen: Option<&Seen>) -> Result<String, Exit> {
+    fn keep(
+        &self,
+        tier: &Tier,
+        run: &Recorded,
+        report: Option<&Report>,
+        seen: Option<&Seen>,
+    ) -> Result<(String, Option<bool>), Exit> {
         let id = self.store.free_id(run.plan.seed);
         let (command, controlled) = match (tier, &run.decided) {
             (Tier::Controlled { harness, how, .. }, Some((order, execution))) => {
@@ -365,6 +371,7 @@ impl Fuzz<'_> {
             }
             _ => (self.program.run.clone(), None),
         };
+        let repeats = controlled.as_ref().map(|controlled| controlled.repeats);
         let schedule = run.decided.as_ref().map(|(_, execution)| execution.schedule());
         let kept = Run {
             schema: Run::schema(),
@@ -388,7 +395,7 @@ impl Fuzz<'_> {
         if rr.exists() {
             std::fs::rename(&rr, kept.join("rr")).map_err(|error| complain("the run", &InputError::new(error)))?;
         }
-        Ok(id)
+        Ok((id, repeats))
     }
 
     /// How a run was controlled, after it was repeated in a process of its own.
@@ -409,10 +416,18 @@ impl Fuzz<'_> {
         }
     }
 
-    fn tell_kept(&self, id: &str, after: Duration) {
+    fn tell_kept(&self, id: &str, repeats: Option<bool>, after: Duration) {
         if self.args.format == Output::Human {
             let path = self.store.path(id);
             anstream::println!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
+            match repeats {
+                None => {}
+                Some(true) => anstream::println!("repeated once in a process of its own: the same"),
+                Some(false) => anstream::println!(
+                    "it could not be repeated in a process of its own: the harness does something that is not the same \
+                     every time, or `--batch` left something behind"
+                ),
+            }
         }
     }
 
