@@ -8,7 +8,7 @@
 (* lane and second in another; then neither batch was taken before the     *)
 (* other, and nothing is wrong with the queue.                             *)
 (***************************************************************************)
-EXTENDS Naturals, Sequences
+EXTENDS FiniteSets, Naturals, Sequences
 
 CONSTANTS
     Threads,        \* Who puts elements in and takes them out, one batch at a time.
@@ -33,6 +33,15 @@ Left(lanes, batch) ==
     ELSE LET Holders == {t \in Threads : lanes[t] # <<>> /\ Head(lanes[t]) = Head(batch)}
          IN UNION {Left([lanes EXCEPT ![t] = Tail(@)], Tail(batch)) : t \in Holders}
 
+\* What can be left when at most `max` elements have been taken.
+AnyLeft(max) ==
+    LET Taken(from) == UNION {{t} \X (1 .. from[t]) : t \in Threads}
+        Counts == {from \in [Threads -> 0 .. max] : Cardinality(Taken(from)) <= max}
+    IN {[t \in Threads |-> SubSeq(lane[t], from[t] + 1, Len(lane[t]))] : from \in Counts}
+
+\* Stands for whatever a call takes that never returns.  No element is 0.
+Unknown == <<0>>
+
 -----------------------------------------------------------------------------
 
 \* Puts `count` elements into the lane of the thread.
@@ -41,12 +50,14 @@ Enqueue(thread, first, count) ==
 
 \* Takes all of `batch` out, perhaps nothing.
 Dequeue(max, batch) ==
-    /\ Len(batch) <= max
-    /\ lane' \in Left(lane, batch)
+    IF batch = Unknown
+    THEN lane' \in AnyLeft(max)
+    ELSE /\ Len(batch) <= max
+         /\ lane' \in Left(lane, batch)
 
 Next ==
     \/ \E thread \in Threads, first \in Firsts, count \in 0 .. Most : Enqueue(thread, first, count)
-    \/ \E max \in 0 .. Most, batch \in Hauls : Dequeue(max, batch)
+    \/ \E max \in 0 .. Most, batch \in Hauls \cup {Unknown} : Dequeue(max, batch)
 
 Spec == Init /\ [][Next]_lane
 

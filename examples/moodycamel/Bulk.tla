@@ -33,6 +33,12 @@ Init ==
 \* The elements of the batch that is numbered by `first`.
 Batch(first, count) == [i \in 1 .. count |-> 16 * first + i]
 
+\* Stands for whatever a call takes that never returns.  No element is 0.
+Unknown == <<0>>
+
+\* The most that a call takes.
+Size(max, batch) == IF batch = Unknown THEN max ELSE Len(batch)
+
 -----------------------------------------------------------------------------
 
 \* Puts `count` elements into the lane of the thread.
@@ -42,13 +48,13 @@ Enqueue(thread, first, count) ==
 
 \* One more element of `batch` comes out: the oldest one of some lane.
 Dequeue_Step(thread, max, batch) ==
-    /\ Len(batch) <= max
-    /\ Len(taken[thread]) < Len(batch)
+    /\ Len(taken[thread]) < Size(max, batch)
+    /\ Size(max, batch) <= max
     /\ \E t \in Threads :
            /\ lane[t] # <<>>
-           /\ Head(lane[t]) = batch[Len(taken[thread]) + 1]
+           /\ IF batch = Unknown THEN TRUE ELSE Head(lane[t]) = batch[Len(taken[thread]) + 1]
            /\ lane' = [lane EXCEPT ![t] = Tail(@)]
-    /\ taken' = [taken EXCEPT ![thread] = Append(@, batch[Len(@) + 1])]
+           /\ taken' = [taken EXCEPT ![thread] = Append(@, Head(lane[t]))]
 
 \* The call returns with what it has, perhaps nothing.  It may give up while there is more to take: lanes are looked at
 \* one after another, and one that was empty when it was looked at may be filled by now.
@@ -61,7 +67,7 @@ Dequeue_Done(thread, max, batch) ==
 Next ==
     \E thread \in Threads :
         \/ \E first \in Firsts, count \in 0 .. Most : Enqueue(thread, first, count)
-        \/ \E max \in 0 .. Most, batch \in Hauls :
+        \/ \E max \in 0 .. Most, batch \in Hauls \cup {Unknown} :
                Dequeue_Step(thread, max, batch) \/ Dequeue_Done(thread, max, batch)
 
 Spec == Init /\ [][Next]_vars

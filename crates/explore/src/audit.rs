@@ -88,6 +88,20 @@ impl Audit {
         })
     }
 
+    /// What is not seen, in a few words.
+    pub fn summary(&self) -> String {
+        let unseen = self.libraries.iter().filter(|library| library.kind == LibraryKind::Unseen).count();
+        let counts =
+            [(self.unseen_calls.len(), "call"), (self.unseen_functions.len(), "function"), (unseen, "library")];
+        let some = counts.into_iter().filter(|(count, _)| *count > 0);
+        let words = some.map(|(count, what)| match (count, what) {
+            (1, what) => format!("1 {what}"),
+            (count, "library") => format!("{count} libraries"),
+            (count, what) => format!("{count} {what}s"),
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+
     /// Whether everything that threads do to each other is seen.
     pub fn is_complete(&self) -> bool {
         self.is_instrumented

@@ -155,11 +155,6 @@ impl Store {
         self.directory.join(id)
     }
 
-    /// Where what programs are controlled with is installed.
-    pub fn runtimes(&self) -> PathBuf {
-        self.directory.join(".runtime")
-    }
-
     /// A place for what is not kept yet, of this process alone.
     pub fn scratch(&self) -> PathBuf {
         self.directory.join(".scratch").join(std::process::id().to_string())

@@ -48,6 +48,9 @@
 //! [`drive`] runs a system on several threads with inputs from a seed. With the feature `derive`, an enum says what a call
 //! can turn out to be; see [`Operation`].
 //!
+//! In a program under control, where a runtime chooses which thread makes the next step, times are the numbers of steps,
+//! and nothing that the recorder does is one. [`drive::repeat`] lets such a program run many times in one process.
+//!
 //! # Limits
 //!
 //! Unix only: files are mapped. A process that forks must not record in the child what it began to record in the parent:

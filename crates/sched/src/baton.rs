@@ -152,7 +152,12 @@ pub(crate) fn is_controlled() -> bool {
     IS_CONTROLLED.load(Ordering::Relaxed) && ME.get() < THREADS && !INSIDE.get()
 }
 
-/// The same for an access to memory.
+/// Whether there is control, whoever asks.
+pub(crate) fn is_under_control() -> bool {
+    IS_CONTROLLED.load(Ordering::Relaxed)
+}
+
+/// As [`is_controlled`], for an access to memory.
 #[inline]
 pub(crate) fn is_watched() -> bool {
     is_controlled() && QUIET.get() == 0
@@ -437,11 +442,10 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     if CHANNEL.settings().stop_before == CHANNEL.outcome().steps {
         crate::hooks::omnilink_sched_breakpoint();
     }
-    let is_made = !slot(me).is_timed_out.get();
-    if is_made && is_weak() {
+    if is_weak() {
         weak::chosen(&step);
     }
-    is_made
+    !slot(me).is_timed_out.get()
 }
 
 /// Decides who makes the next step, and writes it down as made.

@@ -26,9 +26,9 @@
 //!
 //!   (Fences that are sequentially consistent, that is. Others only release and acquire.)
 //!
-//! All rules say "not older than", so what may be read is always the end of a history, and option 0, the last store, is
-//! always there: whoever always takes it has sequentially consistent memory. What is in the program's memory is always
-//! the last store; older ones are only here. A read-modify-write reads the last one, as the standard demands.
+//! All rules say "not older than", so what may be read is always the end of a history, and option 0, the last store,
+//! is always there: whoever always takes it has sequentially consistent memory. What is in the program's memory is
+//! always the last store; older ones are only here. A read-modify-write reads the last one, as the standard demands.
 //!
 //! # What is shown
 //!
@@ -43,13 +43,14 @@
 //!
 //! - **Load buffering:** a load that reads a store which is yet to be made. (A cycle with *reads from*.)
 //! - **Other modification orders** than that of execution: some outcomes of 2+2W. (A cycle with modification order.)
-//! - Sequentially consistent operations in an order that contradicts what happened before what. C++20 allows that where
-//!   orders are mixed: stores and second loads of IRIW sequentially consistent, first loads acquiring.
+//! - Sequentially consistent operations in an order that contradicts what happened before what. C++20 allows that
+//!   where orders are mixed: stores and second loads of IRIW sequentially consistent, first loads acquiring.
 //! - Stores that are older than the last [`LONGEST`] of their location.
 //! - More than [`PATIENCE`] loads of older stores in a row, by one thread, at one location: the standard wants stores
 //!   to be seen in finite time, and a loop that waits for one has to end.
-//! - A compare-exchange that fails because it read an older store, or for no reason at all.
-//! - `consume` is `acquire`. Locks, and wakes of those who wait, release and acquire as if each were an update.
+//! - A compare-exchange that fails because it read an older store, or for no reason at all; or that fails without
+//!   acquiring although it would have acquired.
+//! - `consume` is `acquire`, and a lock that could not be taken acquires too.
 //!
 //! A release sequence is that of C++20: its head, and updates. Before C++20, later stores by the thread of the head
 //! belonged to it as well.
@@ -57,8 +58,9 @@
 //! # What cannot be known
 //!
 //! Code without instrumentation changes memory behind our back. If memory holds something else than the last store,
-//! the history ends and a new one starts with what is there. If such code *synchronizes*, we do not learn of it, and
-//! may show what the standard forbids. So this is off unless asked for.
+//! the history ends and a new one starts with what is there; nobody knows who stored it and what that released, so
+//! everything that any thread has done until then counts as released by it. If such code *acquires*, we do not learn
+//! of it, and may show what the standard forbids. So this is off unless asked for.
 //!
 //! # Cost
 //!
@@ -105,6 +107,8 @@ pub(crate) struct Memory {
     objects: BTreeMap<u64, Clock>,
     /// For each sequentially consistent fence, in order: what happened before it or before an earlier one.
     fences: Vec<Clock>,
+    /// What was released to whoever acquires anything.
+    unseen: Clock,
 }
 
 impl Memory {
@@ -118,6 +122,7 @@ impl Memory {
             recent: 0,
             objects: BTreeMap::new(),
             fences: Vec::new(),
+            unseen: Clock { times: Vec::new(), fences: 0 },
         }
     }
 
@@ -154,6 +159,19 @@ impl Memory {
         if let Some(released) = self.objects.get(&object) {
             self.threads[thread].clock.join(released);
         }
+        self.threads[thread].clock.join(&self.unseen);
+    }
+
+    /// A thread has released, somewhere that we do not see, what it did.
+    pub(crate) fn release_to_all(&mut self, thread: usize) {
+        self.thread(thread);
+        self.unseen.join(&self.threads[thread].clock);
+    }
+
+    /// A thread has learned, in a way that we do not see, whatever the others have done.
+    pub(crate) fn acquire_from_all(&mut self, thread: usize) {
+        let everything = self.everything();
+        self.thread(thread).clock.join(&everything);
     }
 
     /// How many stores a load may read: these are the last ones. There is always one. `current` is what memory holds.
@@ -204,7 +222,7 @@ impl Memory {
         if order == MemoryOrder::SequentiallyConsistent {
             store.sequential.get_or_insert(self.fences.len());
         }
-        self.threads[thread].read(&store.released, order);
+        self.threads[thread].read(&store.released, &self.unseen, order);
         store.value
     }
 
@@ -243,7 +261,7 @@ impl Memory {
         let history = &mut self.histories[place];
         // An update goes on with the release sequence of what it reads, whatever its own order is.
         let mut released = history.last().released.clone();
-        self.threads[thread].read(&released, order);
+        self.threads[thread].read(&released, &self.unseen, order);
         released.join(self.threads[thread].releases(order));
         let sequential = (order == MemoryOrder::SequentiallyConsistent).then_some(self.fences.len());
         history.append(value, sequential).released = released;
@@ -256,6 +274,7 @@ impl Memory {
         let Thread { clock, fenced, unacquired } = &mut self.threads[thread];
         if order.acquires() {
             clock.join(unacquired);
+            clock.join(&self.unseen);
         }
         if order == MemoryOrder::SequentiallyConsistent {
             let mut before = self.fences.last().cloned().unwrap_or_default();
@@ -295,13 +314,21 @@ impl Memory {
         self.recent
     }
 
-    /// A history that starts with what is in memory, of which everybody knows. Those end that share bytes with it. What
-    /// was released at those bytes stays released: an access of another size may be how somebody reads it.
+    /// What all threads have done.
+    fn everything(&self) -> Clock {
+        self.threads.iter().fold(Clock::default(), |mut all, thread| {
+            all.join(&thread.clock);
+            all
+        })
+    }
+
+    /// A history that starts with what is in memory, of which everybody knows. Those end that share bytes with it:
+    /// somebody has stored there whom we do not know, or accesses are of different sizes.
     fn start_history(&mut self, address: u64, size: u8, current: u128) -> usize {
         let mut released = Clock::default();
         while let Some((start, place)) = self.first_within(address, u64::from(size)) {
-            released.join(&self.histories[place].last().released);
             self.drop_history(start, place);
+            released = self.everything();
         }
         let place = self.unused.pop().unwrap_or(self.histories.len());
         if place == self.histories.len() {
@@ -349,8 +376,13 @@ impl Thread {
     }
 
     /// It reads a store by which this was released.
-    fn read(&mut self, released: &Clock, order: MemoryOrder) {
-        if order.acquires() { self.clock.join(released) } else { self.unacquired.join(released) }
+    fn read(&mut self, released: &Clock, unseen: &Clock, order: MemoryOrder) {
+        if order.acquires() {
+            self.clock.join(released);
+            self.clock.join(unseen);
+        } else {
+            self.unacquired.join(released);
+        }
     }
 
     /// What a store releases.

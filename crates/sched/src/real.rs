@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{
-    clockid_t, pthread_attr_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, pthread_t, timespec, timeval,
-    useconds_t,
+    clockid_t, epoll_event, fd_set, iovec, msghdr, nfds_t, pollfd, pthread_attr_t, pthread_barrier_t,
+    pthread_barrierattr_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, pthread_rwlock_t, pthread_rwlockattr_t,
+    pthread_t, sem_t, sigset_t, sockaddr, socklen_t, timespec, timeval, useconds_t,
 };
 
 /// What a thread runs.
@@ -47,11 +48,10 @@ macro_rules! functions {
                     address = find(CStr::from_bytes_with_nul(name.as_bytes()).unwrap_or_default(), version);
                     ADDRESS.store(address, Ordering::Relaxed);
                 }
-                // SAFETY: the function of this name has this type, which the C library's headers say.
-                let function: unsafe extern "C-unwind" fn($($type),*) $(-> $result)? =
-                    unsafe { std::mem::transmute(address) };
-                // SAFETY: the caller keeps to what the function asks for.
-                unsafe { function($($argument),*) }
+                type Function = unsafe extern "C-unwind" fn($($type),*) $(-> $result)?;
+                // SAFETY: the function of this name has this type, which the C library's headers say. The caller keeps
+                // to what it asks for.
+                unsafe { std::mem::transmute::<usize, Function>(address)($($argument),*) }
             }
         )*
     };
@@ -94,5 +94,71 @@ functions! {
     fn gettid() -> libc::pid_t;
     fn getrandom(buffer: *mut c_void, length: usize, flags: u32) -> isize;
     fn getentropy(buffer: *mut c_void, length: usize) -> c_int;
+    fn pthread_rwlock_rdlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_wrlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_tryrdlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_trywrlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_unlock(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_destroy(rwlock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_timedrdlock(rwlock: *mut pthread_rwlock_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_timedwrlock(rwlock: *mut pthread_rwlock_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_clockrdlock(rwlock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_clockwrlock(rwlock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_init(rwlock: *mut pthread_rwlock_t, attributes: *const pthread_rwlockattr_t) -> c_int;
+    fn sem_wait(semaphore: *mut sem_t) -> c_int;
+    fn sem_trywait(semaphore: *mut sem_t) -> c_int;
+    fn sem_timedwait(semaphore: *mut sem_t, until: *const timespec) -> c_int;
+    fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn sem_post(semaphore: *mut sem_t) -> c_int;
+    fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int;
+    fn pthread_once(control: *mut libc::pthread_once_t, routine: extern "C-unwind" fn()) -> c_int;
+    fn pthread_barrier_init(
+        barrier: *mut pthread_barrier_t, attributes: *const pthread_barrierattr_t, count: u32,
+    ) -> c_int;
+    fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int;
+    fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int;
+    fn pthread_spin_init(lock: *mut c_void, shared: c_int) -> c_int;
+    fn pthread_spin_lock(lock: *mut c_void) -> c_int;
+    fn pthread_spin_trylock(lock: *mut c_void) -> c_int;
+    fn pthread_spin_unlock(lock: *mut c_void) -> c_int;
+    fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const libc::pthread_mutexattr_t) -> c_int;
+    fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int;
+    fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int;
+    fn pthread_clockjoin_np(
+        thread: pthread_t, result: *mut *mut c_void, clock: clockid_t, until: *const timespec,
+    ) -> c_int;
+    fn pthread_cancel(thread: pthread_t) -> c_int;
+    fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    fn raise(signal: c_int) -> c_int;
+    fn kill(process: libc::pid_t, signal: c_int) -> c_int;
+    fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;
+    fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int;
+    fn sigpending(set: *mut sigset_t) -> c_int;
+    fn sigsuspend(set: *const sigset_t) -> c_int;
+    fn sigtimedwait(set: *const sigset_t, info: *mut libc::siginfo_t, limit: *const timespec) -> c_int;
+    fn pause() -> c_int;
+    fn poll(wanted: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int;
+    fn ppoll(wanted: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int;
+    fn select(
+        count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, timeout: *mut timeval,
+    ) -> c_int;
+    fn pselect(
+        count: c_int, reads: *mut fd_set, writes: *mut fd_set, others: *mut fd_set, timeout: *const timespec,
+        mask: *const sigset_t,
+    ) -> c_int;
+    fn epoll_wait(queue: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int;
+    fn epoll_pwait(
+        queue: c_int, events: *mut epoll_event, most: c_int, timeout: c_int, mask: *const sigset_t,
+    ) -> c_int;
+    fn read(descriptor: c_int, buffer: *mut c_void, length: usize) -> isize;
+    fn readv(descriptor: c_int, parts: *const iovec, count: c_int) -> isize;
+    fn write(descriptor: c_int, buffer: *const c_void, length: usize) -> isize;
+    fn recv(descriptor: c_int, buffer: *mut c_void, length: usize, flags: c_int) -> isize;
+    fn recvfrom(
+        descriptor: c_int, buffer: *mut c_void, length: usize, flags: c_int, from: *mut sockaddr, size: *mut socklen_t,
+    ) -> isize;
+    fn recvmsg(descriptor: c_int, message: *mut msghdr, flags: c_int) -> isize;
+    fn accept(descriptor: c_int, from: *mut sockaddr, size: *mut socklen_t) -> c_int;
+    fn accept4(descriptor: c_int, from: *mut sockaddr, size: *mut socklen_t, flags: c_int) -> c_int;
     fn syscall(number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long) -> c_long;
 }

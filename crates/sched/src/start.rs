@@ -15,6 +15,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 use schedule::channel::{ANSWERS, End, Mode, ORDERS, Outcome, VARIABLE};
+use schedule::{Kind, thread_object};
 
 use crate::channel::CHANNEL;
 use crate::real::Main;
@@ -203,10 +204,20 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
             serve();
         } else {
             read_order();
-            obey();
+            if baton::is_alone() {
+                obey();
+            } else {
+                set_environment();
+                CHANNEL.outcome().flags |= Outcome::EARLY_THREADS;
+            }
         }
     }
-    main(count, arguments, variables)
+    let code = main(count, arguments, variables);
+    if baton::is_controlled() && !baton::is_alone() {
+        // The process ends now, and others could have gone on before: that is a choice.
+        baton::visible(interpose::step(Kind::Exit, thread_object(0)));
+    }
+    code
 }
 
 /// Forks for every order. Returns in the child.
@@ -259,8 +270,14 @@ fn read_order() {
     LATEST.1.store(length, Ordering::Relaxed);
 }
 
-/// Begins the execution that was asked for: sets what the order says in the environment.
+/// Begins the execution that was asked for.
 fn obey() {
+    set_environment();
+    baton::begin();
+}
+
+/// Sets what the order says in the environment.
+fn set_environment() {
     // SAFETY: as above.
     let text = unsafe { &(&*LATEST.0.get())[..LATEST.1.load(Ordering::Relaxed)] };
     for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
@@ -270,7 +287,6 @@ fn obey() {
         // SAFETY: strings that end with a zero; there is one thread.
         unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
     }
-    baton::begin();
 }
 
 fn read_exact(file: c_int, mut into: &mut [u8]) {

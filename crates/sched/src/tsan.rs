@@ -293,7 +293,7 @@ extern "C" fn compare_value<T: Word>(
     if baton::is_weak() && old == expected {
         weak::update(address as u64, size_of::<T>(), order, value.wide(), old.wide());
     } else if baton::is_weak() {
-        weak::load_last(address as u64, size_of::<T>(), failure, old.wide());
+        weak::not_exchanged(address as u64, size_of::<T>(), order, failure, old.wide());
     }
     wrote(address, place, old, if old == expected { value } else { old });
     old

@@ -1,13 +1,17 @@
 //! Weak memory in a program under control: who tells [`Memory`] what.
 //!
-//! Atomic operations of the program come from `tsan`, which does them in memory and asks here what they read. What else
-//! synchronizes is known from steps: every step about a lock, a semaphore, a thread or somebody who waits is announced, so
-//! `baton` hands all of them over, and functions that are interposed need not care. Those that give something back release
-//! when the step is announced, because nothing that the thread does comes between; those that take something acquire when
-//! it was made.
+//! Atomic operations of the program come from `tsan`, which does them in memory and asks here what they read. What
+//! else synchronizes is known from steps: every step about a lock, a semaphore, a thread or somebody who waits is
+//! announced, so `baton` hands all of them over, and functions that are interposed need not care. Those that give
+//! something back release when the step is announced, because nothing that the thread does comes between; those that
+//! take something acquire when it was made.
 //!
-//! A history must end with the object that it is about, or one that comes to stand at the same address would have values
-//! that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
+//! Who waits, wakes, or was woken runs code of a library that nobody instrumented, such as the slow path of a lock; and
+//! that code acquires and releases what we do not see. So whoever does one of these knows everything that was done
+//! before, and whoever acquires anything later knows what those did who waited or woke.
+//!
+//! A history must end with the object that it is about, or one that comes to stand at the same address would have
+//! values that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
@@ -39,8 +43,10 @@ pub(crate) fn begin() {
 /// A thread is about to make a step.
 pub(crate) fn announced(step: &Step) {
     use Kind::*;
-    if matches!(step.kind(), Some(Unlock | Wait | Wake | Post | Gate)) {
-        release(step.address);
+    match step.kind() {
+        Some(Unlock | Post | Gate) => with(|memory| memory.synchronize_release(baton::me(), step.address)),
+        Some(Wait | Wake) => with(|memory| memory.release_to_all(baton::me())),
+        _ => {}
     }
 }
 
@@ -49,20 +55,16 @@ pub(crate) fn chosen(step: &Step) {
     use Kind::*;
     let me = baton::me();
     match step.kind() {
-        Some(Lock | TryLock | Share | TryShare | Woken | Take | TryTake | Gate) => {
+        Some(Lock | TryLock | Share | TryShare | Take | TryTake | Gate) => {
             with(|memory| memory.synchronize_acquire(me, step.address));
         }
+        Some(Wait | Wake | Woken) => with(|memory| memory.acquire_from_all(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
             with(|memory| memory.thread_joined(me, ended as usize));
         }
         _ => {}
     }
-}
-
-/// This thread gives something back without a step of its own.
-pub(crate) fn release(object: u64) {
-    with(|memory| memory.synchronize_release(baton::me(), object));
 }
 
 /// This thread has created another.
@@ -78,9 +80,12 @@ pub(crate) fn load(address: u64, size: usize, order: c_int, current: u128) -> (u
     (with(|memory| memory.load(me, address, size, order, choice, current)), choice == 0)
 }
 
-/// An update that changes nothing because it found something else than was expected.
-pub(crate) fn load_last(address: u64, size: usize, order: c_int, current: u128) {
-    let order = MemoryOrder::from_number(order as u8);
+/// A compare-exchange that found something else than was expected. What usually follows is the slow path of a lock, in
+/// code that nobody instrumented; so it acquires if it would have, had it written.
+pub(crate) fn not_exchanged(address: u64, size: usize, order: c_int, failure: c_int, current: u128) {
+    let [order, failure] = [order, failure].map(|order| MemoryOrder::from_number(order as u8));
+    let is_stronger = order.acquires() && !failure.acquires();
+    let order = if is_stronger { MemoryOrder::Acquire } else { failure };
     with(|memory| memory.load(baton::me(), address, size as u8, order, 0, current));
 }
 

@@ -196,6 +196,8 @@ pub fn dependent(a: &Step, b: &Step) -> bool {
     let (Some(first), Some(second)) = (a.kind(), b.kind()) else { return true };
     match (first, second) {
         (Kind::Call, Kind::Return) | (Kind::Return, Kind::Call) => true,
+        // They go through together, in whatever order.
+        (Kind::Gate, Kind::Gate) => false,
         _ => meet(a, b) && !(first.only_reads() && second.only_reads()),
     }
 }
@@ -249,6 +251,7 @@ mod tests {
         assert!(check(step(Kind::Call, 0, 0), step(Kind::Return, 0, 0)));
         assert!(!check(step(Kind::Call, 0, 0), step(Kind::Call, 0, 0)));
         assert!(!check(step(Kind::Return, 0, 0), step(Kind::Return, 0, 0)));
+        assert!(!check(step(Kind::Gate, 8, 4), step(Kind::Gate, 8, 4)));
     }
 
     #[test]

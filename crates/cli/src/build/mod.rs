@@ -45,7 +45,7 @@ pub(crate) fn said_to_rust() -> Said {
 }
 
 /// The runtime and all that belongs to it, in the user's cache: programs refer to it, and stay when a project is cleaned.
-fn kit() -> Result<Kit, String> {
+pub(crate) fn kit() -> Result<Kit, String> {
     let below_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = cache.or_else(below_home).ok_or("neither `XDG_CACHE_HOME` nor `HOME` says where to put the runtime")?;
@@ -54,7 +54,8 @@ fn kit() -> Result<Kit, String> {
     Kit::install(&cache.join("omnilink"), &omnilink, &path()).map_err(|error| error.to_string())
 }
 
-fn path() -> OsString {
+/// Where programs are looked for.
+pub(crate) fn path() -> OsString {
     std::env::var_os("PATH").unwrap_or_default()
 }
 

@@ -77,10 +77,10 @@ fn finish(command: &mut Command) -> Result<Exit, Exit> {
 /// The step with which an operation starts.
 fn start_of(trace: &Path, name: &str) -> Result<u64, Exit> {
     let wrong = |message: String| complain("--at", &InputError::new(message));
-    let opened = judge::input::open(trace, None).and_then(|mut input| input.read(trace));
+    let opened = judge::input::open(trace, None).and_then(|input| input.read(trace));
     let recording = opened.map_err(|error| wrong(error.message))?;
     let history = History::new(recording).map_err(|error| wrong(error.to_string()))?;
-    let found = (0..history.ops().len()).map(OpId::from).find(|id| history.name(*id) == name);
+    let found = (0..history.ops().len() as u32).map(OpId).find(|id| history.name(*id) == name);
     found
         .map(|id| history.op(id).interval.start())
         .ok_or_else(|| wrong(format!("there is no operation `{name}` in the run")))

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
-use explore::{Control, ControlError, Ended, Execution, Kit, Order, Plan, Program, Ran, Store, audit};
+use explore::{Control, ControlError, Ended, Execution, Order, Plan, Program, Ran, Store, audit};
 use schedule::Schedule;
 use schedule::channel::Policy;
 use validate::Settings;
@@ -41,10 +41,8 @@ impl Harness {
         timeout: Duration,
         is_built: bool,
     ) -> Result<Harness, String> {
-        let omnilink = std::env::current_exe().map_err(|error| error.to_string())?;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let kit = Kit::install(&store.runtimes(), &omnilink, &path).map_err(|error| error.to_string())?;
-        let said = crate::build::said_to_rust();
+        let kit = crate::build::kit()?;
+        let (path, said) = (crate::build::path(), crate::build::said_to_rust());
         let built = program.instrumented(settings.harness.controlled.as_ref(), &kit, &path, &said);
         let program = built.map_err(|error| error.to_string())?;
         match if is_built { Ok(Ok(())) } else { program.build() } {

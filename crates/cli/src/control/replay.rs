@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use explore::{Ended, Ending, Execution, Order, Program, Run, Runtime, Store, schedule_of};
+use explore::{Ended, Ending, Execution, Order, Program, Run, Store, schedule_of};
 use judge::{Case, Failed, InputError, Judge};
 use report::{Detail, Report};
 use schedule::{Kind, Schedule, Step};
@@ -20,7 +20,6 @@ use crate::limits::{self, Limits};
 /// A run that was kept, with all that is needed to repeat it.
 pub(super) struct Loaded {
     pub(super) run: Run,
-    pub(super) directory: PathBuf,
     pub(super) schedule: Schedule,
     pub(super) harness: Harness,
     pub(super) store: Store,
@@ -54,8 +53,8 @@ impl Loaded {
             environment: Vec::new(),
         };
         let cannot = |why: String| complain("the harness", &InputError::new(why));
-        let runtime = Runtime::install(&store.runtimes()).map_err(|error| cannot(error.to_string()))?;
-        let harness = Harness::built(program, runtime.path(), &store, PATIENCE).map_err(cannot)?;
+        let kit = crate::build::kit().map_err(cannot)?;
+        let harness = Harness::built(program, kit.runtime().path(), &store, PATIENCE).map_err(cannot)?;
         if !harness.executable().is_file() {
             let message = format!("`{}` is not there", harness.executable().display());
             let help = "`omnilink fuzz` builds it; `--directory` says where the harness is".to_owned();
@@ -64,7 +63,7 @@ impl Loaded {
         let like = Order { seed: controlled.seed, weak: controlled.weak, plain: controlled.plain, ..Order::default() };
         let options = judge::Options { is_foreign: true, jobs: Some(1), ..judge::Options::default() };
         let judge = Judge::new(&spec_of(&run, &directory), options).map_err(|failed| tell_about_spec(&failed))?;
-        Ok(Loaded { run, directory, schedule, harness, store, judge, like })
+        Ok(Loaded { run, schedule, harness, store, judge, like })
     }
 
     /// Checks a recording.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use explore::{
     Belongings, Campaign, Control, Controlled, Coverage, Ended, Ending, Environment, Execution, Order, Plan, Program,
-    Ran, Run, Store, counted,
+    Ran, Run, Store,
 };
 use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -211,8 +211,8 @@ impl Fuzz<'_> {
         is_over: &AtomicBool,
         started: Instant,
     ) -> io::Result<Option<Explored>> {
-        let Tier::Controlled { harness, how } = tier else { return Ok(None) };
-        let Some(mut strategy) = crate::control::strategy(*how, &self.args.scheduling, campaign.seed) else {
+        let Tier::Controlled { harness, how, scheduling } = tier else { return Ok(None) };
+        let Some(mut strategy) = crate::control::strategy(*how, scheduling, campaign.seed) else {
             return Ok(None);
         };
         let mut number = 0;
@@ -359,7 +359,7 @@ impl Fuzz<'_> {
     fn keep(&self, tier: &Tier, run: &Recorded, report: Option<&Report>, seen: Option<&Seen>) -> Result<String, Exit> {
         let id = self.store.free_id(run.plan.seed);
         let (command, controlled) = match (tier, &run.decided) {
-            (Tier::Controlled { harness, how }, Some((order, execution))) => {
+            (Tier::Controlled { harness, how, .. }, Some((order, execution))) => {
                 let controlled = self.repeated(harness, how.name(), run, order, execution);
                 (harness.program.run.clone(), Some(controlled))
             }

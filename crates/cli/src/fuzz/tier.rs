@@ -6,6 +6,7 @@
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
+use explore::audit::Audit;
 use explore::strategy;
 use explore::{Campaign, counted};
 use judge::InputError;
@@ -14,13 +15,13 @@ use serde_json::json;
 use super::Fuzz;
 use crate::complain;
 use crate::control::Harness;
-use crate::control::args::How;
+use crate::control::args::{How, Scheduling};
 use crate::exit::Exit;
 
 /// How schedules come about.
 pub(super) enum Tier {
     /// A strategy decides every step.
-    Controlled { harness: Harness, how: How },
+    Controlled { harness: Box<Harness>, how: How, scheduling: Scheduling },
     /// This `rr` records runs, and schedules threads at random.
     Rr(String),
     /// The machine does as it likes.
@@ -41,6 +42,8 @@ const CONTROLLED_THREADS: usize = 3;
 /// All schedules are few only if there is little to schedule.
 const EXPLORED_OPERATIONS: RangeInclusive<usize> = 2..=2;
 const EXPLORED_THREADS: RangeInclusive<usize> = 2..=2;
+/// How many interruptions are enough for most faults (Musuvathi and Qadeer, Iterative context bounding).
+const FALLBACK_BOUND: u32 = 2;
 
 impl Fuzz<'_> {
     /// Builds the harness in the best way that is possible here, or in the one that was asked for.
@@ -57,14 +60,14 @@ impl Fuzz<'_> {
         match self.args.schedule {
             Some(How::Free) => self.build().map(|()| Tier::Perturbed),
             Some(how) => match self.build_controlled() {
-                Ok(harness) => Ok(Tier::Controlled { harness, how }),
+                Ok(harness) => Ok(self.without_blind_spots(harness, how)),
                 Err(why) => {
                     let help = "`--schedule free` runs it without control".to_owned();
                     Err(complain("--schedule", &InputError { message: why, help: Some(help) }))
                 }
             },
             None => match self.build_controlled() {
-                Ok(harness) => Ok(Tier::Controlled { harness, how: How::Random }),
+                Ok(harness) => Ok(self.without_blind_spots(harness, How::Random)),
                 Err(why) => {
                     self.say(&format!("not controlled: {why}"));
                     self.build()?;
@@ -72,6 +75,32 @@ impl Fuzz<'_> {
                 }
             },
         }
+    }
+
+    /// Which executions show the same is known only if everything is seen by which threads can tell each other something.
+    /// Where it is not, all schedules with few interruptions are explored instead.
+    fn without_blind_spots(&self, harness: Harness, how: How) -> Tier {
+        let audit = if how == How::Dpor { Audit::of(&harness.executable()).ok() } else { None };
+        let mut scheduling = self.args.scheduling.clone();
+        let how = match audit {
+            // Which store is read depends on more than on who wrote to the same place.
+            Some(_) if scheduling.weak_memory => {
+                self.say("`dpor` does not know which loads and fences meet if memory is weak, so `dfs` is used");
+                How::Dfs
+            }
+            Some(audit) if !audit.is_complete() => {
+                let bound = *scheduling.bound.get_or_insert(FALLBACK_BOUND);
+                self.say(&format!(
+                    "not everything is seen ({}): `dpor` could leave out too much, so `dfs` is used, with {} interruptions \
+                     at most; `omnilink build audit` lists it",
+                    audit.summary(),
+                    bound
+                ));
+                How::Dfs
+            }
+            _ => how,
+        };
+        Tier::Controlled { harness: Box::new(harness), how, scheduling }
     }
 
     fn build_controlled(&self) -> Result<Harness, String> {

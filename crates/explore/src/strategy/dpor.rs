@@ -25,18 +25,19 @@
 //!
 //! *What it takes for granted.* Threads influence each other only through steps. Where they synchronize in code that was
 //! not instrumented, dependent steps seem independent, and classes are lost without a trace: who cannot rule that out
-//! uses [`Dfs`](super::Dfs). Histories are kept, because a return and a call depend on each other. Where the runtime
-//! holds a thread back to be fair, the orders that it never offers are not explored. If the process ends while other
-//! threads could go on, they go on first in another execution; ending it at each of their steps would show only
-//! beginnings of what is seen then.
+//! uses [`Dfs`](super::Dfs). Histories are kept, because a return and a call depend on each other. A thread that spins may
+//! be held back until somebody writes what it reads, for such a step depends on its own. A thread that yielded is held
+//! back until somebody makes any step, which need not; then more may be possible than is explored, and the exploration
+//! does not claim to be complete. If the process ends while other threads could go on, they go on first in another
+//! execution; ending it at each of their steps would show only beginnings of what is seen then.
 //!
 //! Flanagan and Godefroid: Dynamic partial-order reduction for model checking software. Abdulla, Aronis, Jonsson and
 //! Sagonas: Source sets: a foundation for optimal dynamic partial order reduction; from there are the initials, and
 //! without their wakeup trees some executions are broken off. Godefroid: Partial-order methods for the verification of
 //! concurrent systems, for sleep sets. We differ in that a whole execution is analyzed at once and only behind the prefix
-//! that it shares with the one before, in that time passes only when nobody can go on, so that all who wait for the same
-//! moment are tried, and in that a thread that sleeps is taken for an initial if its step depends on none of those
-//! which come before the race is turned.
+//! that it shares with the one before, and in that time passes only when nobody can go on, so that all who wait for the
+//! same moment are tried. A thread that sleeps and is an initial settles a race. It would not be enough that its step
+//! depends on none of those that come before the turned race: it might still come after them, where it shows more.
 
 use schedule::channel::{Pending, Standing};
 use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together};
@@ -53,7 +54,9 @@ pub struct Dpor {
     /// The order that nothing was learnt about yet.
     asked: Option<Order>,
     tally: Tally,
+    /// Something was lost or given up.
     left_out: bool,
+    held_back: bool,
 }
 
 /// One step of the path.
@@ -111,7 +114,19 @@ impl Dpor {
     /// Explores everything.
     pub fn new(order: Order) -> Dpor {
         let order = exploring(order);
-        Dpor { asked: Some(order.clone()), order, path: Vec::new(), tally: Tally::default(), left_out: false }
+        Dpor {
+            asked: Some(order.clone()),
+            order,
+            path: Vec::new(),
+            tally: Tally::default(),
+            left_out: false,
+            held_back: false,
+        }
+    }
+
+    /// Whether a thread that had yielded was held back to be fair, so that the exploration cannot be complete.
+    pub fn held_back(&self) -> bool {
+        self.held_back
     }
 
     /// Turns the path to the next branch, deepest first. False if there is none.
@@ -153,6 +168,7 @@ impl Dpor {
             } else {
                 let asleep = self.path.last().map_or(0, Node::asleep_after);
                 let upcoming = std::mem::take(&mut upcoming[place - known]);
+                self.held_back |= self.path.last().is_some_and(|node| node.is_held_back(&step, &upcoming));
                 self.path.push(Node::new(step, choices, upcoming, asleep));
             }
         }
@@ -307,7 +323,7 @@ impl Strategy for Dpor {
 
     fn is_complete(&self) -> bool {
         // The path is empty before the first execution, and after the last.
-        self.asked.is_none() && self.path.is_empty() && !self.left_out
+        self.asked.is_none() && self.path.is_empty() && !self.left_out && !self.held_back
     }
 }
 
@@ -351,6 +367,12 @@ impl Node {
         let unknown = Step { kind: u8::MAX, ..Step::default() };
         // Whether time passed is said about the moment when it was made.
         Step { thread, flags: self.step.flags & Step::TIMED_OUT, ..known.unwrap_or(unknown) }
+    }
+
+    /// Whether the thread has yielded, and is not offered for the next step though it has something to do.
+    fn is_held_back(&self, next: &Step, upcoming: &[Option<Step>]) -> bool {
+        let has_more = upcoming.get(usize::from(self.step.thread)).is_some_and(Option::is_some);
+        self.step.kind() == Some(Kind::Yield) && next.enabled & self.step.threads() == 0 && has_more
     }
 
     /// Who sleeps once the step was made.

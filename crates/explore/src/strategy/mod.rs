@@ -134,3 +134,55 @@ fn follows(follow: &[Decision], decisions: &[Decision]) -> bool {
 fn members(set: u64) -> impl Iterator<Item = u8> {
     (0..u64::BITS as u8).filter(move |thread| set >> thread & 1 == 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use schedule::Step;
+
+    use super::*;
+
+    /// An execution of one thread that ended so after so many steps.
+    fn execution(ended: Ending, steps: usize) -> Execution {
+        let steps = vec![Step { enabled: 1, ..Step::default() }; steps];
+        let decisions = vec![Decision::thread(0); steps.len()];
+        Execution { ended, steps, decisions, pending: Vec::new(), digest: 0 }
+    }
+
+    #[test]
+    fn samples_have_seeds_of_their_own() {
+        let mut sampling = Sampling::new(Order { policy: Policy::Pct, seed: u64::MAX, ..Order::default() });
+        let mut check = |steps| {
+            let order = sampling.next().expect("there is always another one");
+            sampling.learn(&execution(Ending::Finished, steps));
+            (order.policy, order.seed, order.expected)
+        };
+        assert_eq!(check(7), (Policy::Pct, u64::MAX, 100));
+        assert_eq!(check(5), (Policy::Pct, 0, 7));
+        assert_eq!(check(5), (Policy::Pct, 1, 7));
+        assert_eq!(sampling.tally().finished, 3);
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_complete() {
+        let strategies = || -> [Box<dyn Strategy>; 2] {
+            let order = Order { limit: 9, ..Order::default() };
+            [Box::new(Dfs::new(order.clone(), None)), Box::new(Dpor::new(order))]
+        };
+        let check = |ended: Ending, steps| {
+            let is_complete = strategies().map(|mut strategy| {
+                assert!(!strategy.is_complete() && strategy.next().is_some());
+                strategy.learn(&execution(ended.clone(), steps));
+                assert_eq!(strategy.next(), None);
+                strategy.is_complete()
+            });
+            assert_eq!(is_complete[0], is_complete[1]);
+            is_complete[0]
+        };
+        assert!(check(Ending::Finished, 5));
+        assert!(check(Ending::Finished, 0));
+        assert!(check(Ending::Livelock, 5));
+        assert!(!check(Ending::Livelock, 9));
+        assert!(!check(Ending::TimedOut, 5));
+        assert!(!check(Ending::Diverged, 5));
+    }
+}

@@ -17,14 +17,22 @@ pub(crate) enum Op {
     Lock(u8),
     /// The register says whether it was taken.
     TryLock(u8),
+    /// Takes a lock together with others.
+    Share(u8),
     /// Nothing happens if the thread does not have it.
     Unlock(u8),
+    Take(u8),
+    Post(u8),
     Wait(u8),
+    /// Goes on even if nobody wakes it, but only when nobody else can.
+    WaitAWhile(u8),
     /// One of those who wait is woken.
     Wake(u8),
     Call,
     Return,
     Yield,
+    /// Waits until all threads that do so are there, at most once each.
+    Gate,
     Create(u8),
     Join(u8),
     Start,
@@ -54,6 +62,7 @@ struct Thread {
     next: usize,
     register: u64,
     has_locks: u64,
+    shares_locks: u64,
     waits: bool,
     woken: bool,
     yielded: bool,
@@ -66,6 +75,7 @@ pub(crate) struct Machine<'a> {
     program: &'a Program,
     threads: Vec<Thread>,
     variables: [u64; 4],
+    posted: [u64; 2],
     before: Option<u8>,
     aborted: bool,
 }
@@ -75,7 +85,7 @@ impl<'a> Machine<'a> {
         let is_created = |thread: usize| program.threads.iter().flatten().any(|op| *op == Op::Create(thread as u8));
         let thread = |number| Thread { absent: is_created(number), ..Thread::default() };
         let threads = (0..program.threads.len()).map(thread).collect();
-        let mut machine = Machine { program, threads, variables: [0; 4], before: None, aborted: false };
+        let mut machine = Machine { program, threads, variables: [0; 4], posted: [0; 2], before: None, aborted: false };
         (0..program.threads.len()).for_each(|thread| machine.settle(thread));
         machine
     }
@@ -109,7 +119,7 @@ impl<'a> Machine<'a> {
             thread: number as u8,
             ..Step::default()
         };
-        let (variable, lock, condition) = (0x100, 0x200, 0x300);
+        let (variable, lock, condition, semaphore) = (0x100, 0x200, 0x300, 0x400);
         let at = |base: u64, number: u8| base + 8 * u64::from(number);
         let op = self.program.threads[number].get(thread.next)?;
         Some(match *op {
@@ -118,8 +128,14 @@ impl<'a> Machine<'a> {
             Op::Update(x) => step(Kind::Update, at(variable, x)),
             Op::Lock(x) => step(Kind::Lock, at(lock, x)),
             Op::TryLock(x) => step(Kind::TryLock, at(lock, x)),
+            Op::Share(x) => step(Kind::Share, at(lock, x)),
             Op::Unlock(x) => step(Kind::Unlock, at(lock, x)),
-            Op::Wait(x) => step(if thread.waits { Kind::Woken } else { Kind::Wait }, at(condition, x)),
+            Op::Take(x) => step(Kind::Take, at(semaphore, x)),
+            Op::Post(x) => step(Kind::Post, at(semaphore, x)),
+            Op::Gate => step(Kind::Gate, 0x500),
+            Op::Wait(x) | Op::WaitAWhile(x) => {
+                step(if thread.waits { Kind::Woken } else { Kind::Wait }, at(condition, x))
+            }
             Op::Wake(x) => step(Kind::Wake, at(condition, x)),
             Op::Call => step(Kind::Call, 0),
             Op::Return => step(Kind::Return, 0),
@@ -134,12 +150,18 @@ impl<'a> Machine<'a> {
 
     fn can_go_on(&self, number: usize) -> bool {
         let thread = &self.threads[number];
-        let is_free = |lock: u8| self.threads.iter().all(|thread| thread.has_locks >> lock & 1 == 0);
         match self.program.threads[number].get(thread.next) {
             None => false,
             Some(_) if thread.absent => false,
-            Some(Op::Lock(lock)) => is_free(*lock),
-            Some(Op::Wait(_)) => !thread.waits || thread.woken,
+            Some(Op::Lock(lock)) => self.is_free(*lock),
+            Some(Op::Share(lock)) => self.threads.iter().all(|thread| thread.has_locks >> lock & 1 == 0),
+            Some(Op::Take(semaphore)) => self.posted[usize::from(*semaphore)] > 0,
+            Some(Op::Wait(_) | Op::WaitAWhile(_)) => !thread.waits || thread.woken,
+            Some(Op::Gate) => {
+                self.threads.iter().zip(&self.program.threads).all(|(thread, ops)| {
+                    ops.iter().position(|op| *op == Op::Gate).is_none_or(|gate| thread.next >= gate)
+                })
+            }
             Some(Op::Join(other)) => {
                 !self.threads[usize::from(*other)].absent && self.pending(usize::from(*other)).is_none()
             }
@@ -147,12 +169,23 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Who may make the next step: who can go on and did not let the others go first.
+    fn is_free(&self, lock: u8) -> bool {
+        self.threads.iter().all(|thread| (thread.has_locks | thread.shares_locks) >> lock & 1 == 0)
+    }
+
+    fn is_limited(&self, number: usize) -> bool {
+        let op = self.program.threads[number].get(self.threads[number].next);
+        self.threads[number].waits && matches!(op, Some(Op::WaitAWhile(_)))
+    }
+
+    /// Who may make the next step: who can go on and did not let the others go first. If nobody can, whose time is up.
     pub(crate) fn choosable(&self) -> u64 {
-        let set =
-            |test: &dyn Fn(usize) -> bool| (0..self.threads.len()).filter(|&t| test(t)).fold(0, |set, t| set | 1 << t);
+        let set = |test: &dyn Fn(usize) -> bool| {
+            (0..self.threads.len()).filter(|&thread| test(thread)).fold(0, |set, thread| set | 1 << thread)
+        };
         let eager = set(&|thread| self.can_go_on(thread) && !self.threads[thread].yielded);
-        if eager == 0 { set(&|thread| self.can_go_on(thread)) } else { eager }
+        let able = set(&|thread| self.can_go_on(thread));
+        [eager, able].into_iter().find(|&set| set != 0).unwrap_or_else(|| set(&|thread| self.is_limited(thread)))
     }
 
     /// Among how many there is to choose in the next step of a thread.
@@ -167,7 +200,9 @@ impl<'a> Machine<'a> {
     fn waiting(&self, condition: u8) -> Vec<usize> {
         let waits = |&thread: &usize| {
             let op = self.program.threads[thread].get(self.threads[thread].next);
-            self.threads[thread].waits && !self.threads[thread].woken && op == Some(&Op::Wait(condition))
+            self.threads[thread].waits
+                && !self.threads[thread].woken
+                && matches!(op, Some(Op::Wait(on) | Op::WaitAWhile(on)) if *on == condition)
         };
         (0..self.threads.len()).filter(waits).collect()
     }
@@ -179,8 +214,10 @@ impl<'a> Machine<'a> {
         if self.before.is_none_or(|before| step.enabled >> before & 1 == 0) {
             step.flags |= Step::FREE;
         }
+        if !self.can_go_on(number) {
+            step.flags |= Step::TIMED_OUT;
+        }
         let op = self.program.threads[number][self.threads[number].next];
-        let is_free = |machine: &Machine, lock: u8| machine.threads.iter().all(|t| t.has_locks >> lock & 1 == 0);
         let mut stays = false;
         match op {
             Op::Load(x) => self.threads[number].register = self.variables[usize::from(x)],
@@ -191,15 +228,21 @@ impl<'a> Machine<'a> {
             }
             Op::Lock(lock) => self.threads[number].has_locks |= 1 << lock,
             Op::TryLock(lock) => {
-                let taken = is_free(self, lock);
+                let taken = self.is_free(lock);
                 self.threads[number].register = u64::from(taken);
                 self.threads[number].has_locks |= u64::from(taken) << lock;
             }
-            Op::Unlock(lock) => self.threads[number].has_locks &= !(1 << lock),
-            Op::Wait(_) if self.threads[number].waits => {
+            Op::Share(lock) => self.threads[number].shares_locks |= 1 << lock,
+            Op::Unlock(lock) => {
+                self.threads[number].has_locks &= !(1 << lock);
+                self.threads[number].shares_locks &= !(1 << lock);
+            }
+            Op::Take(semaphore) => self.posted[usize::from(semaphore)] -= 1,
+            Op::Post(semaphore) => self.posted[usize::from(semaphore)] += 1,
+            Op::Wait(_) | Op::WaitAWhile(_) if self.threads[number].waits => {
                 (self.threads[number].waits, self.threads[number].woken) = (false, false);
             }
-            Op::Wait(_) => (self.threads[number].waits, stays) = (true, true),
+            Op::Wait(_) | Op::WaitAWhile(_) => (self.threads[number].waits, stays) = (true, true),
             Op::Wake(condition) => {
                 if let Some(&woken) = self.waiting(condition).get(usize::from(option)) {
                     self.threads[woken].woken = true;
@@ -226,7 +269,9 @@ impl<'a> Machine<'a> {
         loop {
             match self.program.threads[number].get(thread.next) {
                 Some(Op::SkipIfOdd) => thread.next += 1 + (thread.register % 2) as usize,
-                Some(Op::Unlock(lock)) if thread.has_locks >> lock & 1 == 0 => thread.next += 1,
+                Some(Op::Unlock(lock)) if (thread.has_locks | thread.shares_locks) >> lock & 1 == 0 => {
+                    thread.next += 1;
+                }
                 Some(Op::Abort) => {
                     self.aborted = true;
                     return;

@@ -34,6 +34,23 @@ impl Seen {
             preemptions: switches.count() as u32,
         }
     }
+
+    /// Whether the other execution goes on where this one ends, in each thread.
+    pub(crate) fn begins(&self, other: &Seen) -> bool {
+        let count = |thread: u8, steps: &[Step]| steps.iter().filter(|step| step.thread == thread).count();
+        let step = |&(thread, kind, address, value): &(u8, u8, u64, u64)| {
+            let size = if address == 0 { 0 } else { 8 };
+            Step { thread, kind, address, value, size, ..Step::default() }
+        };
+        let steps: Vec<Step> = self.class.iter().map(step).collect();
+        let mut beginning: Vec<Step> = Vec::new();
+        for step in other.class.iter().map(step) {
+            if count(step.thread, &beginning) < count(step.thread, &steps) {
+                beginning.push(step);
+            }
+        }
+        class(&beginning) == self.class
+    }
 }
 
 /// The order of a class in which the smallest thread goes first wherever it may.

@@ -63,7 +63,7 @@ pub(super) fn wait_until(
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_cond_init(
+pub(super) unsafe extern "C-unwind" fn pthread_cond_init(
     condition: *mut pthread_cond_t,
     attributes: *const pthread_condattr_t,
 ) -> c_int {
@@ -80,7 +80,7 @@ unsafe extern "C-unwind" fn pthread_cond_init(
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
     if baton::is_controlled() {
         CLOCKS.set(condition as u64, None);
     }
@@ -89,7 +89,10 @@ unsafe extern "C-unwind" fn pthread_cond_destroy(condition: *mut pthread_cond_t)
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_cond_wait(condition: *mut pthread_cond_t, lock: *mut pthread_mutex_t) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_wait(
+    condition: *mut pthread_cond_t,
+    lock: *mut pthread_mutex_t,
+) -> c_int {
     if baton::is_controlled() {
         return wait(condition, lock, u64::MAX);
     }
@@ -98,7 +101,7 @@ unsafe extern "C-unwind" fn pthread_cond_wait(condition: *mut pthread_cond_t, lo
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_cond_timedwait(
+pub(super) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: *mut pthread_cond_t,
     lock: *mut pthread_mutex_t,
     until: *const timespec,
@@ -125,7 +128,7 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
     if baton::is_controlled() {
         return wake(condition, 1);
     }
@@ -134,7 +137,7 @@ unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthread_cond_t) 
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
     if baton::is_controlled() {
         return wake(condition, usize::MAX);
     }

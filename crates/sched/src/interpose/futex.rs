@@ -12,12 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use libc::timespec;
 use schedule::Kind;
 
-use super::waiters::{self, ANY, step};
-use super::{fail, random, signal, time};
+use super::waiters::{self, ANY};
+use super::{fail, random, signal, time, word_step};
 use crate::{baton, real};
 
-/// The size of the word.
-const SIZE: u8 = 4;
 /// The newer way to lock, which says by which clock.
 const FUTEX_LOCK_PI2: c_int = 13;
 
@@ -53,6 +51,11 @@ unsafe extern "C-unwind" fn syscall(
                 // SAFETY: as above.
                 let answer = unsafe { time::clock_nanosleep(a as c_int, b as c_int, c as *const _, d as *mut _) };
                 return if answer == 0 { 0 } else { fail(answer) };
+            }
+            libc::SYS_tgkill => {
+                if let Some(answer) = signal::tgkill(b as libc::pid_t, c as c_int) {
+                    return c_long::from(answer);
+                }
             }
             _ => {}
         }
@@ -145,7 +148,7 @@ impl Call {
         if bits == 0 {
             return fail(libc::EINVAL);
         }
-        baton::visible(step(Kind::Wait, self.word, SIZE));
+        baton::visible(word_step(Kind::Wait, self.word));
         let found = self.word().load(Ordering::SeqCst);
         if found != self.value {
             baton::made(found.into(), false);
@@ -154,7 +157,7 @@ impl Call {
         baton::made(found.into(), true);
         baton::acted();
         let (ticket, me) = (waiters::enter(self.word, bits), baton::me());
-        if waiters::wait(step(Kind::Woken, self.word, SIZE), ticket, deadline, &|| signal::is_pending(me)) {
+        if waiters::wait(word_step(Kind::Woken, self.word), ticket, deadline, &|| signal::is_pending(me)) {
             return 0;
         }
         fail(if signal::is_pending(me) { libc::EINTR } else { libc::ETIMEDOUT })
@@ -164,7 +167,7 @@ impl Call {
         if bits == 0 {
             return fail(libc::EINVAL);
         }
-        baton::visible(step(Kind::Wake, self.word, SIZE));
+        baton::visible(word_step(Kind::Wake, self.word));
         let woken = waiters::wake(self.word, most, bits);
         baton::made(woken as u64, true);
         if woken > 0 {
@@ -174,7 +177,7 @@ impl Call {
     }
 
     fn requeue(&self, most: usize, expected: Option<u32>) -> c_long {
-        baton::visible(step(Kind::Wake, self.word, SIZE));
+        baton::visible(word_step(Kind::Wake, self.word));
         if expected.is_some_and(|expected| expected != self.word().load(Ordering::SeqCst)) {
             return fail(libc::EAGAIN);
         }
@@ -205,7 +208,7 @@ impl Call {
             return fail(libc::EDEADLK);
         }
         baton::acted();
-        if !baton::timed(step(Kind::Lock, self.word, SIZE), deadline, &|| self.is_free()) {
+        if !baton::timed(word_step(Kind::Lock, self.word), deadline, &|| self.is_free()) {
             return fail(libc::ETIMEDOUT);
         }
         self.set(tid(baton::me()) as u32);
@@ -213,7 +216,7 @@ impl Call {
     }
 
     fn try_lock(&self) -> c_long {
-        baton::visible(step(Kind::TryLock, self.word, SIZE));
+        baton::visible(word_step(Kind::TryLock, self.word));
         let is_free = self.is_free();
         baton::made(u64::from(is_free), is_free);
         if !is_free {
@@ -227,7 +230,7 @@ impl Call {
         if !self.is_mine() {
             return fail(libc::EPERM);
         }
-        baton::visible(step(Kind::Unlock, self.word, SIZE));
+        baton::visible(word_step(Kind::Unlock, self.word));
         self.set(0);
         0
     }

@@ -4,12 +4,16 @@
 //! of its own, by address; what stands in the program's objects is left as it is. An object that is not in a table is as
 //! it was made: free, nobody waiting.
 
+mod c11;
 mod condvar;
 mod futex;
 pub(crate) mod gate;
 mod mutex;
+mod once;
 pub(crate) mod outside;
 mod random;
+mod rwlock;
+mod semaphore;
 pub(crate) mod signal;
 pub(crate) mod table;
 pub(crate) mod thread;
@@ -24,6 +28,11 @@ use schedule::{Kind, Step};
 /// A step about an object.
 pub(crate) fn step(kind: Kind, address: u64) -> Step {
     Step { kind: kind as u8, address, size: 8, ..Step::default() }
+}
+
+/// A step about a word.
+fn word_step(kind: Kind, address: u64) -> Step {
+    Step { size: 4, ..step(kind, address) }
 }
 
 /// Says why a function of the C library failed, and returns what it returns then.
@@ -47,7 +56,10 @@ fn errno_kept<R>(what: impl FnOnce() -> R) -> R {
 pub(crate) fn begin(settings: &Settings) {
     gate::begin();
     mutex::begin();
+    once::begin();
     random::begin(settings);
+    rwlock::begin();
+    signal::begin();
     time::begin();
     waiters::begin();
 }

@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 
-use libc::{pthread_mutex_t, timespec};
+use libc::{pthread_mutex_t, pthread_mutexattr_t, timespec};
 use schedule::Kind;
 
 use super::step;
@@ -116,7 +116,19 @@ pub(super) fn unlock(mutex: *const pthread_mutex_t) -> c_int {
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_mutex_init(
+    mutex: *mut pthread_mutex_t,
+    attributes: *const pthread_mutexattr_t,
+) -> c_int {
+    if baton::is_controlled() {
+        MUTEXES.set(mutex as u64, None);
+    }
+    // SAFETY: as the caller promised.
+    unsafe { real::pthread_mutex_init(mutex, attributes) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
     if baton::is_controlled() {
         return lock(mutex);
     }
@@ -125,7 +137,7 @@ unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
     if !baton::is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_mutex_trylock(mutex) };
@@ -147,7 +159,10 @@ unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_timedlock(
+    mutex: *mut pthread_mutex_t,
+    until: *const timespec,
+) -> c_int {
     if baton::is_controlled() {
         return lock_until(mutex, libc::CLOCK_REALTIME, until);
     }
@@ -169,7 +184,7 @@ unsafe extern "C-unwind" fn pthread_mutex_clocklock(
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
     if baton::is_controlled() {
         return unlock(mutex);
     }
@@ -178,7 +193,7 @@ unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) ->
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
     if baton::is_controlled() {
         return if is_free(mutex as u64) { 0 } else { libc::EBUSY };
     }

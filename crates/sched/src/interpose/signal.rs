@@ -1,11 +1,403 @@
 //! Signals: handlers run between steps.
+//!
+//! A handler may run the program's code anywhere, also while this library does its work, or in a thread that has not the
+//! baton. So what the kernel calls is a function of ours that only marks the signal, and the program's handler is called
+//! when the thread announces its next step. A signal for the whole process goes to whichever thread announces one next
+//! and does not block it.
+//!
+//! A signal that one thread sends to another, or to itself, never reaches the kernel if the program handles it: the mark
+//! is made directly, so it is the same every time. One from outside (a timer, another process) comes when it comes, and
+//! the outcome says so.
+//!
+//! A thread that sleeps, waits for input, at a futex or for a semaphore, is interrupted. One that waits for a lock, a
+//! condition variable or another thread is not: it calls the handler when it has what it waits for. (The C library calls
+//! it earlier, and then waits on.) If that never comes because the handler would have to bring it, it is a deadlock.
+//!
+//! Signals that a thread causes by what it does (a bad address, say) go straight through, and so does every signal that
+//! the program does not handle.
 
-/// Calls the handlers of signals that came.
-pub(crate) fn deliver() {}
+use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use libc::{pid_t, pthread_t, sighandler_t, siginfo_t, sigset_t, timespec};
+use schedule::channel::Outcome;
+use schedule::{Kind, THREADS, thread_object};
+
+use super::{errno_kept, fail, futex, step, thread, time};
+use crate::channel::CHANNEL;
+use crate::{baton, real};
+
+/// Signals are numbered from 1 to this.
+const SIGNALS: usize = 64;
+
+/// What the program wants to be done, by the number of the signal.
+struct Actions(UnsafeCell<[Option<libc::sigaction>; SIGNALS + 1]>);
+
+// SAFETY: changed by the thread that has the baton. What a signal finds there was there when it was asked for.
+unsafe impl Sync for Actions {}
+
+static ACTIONS: Actions = Actions(UnsafeCell::new([None; SIGNALS + 1]));
+
+/// Whether there may be a mark anywhere.
+static IS_ANY_MARKED: AtomicBool = AtomicBool::new(false);
+/// Whether a signal came from outside.
+static CAME_FROM_OUTSIDE: AtomicBool = AtomicBool::new(false);
+/// Marks for whoever is next.
+static FOR_ALL: AtomicU64 = AtomicU64::new(0);
+/// What each thread blocks.
+static BLOCKED: [AtomicU64; THREADS] = [const { AtomicU64::new(0) }; THREADS];
+
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// What the program does about a signal, if it does something that is not done at once.
+fn action(signal: c_int) -> Option<libc::sigaction> {
+    let index = usize::try_from(signal).ok().filter(|index| (1..=SIGNALS).contains(index))?;
+    // SAFETY: see `Actions`.
+    unsafe { (*ACTIONS.0.get())[index] }
+}
+
+/// Whether a thread causes it by what it does, or nobody can handle it.
+fn goes_through(signal: c_int) -> bool {
+    use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGSTOP, SIGSYS, SIGTRAP};
+    let is_signal = (1..=SIGNALS as c_int).contains(&signal);
+    !is_signal || matches!(signal, SIGSEGV | SIGBUS | SIGFPE | SIGILL | SIGTRAP | SIGABRT | SIGSYS | SIGKILL | SIGSTOP)
+}
+
+/// Begins anew: nothing is marked.
+pub(super) fn begin() {
+    FOR_ALL.store(0, Ordering::Relaxed);
+    IS_ANY_MARKED.store(false, Ordering::Relaxed);
+    // SAFETY: an empty set; it is only asked what is blocked.
+    let now = unsafe {
+        let mut now: sigset_t = std::mem::zeroed();
+        real::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut now);
+        word(&now)
+    };
+    BLOCKED[0].store(now, Ordering::Relaxed);
+}
+
+/// A new thread blocks what the one that creates it blocks.
+pub(super) fn inherit(child: usize) {
+    BLOCKED[child].store(BLOCKED[baton::me()].load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// A set as bits.
+fn word(set: &sigset_t) -> u64 {
+    // SAFETY: a set is longer, and begins with those that there are.
+    unsafe { (&raw const *set).cast::<u64>().read() }
+}
+
+/// Marks of a thread whose handlers may be called.
+fn due(thread: usize) -> u64 {
+    let marked = baton::slot(thread).signals.load(Ordering::Relaxed) | FOR_ALL.load(Ordering::Relaxed);
+    marked & !BLOCKED[thread].load(Ordering::Relaxed)
+}
 
 /// Whether a handler is to be called in a thread.
-pub(super) fn is_pending(_thread: usize) -> bool {
-    false
+pub(super) fn is_pending(thread: usize) -> bool {
+    IS_ANY_MARKED.load(Ordering::Relaxed) && due(thread) != 0
+}
+
+/// Calls the handlers of signals that came.
+#[inline]
+pub(crate) fn deliver() {
+    if IS_ANY_MARKED.load(Ordering::Relaxed) {
+        deliver_marked();
+    }
+}
+
+#[cold]
+fn deliver_marked() {
+    if !baton::is_watched() {
+        return;
+    }
+    let me = baton::me();
+    if CAME_FROM_OUTSIDE.swap(false, Ordering::Relaxed) {
+        CHANNEL.outcome().flags |= Outcome::SIGNALLED;
+    }
+    while due(me) != 0 {
+        let signal = due(me).trailing_zeros() as c_int + 1;
+        unmark(me, signal);
+        call(signal);
+    }
+    IS_ANY_MARKED.store(false, Ordering::SeqCst);
+    let is_marked = |thread: usize| baton::slot(thread).signals.load(Ordering::SeqCst) != 0;
+    if FOR_ALL.load(Ordering::SeqCst) != 0 || baton::threads().any(is_marked) {
+        IS_ANY_MARKED.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Takes a mark away, the thread's own first.
+fn unmark(thread: usize, signal: c_int) {
+    let before = baton::slot(thread).signals.fetch_and(!bit(signal), Ordering::SeqCst);
+    if before & bit(signal) == 0 {
+        FOR_ALL.fetch_and(!bit(signal), Ordering::SeqCst);
+    }
+}
+
+fn mark(marks: &AtomicU64, signal: c_int) {
+    marks.fetch_or(bit(signal), Ordering::SeqCst);
+    IS_ANY_MARKED.store(true, Ordering::SeqCst);
+}
+
+/// Calls the program's handler in this thread.
+fn call(signal: c_int) {
+    let Some(action) = action(signal) else { return };
+    if action.sa_flags & libc::SA_RESETHAND != 0 {
+        // SAFETY: what the signal does by itself.
+        unsafe { self::signal(signal, libc::SIG_DFL) };
+    }
+    let me = baton::me();
+    let mut blocked = word(&action.sa_mask);
+    if action.sa_flags & libc::SA_NODEFER == 0 {
+        blocked |= bit(signal);
+    }
+    let before = BLOCKED[me].fetch_or(blocked, Ordering::Relaxed);
+    baton::acted();
+    errno_kept(|| hand_over(&action, signal, None));
+    BLOCKED[me].store(before, Ordering::Relaxed);
+}
+
+/// Calls a handler, with what the kernel said, or what it would say.
+fn hand_over(action: &libc::sigaction, signal: c_int, said: Option<(*mut siginfo_t, *mut c_void)>) {
+    // SAFETY: the program says that its handler is of the one kind or of the other. Zeros are values of both structures.
+    unsafe {
+        if action.sa_flags & libc::SA_SIGINFO == 0 {
+            let handler: extern "C-unwind" fn(c_int) = std::mem::transmute(action.sa_sigaction);
+            return handler(signal);
+        }
+        let handler: extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void) =
+            std::mem::transmute(action.sa_sigaction);
+        let mut info: siginfo_t = std::mem::zeroed();
+        let mut context: libc::ucontext_t = std::mem::zeroed();
+        info.si_signo = signal;
+        let (info, context) = said.unwrap_or((&raw mut info, (&raw mut context).cast()));
+        handler(signal, info, context);
+    }
+}
+
+/// What the kernel calls.
+extern "C-unwind" fn came(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let Some(action) = action(signal) else { return };
+    if !baton::is_under_control() {
+        return hand_over(&action, signal, Some((info, context)));
+    }
+    CAME_FROM_OUTSIDE.store(true, Ordering::Relaxed);
+    let me = baton::me();
+    // SAFETY: the kernel hands it over.
+    let is_for_me = me < THREADS && unsafe { (*info).si_code } == SI_TKILL;
+    mark(if is_for_me { &baton::slot(me).signals } else { &FOR_ALL }, signal);
+}
+
+/// What the kernel says about a signal that was sent to a thread.
+const SI_TKILL: c_int = -6;
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    if !baton::is_controlled() || goes_through(signal) {
+        // SAFETY: as the caller promised.
+        return unsafe { real::sigaction(signal, new, old) };
+    }
+    let before = action(signal);
+    // SAFETY: the caller hands over an action, or none.
+    let wanted = (!new.is_null()).then(|| unsafe { new.read() });
+    let is_handled = wanted.is_some_and(|wanted| !matches!(wanted.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN));
+    let mut ours = wanted;
+    if let Some(ours) = ours.as_mut().filter(|_| is_handled) {
+        ours.sa_sigaction = came as *const () as sighandler_t;
+        ours.sa_flags = (ours.sa_flags | libc::SA_SIGINFO | libc::SA_RESTART) & !libc::SA_RESETHAND;
+    }
+    let new = ours.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    if wanted.is_some() {
+        // SAFETY: it is one of the signals, and this thread has the baton. It is there before the kernel knows.
+        unsafe { (*ACTIONS.0.get())[signal as usize] = wanted.filter(|_| is_handled) };
+    }
+    // SAFETY: as the caller promised; ours takes what the kernel hands over.
+    let answer = unsafe { real::sigaction(signal, new, old) };
+    if let Some(before) = before.filter(|_| answer == 0 && !old.is_null()) {
+        // SAFETY: the caller has room for it.
+        unsafe { old.write(before) };
+    }
+    answer
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
+    // SAFETY: zeros are an action, which is completed.
+    unsafe {
+        let (mut new, mut old): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+        new.sa_sigaction = handler;
+        new.sa_flags = libc::SA_RESTART;
+        if sigaction(signal, &raw const new, &raw mut old) == 0 { old.sa_sigaction } else { libc::SIG_ERR }
+    }
+}
+
+/// Sends a signal that the program handles to one of its threads. None if it does not, or there is no such thread.
+fn send(target: Option<usize>, signal: c_int) -> Option<c_int> {
+    let target = target.filter(|_| baton::is_controlled() && action(signal).is_some())?;
+    if target != baton::me() {
+        baton::visible(step(Kind::Wake, thread_object(target as u8)));
+    }
+    mark(&baton::slot(target).signals, signal);
+    // To oneself it comes before this returns.
+    deliver();
+    Some(0)
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn raise(signal: c_int) -> c_int {
+    // SAFETY: it takes a number.
+    send(Some(baton::me()), signal).unwrap_or_else(|| unsafe { real::raise(signal) })
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_kill(handle: pthread_t, signal: c_int) -> c_int {
+    let target = baton::is_controlled().then(|| thread::find(handle)).flatten();
+    // SAFETY: as the caller promised.
+    send(target, signal).unwrap_or_else(|| unsafe { real::pthread_kill(handle, signal) })
+}
+
+/// The system call, by the numbers that the program knows. None if it is not for one of its threads.
+pub(super) fn tgkill(task: pid_t, signal: c_int) -> Option<c_int> {
+    send(futex::thread_of(task), signal)
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn kill(process: pid_t, signal: c_int) -> c_int {
+    let is_own = u32::try_from(process).is_ok_and(|process| process == std::process::id());
+    if !baton::is_controlled() || !is_own || action(signal).is_none() {
+        // SAFETY: it takes numbers.
+        return unsafe { real::kill(process, signal) };
+    }
+    mark(&FOR_ALL, signal);
+    deliver();
+    0
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
+    // SAFETY: as the caller promised.
+    let answer = unsafe { real::pthread_sigmask(how, set, old) };
+    if answer == 0 && !set.is_null() && baton::is_controlled() {
+        // SAFETY: the caller hands over a set.
+        let bits = word(unsafe { &*set });
+        let blocked = &BLOCKED[baton::me()];
+        match how {
+            libc::SIG_BLOCK => blocked.fetch_or(bits, Ordering::Relaxed),
+            libc::SIG_UNBLOCK => blocked.fetch_and(!bits, Ordering::Relaxed),
+            _ => blocked.swap(bits, Ordering::Relaxed),
+        };
+        deliver();
+    }
+    answer
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
+    // SAFETY: as the caller promised.
+    let answer = unsafe { pthread_sigmask(how, set, old) };
+    if answer == 0 { 0 } else { fail(answer) as c_int }
+}
+
+/// Waits until a handler was called.
+fn suspend() -> c_int {
+    let me = baton::me();
+    baton::acted();
+    baton::outside(step(Kind::Outside, 0), u64::MAX, &|| is_pending(me));
+    deliver();
+    fail(libc::EINTR) as c_int
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pause() -> c_int {
+    // SAFETY: it takes nothing.
+    if baton::is_controlled() { suspend() } else { unsafe { real::pause() } }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn sigsuspend(set: *const sigset_t) -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: as the caller promised.
+        return unsafe { real::sigsuspend(set) };
+    }
+    // SAFETY: as the caller promised; what was blocked before is put back. Handlers are called in between, and not by
+    // what sets the mask.
+    unsafe {
+        let mut before: sigset_t = std::mem::zeroed();
+        real::pthread_sigmask(libc::SIG_SETMASK, set, &raw mut before);
+        let blocked = BLOCKED[baton::me()].swap(word(&*set), Ordering::Relaxed);
+        let answer = suspend();
+        BLOCKED[baton::me()].store(blocked, Ordering::Relaxed);
+        real::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        answer
+    }
+}
+
+/// Waits until one of these signals comes, or until a moment. The signal, or -1.
+fn wait_for(set: &sigset_t, info: *mut siginfo_t, deadline: u64) -> c_int {
+    let (me, wanted) = (baton::me(), word(set));
+    let ours = || (baton::slot(me).signals.load(Ordering::Relaxed) | FOR_ALL.load(Ordering::Relaxed)) & wanted;
+    // SAFETY: a set that is filled.
+    let theirs = || unsafe {
+        let mut pending: sigset_t = std::mem::zeroed();
+        errno_kept(|| real::sigpending(&raw mut pending));
+        word(&pending) & wanted
+    };
+    baton::acted();
+    if !baton::outside(step(Kind::Outside, 0), deadline, &|| ours() != 0 || theirs() != 0) {
+        return fail(libc::EAGAIN) as c_int;
+    }
+    if ours() == 0 {
+        let at_once = timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: as the caller promised.
+        return unsafe { real::sigtimedwait(set, info, &raw const at_once) };
+    }
+    let signal = ours().trailing_zeros() as c_int + 1;
+    unmark(me, signal);
+    if !info.is_null() {
+        // SAFETY: the caller has room for it, and zeros are a value.
+        unsafe {
+            info.write(std::mem::zeroed());
+            (*info).si_signo = signal;
+        }
+    }
+    signal
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, limit: *const timespec) -> c_int {
+    if !baton::is_controlled() {
+        // SAFETY: as the caller promised.
+        return unsafe { real::sigtimedwait(set, info, limit) };
+    }
+    // SAFETY: as the caller promised.
+    unsafe {
+        let deadline = if limit.is_null() { u64::MAX } else { time::after(&*limit) };
+        wait_for(&*set, info, deadline)
+    }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int {
+    // SAFETY: as the caller promised.
+    unsafe { sigtimedwait(set, info, std::ptr::null()) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int {
+    // SAFETY: as the caller promised.
+    unsafe {
+        match sigtimedwait(set, std::ptr::null_mut(), std::ptr::null()) {
+            -1 => *libc::__errno_location(),
+            found => {
+                signal.write(found);
+                0
+            }
+        }
+    }
 }
 
 /// Has it written down where a thread was when it crashed.
@@ -16,7 +408,7 @@ pub(crate) fn catch_crashes() {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = crashed as *const () as usize;
             action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+            real::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
 }
@@ -24,5 +416,5 @@ pub(crate) fn catch_crashes() {
 extern "C" fn crashed(signal: libc::c_int) {
     crate::start::crashed(signal);
     // SAFETY: what the signal does by itself happens when this returns.
-    unsafe { libc::raise(signal) };
+    unsafe { real::raise(signal) };
 }

@@ -4,16 +4,20 @@
 //! whose destructor asks to be called again until the last round. After that the C library gives back what the thread has
 //! of the heap, so the next thread to run waits until the kernel says that the one before is gone: memory is given out in
 //! the same order every time. All threads are joinable for real, also those that the program detaches.
+//!
+//! A program that cancels threads is given up, with a message.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use libc::{pthread_attr_t, pthread_key_t, pthread_t};
+use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
 use schedule::channel::Standing;
 use schedule::{Kind, thread_object};
 
-use super::{errno_kept, step};
+use super::time::deadline;
+use super::{errno_kept, signal, step};
 use crate::real::Routine;
+use crate::stack::fail;
 use crate::{baton, real};
 
 unsafe extern "C" {
@@ -95,7 +99,7 @@ extern "C-unwind" fn run(work: *mut c_void) -> *mut c_void {
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_create(
+pub(super) unsafe extern "C-unwind" fn pthread_create(
     thread: *mut pthread_t,
     attributes: *const pthread_attr_t,
     routine: Routine,
@@ -110,6 +114,7 @@ unsafe extern "C-unwind" fn pthread_create(
     let number = baton::create();
     // Another thread may have created one in between.
     baton::made_about(thread_object(number as u8));
+    signal::inherit(number);
     let mut detached = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
         // SAFETY: the caller hands over attributes. They are put back before this returns.
@@ -152,24 +157,94 @@ pub(super) fn find(handle: pthread_t) -> Option<usize> {
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
     let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_join(handle, result) };
     };
+    // SAFETY: as the caller promised.
+    unsafe { join(thread, result, u64::MAX) }
+}
+
+/// Waits until a thread has ended, or until a moment.
+///
+/// # Safety
+///
+/// There must be room for the result, if somebody wants it.
+unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int {
     let slot = baton::slot(thread);
     if thread == baton::me() {
         return libc::EDEADLK;
     }
     baton::acted();
-    baton::blocking(step(Kind::Join, thread_object(thread as u8)), &|| slot.standing.get() == Standing::Ended);
+    let about = step(Kind::Join, thread_object(thread as u8));
+    if !baton::timed(about, deadline, &|| slot.standing.get() == Standing::Ended) {
+        return libc::ETIMEDOUT;
+    }
     slot.is_joined.set(true);
     // SAFETY: as the caller promised. The thread has ended but for what the C library does last.
+    unsafe { real::pthread_join(slot.handle.get(), result) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+        // SAFETY: as the caller promised.
+        return unsafe { real::pthread_tryjoin_np(handle, result) };
+    };
+    let slot = baton::slot(thread);
+    let object = thread_object(thread as u8);
+    baton::visible(step(Kind::Join, object));
+    if slot.standing.get() != Standing::Ended {
+        baton::made(0, false);
+        baton::only_looked(0, object, 0);
+        return libc::EBUSY;
+    }
+    slot.is_joined.set(true);
+    // SAFETY: as the caller promised.
     unsafe { real::pthread_join(handle, result) }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn pthread_detach(handle: pthread_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_timedjoin_np(
+    handle: pthread_t,
+    result: *mut *mut c_void,
+    until: *const timespec,
+) -> c_int {
+    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+        // SAFETY: as the caller promised.
+        return unsafe { real::pthread_timedjoin_np(handle, result, until) };
+    };
+    // SAFETY: as the caller promised.
+    unsafe { join(thread, result, deadline(libc::CLOCK_REALTIME, until)) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_clockjoin_np(
+    handle: pthread_t,
+    result: *mut *mut c_void,
+    clock: clockid_t,
+    until: *const timespec,
+) -> c_int {
+    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+        // SAFETY: as the caller promised.
+        return unsafe { real::pthread_clockjoin_np(handle, result, clock, until) };
+    };
+    // SAFETY: as the caller promised.
+    unsafe { join(thread, result, deadline(clock, until)) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
+    if baton::is_controlled() {
+        fail(&["there is no control: the program cancels a thread (`pthread_cancel`), which may end it between steps"]);
+    }
+    // SAFETY: as the caller promised.
+    unsafe { real::pthread_cancel(handle) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(super) unsafe extern "C-unwind" fn pthread_detach(handle: pthread_t) -> c_int {
     let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_detach(handle) };

@@ -4,7 +4,7 @@
 //! than there are, is a decision like any other. Nobody is woken without a reason: the C library allows that, but does not
 //! do it, and a program that cannot bear it is found by other means.
 
-use schedule::{Choice, Kind, Step};
+use schedule::{Choice, Step};
 
 use super::table::Table;
 use crate::baton;
@@ -94,9 +94,4 @@ pub(super) fn move_to(address: u64, most: usize, other: u64) -> usize {
         let waiting = entries.iter_mut().skip(1).filter(|entry| entry.0 == address);
         waiting.take(most).map(|entry| entry.0 = other).count()
     })
-}
-
-/// A step about waiting at a word.
-pub(super) fn step(kind: Kind, address: u64, size: u8) -> Step {
-    Step { kind: kind as u8, address, size, ..Step::default() }
 }

@@ -478,6 +478,16 @@ fn locks_and_threads_synchronize() {
     };
     assert_eq!((through(64), through(72)), (1, 2));
     assert_eq!(readable_after(|memory| memory.thread_joined(2, 1)), 1);
+    assert_eq!(readable_after(|memory| memory.acquire_from_all(2)), 1);
+    assert_eq!(readable_after(|memory| memory.acquire_from_all(1)), 2);
+    let after_release_to_all = |order| {
+        readable_after(|memory| {
+            memory.release_to_all(1);
+            memory.load(2, 64, 4, order, 0, 0);
+        })
+    };
+    assert_eq!(after_release_to_all(MemoryOrder::Acquire), 1);
+    assert_eq!(after_release_to_all(MemoryOrder::Relaxed), 2);
     assert_eq!(readable_after(|memory| memory.thread_created(1, 2)), 1);
 }
 
@@ -499,6 +509,18 @@ fn histories_end_where_memory_is_not_what_it_was() {
     memory.store(1, 8, 4, MemoryOrder::Relaxed, 1, 0);
     assert_eq!(memory.readable(2, 8, 4, MemoryOrder::Relaxed, 7), 1);
     assert_eq!(memory.load(2, 8, 4, MemoryOrder::Relaxed, 0, 7), 7);
+}
+
+/// Nobody knows what code without instrumentation has released.
+#[test]
+fn what_was_stored_by_others_releases_everything() {
+    let acquiring = |before| {
+        readable_after(|memory| {
+            memory.store(1, 64, 4, MemoryOrder::Relaxed, 1, 0);
+            memory.load(2, 64, 4, MemoryOrder::Acquire, 0, before);
+        })
+    };
+    assert_eq!((acquiring(1), acquiring(7)), (2, 1));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //
 //     litmus            lists all names
 //     litmus NAME       runs one, and prints a line with the outcome; in a batch, a line for each execution
+//     litmus NAME FILE  appends the lines to a file instead
 //
 // An outcome is what was read, thread by thread; for 2+2w it is what the locations hold in the end. A name is the shape
 // and the orders: `rlx` is relaxed, `ra` release and acquire, `sc` sequentially consistent, `fence` relaxed with fences.
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,6 +63,14 @@ Thread add(std::atomic<int>& to, int more, std::memory_order order) {
 
 Thread fence(std::memory_order order) {
     return [order](Reads&) { std::atomic_thread_fence(order); };
+}
+
+Thread locked(Thread thread) {
+    static std::mutex mutex;
+    return [thread](Reads& reads) {
+        std::lock_guard<std::mutex> guard(mutex);
+        thread(reads);
+    };
 }
 
 template <typename... More>
@@ -129,6 +139,8 @@ std::vector<Litmus> all() {
     };
     auto mp_fences = std::vector<Thread>{in_order(store(x, 1, rlx), fence(rel), store(y, 1, rlx)),
                                          in_order(load(y, rlx), fence(acq), load(x, rlx))};
+    auto mp_mutex = std::vector<Thread>{locked(in_order(store(x, 1, rlx), store(y, 1, rlx))),
+                                        locked(in_order(load(y, rlx), load(x, rlx)))};
     auto lb = [](auto w, auto r) {
         return std::vector<Thread>{in_order(load(x, r), store(y, 1, w)), in_order(load(y, r), store(x, 1, w))};
     };
@@ -158,6 +170,7 @@ std::vector<Litmus> all() {
         {"mp-ra", mp(rel, acq), false},
         {"mp-sc", mp(sc, sc), false},
         {"mp-fence", mp_fences, false},
+        {"mp-mutex", mp_mutex, false},
         {"lb-rlx", lb(rlx, rlx), false},
         {"lb-ra", lb(rel, acq), false},
         {"lb-sc", lb(sc, sc), false},
@@ -216,14 +229,19 @@ int main(int count, char** arguments) {
         if (std::strcmp(litmus.name, arguments[1]) != 0) {
             continue;
         }
+        FILE* lines = count < 3 ? stdout : std::fopen(arguments[2], "a");
+        if (lines == nullptr) {
+            std::perror(arguments[2]);
+            return 1;
+        }
         bool is_first = true;
         while (omnilink_sched_next != nullptr ? omnilink_sched_next() != 0 : is_first) {
             is_first = false;
             for (auto* location : {&x, &y, &flag[0], &flag[1], &turn, &inside}) {
                 location->store(0);
             }
-            std::puts(run(litmus).c_str());
-            std::fflush(stdout);
+            std::fprintf(lines, "%s\n", run(litmus).c_str());
+            std::fflush(lines);
         }
         return 0;
     }
