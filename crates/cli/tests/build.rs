@@ -17,15 +17,16 @@ const COMPLETE: &str = "it is instrumented\nit calls the runtime before the C li
 /// Runs the command in a directory with a source file, and then shows the audit of what it built.
 fn check(name: &str, files: &[(&str, &str)], commands: &[&[&str]], program: &str) -> String {
     let directory = tool::directory(name);
-    fs::write(directory.join("program.cpp"), SOURCE).unwrap();
+    fs::write(directory.join("program.cpp"), SOURCE).expect("a source file");
     for (file, text) in files {
-        fs::write(directory.join(file), text).unwrap();
+        fs::write(directory.join(file), text).expect("a file of the build");
     }
     for command in commands {
         let ran = omnilink(&directory, command);
         assert_eq!(ran.code, 0, "{command:?}: {}{}", ran.stdout, ran.stderr);
     }
-    assert!(Command::new(directory.join(program)).status().unwrap().success());
+    let status = Command::new(directory.join(program)).status().expect("the program runs");
+    assert!(status.success(), "{status}");
     tool::run(&directory, &["build", "audit", program]).shown()
 }
 
@@ -33,6 +34,7 @@ fn omnilink(directory: &Path, command: &[&str]) -> tool::Ran {
     tool::run(directory, &[&["build", "cxx", "--"], command].concat())
 }
 
+#[allow(clippy::print_stderr, reason = "nobody should take what is left out for tested")]
 fn is_there(program: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok();
     if !is_there {

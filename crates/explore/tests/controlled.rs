@@ -47,6 +47,7 @@ const TWO_LOCKS: &str = r#"
         other.join();
     }"#;
 
+#[allow(clippy::print_stderr, reason = "nobody should take what is left out for tested")]
 fn is_there(program: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok();
     if !is_there {
@@ -56,20 +57,20 @@ fn is_there(program: &str) -> bool {
 }
 
 fn run(command: &[OsString]) {
-    let output = Command::new(&command[0]).args(&command[1..]).output().unwrap();
+    let output = Command::new(&command[0]).args(&command[1..]).output().expect("the compiler runs");
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Compiles and links with one command, as it would be typed.
 fn build(compiler: &str, source: &str, directory: &Path) -> (PathBuf, Runtime) {
     let (file, program) = (directory.join("program.cpp"), directory.join(format!("program-{compiler}")));
-    fs::write(&file, source).unwrap();
-    let runtime = Runtime::install(directory).unwrap();
+    fs::write(&file, source).expect("a source file");
+    let runtime = Runtime::install(directory).expect("the runtime is installed");
     let words = [OsString::from(compiler)];
     let compiler = Compiler { words: &words, family: Family::of(Path::new(compiler)) };
     let options = ["-std=c++17", "-O2", "-pthread", "-o"].map(OsString::from).into_iter();
     let arguments: Vec<OsString> = options.chain([program.clone().into(), file.into()]).collect();
-    for command in compiler.commands(&arguments, &runtime, directory).unwrap() {
+    for command in compiler.commands(&arguments, &runtime, directory).expect("nothing is linked statically") {
         run(&command);
     }
     (program, runtime)
@@ -113,7 +114,7 @@ fn what_is_not_instrumented_is_found() {
 fn first_failure(control: &mut Control, policy: Policy) -> (Order, Execution) {
     for seed in 0..1000 {
         let order = Order { policy, seed, ..Order::default() };
-        let execution = control.execute(&order, LONG).unwrap();
+        let execution = control.execute(&order, LONG).expect("the program is controlled");
         if execution.ended != Ending::Finished {
             return (order, execution);
         }
