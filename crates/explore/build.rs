@@ -45,7 +45,7 @@ fn build(manifest: &Path, into: &Path) -> PathBuf {
     cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(into);
     cargo.args(["--", "-C", &format!("link-arg=-Wl,-soname,{NAME}")]);
     for (name, _) in env::vars_os() {
-        let is_told = name.to_str().is_some_and(|name| is_about_building(name));
+        let is_told = name.to_str().is_some_and(is_about_building);
         if is_told {
             cargo.env_remove(name);
         }

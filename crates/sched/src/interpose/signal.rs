@@ -413,7 +413,7 @@ pub(crate) fn catch_crashes() {
     }
 }
 
-extern "C" fn crashed(signal: libc::c_int) {
+extern "C" fn crashed(signal: c_int) {
     crate::start::crashed(signal);
     // SAFETY: what the signal does by itself happens when this returns.
     unsafe { real::raise(signal) };
