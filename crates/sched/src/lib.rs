@@ -11,7 +11,8 @@
 //!
 //! Files in reading order: `baton` (who runs), `decide` (who is next), `spin` (who only waits), `channel` (the file that
 //! the driver reads), `start` (how control is taken, forking for every execution), `tsan`, `memory` (which store a load
-//! reads, if memory is weak), `weak` (who tells it what), `interpose` (the functions of the C library), `hooks` (for recorders), `stack`, `real`.
+//! reads, if memory is weak), `weak` (who tells it what), `interpose` (the functions of the C library), `hooks` (for
+//! recorders), `stack`, `real`.
 //!
 //! # What stays true
 //!
@@ -21,6 +22,9 @@
 //! - If the variable `OMNILINK_SCHED` is not set, every function does what the C library's does, and an atomic operation
 //!   is one.
 //! - Nothing of an execution depends on anything but the program, its input, and the decisions.
+
+// A test exports nothing, so what only the program calls is called by nobody there.
+#![cfg_attr(test, allow(dead_code, reason = "functions of the C library are not exported in tests"))]
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")))]
 compile_error!("programs are controlled on x86-64 Linux with the GNU C library only");

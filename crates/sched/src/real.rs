@@ -38,6 +38,7 @@ macro_rules! functions {
             /// # Safety
             ///
             /// As it says there.
+            #[allow(non_snake_case, reason = "the C++ library has such names")]
             #[allow(clippy::too_many_arguments, reason = "the C library has such functions")]
             pub(crate) unsafe fn $name($($argument: $type),*) $(-> $result)? {
                 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
@@ -93,6 +94,10 @@ functions! {
     fn sched_yield() -> c_int;
     fn gettid() -> libc::pid_t;
     fn getrandom(buffer: *mut c_void, length: usize, flags: u32) -> isize;
+    fn arc4random() -> u32;
+    fn arc4random_buf(buffer: *mut c_void, length: usize);
+    fn arc4random_uniform(limit: u32) -> u32;
+    fn _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32;
     fn getentropy(buffer: *mut c_void, length: usize) -> c_int;
     fn pthread_rwlock_rdlock(rwlock: *mut pthread_rwlock_t) -> c_int;
     fn pthread_rwlock_wrlock(rwlock: *mut pthread_rwlock_t) -> c_int;

@@ -160,7 +160,7 @@ impl Call {
         if waiters::wait(word_step(Kind::Woken, self.word), ticket, deadline, &|| signal::is_pending(me)) {
             return 0;
         }
-        fail(if signal::is_pending(me) { libc::EINTR } else { libc::ETIMEDOUT })
+        fail(if signal::is_pending(me) { signal::interrupted() } else { libc::ETIMEDOUT })
     }
 
     fn wake(&self, most: usize, bits: u32) -> c_long {

@@ -48,7 +48,7 @@ fn wait(deadline: u64, is_so: &dyn Fn() -> bool) -> Result<(), c_int> {
     let is_in_time = baton::outside(step(Kind::Outside, 0), deadline, &|| is_so() || signal::is_pending(me));
     match is_so() {
         true => Ok(()),
-        false => Err(if is_in_time { libc::EINTR } else { libc::ETIMEDOUT }),
+        false => Err(if is_in_time { signal::interrupted() } else { libc::ETIMEDOUT }),
     }
 }
 

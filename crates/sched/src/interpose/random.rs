@@ -1,8 +1,8 @@
 //! Randomness, as the program sees it: drawn from the seed of the execution, by a generator of its own.
 //!
 //! What the program draws is the same whatever the schedule is, if its threads draw in the same order. `rand` and `random`
-//! are the same in every run anyway. The devices and the processor's instruction are not interposed: what is read from
-//! there differs from run to run.
+//! are the same in every run anyway. C++'s `random_device` would ask the processor, so it is here too. What reads a device,
+//! or has the processor's instruction in its own code, gets something else in every run.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -69,4 +69,39 @@ unsafe extern "C-unwind" fn getentropy(buffer: *mut c_void, length: usize) -> c_
     // SAFETY: as the caller promised.
     unsafe { fill(buffer, length) };
     0
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn arc4random() -> u32 {
+    // SAFETY: it takes nothing.
+    if baton::is_controlled() { next() as u32 } else { unsafe { real::arc4random() } }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn arc4random_buf(buffer: *mut c_void, length: usize) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        if baton::is_controlled() {
+            fill(buffer, length);
+        } else {
+            real::arc4random_buf(buffer, length);
+        }
+    }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn arc4random_uniform(limit: u32) -> u32 {
+    if !baton::is_controlled() {
+        // SAFETY: it takes a number.
+        return unsafe { real::arc4random_uniform(limit) };
+    }
+    ((next() >> 32) * u64::from(limit) >> 32) as u32
+}
+
+/// `std::random_device::_M_getval`, which is in the C++ library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[allow(non_snake_case, reason = "the C++ library gives this name")]
+unsafe extern "C-unwind" fn _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32 {
+    // SAFETY: as the caller promised.
+    if baton::is_controlled() { next() as u32 } else { unsafe { real::_ZNSt13random_device9_M_getvalEv(device) } }
 }

@@ -41,7 +41,7 @@ fn wait(semaphore: *mut sem_t, deadline: u64) -> c_int {
             take(semaphore);
             0
         }
-        (true, false) => fail(libc::EINTR) as c_int,
+        (true, false) => fail(signal::interrupted()) as c_int,
         (false, _) => fail(libc::ETIMEDOUT) as c_int,
     }
 }

@@ -101,6 +101,12 @@ pub(super) fn is_pending(thread: usize) -> bool {
     IS_ANY_MARKED.load(Ordering::Relaxed) && due(thread) != 0
 }
 
+/// Calls the handlers in a thread that waited, before it learns that it was interrupted.
+pub(super) fn interrupted() -> c_int {
+    deliver();
+    libc::EINTR
+}
+
 /// Calls the handlers of signals that came.
 #[inline]
 pub(crate) fn deliver() {
@@ -307,8 +313,7 @@ fn suspend() -> c_int {
     let me = baton::me();
     baton::acted();
     baton::outside(step(Kind::Outside, 0), u64::MAX, &|| is_pending(me));
-    deliver();
-    fail(libc::EINTR) as c_int
+    fail(interrupted()) as c_int
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -413,7 +418,7 @@ pub(crate) fn catch_crashes() {
     }
 }
 
-extern "C" fn crashed(signal: libc::c_int) {
+extern "C" fn crashed(signal: c_int) {
     crate::start::crashed(signal);
     // SAFETY: what the signal does by itself happens when this returns.
     unsafe { real::raise(signal) };

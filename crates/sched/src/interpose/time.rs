@@ -84,7 +84,11 @@ fn sleep_until(deadline: u64) -> bool {
         return true;
     }
     let me = baton::me();
-    !baton::timed(step(Kind::Sleep, 0), deadline, &|| signal::is_pending(me))
+    let is_interrupted = baton::timed(step(Kind::Sleep, 0), deadline, &|| signal::is_pending(me));
+    if is_interrupted {
+        signal::interrupted();
+    }
+    !is_interrupted
 }
 
 /// Says how much of the time is left, if somebody wants to know.

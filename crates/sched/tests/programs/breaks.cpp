@@ -23,6 +23,7 @@
 #include <mutex>
 #include <poll.h>
 #include <pthread.h>
+#include <random>
 #include <semaphore.h>
 #include <semaphore>
 #include <shared_mutex>
@@ -611,6 +612,7 @@ void random_numbers() {
     uint64_t number;
     std::memcpy(&number, a.data(), sizeof number);
     drawn = number;
+    drawn = std::random_device()();
 }
 
 // Signals.
@@ -656,6 +658,8 @@ void signals_from_outside() {
         while (handled.load() < 3) {
             std::lock_guard held(lock);
             rounds++;
+            // Signals come in real time, and only who waits for something from outside waits for that.
+            poll(nullptr, 0, 1);
         }
     });
     often = {};
@@ -670,7 +674,9 @@ void signals_interrupt() {
     std::thread target([&] {
         struct timespec left, long_time = {3600, 0};
         CHECK(nanosleep(&long_time, &left) == -1 && errno == EINTR && left.tv_sec > 3000);
+        CHECK(handled == 1);
         CHECK(sem_wait(&never) == -1 && errno == EINTR);
+        CHECK(handled == 2);
     });
     // The sleep goes on only if nobody else can: sleeping here lets it begin.
     usleep(1000);
