@@ -146,6 +146,7 @@ fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
     let id = loaded.store.free_id(found.plan.seed);
     let run = Run {
         id: id.clone(),
+        began: crate::fuzz::now().as_secs(),
         plan: found.plan.clone(),
         ended: tried.ran.ended.clone(),
         took: began.elapsed().as_secs_f64(),
