@@ -95,7 +95,7 @@ unsafe extern "C-unwind" fn arc4random_uniform(limit: u32) -> u32 {
         // SAFETY: it takes a number.
         return unsafe { real::arc4random_uniform(limit) };
     }
-    ((next() >> 32) * u64::from(limit) >> 32) as u32
+    (((next() >> 32) * u64::from(limit)) >> 32) as u32
 }
 
 /// `std::random_device::_M_getval`, which is in the C++ library.
