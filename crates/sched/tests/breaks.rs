@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use explore::{Control, Ending, Order, Runtime};
+use explore::{Control, Ending, Once, Order, Runtime};
 use schedule::channel::{Outcome, Policy};
 use tempfile::TempDir;
 
@@ -103,22 +103,24 @@ fn check_slow(name: &'static str) {
 
 #[test]
 fn threads_end_as_they_do_without_control() {
-    ["pthread-exit", "tls-destructors", "key-destructors", "detached", "exit-live", "try-join"].map(check);
+    ["pthread-exit", "tls-destructors", "key-destructors", "detached", "exit-live", "try-join"]
+        .into_iter()
+        .for_each(check);
 }
 
 #[test]
 fn locks_exclude() {
-    ["mutex", "recursive", "pi-mutex", "pi-futex", "spin-lock", "rwlock", "c11"].map(check);
+    ["mutex", "recursive", "pi-mutex", "pi-futex", "spin-lock", "rwlock", "c11"].into_iter().for_each(check);
 }
 
 #[test]
 fn threads_meet() {
-    ["static-init", "once", "futex", "semaphore", "barrier", "condvar", "cpp20"].map(check);
+    ["static-init", "once", "futex", "semaphore", "barrier", "condvar", "cpp20"].into_iter().for_each(check);
 }
 
 #[test]
 fn time_passes() {
-    ["condvar-clock", "timed", "sleep-order", "clock"].map(check);
+    ["condvar-clock", "timed", "sleep-order", "clock"].into_iter().for_each(check);
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn random_numbers_come_from_the_seed() {
 
 #[test]
 fn signals_come_between_steps() {
-    ["signal", "signal-interrupts", "errno"].map(check);
+    ["signal", "signal-interrupts", "errno"].into_iter().for_each(check);
     check_slow("signal-wait");
 }
 
@@ -145,8 +147,8 @@ fn a_signal_from_outside_is_noted() {
 
 #[test]
 fn pipes_and_sockets_are_waited_for() {
-    ["socket", "full-pipe"].map(check);
-    ["poll", "epoll"].map(check_slow);
+    ["socket", "full-pipe"].into_iter().for_each(check);
+    ["poll", "epoll"].into_iter().for_each(check_slow);
 }
 
 #[test]
@@ -158,4 +160,30 @@ fn children_go_on_without_control() {
 fn what_never_ends_is_found_out() {
     check_ending("livelock", 3, &Ending::Livelock);
     check_ending("deadlock", 3, &Ending::Deadlock);
+}
+
+#[test]
+fn threads_before_main_run_in_a_process_of_their_own() {
+    let mut command = Command::new(BUILT.program());
+    command.arg("early-thread").env("BREAKS_EARLY", "1");
+    let (runtime, scratch) = (BUILT.runtime.path(), BUILT.directory.path());
+    for seed in 0..5 {
+        let once = Once::new(&Order { seed, ..Order::default() }, None, &runtime, scratch).unwrap();
+        let (execution, outcome) = once.run(&command, TIMEOUT).unwrap();
+        assert_eq!(execution.ended, Ending::Finished);
+        assert_ne!(outcome.flags & Outcome::EARLY_THREADS, 0);
+    }
+    let mut control = Control::start(&command, &runtime, scratch).unwrap();
+    let error = control.execute(&Order::default(), TIMEOUT).unwrap_err().to_string();
+    assert!(error.contains("threads were created before `main`"), "{error}");
+}
+
+#[test]
+fn a_program_that_cancels_threads_is_given_up() {
+    let mut mode = Mode::new("cancel");
+    let said = match mode.control.execute(&Order::default(), TIMEOUT) {
+        Ok(execution) => format!("{:?}", execution.ended),
+        Err(error) => error.to_string(),
+    };
+    assert!(said.contains("the program cancels a thread"), "{said}");
 }
