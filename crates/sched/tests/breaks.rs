@@ -3,6 +3,8 @@
 //! Every mode of that program runs under many schedules, in which it must end as it should; and several times under one,
 //! in which every step must be the same, addresses and values included.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
