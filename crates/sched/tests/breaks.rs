@@ -1,0 +1,191 @@
+//! What a runtime that takes control of threads may break, and that it does not: see `programs/breaks.cpp`.
+//!
+//! Every mode of that program runs under many schedules, in which it must end as it should; and several times under one,
+//! in which every step must be the same, addresses and values included.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use explore::{Control, Ending, Once, Order, Runtime};
+use schedule::channel::{Outcome, Policy};
+use tempfile::TempDir;
+
+/// The program and the runtime, which all tests share.
+struct Built {
+    directory: TempDir,
+    runtime: Runtime,
+}
+
+impl Built {
+    fn program(&self) -> PathBuf {
+        self.directory.path().join("breaks")
+    }
+}
+
+static BUILT: LazyLock<Built> = LazyLock::new(|| {
+    let directory = TempDir::new().unwrap();
+    let runtime = Runtime::install(directory.path()).unwrap();
+    let built = Built { directory, runtime };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/breaks.cpp");
+    let object = built.directory.path().join("breaks.o");
+    run(Command::new("g++")
+        .args(["-std=c++20", "-O1", "-g", "-Wno-tsan", "-fsanitize=thread", "-c"])
+        .arg(source)
+        .arg("-o")
+        .arg(&object));
+    run(Command::new("g++")
+        .arg(object)
+        .args(["-Wl,--no-as-needed"])
+        .arg(built.runtime.path())
+        .arg("-pthread")
+        .arg("-o")
+        .arg(built.program()));
+    built
+});
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// How long one execution may take; none takes a tenth of it.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A mode under control, and what is asked of it.
+struct Mode {
+    control: Control,
+    name: &'static str,
+}
+
+impl Mode {
+    fn new(name: &'static str) -> Mode {
+        let mut command = Command::new(BUILT.program());
+        command.arg(name);
+        let control = Control::start(&command, &BUILT.runtime.path(), BUILT.directory.path()).unwrap();
+        Mode { control, name }
+    }
+
+    fn execute(&mut self, policy: Policy, seed: u64) -> (Ending, u64) {
+        let order = Order { policy, seed, limit: 100_000, ..Order::default() };
+        let execution = self.control.execute(&order, TIMEOUT).unwrap();
+        (execution.ended, execution.digest)
+    }
+}
+
+/// So many seeds, under each policy that draws.
+const SEEDS: u64 = 15;
+
+/// It ends like this whatever the schedule is, and the same seed gives the same steps.
+fn check_ending(name: &'static str, seeds: u64, expected: &Ending) {
+    let mut mode = Mode::new(name);
+    for policy in [Policy::Random, Policy::Pct, Policy::Pos] {
+        for seed in 0..seeds {
+            let (ended, _) = mode.execute(policy, seed);
+            assert_eq!(&ended, expected, "{} with seed {seed} of {policy:?}", mode.name);
+        }
+    }
+    let (_, first) = mode.execute(Policy::Random, 3);
+    for _ in 0..4 {
+        assert_eq!(mode.execute(Policy::Random, 3).1, first, "{} is not the same every time", mode.name);
+    }
+}
+
+fn check(name: &'static str) {
+    check_ending(name, SEEDS, &Ending::Finished);
+}
+
+/// Modes in which somebody waits for real, a tenth of a second at a time.
+fn check_slow(name: &'static str) {
+    check_ending(name, 1, &Ending::Finished);
+}
+
+#[test]
+fn threads_end_as_they_do_without_control() {
+    ["pthread-exit", "tls-destructors", "key-destructors", "detached", "exit-live", "try-join"]
+        .into_iter()
+        .for_each(check);
+}
+
+#[test]
+fn locks_exclude() {
+    ["mutex", "recursive", "pi-mutex", "pi-futex", "spin-lock", "rwlock", "c11"].into_iter().for_each(check);
+}
+
+#[test]
+fn threads_meet() {
+    ["static-init", "once", "futex", "semaphore", "barrier", "condvar", "cpp20"].into_iter().for_each(check);
+}
+
+#[test]
+fn time_passes() {
+    ["condvar-clock", "timed", "sleep-order", "clock"].into_iter().for_each(check);
+}
+
+#[test]
+fn random_numbers_come_from_the_seed() {
+    check("random");
+    let mut mode = Mode::new("random");
+    assert_ne!(mode.execute(Policy::Random, 1).1, mode.execute(Policy::Random, 2).1);
+}
+
+#[test]
+fn signals_come_between_steps() {
+    ["signal", "signal-interrupts", "errno"].into_iter().for_each(check);
+    check_slow("signal-wait");
+}
+
+#[test]
+fn a_signal_from_outside_is_noted() {
+    let mut mode = Mode::new("signal-outside");
+    for seed in 0..5 {
+        assert_eq!(mode.execute(Policy::Random, seed).0, Ending::Finished);
+        assert_ne!(mode.control.outcome().flags & Outcome::SIGNALLED, 0);
+    }
+}
+
+#[test]
+fn pipes_and_sockets_are_waited_for() {
+    ["socket", "full-pipe"].into_iter().for_each(check);
+    ["poll", "epoll"].into_iter().for_each(check_slow);
+}
+
+#[test]
+fn children_go_on_without_control() {
+    check("fork");
+}
+
+#[test]
+fn what_never_ends_is_found_out() {
+    check_ending("livelock", 3, &Ending::Livelock);
+    check_ending("deadlock", 3, &Ending::Deadlock);
+}
+
+#[test]
+fn threads_before_main_run_in_a_process_of_their_own() {
+    let mut command = Command::new(BUILT.program());
+    command.arg("early-thread").env("BREAKS_EARLY", "1");
+    let (runtime, scratch) = (BUILT.runtime.path(), BUILT.directory.path());
+    for seed in 0..5 {
+        let once = Once::new(&Order { seed, ..Order::default() }, None, &runtime, scratch).unwrap();
+        let (execution, outcome) = once.run(&command, TIMEOUT).unwrap();
+        assert_eq!(execution.ended, Ending::Finished);
+        assert_ne!(outcome.flags & Outcome::EARLY_THREADS, 0);
+    }
+    let mut control = Control::start(&command, &runtime, scratch).unwrap();
+    let error = control.execute(&Order::default(), TIMEOUT).unwrap_err().to_string();
+    assert!(error.contains("threads were created before `main`"), "{error}");
+}
+
+#[test]
+fn a_program_that_cancels_threads_is_given_up() {
+    let mut mode = Mode::new("cancel");
+    let said = match mode.control.execute(&Order::default(), TIMEOUT) {
+        Ok(execution) => format!("{:?}", execution.ended),
+        Err(error) => error.to_string(),
+    };
+    assert!(said.contains("the program cancels a thread"), "{said}");
+}
