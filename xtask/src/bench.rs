@@ -14,3 +14,10 @@ pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     workspace.cargo(&format!("{peers} limits --omnilink {omnilink} {write}"))?;
     compared
 }
+
+/// Measures controlled schedules. With few executions it takes half a minute, and otherwise minutes.
+pub(crate) fn schedules(workspace: &Workspace, quick: bool, only: Option<&str>) -> Result<()> {
+    let quick = if quick { "--quick" } else { "" };
+    let only = only.map_or_else(String::new, |only| format!("--only {only}"));
+    workspace.cargo(&format!("run --quiet --release --manifest-path bench/schedules/Cargo.toml -- {quick} {only}"))
+}

@@ -3,7 +3,7 @@
 //! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `smoke`, `studies`,
 //! `viewer`, `fuzz` and `oracle` are steps of it that are also useful alone; `oracle` needs Java, `viewer` needs Node and
 //! Chromium, and some studies need packages of Debian. `bench` takes minutes and means something only on a machine that
-//! does nothing else.
+//! does nothing else, and so does what `schedules` says about cost.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
@@ -70,6 +70,15 @@ enum Command {
         #[arg(long)]
         write: bool,
     },
+    /// Measure what controlled schedules find, whether they repeat, and what they cost; needs g++ and clang++
+    Schedules {
+        /// With fewer executions
+        #[arg(long)]
+        quick: bool,
+        /// Only this table: `lost`, `repeat`, `cost` or `litmus`
+        #[arg(long)]
+        only: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -96,5 +105,6 @@ fn run(command: Command) -> Result<()> {
         Command::Recorders(options) => recorders::run(&workspace, &options),
         Command::Viewer(options) => viewer::run(&workspace, &options),
         Command::Bench { write } => bench::run(&workspace, write),
+        Command::Schedules { quick, only } => bench::schedules(&workspace, quick, only.as_deref()),
     }
 }

@@ -139,15 +139,11 @@ fn fix_addresses(arguments: &[&CStr], variables: &[&CStr]) {
 
 /// Ends the process, with a message, if what the program calls is not in this library.
 fn check_interposition() {
-    let ours: [(&CStr, usize); 3] = [
-        (c"pthread_create", interpose::thread::address()),
-        (c"syscall", interpose::futex_address()),
-        (c"__tsan_init", tsan::__tsan_init as *const () as usize),
-    ];
-    for (name, ours) in ours {
+    let ours = object(initialize as *const () as *mut c_void);
+    for name in [c"pthread_create", c"syscall", c"__tsan_init"] {
         // SAFETY: the name ends with a zero.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
-        if found != ours {
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        if object(found) != ours {
             let name = name.to_string_lossy();
             fail(&[
                 "there is no control: the program would call another `",
@@ -155,6 +151,17 @@ fn check_interposition() {
                 "` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)",
             ]);
         }
+    }
+}
+
+/// Where the object is mapped that an address belongs to. The addresses of our own functions would tell nothing: those
+/// that are exported are looked for by name here too, and found where the program finds them.
+fn object(address: *mut c_void) -> *mut c_void {
+    // SAFETY: what is asked for is written where there is room for it; pointers may be null.
+    unsafe {
+        let mut about: libc::Dl_info = std::mem::zeroed();
+        libc::dladdr(address, &raw mut about);
+        about.dli_fbase
     }
 }
 

@@ -64,11 +64,6 @@ unsafe extern "C-unwind" fn syscall(
     unsafe { real::syscall(number, a, b, c, d, e, f) }
 }
 
-/// Where our function is.
-pub(super) fn address() -> usize {
-    syscall as *const () as usize
-}
-
 /// Threads are numbered from here, so that numbers are the same every time: the last that the kernel would give out.
 const FIRST_TID: i32 = 4_194_200;
 

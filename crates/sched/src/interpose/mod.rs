@@ -63,8 +63,3 @@ pub(crate) fn begin(settings: &Settings) {
     time::begin();
     waiters::begin();
 }
-
-/// Where our `syscall` is.
-pub(crate) fn futex_address() -> usize {
-    futex::address()
-}

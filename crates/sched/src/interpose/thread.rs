@@ -143,11 +143,6 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     0
 }
 
-/// Where our function is.
-pub(crate) fn address() -> usize {
-    pthread_create as *const () as usize
-}
-
 /// The thread that the program calls by this name.
 pub(super) fn find(handle: pthread_t) -> Option<usize> {
     baton::threads().find(|&thread| {
