@@ -130,7 +130,7 @@ impl Three<'_> {
             for group in groups {
                 let native = group[0].1.program;
                 for (how, took) in group {
-                    let each = |seconds: f64| format!("{:.1}", seconds * 1e6 / times as f64);
+                    let each = |seconds: f64| format!("{:.1}", seconds.max(0.0) * 1e6 / times as f64);
                     table.row([
                         threads.to_string(),
                         how.to_owned(),
@@ -162,7 +162,7 @@ impl Three<'_> {
         let mut control = self.programs.control(self.controlled, arguments)?;
         for seed in 1..=times {
             let environment = if seed == times { vec![("LAST".into(), "1".into())] } else { Vec::new() };
-            execute(&mut control, &Order { seed, environment, ..Order::default() })?;
+            execute(&mut control, &Order { seed, environment, batch: true, ..Order::default() })?;
         }
         Ok(())
     }

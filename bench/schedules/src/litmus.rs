@@ -106,7 +106,7 @@ fn outcomes_of(
 ) -> Result<BTreeMap<String, u64>> {
     let mut control = programs.control(program, &[name])?;
     for seed in 1..=times {
-        let ended = execute(&mut control, &Order { seed, weak, ..Order::default() })?.ended;
+        let ended = execute(&mut control, &Order { seed, weak, batch: true, ..Order::default() })?.ended;
         ensure!(ended == Ending::Finished, "{name}, seed {seed}: it ended as {ended:?}");
     }
     let said = fs::read_to_string(control.directory().join("said"))?;

@@ -74,7 +74,7 @@ fn row(table: &mut Table, how: &str, found: &Found) {
         found.executions.to_string(),
         found.hits.to_string(),
         or_dash(found.first),
-        format!("{:.1}", 100.0 * found.hits as f64 / found.executions as f64),
+        format!("{:.2}", 100.0 * found.hits as f64 / found.executions as f64),
         found.asleep.to_string(),
         if found.is_complete { "yes" } else { "no" }.to_owned(),
     ]);

@@ -30,9 +30,10 @@ static IS_ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether an execution of a batch has begun.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// What the environment is filled up to: so many bytes, or a multiple of it, and so many variables.
-const ROUND_SIZE: usize = 16384;
-const ROUND_COUNT: usize = 128;
+/// What the environment is filled up to: so many bytes, or a multiple of it, and so many variables. More than anybody has,
+/// because two environments on both sides of a multiple are told apart. No variable may be longer than twice as much.
+const ROUND_SIZE: usize = 65536;
+const ROUND_COUNT: usize = 256;
 /// The variable that it is filled with.
 const FILLING: &str = "OMNILINK_FILLING=";
 
