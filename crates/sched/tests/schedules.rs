@@ -1,5 +1,7 @@
 //! Programs under control, from the compiler to the verdict of a strategy: defects are found, executions repeat, and
 //! whatever ends an execution is told apart.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use std::collections::hash_map::DefaultHasher;
