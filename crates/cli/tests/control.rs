@@ -145,13 +145,13 @@ fn all_schedules_of_what_is_right_are_explored() {
         lines(&shown(&directory, &format!("fuzz --schedule {how} --ops 1")), &["fuzzing", "all", "not", "exit"])
     };
     insta::assert_snapshot!(explored("dpor --seed 1"), @r"
-    fuzzing against counter: all schedules, 2 threads, 1 operations each, controlled (dpor), seeds from 1
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dpor), seeds from 1
     all schedules were explored: 4 executions
     exit 0
     ");
     insta::assert_snapshot!(explored("dfs --bound 1 --seed 1"), @r"
-    fuzzing against counter: all schedules, 2 threads, 1 operations each, controlled (dfs), seeds from 1
-    not all schedules were explored: 23 executions
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs), seeds from 1
+    all schedules with at most 1 interruption were explored: 23 executions
     exit 0
     ");
 }
@@ -171,7 +171,7 @@ fn explorations_find_what_is_wrong() {
     exit 1
     ");
     insta::assert_snapshot!(explored("dfs --bound 1"), @r"
-    not all schedules were explored: 27 executions
+    all schedules with at most 1 interruption were explored: 27 executions
     all of it    omnilink runs show …
     exit 1
     ");
