@@ -1,14 +1,15 @@
 //! Every check, in the order in which they fail fastest.
 //!
 //! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. Besides what Rust brings,
-//! the steps need Java and pip, for TLC, a C++ compiler and CMake, for the recorders, and Node and Chromium, for the page.
+//! the steps need Java and pip, for TLC, C++ compilers, CMake and gdb, for recorders and programs under control, and Node
+//! and Chromium, for the page.
 
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::workspace::{Build, Workspace};
-use crate::{fuzz, oracle, recorders, smoke, studies, tidy, viewer};
+use crate::{bench, fuzz, oracle, recorders, smoke, studies, tidy, viewer};
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
 const RANDOM: usize = 500;
@@ -31,6 +32,7 @@ const STEPS: &[Step] = &[
     ("examples in documents", |workspace| smoke::run(workspace, false)),
     ("page in a browser", |workspace| viewer::run(workspace, &viewer::Options::default())),
     ("recorders", |workspace| recorders::run(workspace, &recorders::Options::quick())),
+    ("controlled schedules", |workspace| bench::schedules(workspace, true, None)),
     ("case studies", |workspace| studies::run(workspace, None, Build::Release)),
     ("answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::quick())),
     ("random answers of TLC", |workspace| oracle::run(workspace, &oracle::Options::random(RANDOM))),

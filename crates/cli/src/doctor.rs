@@ -5,9 +5,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anstyle::AnsiColor;
 use clap::Args;
+use explore::{Control, Order};
 use serde_json::json;
 
 use crate::args::Output;
@@ -35,7 +37,7 @@ struct Fact {
 }
 
 pub(crate) fn run(args: &DoctorArgs) -> Exit {
-    let facts = [cores(), clock(), counters(), rr(&args.rr), cxx(), cargo(), java(), browser()];
+    let facts = [cores(), clock(), control(), counters(), rr(&args.rr), cxx(), cargo(), java(), browser()];
     match args.format {
         Output::Json => {
             let shown = facts
@@ -94,6 +96,49 @@ fn clock() -> Fact {
     }
 }
 
+fn control() -> Fact {
+    let tried = try_control();
+    Fact {
+        name: "control",
+        is_there: tried.is_ok(),
+        so: match &tried {
+            Ok(_) => "`omnilink fuzz` decides who makes the next step, and what it finds can be repeated",
+            Err(_) => "`omnilink fuzz` leaves schedules to the machine, or to rr",
+        },
+        found: tried.unwrap_or_else(|why| why),
+    }
+}
+
+/// A program with two threads, which is built for control.
+const TRIAL: &str = "#include <atomic>\n#include <thread>\nstd::atomic<int> x;\n\
+                     int main() { std::thread other([] { ++x; }); ++x; other.join(); }\n";
+
+/// Builds a small program and executes it twice.
+fn try_control() -> Result<String, String> {
+    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let file = |name: &str| scratch.path().join(name);
+    fs::write(file("trial.cpp"), TRIAL).map_err(|error| error.to_string())?;
+    let omnilink = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut build = Command::new(omnilink);
+    build.args(["build", "cxx", "--", "c++", "-pthread", "trial.cpp", "-o", "trial"]).current_dir(scratch.path());
+    let built = build.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    if !built.status.success() {
+        let said = String::from_utf8_lossy(&built.stderr);
+        return Err(said.lines().next().unwrap_or("no program could be built").to_owned());
+    }
+    let runtime = crate::build::kit()?.runtime().path();
+    let execute = || {
+        let mut control = Control::start(&Command::new(file("trial")), &runtime, scratch.path())?;
+        control.execute(&Order { seed: 1, ..Order::default() }, Duration::from_secs(10))
+    };
+    let pair = execute().and_then(|first| Ok((first, execute()?)));
+    let (first, second) = pair.map_err(|error| error.to_string())?;
+    match first == second {
+        true => Ok(format!("a program made the same {} steps twice", first.steps.len())),
+        false => Err("a program did not make the same steps twice".to_owned()),
+    }
+}
+
 fn counters() -> Fact {
     let is_there = Path::new("/sys/bus/event_source/devices/cpu").exists();
     Fact {
@@ -119,7 +164,7 @@ fn rr(rr: &str) -> Fact {
         is_there: probed.is_ok(),
         so: match &probed {
             Ok(_) => "it recorded and replayed a program just now: `omnilink fuzz --rr` works",
-            Err(_) => "`omnilink fuzz` disturbs threads by yields, naps, pinning and crowding instead",
+            Err(_) => "nothing else needs it",
         },
         found: probed.unwrap_or_else(|why| why),
     }

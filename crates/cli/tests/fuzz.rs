@@ -69,6 +69,7 @@ fn fuzz(directory: &Path, args: &str) -> String {
 fn the_first_run_that_fails_ends_it() {
     let directory = set_up("fuzz-first", SETTINGS, HARNESS);
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1"), @r"
+    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 200 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
 
     run 3 (seed 3, 2 threads, 1 operation each, undisturbed): rejected
@@ -90,6 +91,7 @@ fn the_first_run_that_fails_ends_it() {
     exit 1
     ");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1 --profile short"), @r"
+    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 2 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
 
     2 runs, 6 operations, N s: 2 accepted
@@ -104,6 +106,7 @@ fn the_first_run_that_fails_ends_it() {
 fn runs_that_fail_are_told_apart() {
     let directory = set_up("fuzz-all", SETTINGS, HARNESS);
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 11 --runs 15 --keep-going"), @r"
+    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 15 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 11
 
     run 3 (seed 13, 2 threads, 2 operations each, undisturbed): rejected
@@ -114,8 +117,9 @@ fn runs_that_fail_are_told_apart() {
 
     found after N s, kept as 86991c: target/omnilink/86991c
 
-    run 5 (seed 15, 2 threads, 2 operations each, undisturbed): crashed, it was ended by SIGABRT
-      assertion failed
+    run 5 (seed 15, 2 threads, 2 operations each, undisturbed): crashed
+      it was ended by SIGABRT
+        assertion failed
 
     found after N s, kept as 543f86: target/omnilink/543f86
 
@@ -141,10 +145,12 @@ fn runs_that_fail_are_told_apart() {
     let listed = run(&directory, "runs list");
     assert_eq!(listed.lines().count(), 4, "{listed}");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 5 --runs 1"), @r"
+    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 5
 
-    run 1 (seed 5, 2 threads, 2 operations each, undisturbed): crashed, it was ended by SIGABRT
-      assertion failed
+    run 1 (seed 5, 2 threads, 2 operations each, undisturbed): crashed
+      it was ended by SIGABRT
+        assertion failed
 
     found after N s, kept as a2df08: target/omnilink/a2df08
 
@@ -155,6 +161,7 @@ fn runs_that_fail_are_told_apart() {
     exit 5
     ");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 7 --runs 1 --timeout 200ms"), @r"
+    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 7
 
     run 1 (seed 7, 2 threads, 2 operations each, undisturbed): stuck, it had not ended after 200ms
@@ -218,11 +225,13 @@ fn what_cannot_run_is_said() {
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-command", SETTINGS, "fuzz --seed 1 --runs 1 -- ./no-such-program"), @r"
+    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
     error: the harness: `./no-such-program` cannot be run: No such file or directory (os error 2)
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-other", SETTINGS, "fuzz --seed 1 --runs 1 -- sh -c true"), @r"
+    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
     error: the harness: it ended well, and recorded nothing
     help: a recorder writes to where the variable OMNILINK_TRACE says
@@ -230,13 +239,14 @@ fn what_cannot_run_is_said() {
     ");
     let broken = SETTINGS.replace("run = ", "build = [\"sh\", \"-c\", \"echo wrong; exit 1\"]\nrun = ");
     insta::assert_snapshot!(wrong("fuzz-build", &broken, "fuzz"), @r"
+    not controlled: it is not clear how `sh -c echo wrong; exit 1` builds a second program: say so with `build` and `run` below `[harness.controlled]`
     error: sh -c echo wrong; exit 1: the build failed: it ended with code 1
     wrong
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-rr", SETTINGS, "fuzz --rr ./no-such-rr"), @r"
     error: --rr: `./no-such-rr` cannot be used here: it cannot record: timeout: failed to run command ‘./no-such-rr’: No such file or directory
-    help: without `--rr`, threads are disturbed by yields, naps, pinning and crowding
+    help: without `--rr`, threads are controlled or disturbed
     exit 2
     ");
 }
@@ -278,7 +288,7 @@ fn what_rr_recorded_is_kept_with_the_run() {
     fs::write(&rr, STAND_IN).unwrap();
     fs::set_permissions(&rr, fs::Permissions::from_mode(0o755)).unwrap();
     let said = run(&directory, "fuzz --rr ./stand-in --seed 3 --runs 1");
-    assert!(said.starts_with("recording with `./stand-in record --chaos`\n") && said.ends_with("exit 1"), "{said}");
+    assert!(said.contains("recorded with `./stand-in record --chaos`") && said.ends_with("exit 1"), "{said}");
     let kept: Vec<_> =
         fs::read_dir(directory.join("target/omnilink")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(kept.iter().any(|run| run.join("rr").is_dir()), "{kept:?}");

@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use addr2line::{Loader, demangle_auto};
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn, ElfFile, FileHeader, SectionHeader};
 use object::{Endianness, Object, ObjectKind, ObjectSection, ObjectSymbol, SymbolKind};
@@ -264,8 +264,12 @@ fn atomic_functions(elf: &Elf<'_>) -> Result<Vec<String>, AuditError> {
     Ok(found.into_iter().collect())
 }
 
-/// Whether other processors see an instruction that reads and writes as one. An exchange needs no prefix for that.
+/// Whether other processors see an instruction that reads and writes as one. An exchange needs no prefix for that. What
+/// stands on the stack pointer is nobody else's: an instruction that locks it is a fence, and tells nobody anything.
 fn is_atomic(instruction: &Instruction) -> bool {
+    if instruction.memory_base() == Register::RSP {
+        return false;
+    }
     let touches_memory = || (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
     instruction.has_lock_prefix() || (instruction.mnemonic() == Mnemonic::Xchg && touches_memory())
 }

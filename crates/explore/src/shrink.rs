@@ -61,8 +61,8 @@ pub fn simplify(
                 break;
             }
         }
-        // What was tried before is not tried again before the end, and then once more from the beginning by the caller's
-        // next call; one pass is enough in practice.
+        // After a change, what stands before it may change too. Everything earlier is not tried again: once is enough to
+        // leave little.
         at = if is_better { at.saturating_sub(1) } else { at + 1 };
     }
     Simplified { schedule: best, runs }

@@ -28,6 +28,7 @@ use crate::args::{Output, Progress};
 use crate::check::output::write_extras;
 use crate::check::{tell, tell_about_spec};
 use crate::complain;
+use crate::control::args::How;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use args::{FuzzArgs, Keep};
@@ -215,9 +216,12 @@ impl Fuzz<'_> {
         let Some(mut strategy) = crate::control::strategy(*how, scheduling, campaign.seed) else {
             return Ok(None);
         };
-        let mut number = 0;
+        let (mut number, mut is_exhausted) = (0, false);
         while number < campaign.runs && !is_enough(campaign, is_over, started) {
-            let Some(order) = strategy.next() else { break };
+            let Some(order) = strategy.next() else {
+                is_exhausted = true;
+                break;
+            };
             // What is explored is one program with one input.
             let plan = campaign.plan(if how.is_exploration() { 0 } else { number });
             let began = now().as_secs();
@@ -245,7 +249,9 @@ impl Fuzz<'_> {
             }
             number += 1;
         }
-        Ok(Some(Explored { how: *how, tally: *strategy.tally(), is_complete: strategy.is_complete() }))
+        let (tally, is_complete) = (*strategy.tally(), strategy.is_complete());
+        let bound = scheduling.bound.filter(|_| *how == How::Dfs);
+        Ok(Some(Explored { how: *how, tally, is_complete, is_exhausted, bound }))
     }
 
     /// Checks recordings as they come.

@@ -34,6 +34,9 @@ pub(super) struct Explored {
     pub(super) how: How,
     pub(super) tally: strategy::Tally,
     pub(super) is_complete: bool,
+    /// All that was to be explored was.
+    pub(super) is_exhausted: bool,
+    pub(super) bound: Option<u32>,
 }
 
 /// Under control threads are made to meet, so runs are short.
@@ -156,9 +159,9 @@ impl Fuzz<'_> {
 
     pub(super) fn announce(&self, campaign: &Campaign, tier: &Tier) {
         let Campaign { seed, runs, time, threads, operations, perturb, .. } = campaign;
-        let number = |range: &RangeInclusive<usize>| match range.start() == range.end() {
-            true => range.start().to_string(),
-            false => format!("{} to {}", range.start(), range.end()),
+        let number = |range: &RangeInclusive<usize>, what: &str| match range.start() == range.end() {
+            true => counted(*range.start() as u64, what),
+            false => format!("{} to {} {what}s", range.start(), range.end()),
         };
         let runs =
             if *runs == u64::MAX { "all schedules".to_owned() } else { format!("up to {}", counted(*runs, "run")) };
@@ -176,10 +179,10 @@ impl Fuzz<'_> {
             Tier::Perturbed => format!("disturbances: {}", perturb.join(", ")),
         };
         self.say(&format!(
-            "fuzzing against {}: {runs}{time}, {} threads, {} operations each, {schedule}, seeds from {seed}",
+            "fuzzing against {}: {runs}{time}, {}, {} each, {schedule}, seeds from {seed}",
             self.spec,
-            number(threads),
-            number(operations),
+            number(threads, "thread"),
+            number(operations, "operation"),
         ));
     }
 }
@@ -190,12 +193,19 @@ impl Explored {
             return String::new();
         }
         let strategy::Tally { executions, asleep, .. } = self.tally;
-        let complete = if self.is_complete { "all schedules were explored" } else { "not all schedules were explored" };
+        let explored = match self.bound {
+            _ if self.is_complete => "all schedules were explored".to_owned(),
+            Some(bound) if self.is_exhausted => {
+                let interruptions = counted(u64::from(bound), "interruption");
+                format!("all schedules with at most {interruptions} were explored")
+            }
+            _ => "not all schedules were explored".to_owned(),
+        };
         let asleep = match asleep {
             0 => String::new(),
             asleep => format!(", {asleep} of them broken off because others had shown the same"),
         };
-        format!("{complete}: {}{asleep}\n", counted(executions, "execution"))
+        format!("{explored}: {}{asleep}\n", counted(executions, "execution"))
     }
 
     pub(super) fn json(&self) -> serde_json::Value {
@@ -209,6 +219,7 @@ impl Explored {
             "crashed": crashed,
             "lost": lost,
             "complete": self.is_complete,
+            "bound": self.bound,
         })
     }
 }

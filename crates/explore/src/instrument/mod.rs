@@ -25,6 +25,9 @@ pub enum CannotInstrument {
     /// It is to be linked statically.
     #[error("`{0}` leaves no place for the runtime, which is a shared library")]
     Static(String),
+    /// Nobody says how it is built.
+    #[error("the settings do not say how the harness is built: say it with `build` below `[harness]`")]
+    NotBuilt,
     /// Nobody can tell from the build command what it builds where.
     #[error(
         "it is not clear how `{0}` builds a second program: say so with `build` and `run` below `[harness.controlled]`"
@@ -152,7 +155,9 @@ impl Program {
             });
         }
         let unclear = || CannotInstrument::Unclear(self.build.join(" "));
-        let (Some(command), [program, rest @ ..]) = (self.build.first(), &*self.run) else { return Err(unclear()) };
+        let (Some(command), [program, rest @ ..]) = (self.build.first(), &*self.run) else {
+            return Err(CannotInstrument::NotBuilt);
+        };
         let words: Vec<OsString> = self.build.iter().map(OsString::from).collect();
         let (build, program) = if command == "cargo" {
             let (program, target) = cargo::moved(Path::new(program)).ok_or_else(unclear)?;

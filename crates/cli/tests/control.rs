@@ -1,0 +1,246 @@
+//! `omnilink fuzz` under control, `replay`, `debug` and `shrink`, with a counter in C++ that loses increments.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+mod tool;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A counter that is incremented by a load and a store, and a lock that two threads take with another one, in both orders.
+const HARNESS: &str = r#"
+#include <atomic>
+#include <cassert>
+#include <mutex>
+#include <string_view>
+#include "omnilink/drive.hpp"
+
+constexpr omnilink::Action INCREMENT{"increment", {}, {"value"}};
+
+struct System {
+  std::atomic<std::int64_t> count{0};
+  std::mutex one, other;
+};
+
+std::string_view mode;
+
+void increment(System& system, std::size_t& thread, omnilink::Client& client) {
+  auto call = client.call(INCREMENT);
+  if (mode == "locks") {
+    std::scoped_lock first(thread % 2 == 0 ? system.one : system.other);
+    std::scoped_lock second(thread % 2 == 0 ? system.other : system.one);
+  }
+  if (mode == "right") {
+    call.done(++system.count);
+    return;
+  }
+  const std::int64_t value = system.count.load() + 1;
+  system.count.store(value);
+  if (mode == "asserts") assert(system.count == value);
+  call.done(value);
+}
+
+int main(int count, char** arguments) {
+  if (count > 1) mode = arguments[1];
+  omnilink::repeat([] {
+    System system;
+    omnilink::run(omnilink::Plan::from_env(), system, [](System&, std::size_t thread) { return thread; }, increment);
+  });
+}
+"#;
+
+/// A directory with the harness, which is run in one of its ways.
+fn set_up(name: &str, mode: &str) -> PathBuf {
+    let directory = tool::directory(name);
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recorders/cpp/include");
+    let settings = format!(
+        "spec = \"counter\"\n[harness]\nbuild = [\"c++\", \"-std=c++17\", \"-O1\", \"-g\", \"-pthread\", \"-I{}\", \
+         \"harness.cpp\", \"-o\", \"harness\"]\nrun = [\"./harness\", \"{mode}\"]\n",
+        include.display()
+    );
+    fs::write(directory.join("omnilink.toml"), settings).expect("a file for a test");
+    fs::write(directory.join("harness.cpp"), HARNESS).expect("a file for a test");
+    directory
+}
+
+fn run(directory: &Path, args: &str) -> tool::Ran {
+    tool::run(directory, &args.split_whitespace().collect::<Vec<_>>())
+}
+
+/// What a command prints, without what differs between machines: times, places and names of runs.
+fn shown(directory: &Path, args: &str) -> String {
+    let ran = run(directory, args);
+    let hidden = |line: &str| {
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        for place in 0..words.len() {
+            let word = words[place].trim_matches(|character: char| !character.is_ascii_alphanumeric());
+            let is_hex = word.len() >= 6 && word.chars().all(|character| character.is_ascii_hexdigit());
+            let is_time = words.get(place + 1).is_some_and(|next| next.trim_end_matches([')', ':', ',']) == "s");
+            if is_hex || is_time || word.starts_with("0x") {
+                words[place] = "…".to_owned();
+            }
+        }
+        words.join(" ")
+    };
+    let here = directory.to_string_lossy();
+    let stdout = ran.stdout.replace(&*here, ".").replace(env!("CARGO_MANIFEST_DIR"), ".");
+    let lines: Vec<String> = stdout.lines().map(hidden).collect();
+    format!("{}\n{}exit {}", lines.join("\n"), ran.stderr, ran.code)
+}
+
+/// The lines that begin like one of these.
+fn lines(text: &str, starts: &[&str]) -> String {
+    let wanted = |line: &&str| starts.iter().any(|start| line.trim_start().starts_with(start));
+    text.lines().filter(wanted).map(str::trim).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
+    let directory = set_up("control-lost", "lost");
+    let found = run(&directory, "fuzz --seed 1 --threads 3 --ops 4");
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "repeated", "error"]), @r"
+    fuzzing against counter: up to 200 runs, 3 threads, 4 operations each, controlled (random), seeds from 1
+    error: no order of the operations allows T1:0 increment() = value: 1 [17 31]
+    repeated once in a process of its own: the same
+    ");
+    insta::assert_snapshot!(lines(&shown(&directory, "replay --times 3"), &["replayed", "exit"]), @r"
+    replayed 3 times: 75 steps, the same addresses and values as when it ran (fingerprint …
+    exit 1
+    ");
+    insta::assert_snapshot!(shown(&directory, "shrink --tries 50"), @r"
+    run … seed 1, 3 threads, 4 operations each, increment: this operation adds # to #, but the counter is at #
+    smaller: seed 2, 2 threads, 1 operation each
+    schedule: 5 instead of 7 switches, after 24 executions
+    kept as … target/omnilink/40f85a
+    exit 1
+    ");
+    insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["replayed", "exit", "T"]), @r"
+    replayed: 75 steps, the same addresses and values as when it ran (fingerprint …
+    exit 1
+    ");
+    let schedule = fs::read_to_string(latest(&directory).join("schedule")).expect("the schedule is kept");
+    insta::assert_snapshot!(schedule, @r"
+    omnilink-schedule 1
+    0*7 1 0 2 0 3 2 3*2 1 2 1 2 3*4 1*2 3*2 2 1 3 2 1 3*2 1*2 3 2*4 3 2 1 3*2 2 1 2*2 1*2 3 2*3 3*2 2 1*6
+    0 2 0*8
+    ");
+    if Command::new("gdb").arg("--version").output().is_ok() {
+        let debugged = run(&directory, "debug --at T1:0 -- -ex bt -batch").stdout;
+        assert!(debugged.contains("omnilink_sched_call") && debugged.contains("increment ("), "{debugged}");
+    }
+}
+
+/// The run that was kept last.
+fn latest(directory: &Path) -> PathBuf {
+    let list = run(directory, "runs list").stdout;
+    let id = list.lines().next_back().and_then(|line| line.split(' ').next()).unwrap_or_default().to_owned();
+    directory.join("target/omnilink").join(id)
+}
+
+#[test]
+fn all_schedules_of_what_is_right_are_explored() {
+    let directory = set_up("control-right", "right");
+    let explored = |how: &str| {
+        lines(&shown(&directory, &format!("fuzz --schedule {how} --ops 1")), &["fuzzing", "all", "not", "exit"])
+    };
+    insta::assert_snapshot!(explored("dpor --seed 1"), @r"
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dpor), seeds from 1
+    all schedules were explored: 4 executions
+    exit 0
+    ");
+    insta::assert_snapshot!(explored("dfs --bound 1 --seed 1"), @r"
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs), seeds from 1
+    all schedules with at most 1 interruption were explored: 23 executions
+    exit 0
+    ");
+}
+
+#[test]
+fn explorations_find_what_is_wrong() {
+    let directory = set_up("control-explored", "lost");
+    let explored = |how: &str| {
+        lines(
+            &shown(&directory, &format!("fuzz --schedule {how} --ops 1 --keep-going --seed 1")),
+            &["all", "not", "exit"],
+        )
+    };
+    insta::assert_snapshot!(explored("dpor"), @r"
+    all schedules were explored: 6 executions
+    all of it    omnilink runs show …
+    exit 1
+    ");
+    insta::assert_snapshot!(explored("dfs --bound 1"), @r"
+    all schedules with at most 1 interruption were explored: 27 executions
+    all of it    omnilink runs show …
+    exit 1
+    ");
+}
+
+#[test]
+fn who_is_stuck_and_where_is_told() {
+    let directory = set_up("control-stuck", "locks");
+    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1 --runs 50"), &["run", "it is", "thread", "increment", "exit"]), @r"
+    run 1 (seed 1, 3 threads, 12 operations each): stuck
+    it is stuck: nobody can go on
+    thread 0 joins thread 1
+    run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:304
+    thread 1 locks …
+    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:20
+    thread 2 locks …
+    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:21
+    thread 3 locks …
+    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:21
+    increment           3       100 %  by increment 100 %; 3 never finished
+    exit 5
+    ");
+    insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["it is", "thread", "replayed", "exit"]), @r"
+    it is stuck: nobody can go on
+    thread 0 joins thread 1
+    thread 1 locks …
+    thread 2 locks …
+    thread 3 locks …
+    replayed: 20 steps, the same addresses and values as when it ran (fingerprint …
+    exit 5
+    ");
+}
+
+#[test]
+fn a_crash_is_repeated() {
+    let directory = set_up("control-crash", "asserts");
+    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1"), &["it was", "repeated", "exit"]), @r"
+    it was ended by SIGABRT
+    repeated once in a process of its own: the same
+    exit 5
+    ");
+    insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["it was", "replayed", "exit"]), @r"
+    it was ended by SIGABRT
+    replayed: 29 steps, the same addresses and values as when it ran (fingerprint …
+    exit 5
+    ");
+}
+
+#[test]
+fn what_cannot_be_repeated_is_refused() {
+    let directory = set_up("control-free", "lost");
+    let free = run(&directory, "fuzz --schedule free --runs 1 --keep all --threads 1");
+    assert_eq!(free.code, 0, "{}{}", free.stdout, free.stderr);
+    let refused = run(&directory, "replay").stderr;
+    let refused = refused.lines().next().and_then(|line| line.rsplit(": ").next()).unwrap_or_default();
+    insta::assert_snapshot!(refused, @"its threads ran freely, so it cannot be repeated");
+    assert_eq!(run(&directory, "fuzz --seed 1 --threads 3 --ops 4").code, 1);
+    fs::write(directory.join("harness.cpp"), HARNESS.replace("count{0}", "count{7}")).expect("a file for a test");
+    assert_eq!(run(&directory, "fuzz --runs 1 --seed 1 --threads 1").code, 1);
+    insta::assert_snapshot!(shown(&directory, "replay"), @r"
+    … rejected
+    error: no order of the operations allows T0:0 increment() = value: 8 [6 9]
+     |
+     = note: in state 0: this operation adds 1 to 7, but the counter is at 0
+     = note: 0 of 12 operations explained
+    replayed: 59 steps, the same addresses and values as when it ran (fingerprint …
+    exit 1
+    ");
+    let path = latest(&directory).join("schedule");
+    fs::write(path, "omnilink-schedule 1\n0*3 x").expect("a file for a test");
+    insta::assert_snapshot!(lines(&run(&directory, "replay").stderr.replace(&*directory.to_string_lossy(), "."), &["error"]), @"error: runs: target/omnilink/aab5fe/schedule: this is no schedule: line 2: `x` is none of `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` and `rCHOSEN/OPTIONS`");
+}
