@@ -28,6 +28,9 @@ struct Options {
     only: Option<Table>,
 }
 
+/// Prints a table, with fewer executions if that is asked for, and fails if a number in it is wrong.
+type Measure = fn(&Programs, bool) -> Result<()>;
+
 /// What can be measured.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Table {
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<()> {
     let programs = Programs::new()?;
-    let tables: [(Table, fn(&Programs, bool) -> Result<()>); 4] = [
+    let tables: [(Table, Measure); 4] = [
         (Table::Lost, lost::run),
         (Table::Repeat, repeat::run),
         (Table::Cost, cost::run),
