@@ -27,8 +27,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, OFlags, mknodat, statvfs};
 use rustix::process::{PidfdFlags, pidfd_open};
 use schedule::channel::{
-    ANSWERS, EXECUTION, End, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending, STEPS_AT,
-    Settings, VARIABLE,
+    ANSWERS, EXECUTION, End, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending, REFUSAL,
+    STEPS_AT, Settings, VARIABLE,
 };
 use schedule::{Decision, Step, THREADS};
 use tempfile::TempDir;
@@ -88,6 +88,13 @@ pub enum ControlError {
     TooManyThreads,
 }
 
+impl ControlError {
+    /// What the program said, from where the runtime says why.
+    fn refused(said: &str) -> ControlError {
+        ControlError::Refused(said.rsplit(REFUSAL).next().unwrap_or(said).to_owned())
+    }
+}
+
 /// Says what was to be done when something went wrong.
 fn doing<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ControlError {
     move |error| ControlError::Io { what, error: error.into() }
@@ -140,7 +147,7 @@ impl Control {
                 let has_answered = server.begins.is_none();
                 let said = self.channel.last_words(server.begins.unwrap_or(said))?;
                 return Err(match status.code() {
-                    Some(NO_CONTROL) => ControlError::Refused(said),
+                    Some(NO_CONTROL) => ControlError::refused(&said),
                     _ if has_answered => ControlError::Gone { how: how(status), said },
                     _ => ControlError::NotControlled { how: how(status), said },
                 });
@@ -236,7 +243,7 @@ impl Once {
         {
             let said = self.channel.last_words(0)?;
             return Err(match status.code() {
-                Some(NO_CONTROL) => ControlError::Refused(said),
+                Some(NO_CONTROL) => ControlError::refused(&said),
                 _ => ControlError::NotControlled { how: how(status), said },
             });
         }
@@ -440,7 +447,7 @@ impl Channel {
             Some(End::Process) | None => {
                 let said = self.last_words(said)?;
                 if status.code() == Some(NO_CONTROL) {
-                    return Err(ControlError::Refused(said));
+                    return Err(ControlError::refused(&said));
                 }
                 Ending::Crashed { how: how(status), said }
             }

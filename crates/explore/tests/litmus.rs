@@ -25,14 +25,18 @@ impl Litmus {
         let lines = scratch.join(name);
         let mut command = Command::new(program);
         command.arg(name).arg(&lines);
-        Litmus { control: Control::start(&command, &runtime.path(), scratch).unwrap(), lines, read: 0 }
+        Litmus {
+            control: Control::start(&command, &runtime.path(), scratch).expect("the program is controlled"),
+            lines,
+            read: 0,
+        }
     }
 
     /// One execution, and its outcome.
     fn execute(&mut self, order: &Order) -> (String, Execution) {
-        let execution = self.control.execute(order, Duration::from_secs(20)).unwrap();
+        let execution = self.control.execute(order, Duration::from_secs(20)).expect("an execution");
         assert_eq!(execution.ended, Ending::Finished);
-        let lines = fs::read_to_string(&self.lines).unwrap();
+        let lines = fs::read_to_string(&self.lines).expect("what the program wrote");
         let outcome = lines[self.read..].trim_end().to_owned();
         self.read = lines.len();
         (outcome, execution)
@@ -50,7 +54,7 @@ fn compile(runtime: &Runtime, directory: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sched/tests/programs/litmus.cpp");
     let (object, program) = (directory.join("litmus.o"), directory.join("litmus"));
     let run = |command: &mut Command| {
-        let output = command.output().unwrap();
+        let output = command.output().expect("a compiler runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     };
     let flags = ["-std=c++17", "-O1", "-fsanitize=thread", "-Wno-tsan", "-c"];

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use explore::{Campaign, Disturbance, Ended, Environment, Plan, Run, Store};
+use explore::{Belongings, Campaign, Disturbance, Ended, Environment, Plan, Run, Store};
 use history::Stop;
 use judge::{Case, Failed, Judge, Limits};
 use record::drive::{self, Client};
@@ -175,9 +175,10 @@ impl Test {
             spec: Path::new(self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
             verdict: Some(report.verdict.word().to_owned()),
             cause: Some(cause.to_owned()),
+            controlled: None,
             environment: Environment::here(),
         };
-        store.keep(&run, trace, Some(report), &judge.files())
+        store.keep(&run, &Belongings { trace, report: Some(report), spec: &judge.files(), schedule: None })
     }
 
     fn store(&self) -> Store {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use schedule::channel::{FRAMES, NO_CONTROL, Standing};
+use schedule::channel::{FRAMES, NO_CONTROL, REFUSAL, Standing};
 
 use crate::baton;
 use crate::channel::CHANNEL;
@@ -56,7 +56,7 @@ pub(crate) fn write_down(me: usize) {
 
 /// Says why there can be no control, and ends the process.
 pub(crate) fn fail(message: &[&str]) -> ! {
-    let line = ["omnilink: ", &message.concat(), "\n"].concat();
+    let line = [REFUSAL, &message.concat(), "\n"].concat();
     // SAFETY: the bytes are there; then the process ends at once.
     unsafe {
         libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());

@@ -147,7 +147,7 @@ fn check_interposition() {
         if object(found) != ours {
             let name = name.to_string_lossy();
             fail(&[
-                "there is no control: the program would call another `",
+                "the program would call another `",
                 &name,
                 "` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)",
             ]);
@@ -200,7 +200,7 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
     if IS_ASKED.load(Ordering::Relaxed) {
         if !tsan::is_instrumented() {
             fail(&[
-                "there is no control: no part of the program was compiled for it; build it with `omnilink build` or ",
+                "no part of the program was compiled for it; build it with `omnilink build` or ",
                 "`cargo omnilink`",
             ]);
         }

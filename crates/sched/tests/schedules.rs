@@ -255,8 +255,8 @@ fn a_program_that_would_not_be_controlled_says_so() {
         control.execute(&Order::default(), LONG).unwrap_err().to_string()
     };
     let runtime = RUNTIME.path();
-    insta::assert_snapshot!(refusal(Build::Plain, &runtime), @"the program cannot be controlled: omnilink: there is no control: no part of the program was compiled for it; build it with `omnilink build` or `cargo omnilink`");
+    insta::assert_snapshot!(refusal(Build::Plain, &runtime), @"the program cannot be controlled: no part of the program was compiled for it; build it with `omnilink build` or `cargo omnilink`");
     // Nobody loads the runtime before everything else, so it comes when it was linked.
-    insta::assert_snapshot!(refusal(Build::TooLate, Path::new("")), @"the program cannot be controlled: omnilink: there is no control: the program would call another `pthread_create` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)");
+    insta::assert_snapshot!(refusal(Build::TooLate, Path::new("")), @"the program cannot be controlled: the program would call another `pthread_create` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)");
     insta::assert_snapshot!(refusal(Build::Plain, Path::new("")), @"the program was not controlled: it ended with code 0 before it was asked for anything; it said nothing");
 }

@@ -36,6 +36,9 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"omnilnk1");
 /// The code that a program ends with if it cannot be controlled; it has said why.
 pub const NO_CONTROL: i32 = 117;
 
+/// How it begins to say why.
+pub const REFUSAL: &str = "omnilink: the program cannot be controlled: ";
+
 /// What the driver asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]

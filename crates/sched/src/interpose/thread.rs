@@ -232,7 +232,7 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
     if baton::is_controlled() {
-        fail(&["there is no control: the program cancels a thread (`pthread_cancel`), which may end it between steps"]);
+        fail(&["the program cancels a thread (`pthread_cancel`), which may end it between steps"]);
     }
     // SAFETY: as the caller promised.
     unsafe { real::pthread_cancel(handle) }
