@@ -273,6 +273,17 @@ mod tests {
     }
 
     #[test]
+    fn a_harness_that_does_not_end_has_no_verdict() {
+        let check = |kind: &str| {
+            let failure = serde_json::json!({ "kind": kind, "cause": "", "first_after_seconds": 0.5 });
+            let tally = serde_json::json!({ "runs": 3, "accepted": 2, "operations": 40, "failures": [failure] });
+            Tally::read(&tally, Verdict::Crashed).map(|tally| tally.runs)
+        };
+        assert_eq!(check("crashed"), Some(3));
+        assert_eq!(check("stuck"), None);
+    }
+
+    #[test]
     fn words_stand_left_and_numbers_right() {
         insta::assert_snapshot!(
             row(["queue", "omnilink.toml", "rejected", "12", "3400", "0.25 s"]),
