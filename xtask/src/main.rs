@@ -49,6 +49,12 @@ enum Command {
         /// With the release build of the command
         #[arg(long)]
         release: bool,
+        /// Print how soon each schedule finds what is to be found instead
+        #[arg(long)]
+        compare: bool,
+        /// How often each schedule tries
+        #[arg(long, default_value_t = 3, requires = "compare", value_parser = clap::value_parser!(u64).range(1..))]
+        seeds: u64,
     },
     /// Feed arbitrary bytes to the fuzz targets
     Fuzz {
@@ -97,8 +103,12 @@ fn run(command: Command) -> Result<()> {
         Command::Ci { full } => ci::run(&workspace, full),
         Command::Tidy => tidy::run(&workspace),
         Command::Smoke { write } => smoke::run(&workspace, write),
-        Command::Studies { name, release } => {
-            studies::run(&workspace, name.as_deref(), if release { Build::Release } else { Build::Debug })
+        Command::Studies { name, release, compare, seeds } => {
+            let build = if release { Build::Release } else { Build::Debug };
+            match compare {
+                true => studies::compare(&workspace, name.as_deref(), build, seeds),
+                false => studies::run(&workspace, name.as_deref(), build),
+            }
         }
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Command::Oracle(options) => oracle::run(&workspace, &options),

@@ -3,10 +3,15 @@
 // Threads put in without tokens, so the queue knows a producer by its thread. Blocks are small, so that few elements fill
 // and empty them. What is drawn and how it is recorded stands in
 // `operations.hpp`.
+//
+//   bulk        the queue is asked for as many elements as are drawn, also for none
+//   bulk some   the queue is never asked for none: such a call is answered without it
 
 #include "operations.hpp"
 
 #include <concurrentqueue/concurrentqueue.h>
+
+#include <string_view>
 
 struct Small : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 4;
@@ -17,6 +22,9 @@ struct Small : moodycamel::ConcurrentQueueDefaultTraits {
 // The system under test.
 struct Subject : operations::Defaults {
   moodycamel::ConcurrentQueue<std::int64_t, Small> queue;
+  bool asks_for_none;
+
+  explicit Subject(bool asks_for_none) : asks_for_none(asks_for_none) {}
 
   // What a thread keeps for itself.
   struct Session {};
@@ -31,15 +39,17 @@ struct Subject : operations::Defaults {
   }
 
   std::vector<std::int64_t> dequeue(Session& /*session*/, std::int64_t max) {
+    if (max == 0 && !asks_for_none) return {};
     std::vector<std::int64_t> batch(static_cast<std::size_t>(max));
     batch.resize(queue.try_dequeue_bulk(batch.begin(), batch.size()));
     return batch;
   }
 };
 
-int main() {
-  omnilink::repeat([] {
-    Subject subject;
+int main(int argc, char** argv) {
+  const bool asks_for_none = argc < 2 || std::string_view(argv[1]) != "some";
+  omnilink::repeat([asks_for_none] {
+    Subject subject(asks_for_none);
     operations::run(omnilink::Plan::from_env(), subject);
   });
 }

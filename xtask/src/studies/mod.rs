@@ -2,7 +2,12 @@
 //!
 //! A study is a directory of `examples` with a file `study.toml`, which says what is known about the system and, for each
 //! file of settings, the verdict and how long may pass. Every expectation is one `omnilink fuzz` with the profile `ci`. A
-//! rejection ends it at once; an acceptance uses up its time, and means only that nothing was found in it.
+//! rejection or a crash ends it at once; an acceptance uses up its time, and means only that nothing was found in it.
+//!
+//! A harness is controlled if it can be built so, as it is for everybody, unless the expectation names a schedule. It names
+//! `free` where what matters happens out of control: in servers, or in libraries that are not built with the harness.
+
+mod compare;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
+pub(crate) use self::compare::compare;
 use crate::workspace::{Build, Workspace};
 
 /// What is checked, and what must come of it.
@@ -37,6 +43,8 @@ struct Expectation {
     verdict: Verdict,
     /// How long may pass, such as `60s`.
     within: String,
+    /// What decides who runs. If it is not said, the command chooses.
+    schedule: Option<Schedule>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -44,18 +52,24 @@ struct Expectation {
 enum Verdict {
     Accepted,
     Rejected,
+    Crashed,
+}
+
+/// Those of the schedules of `omnilink fuzz` that go on for as long as there is time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Schedule {
+    Free,
+    Random,
+    Pct,
+    Pos,
 }
 
 /// Runs all studies, or one, and fails if any has another verdict than is expected.
 pub(crate) fn run(workspace: &Workspace, name: Option<&str>, build: Build) -> Result<()> {
-    let mut studies = read(workspace.root())?;
-    if let Some(name) = name {
-        let names: Vec<String> = studies.iter().map(Study::name).collect();
-        studies.retain(|study| study.name() == name);
-        ensure!(!studies.is_empty(), "there is no study `{name}`; there are {}", names.join(", "));
-    }
+    let studies = select(workspace, name)?;
     let command = workspace.build_command(build)?.join("omnilink");
-    println!("{}", row(["study", "settings", "verdict", "runs", "operations", "first rejected"]));
+    println!("{}", row(["study", "settings", "verdict", "runs", "operations", "found after"]));
     let mut wrong = Vec::new();
     for study in &studies {
         study.install_packages()?;
@@ -65,6 +79,17 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>, build: Build) -> Re
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
+}
+
+/// All studies, or one.
+fn select(workspace: &Workspace, name: Option<&str>) -> Result<Vec<Study>> {
+    let mut studies = read(workspace.root())?;
+    if let Some(name) = name {
+        let names: Vec<String> = studies.iter().map(Study::name).collect();
+        studies.retain(|study| study.name() == name);
+        ensure!(!studies.is_empty(), "there is no study `{name}`; there are {}", names.join(", "));
+    }
+    Ok(studies)
 }
 
 /// The studies there are, by name.
@@ -108,44 +133,84 @@ impl Study {
         Ok(())
     }
 
-    /// Runs the harness until it is rejected or time is up, and prints a row. Returns what is wrong, if something is.
+    /// Runs the harness until something is found or time is up, and prints a row. Returns what is wrong, if something is.
     fn check(&self, expectation: &Expectation, command: &Path) -> Result<Option<String>> {
-        let Expectation { settings, verdict, within } = expectation;
-        let mut fuzz = Command::new(command);
-        fuzz.arg("fuzz").arg(&self.directory).arg("--settings").arg(self.directory.join(settings));
-        fuzz.args(["--profile", "ci", "--time", within, "--format", "json", "--progress", "none"]);
-        let ran = fuzz.output().with_context(|| format!("cannot run {}", command.display()))?;
-        let found = match ran.status.code() {
-            Some(0) => Verdict::Accepted,
-            Some(1) => Verdict::Rejected,
-            // Some check took too long. What counts is that none was rejected, and the row says how many were accepted.
-            Some(3) => Verdict::Accepted,
-            _ => bail!("{} with {}: {}\n{}", self.name(), settings.display(), ran.status, said(&ran)),
-        };
-        let tally: Value = serde_json::from_slice(&ran.stdout).with_context(|| said(&ran))?;
-        let failures = tally["failures"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let first = failures.iter().find(|failure| failure["kind"] == "rejected").unwrap_or(&Value::Null);
-        ensure!(found == Verdict::Rejected || tally["accepted"] != 0, "{} has no run that was decided", self.name());
+        let Expectation { settings, verdict, within, schedule } = expectation;
+        let Tally { found, runs, accepted, operations, first } =
+            self.fuzz(settings, *schedule, &["--time", within], command)?;
+        ensure!(found != Verdict::Accepted || accepted != 0, "{} has no run that was decided", self.name());
         println!(
             "{}",
             row([
                 &self.name(),
                 &settings.display().to_string(),
                 found.word(),
-                &match found {
-                    Verdict::Accepted => tally["accepted"].to_string(),
-                    Verdict::Rejected => tally["runs"].to_string(),
-                },
-                &tally["operations"].to_string(),
-                &first["first_after_seconds"].as_f64().map_or_else(String::new, |seconds| format!("{seconds:.2} s")),
+                &if found == Verdict::Accepted { accepted } else { runs }.to_string(),
+                &operations.to_string(),
+                &first.as_ref().map_or_else(String::new, |first| format!("{:.2} s", first.after)),
             ])
         );
         let wrong = || {
-            let why = first["cause"].as_str().unwrap_or("nothing was found");
+            let why = first.as_ref().map_or("nothing was found", |first| &first.cause);
             let (name, settings) = (self.name(), settings.display());
             format!("{name} with {settings} is {}, and {} was expected: {why}", found.word(), verdict.word())
         };
         Ok((found != *verdict).then(wrong))
+    }
+
+    /// Runs the harness again and again, with these arguments besides, until something is found or time is up.
+    fn fuzz(&self, settings: &Path, schedule: Option<Schedule>, arguments: &[&str], command: &Path) -> Result<Tally> {
+        let mut fuzz = Command::new(command);
+        fuzz.arg("fuzz").arg(&self.directory).arg("--settings").arg(self.directory.join(settings));
+        fuzz.args(["--profile", "ci", "--format", "json", "--progress", "none"]).args(arguments);
+        fuzz.args(schedule.map(|schedule| ["--schedule", schedule.word()]).iter().flatten());
+        let ran = fuzz.output().with_context(|| format!("cannot run {}", command.display()))?;
+        let found = match ran.status.code() {
+            Some(0) => Verdict::Accepted,
+            Some(1) => Verdict::Rejected,
+            // Some check took too long. What counts is that none was rejected, and the row says how many were accepted.
+            Some(3) => Verdict::Accepted,
+            Some(5) => Verdict::Crashed,
+            _ => bail!("{} with {}: {}\n{}", self.name(), settings.display(), ran.status, said(&ran)),
+        };
+        let tally: Value = serde_json::from_slice(&ran.stdout).with_context(|| said(&ran))?;
+        Tally::read(&tally, found).with_context(|| format!("{} with {}: {tally:#}", self.name(), settings.display()))
+    }
+}
+
+/// What came of many runs of one harness.
+#[derive(Debug)]
+struct Tally {
+    found: Verdict,
+    /// Those that were checked, the one that ended it included.
+    runs: u64,
+    accepted: u64,
+    operations: u64,
+    /// What ended it; none if everything was accepted.
+    first: Option<First>,
+}
+
+/// The first run that was rejected or crashed.
+#[derive(Debug)]
+struct First {
+    /// In seconds.
+    after: f64,
+    cause: String,
+}
+
+impl Tally {
+    /// `None` if it is not what `omnilink fuzz` prints, or the harness did not end, which is not what a study is about.
+    fn read(tally: &Value, found: Verdict) -> Option<Tally> {
+        let is_first = |failure: &&Value| failure["kind"] == found.word();
+        let first = tally["failures"].as_array()?.iter().find(is_first);
+        let first = first.and_then(|failure| {
+            let after = failure["first_after_seconds"].as_f64()?;
+            Some(First { after, cause: failure["cause"].as_str()?.to_owned() })
+        });
+        (first.is_some() == (found != Verdict::Accepted)).then_some(())?;
+        let count = |name: &str| tally[name].as_u64();
+        let (runs, accepted, operations) = (count("runs")?, count("accepted")?, count("operations")?);
+        Some(Tally { found, runs, accepted, operations, first })
     }
 }
 
@@ -154,6 +219,19 @@ impl Verdict {
         match self {
             Verdict::Accepted => "accepted",
             Verdict::Rejected => "rejected",
+            Verdict::Crashed => "crashed",
+        }
+    }
+}
+
+impl Schedule {
+    /// As the command line has it.
+    fn word(self) -> &'static str {
+        match self {
+            Schedule::Free => "free",
+            Schedule::Random => "random",
+            Schedule::Pct => "pct",
+            Schedule::Pos => "pos",
         }
     }
 }
@@ -192,6 +270,17 @@ mod tests {
                 assert!(settings["profile"].get("ci").is_some(), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_harness_that_does_not_end_has_no_verdict() {
+        let check = |kind: &str| {
+            let failure = serde_json::json!({ "kind": kind, "cause": "", "first_after_seconds": 0.5 });
+            let tally = serde_json::json!({ "runs": 3, "accepted": 2, "operations": 40, "failures": [failure] });
+            Tally::read(&tally, Verdict::Crashed).map(|tally| tally.runs)
+        };
+        assert_eq!(check("crashed"), Some(3));
+        assert_eq!(check("stuck"), None);
     }
 
     #[test]
