@@ -107,6 +107,8 @@ struct Shared {
     skipped: Cell<u64>,
     /// How often those who spin have looked again without a change.
     rounds: Cell<u32>,
+    /// Whether they have since time passed, or something came from outside.
+    have_looked: Cell<bool>,
     /// A thread that is about to end for real. Whoever runs next waits for that, because it still gives memory back.
     ending: Cell<Option<usize>>,
     is_plain: Cell<bool>,
@@ -123,6 +125,7 @@ static SHARED: Shared = Shared {
     used: Cell::new(0),
     skipped: Cell::new(0),
     rounds: Cell::new(0),
+    have_looked: Cell::new(false),
     ending: Cell::new(None),
     is_plain: Cell::new(false),
     is_weak: Cell::new(false),
@@ -131,8 +134,9 @@ static SHARED: Shared = Shared {
 /// Whether there is control. Set before there is a second thread, and taken back in a child that the program forks.
 static IS_CONTROLLED: AtomicBool = AtomicBool::new(false);
 
-/// After so many rounds in which those who spin looked again and nothing changed, nothing ever will.
-const ROUNDS: u32 = 40;
+/// After so many rounds in which those who spin looked again and nothing changed, nothing ever will. Many, because a loop
+/// that counts in a register looks the same from outside.
+const ROUNDS: u32 = 10_000;
 
 /// How long a step takes, in nanoseconds of the time that the program sees.
 const STEP_TIME: u64 = 100;
@@ -241,6 +245,7 @@ pub(crate) fn begin() {
     SHARED.current.set(0);
     SHARED.skipped.set(0);
     SHARED.rounds.set(0);
+    SHARED.have_looked.set(false);
     SHARED.is_plain.set(settings.flags & Settings::PLAIN != 0);
     SHARED.is_weak.set(settings.flags & Settings::WEAK != 0);
     ME.set(0);
@@ -285,7 +290,12 @@ pub(crate) fn blocking(step: Step, ready: &dyn Fn() -> bool) {
 
 /// The same, but not for longer than until a moment. False if that came first.
 pub(crate) fn timed(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bool {
-    announce(step, Some(ready), deadline, false)
+    if deadline > now() {
+        return announce(step, Some(ready), deadline, false);
+    }
+    // Who does not wait at all only tries.
+    visible(Step { kind: Kind::from_number(step.kind).map_or(step.kind, |kind| kind.tried() as u8), ..step });
+    ready()
 }
 
 /// The same for something that may come from outside of this process.
@@ -296,7 +306,7 @@ pub(crate) fn outside(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bo
 /// Lets all others that can go on make a step first.
 pub(crate) fn yielding(step: Step) {
     let me = me();
-    slot(me).lets_go_first.set(!(1 << me));
+    slot(me).lets_go_first.set(ready() & !(1 << me));
     decider().yielded(me);
     visible(step);
 }
@@ -342,6 +352,7 @@ pub(crate) fn create() -> usize {
     let slot = slot(thread);
     slot.gate.store(0, Ordering::Relaxed);
     slot.standing.set(Standing::Alive);
+    slot.lets_go_first.set(0);
     slot.is_joined.set(false);
     slot.is_detached.set(false);
     slot.spin().clear();
@@ -374,6 +385,7 @@ pub(crate) fn leave() {
     slot.standing.set(Standing::Ended);
     slot.is_joined.set(slot.is_detached.get());
     SHARED.ending.set(Some(me));
+    wrote(thread_object(me as u8), true);
     let was_last = is_alone();
     ME.set(usize::MAX);
     // If nobody is left, the C library ends the process.
@@ -391,8 +403,7 @@ pub(crate) fn wrote(address: u64, has_changed: bool) {
     for thread in threads() {
         let slot = slot(thread);
         if slot.standing.get() == Standing::Spinning && slot.spin().watches(address) {
-            slot.standing.set(Standing::Alive);
-            slot.spin().clear();
+            look_up(slot);
         }
     }
 }
@@ -409,7 +420,15 @@ pub(crate) fn only_looked(place: u64, address: u64, value: u64) {
 /// This thread has done something that others may see.
 #[inline]
 pub(crate) fn acted() {
-    slot(me()).spin().clear();
+    look_up(slot(me()));
+}
+
+/// This thread does not spin, or should look again.
+fn look_up(slot: &Slot) {
+    if slot.standing.get() == Standing::Spinning {
+        slot.standing.set(Standing::Alive);
+    }
+    slot.spin().clear();
 }
 
 fn prepare(thread: usize, step: Step, ready: Option<Ready>, deadline: u64) {
@@ -431,6 +450,15 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     // SAFETY: only the lifetime changes. It is asked only while this thread is in this function, and then forgotten.
     let ready: Option<Ready> =
         ready.map(|ready| unsafe { std::mem::transmute::<*const (dyn Fn() -> bool + '_), Ready>(ready) });
+    let slot_of_me = slot(me);
+    let goes_on_looking = matches!(step.kind(), Some(Kind::Yield | Kind::Sleep));
+    if slot_of_me.standing.get() == Standing::Spinning
+        && !goes_on_looking
+        && !slot_of_me.spin().knows(step.place, step.address)
+    {
+        // It has left the loop.
+        look_up(slot_of_me);
+    }
     prepare(me, step, ready, deadline);
     slot(me).is_outside.set(is_outside);
     let next = next();
@@ -452,24 +480,30 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
 fn next() -> usize {
     let previous = SHARED.current.get();
     CHANNEL.seal_step();
-    let (enabled, is_timeout) = enabled();
+    let Offer { enabled, ready, is_timeout } = offer();
     let outcome = CHANNEL.outcome();
     if outcome.steps >= CHANNEL.settings().limit {
         stop(End::Livelock);
     }
-    let chosen = decider().thread(enabled, previous, outcome.steps + 1, |index| CHANNEL.to_follow(index));
+    let chosen = decider().thread(enabled, ready, previous, outcome.steps + 1, |index| CHANNEL.to_follow(index));
     let chosen = chosen.unwrap_or_else(|end| stop(end));
     CHANNEL.add_decision(Decision::thread(chosen as u8));
     let slot = slot(chosen);
     slot.is_timed_out.set(is_timeout);
+    if slot.standing.get() == Standing::Spinning {
+        // It was let through, and goes on for a while.
+        look_up(slot);
+    }
     let mut step = slot.pending.get();
     step.enabled = enabled;
     step.flags = if enabled & (1 << previous) == 0 { Step::FREE } else { 0 };
     step.flags |= if is_timeout { Step::TIMED_OUT } else { 0 };
+    step.flags |= if ready & !enabled != 0 { Step::HELD_BACK } else { 0 };
     CHANNEL.add_step(step);
     for other in threads() {
         let slot = &SHARED.slots[other];
-        slot.lets_go_first.set(slot.lets_go_first.get() & !(1 << chosen));
+        let first = if other == chosen { 0 } else { slot.lets_go_first.get() & !(1 << chosen) };
+        slot.lets_go_first.set(first);
     }
     let others = threads().filter(|&thread| thread != chosen && SHARED.slots[thread].is_alive());
     let others = others.fold(0, |set, thread| set | 1 << thread);
@@ -478,33 +512,61 @@ fn next() -> usize {
     chosen
 }
 
-/// Who can make a step, and whether that is because time passed. If it is nobody, the execution ends here.
-fn enabled() -> (u64, bool) {
+/// Who may make the next step.
+struct Offer {
+    /// Who is offered.
+    enabled: u64,
+    /// Who could: some may be held back, to be fair.
+    ready: u64,
+    /// It is because time passed.
+    is_timeout: bool,
+}
+
+/// All threads whose step is possible.
+fn ready() -> u64 {
+    threads().filter(|&thread| slot(thread).is_ready()).fold(0, |set, thread| set | 1 << thread)
+}
+
+/// Who may make the next step. If it is nobody, the execution ends here.
+fn offer() -> Offer {
     loop {
         let alive = || threads().filter(|&thread| slot(thread).is_alive());
-        let ready = alive().filter(|&thread| slot(thread).is_ready()).fold(0, |set, thread| set | 1 << thread);
+        let ready = ready();
         let spinning = each(ready).filter(|&thread| slot(thread).standing.get() == Standing::Spinning);
         let spinning = spinning.fold(0, |set, thread| set | 1 << thread);
-        let active = ready & !spinning;
+        let mut active = ready & !spinning;
         if active != 0 {
+            // A loop that counts how often it looked must be able to give up while others could go on.
+            if spinning != 0 && decider().lets_spin() {
+                active = ready;
+            }
             let fair = each(active).filter(|&thread| slot(thread).lets_go_first.get() & active == 0);
             let fair: u64 = fair.fold(0, |set, thread| set | 1 << thread);
             // If each waits for another one to go first, nobody has to.
-            return (if fair == 0 { active } else { fair }, false);
+            return Offer { enabled: if fair == 0 { active } else { fair }, ready, is_timeout: false };
+        }
+        // Before time passes, those who spin look once more.
+        if spinning != 0 && !SHARED.have_looked.replace(true) {
+            each(spinning).for_each(|thread| look_up(slot(thread)));
+            continue;
         }
         let is_outside = alive().any(|thread| slot(thread).is_outside.get());
         if is_outside && interpose::outside::pause() {
             CHANNEL.outcome().flags |= Outcome::WAITED_OUTSIDE;
+            SHARED.have_looked.set(false);
             continue;
         }
         let first = alive().map(|thread| slot(thread).deadline.get()).min().unwrap_or(u64::MAX);
         if first != u64::MAX {
             let now = now();
             SHARED.skipped.set(SHARED.skipped.get() + first.saturating_sub(now));
+            SHARED.have_looked.set(false);
             let due = alive().filter(|&thread| slot(thread).deadline.get() == first);
-            return (due.fold(0, |set, thread| set | 1 << thread), true);
+            let due = due.fold(0, |set, thread| set | 1 << thread);
+            return Offer { enabled: due, ready: due, is_timeout: true };
         }
         if is_outside {
+            SHARED.have_looked.set(false);
             continue;
         }
         if spinning == 0 {
@@ -514,10 +576,7 @@ fn enabled() -> (u64, bool) {
         if SHARED.rounds.get() > ROUNDS {
             stop(End::Livelock);
         }
-        for thread in each(spinning) {
-            slot(thread).standing.set(Standing::Alive);
-            slot(thread).spin().clear();
-        }
+        each(spinning).for_each(|thread| look_up(slot(thread)));
     }
 }
 
@@ -546,7 +605,7 @@ pub(crate) fn write_down_pending() {
     for thread in threads() {
         let (slot, pending) = (slot(thread), CHANNEL.pending(thread));
         pending.step = slot.pending.get();
-        pending.step.enabled = u64::from(slot.is_alive() && slot.ready.get().is_none());
+        pending.step.enabled = u64::from(slot.is_ready());
         pending.standing = slot.standing.get() as u32;
     }
     let outcome = CHANNEL.outcome();

@@ -28,8 +28,13 @@ pub(crate) struct Decider {
 /// The most changes of priority.
 const CHANGES: usize = 16;
 
-/// Priorities above this were drawn; those below are of threads that were lowered.
+/// Priorities from this on were drawn. Those below are of threads that lost theirs at a change, each change with its own.
 const DRAWN: u64 = 1 << 32;
+/// Those below this are of threads that yielded.
+const YIELDED: u64 = DRAWN - CHANGES as u64;
+
+/// One in so many times a thread that spins is let through.
+const SPINS: u64 = 32;
 
 impl Decider {
     pub(crate) const fn new() -> Decider {
@@ -40,7 +45,7 @@ impl Decider {
             follow: 0,
             is_strict: false,
             priorities: [0; THREADS],
-            lowest: DRAWN,
+            lowest: YIELDED,
             changes: [0; CHANGES],
             asleep: 0,
         }
@@ -83,15 +88,23 @@ impl Decider {
         }
     }
 
+    /// Whether a thread that spins may go on though others can.
+    pub(crate) fn lets_spin(&mut self) -> bool {
+        let is_following = self.followed < self.follow;
+        !self.is(Policy::Steady) && !is_following && self.random.below(SPINS) == 0
+    }
+
     fn lower(&mut self, thread: usize) {
         self.lowest -= 1;
         self.priorities[thread] = self.lowest;
     }
 
-    /// Chooses one of the threads in `enabled`, of which there is at least one. `follow` gives decisions to be followed.
+    /// Chooses one of the threads in `enabled`, of which there is at least one; some of `ready` may be missing in it.
+    /// `follow` gives decisions to be followed.
     pub(crate) fn thread(
         &mut self,
         enabled: u64,
+        ready: u64,
         previous: usize,
         number: u64,
         follow: impl Fn(u64) -> Option<Decision>,
@@ -100,7 +113,8 @@ impl Decider {
             let wish = follow(self.followed).filter(|wish| wish.choice() == Some(Choice::Thread));
             self.followed += 1;
             match wish {
-                Some(wish) if enabled & (1 << wish.chosen) != 0 => return Ok(usize::from(wish.chosen)),
+                // Who was held back then may have been let through.
+                Some(wish) if ready & (1 << wish.chosen) != 0 => return Ok(usize::from(wish.chosen)),
                 _ if self.is_strict => return Err(End::Diverged),
                 _ => {}
             }
@@ -117,8 +131,10 @@ impl Decider {
             return Ok(if is_possible { previous } else { awake.trailing_zeros() as usize });
         }
         let mut best = self.best(awake);
-        if self.is(Policy::Pct) && self.changes.contains(&number) {
-            self.lower(best);
+        if let Some(change) = self.changes.iter().position(|&change| change == number).filter(|_| self.is(Policy::Pct))
+        {
+            // Which of two threads that lost their priority comes first does not depend on which lost it first.
+            self.priorities[best] = YIELDED + change as u64;
             best = self.best(awake);
         }
         Ok(best)

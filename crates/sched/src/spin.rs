@@ -6,8 +6,8 @@
 //! is not chosen before somebody writes to one of the addresses that it read; or before nobody else can go on, because it
 //! may have been no loop at all. An update that leaves the value as it was, and an attempt to lock that fails, are reads.
 //!
-//! What this costs: a thread that reads the same value [`OFTEN`] times for another reason is delayed, and an exploration
-//! then leaves out that it goes on before the others write.
+//! What this costs: a thread that reads the same value [`OFTEN`] times for another reason is delayed. Random policies let
+//! one that spins go on now and then all the same. An exploration does not, and says that it is not complete.
 
 /// After so many times it is taken as waiting.
 const OFTEN: u8 = 6;
@@ -63,6 +63,11 @@ impl Spin {
                 false
             }
         }
+    }
+
+    /// Whether it has read this here.
+    pub(crate) fn knows(&self, place: u64, address: u64) -> bool {
+        self.reads[..self.count].iter().any(|read| (read.place, read.address) == (place, address))
     }
 
     /// Whether it waits for what stands at this address.

@@ -15,7 +15,6 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 use schedule::channel::{ANSWERS, End, Mode, ORDERS, Outcome, Settings, VARIABLE};
-use schedule::{Kind, thread_object};
 
 use crate::channel::CHANNEL;
 use crate::real::Main;
@@ -221,10 +220,7 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
         }
     }
     let code = main(count, arguments, variables);
-    if baton::is_controlled() && !baton::is_alone() {
-        // The process ends now, and others could have gone on before: that is a choice.
-        baton::visible(interpose::step(Kind::Exit, thread_object(0)));
-    }
+    interpose::exit::announce();
     code
 }
 

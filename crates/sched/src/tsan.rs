@@ -478,24 +478,31 @@ extern "C" fn vptr_update(address: u64, _value: u64, place: u64) {
     access(Kind::Write, address, 8, place);
 }
 
-/// What is announced, and then done by the C library.
-macro_rules! blocks {
-    ($($name:ident($from:ident: $type:ty) => $function:path;)*) => {
-        $(
-            #[cfg_attr(not(test), unsafe(no_mangle))]
-            unsafe extern "C" fn $name(to: *mut c_void, $from: $type, size: usize) -> *mut c_void {
-                access(Kind::Write, to as u64, size, 0);
-                // SAFETY: as the caller promised.
-                unsafe { $function(to, $from, size) }
-            }
-        )*
-    };
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn __tsan_memcpy(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+    copied(to, from, size);
+    // SAFETY: as the caller promised.
+    unsafe { libc::memcpy(to, from, size) }
 }
 
-blocks! {
-    __tsan_memcpy(from: *const c_void) => libc::memcpy;
-    __tsan_memmove(from: *const c_void) => libc::memmove;
-    __tsan_memset(value: c_int) => libc::memset;
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn __tsan_memmove(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+    copied(to, from, size);
+    // SAFETY: as the caller promised.
+    unsafe { libc::memmove(to, from, size) }
+}
+
+/// Announces that a block is about to be copied.
+fn copied(to: *mut c_void, from: *const c_void, size: usize) {
+    access(Kind::Read, from as u64, size, 0);
+    access(Kind::Write, to as u64, size, 0);
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn __tsan_memset(to: *mut c_void, value: c_int, size: usize) -> *mut c_void {
+    access(Kind::Write, to as u64, size, 0);
+    // SAFETY: as the caller promised.
+    unsafe { libc::memset(to, value, size) }
 }
 
 /// Functions that tell what we need not know.

@@ -21,7 +21,7 @@ pub struct Step {
     pub kind: u8,
     /// A [`MemoryOrder`].
     pub order: u8,
-    /// How many bytes it is about.
+    /// How many bytes it is about; 255 stands for so many and more.
     pub size: u8,
     /// Whose step it is.
     pub thread: u8,
@@ -37,6 +37,8 @@ impl Step {
     pub const FREE: u32 = 2;
     /// It happened because time passed.
     pub const TIMED_OUT: u32 = 4;
+    /// Some thread could have made its step and was not offered, to be fair: it yielded, or it spins.
+    pub const HELD_BACK: u32 = 8;
 
     /// What it is, if the number is known.
     pub fn kind(&self) -> Option<Kind> {
@@ -122,6 +124,8 @@ kinds! {
     Call "calls",
     /// A recorded operation returns. About nothing.
     Return "returns",
+    /// A thread is joined if it has ended. About that thread.
+    TryJoin "tries to join",
     /// All threads of a harness begin together. About the gate.
     Gate "waits at the gate",
 }
@@ -135,6 +139,17 @@ impl Kind {
     /// What a thread does, as a verb.
     pub fn word(self) -> &'static str {
         Kind::ALL[self as usize].1
+    }
+
+    /// What a thread does that does not wait for what it wants.
+    pub fn tried(self) -> Kind {
+        match self {
+            Kind::Lock => Kind::TryLock,
+            Kind::Share => Kind::TryShare,
+            Kind::Take => Kind::TryTake,
+            Kind::Join => Kind::TryJoin,
+            other => other,
+        }
     }
 
     /// It cannot change what it is about, so two of these may change places.
@@ -216,7 +231,9 @@ pub fn may_be_enabled_together(a: &Step, b: &Step) -> bool {
 
 /// Whether they are about some of the same bytes.
 fn meet(a: &Step, b: &Step) -> bool {
-    let end = |step: &Step| step.address.saturating_add(u64::from(step.size.max(1)));
+    // The largest size stands for all that are larger.
+    let length = |step: &Step| if step.size == u8::MAX { 1 << 32 } else { u64::from(step.size.max(1)) };
+    let end = |step: &Step| step.address.saturating_add(length(step));
     a.address != 0 && b.address != 0 && a.address < end(b) && b.address < end(a)
 }
 

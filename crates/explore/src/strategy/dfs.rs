@@ -20,7 +20,7 @@
 
 use schedule::{Choice, Decision, Step};
 
-use super::{Strategy, Tally, exploring, follows, is_whole, members};
+use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, members};
 use crate::{Execution, Order};
 
 /// Explores depth first, bound by bound.
@@ -38,6 +38,7 @@ pub struct Dfs {
     tally: Tally,
     /// Something costs more than the last bound, or is not known.
     left_out: bool,
+    held_back: bool,
 }
 
 /// What else could have been decided in an execution.
@@ -61,6 +62,7 @@ impl Dfs {
             per_bound: vec![0],
             tally: Tally::default(),
             left_out: false,
+            held_back: false,
         }
     }
 
@@ -104,6 +106,7 @@ impl Strategy for Dfs {
     fn learn(&mut self, execution: &Execution) {
         let Some(asked) = self.asked.take() else { return };
         self.tally.count(&execution.ended);
+        self.held_back |= is_held_back(execution);
         *self.per_bound.last_mut().expect("there is always a bound") += 1;
         self.left_out |= !is_whole(execution, asked.limit);
         let Some((free, paid)) = alternatives(&asked.follow, execution) else {
@@ -127,8 +130,13 @@ impl Strategy for Dfs {
         &self.tally
     }
 
+    fn held_back(&self) -> bool {
+        self.held_back
+    }
+
     fn is_complete(&self) -> bool {
-        self.asked.is_none() && self.now.is_empty() && self.later.is_empty() && !self.left_out
+        let is_over = self.asked.is_none() && self.now.is_empty() && self.later.is_empty();
+        is_over && !self.left_out && !self.held_back
     }
 }
 

@@ -42,7 +42,7 @@
 use schedule::channel::{Pending, Standing};
 use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together};
 
-use super::{Strategy, Tally, exploring, follows, is_whole, members};
+use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, members};
 use crate::{Ending, Execution, Order};
 
 /// Explores up to the order of independent steps.
@@ -124,11 +124,6 @@ impl Dpor {
         }
     }
 
-    /// Whether a thread that had yielded was held back to be fair, so that the exploration cannot be complete.
-    pub fn held_back(&self) -> bool {
-        self.held_back
-    }
-
     /// Turns the path to the next branch, deepest first. False if there is none.
     fn turn(&mut self) -> bool {
         while let Some(node) = self.path.last_mut() {
@@ -168,7 +163,6 @@ impl Dpor {
             } else {
                 let asleep = self.path.last().map_or(0, Node::asleep_after);
                 let upcoming = std::mem::take(&mut upcoming[place - known]);
-                self.held_back |= self.path.last().is_some_and(|node| node.is_held_back(&step, &upcoming));
                 self.path.push(Node::new(step, choices, upcoming, asleep));
             }
         }
@@ -304,6 +298,7 @@ impl Strategy for Dpor {
     fn learn(&mut self, execution: &Execution) {
         let Some(asked) = self.asked.take() else { return };
         self.tally.count(&execution.ended);
+        self.held_back |= is_held_back(execution);
         self.left_out |= !is_whole(execution, asked.limit);
         let known = self.path.len().saturating_sub(1);
         if execution.ended != Ending::Diverged && self.extend(&asked, execution) {
@@ -319,6 +314,10 @@ impl Strategy for Dpor {
 
     fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    fn held_back(&self) -> bool {
+        self.held_back
     }
 
     fn is_complete(&self) -> bool {
@@ -367,12 +366,6 @@ impl Node {
         let unknown = Step { kind: u8::MAX, ..Step::default() };
         // Whether time passed is said about the moment when it was made.
         Step { thread, flags: self.step.flags & Step::TIMED_OUT, ..known.unwrap_or(unknown) }
-    }
-
-    /// Whether the thread has yielded, and is not offered for the next step though it has something to do.
-    fn is_held_back(&self, next: &Step, upcoming: &[Option<Step>]) -> bool {
-        let has_more = upcoming.get(usize::from(self.step.thread)).is_some_and(Option::is_some);
-        self.step.kind() == Some(Kind::Yield) && next.enabled & self.step.threads() == 0 && has_more
     }
 
     /// Who sleeps once the step was made.

@@ -15,8 +15,8 @@
 mod dfs;
 mod dpor;
 
-use schedule::Decision;
 use schedule::channel::Policy;
+use schedule::{Decision, Step};
 
 use crate::{Ending, Execution, Order};
 
@@ -34,6 +34,11 @@ pub trait Strategy {
 
     /// What has been executed so far.
     fn tally(&self) -> &Tally;
+
+    /// Whether a thread that could have gone on was not offered, to be fair: then an exploration cannot be complete.
+    fn held_back(&self) -> bool {
+        false
+    }
 
     /// Whether nothing is left that could be executed and has not been, up to what the strategy takes for the same.
     fn is_complete(&self) -> bool;
@@ -124,6 +129,11 @@ fn is_whole(execution: &Execution, limit: u64) -> bool {
     }
 }
 
+/// Whether some thread could have made a step and was not offered.
+fn is_held_back(execution: &Execution) -> bool {
+    execution.steps.iter().any(|step| step.has(Step::HELD_BACK))
+}
+
 /// Whether these decisions begin with those that were to be followed.
 fn follows(follow: &[Decision], decisions: &[Decision]) -> bool {
     let same = |(a, b): (&Decision, &Decision)| (a.choice, a.chosen) == (b.choice, b.chosen);
@@ -137,7 +147,6 @@ fn members(set: u64) -> impl Iterator<Item = u8> {
 
 #[cfg(test)]
 mod tests {
-    use schedule::Step;
 
     use super::*;
 

@@ -217,6 +217,10 @@ impl<'a> Machine<'a> {
         if !self.can_go_on(number) {
             step.flags |= Step::TIMED_OUT;
         }
+        let is_held_back = |thread: usize| self.can_go_on(thread) && step.enabled >> thread & 1 == 0;
+        if (0..self.threads.len()).any(is_held_back) {
+            step.flags |= Step::HELD_BACK;
+        }
         let op = self.program.threads[number][self.threads[number].next];
         let mut stays = false;
         match op {

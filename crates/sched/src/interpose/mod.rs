@@ -6,6 +6,7 @@
 
 mod c11;
 mod condvar;
+pub(crate) mod exit;
 mod futex;
 pub(crate) mod gate;
 mod mutex;

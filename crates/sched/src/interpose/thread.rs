@@ -189,7 +189,7 @@ unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *
     };
     let slot = baton::slot(thread);
     let object = thread_object(thread as u8);
-    baton::visible(step(Kind::Join, object));
+    baton::visible(step(Kind::TryJoin, object));
     if slot.standing.get() != Standing::Ended {
         baton::made(0, false);
         baton::only_looked(0, object, 0);
