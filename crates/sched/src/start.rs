@@ -78,6 +78,7 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
     // SAFETY: our function is called with each object that is loaded, the program first.
     unsafe { libc::dl_iterate_phdr(Some(note_base), std::ptr::null_mut()) };
     interpose::thread::prepare();
+    stack::prepare();
     IS_ASKED.store(true, Ordering::Relaxed);
     // What is initialized before `main` runs under control too, so that locks are known.
     baton::begin();
@@ -230,6 +231,8 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
 
 /// Forks for every order. Returns in the child.
 fn serve() {
+    // Whoever ignores the end of its children cannot wait for it, so what the program has set is set in children only.
+    let programs = interpose::signal::let_children_be_waited_for();
     loop {
         read_order();
         IS_SERVING.store(true, Ordering::Relaxed);
@@ -237,12 +240,20 @@ fn serve() {
         let child = baton::inside(|| unsafe { libc::fork() });
         IS_SERVING.store(false, Ordering::Relaxed);
         match child {
-            0 => return obey(),
+            0 => {
+                interpose::signal::restore(libc::SIGCHLD, &programs);
+                return obey();
+            }
             -1 => fail(&["it cannot fork: ", &std::io::Error::last_os_error().to_string()]),
             _ => {
                 let mut status = 0;
                 // SAFETY: it is our child.
-                while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {}
+                while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
+                    let error = std::io::Error::last_os_error();
+                    if error.raw_os_error() != Some(libc::EINTR) {
+                        fail(&["the end of an execution cannot be waited for: ", &error.to_string()]);
+                    }
+                }
                 let outcome = CHANNEL.outcome();
                 outcome.status = status as u32;
                 outcome.flags &= !Outcome::BATCH;
@@ -313,8 +324,7 @@ fn read_exact(file: c_int, mut into: &mut [u8]) {
 }
 
 fn answer() {
-    // SAFETY: one byte. If the driver is gone, nobody wants it.
-    unsafe { libc::write(ANSWERS_OUT.load(Ordering::Relaxed), b"!".as_ptr().cast(), 1) };
+    stack::write(ANSWERS_OUT.load(Ordering::Relaxed), b"!");
 }
 
 /// Whether a batch goes on. If an execution is complete, this answers for it and waits for the next order.
@@ -353,7 +363,8 @@ pub(crate) fn crashed(signal: c_int) {
 static FINALIZE: extern "C" fn() = finalize;
 
 extern "C" fn finalize() {
-    if baton::is_controlled() {
+    // If `main` has called `pthread_exit`, the process is ended by whoever was last, when it is no thread of ours any more.
+    if baton::is_controlled() || baton::is_under_control() && baton::is_alone() {
         baton::finish();
     }
 }

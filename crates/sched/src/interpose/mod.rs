@@ -60,6 +60,7 @@ pub(crate) fn begin(settings: &Settings) {
     random::begin(settings);
     rwlock::begin();
     signal::begin();
+    thread::begin();
     time::begin();
     waiters::begin();
 }

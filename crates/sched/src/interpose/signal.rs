@@ -18,7 +18,7 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use libc::{pid_t, pthread_t, sighandler_t, siginfo_t, sigset_t, timespec};
 use schedule::channel::Outcome;
@@ -405,6 +405,22 @@ unsafe extern "C-unwind" fn sigwait(set: *const sigset_t, signal: *mut c_int) ->
     }
 }
 
+/// Sets what the kernel does when a child ends to what it does by itself. What was set before.
+pub(crate) fn let_children_be_waited_for() -> libc::sigaction {
+    // SAFETY: zeros are an action, the one that the kernel has by itself.
+    unsafe {
+        let (new, mut old): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+        real::sigaction(libc::SIGCHLD, &raw const new, &raw mut old);
+        old
+    }
+}
+
+/// Sets what was set before.
+pub(crate) fn restore(signal: c_int, action: &libc::sigaction) {
+    // SAFETY: it was in force before.
+    unsafe { real::sigaction(signal, action, std::ptr::null_mut()) };
+}
+
 /// Has it written down where a thread was when it crashed.
 pub(crate) fn catch_crashes() {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT] {
@@ -418,8 +434,31 @@ pub(crate) fn catch_crashes() {
     }
 }
 
+/// The signal that a thread crashed by.
+static CRASH: AtomicI32 = AtomicI32::new(0);
+/// How long it may take to write down where a thread crashed, in seconds. What it crashed by may have broken anything.
+const PATIENCE: i64 = 2;
+
 extern "C" fn crashed(signal: c_int) {
+    CRASH.store(signal, Ordering::Relaxed);
+    // SAFETY: an action that ends the process after a while, whatever this thread does; nobody waits for the program's
+    // own alarms any more.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = give_up as *const () as usize;
+        real::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());
+        let mut alarm: sigset_t = std::mem::zeroed();
+        libc::sigaddset(&raw mut alarm, libc::SIGALRM);
+        real::pthread_sigmask(libc::SIG_UNBLOCK, &raw const alarm, std::ptr::null_mut());
+        real::syscall(libc::SYS_alarm, PATIENCE, 0, 0, 0, 0, 0);
+    }
     crate::start::crashed(signal);
     // SAFETY: what the signal does by itself happens when this returns.
     unsafe { real::raise(signal) };
+}
+
+/// Ends the process by the signal that a thread crashed by: what was written down until now is enough.
+extern "C" fn give_up(_: c_int) {
+    // SAFETY: the kernel does what it does by itself, because it has called our function once.
+    unsafe { real::raise(CRASH.load(Ordering::Relaxed)) };
 }

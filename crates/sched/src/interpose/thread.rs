@@ -44,7 +44,14 @@ pub(crate) fn prepare() {
     // SAFETY: a key, and a function to be called with what a thread has set.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
         KEY.store(key + 1, Ordering::Relaxed);
+        // The first thread ends like any other if `main` calls `pthread_exit`.
+        set_round(1);
     }
+}
+
+/// Begins anew: the thread that calls is the first.
+pub(super) fn begin() {
+    baton::slot(0).task.set(task());
 }
 
 fn set_round(round: usize) {
