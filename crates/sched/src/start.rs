@@ -303,8 +303,8 @@ fn set_environment() {
         let mut parts = line.splitn(2, |&byte| byte == b'=');
         let mut part = || CString::new(parts.next().unwrap_or_default()).unwrap_or_default();
         let (name, value) = (part(), part());
-        // SAFETY: strings that end with a zero; there is one thread.
-        unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
+        // SAFETY: strings that end with a zero; there is one thread. It asks the program's allocator for memory.
+        baton::inside(|| unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) });
     }
 }
 

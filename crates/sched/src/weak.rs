@@ -29,10 +29,10 @@ unsafe impl Sync for Shared {}
 
 static MEMORY: Shared = Shared(UnsafeCell::new(Memory::new()));
 
-/// Looks at it or changes it. The program's allocator may be what is interposed, hence inside.
+/// Looks at it or changes it.
 fn with<R>(what: impl FnOnce(&mut Memory) -> R) -> R {
     // SAFETY: one thread has the baton, and nothing of `Memory` comes back here.
-    baton::inside(|| what(unsafe { &mut *MEMORY.0.get() }))
+    what(unsafe { &mut *MEMORY.0.get() })
 }
 
 /// Begins an execution.

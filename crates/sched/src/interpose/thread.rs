@@ -130,6 +130,10 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
             libc::pthread_attr_setdetachstate(attributes.cast_mut(), libc::PTHREAD_CREATE_JOINABLE);
         }
     }
+    let slot = baton::slot(number);
+    // What the C library does now may be steps of this thread, if the program has an allocator with locks. The new one
+    // cannot be chosen before it is there.
+    slot.standing.set(Standing::Absent);
     let work = Work { routine, argument, thread: number, is_read: AtomicU32::new(0) };
     // SAFETY: the work lives until it was read, which is waited for.
     let answer = unsafe { real::pthread_create(thread, attributes, run, (&raw const work).cast_mut().cast()) };
@@ -137,13 +141,13 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
         // SAFETY: as above.
         unsafe { libc::pthread_attr_setdetachstate(attributes.cast_mut(), detached) };
     }
-    let slot = baton::slot(number);
     if answer != 0 {
         slot.standing.set(Standing::Ended);
         slot.is_joined.set(true);
         return answer;
     }
     baton::pass(&work.is_read);
+    slot.standing.set(Standing::Alive);
     // SAFETY: it was written when the thread was created.
     slot.handle.set(unsafe { thread.read() });
     slot.is_detached.set(detached == libc::PTHREAD_CREATE_DETACHED);
