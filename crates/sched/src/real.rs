@@ -93,6 +93,16 @@ functions! {
     fn sleep(time: u32) -> u32;
     fn sched_yield() -> c_int;
     fn gettid() -> libc::pid_t;
+    fn tgkill(process: libc::pid_t, thread: libc::pid_t, signal: c_int) -> c_int;
+    fn sched_getaffinity(thread: libc::pid_t, size: usize, set: *mut libc::cpu_set_t) -> c_int as c"GLIBC_2.3.4";
+    fn sched_setaffinity(thread: libc::pid_t, size: usize, set: *const libc::cpu_set_t) -> c_int as c"GLIBC_2.3.4";
+    fn sched_getscheduler(thread: libc::pid_t) -> c_int;
+    fn sched_setscheduler(thread: libc::pid_t, policy: c_int, parameters: *const libc::sched_param) -> c_int;
+    fn sched_getparam(thread: libc::pid_t, parameters: *mut libc::sched_param) -> c_int;
+    fn sched_setparam(thread: libc::pid_t, parameters: *const libc::sched_param) -> c_int;
+    fn sched_rr_get_interval(thread: libc::pid_t, interval: *mut timespec) -> c_int;
+    fn getpriority(which: u32, who: libc::id_t) -> c_int;
+    fn setpriority(which: u32, who: libc::id_t, priority: c_int) -> c_int;
     fn getrandom(buffer: *mut c_void, length: usize, flags: u32) -> isize;
     fn arc4random() -> u32;
     fn arc4random_buf(buffer: *mut c_void, length: usize);

@@ -9,6 +9,7 @@ mod condvar;
 mod futex;
 pub(crate) mod gate;
 mod mutex;
+mod number;
 mod once;
 pub(crate) mod outside;
 mod random;

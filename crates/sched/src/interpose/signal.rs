@@ -24,7 +24,7 @@ use libc::{pid_t, pthread_t, sighandler_t, siginfo_t, sigset_t, timespec};
 use schedule::channel::Outcome;
 use schedule::{Kind, THREADS, thread_object};
 
-use super::{errno_kept, fail, futex, step, thread, time};
+use super::{errno_kept, fail, number, step, thread, time};
 use crate::channel::CHANNEL;
 use crate::{baton, real};
 
@@ -266,17 +266,19 @@ unsafe extern "C-unwind" fn pthread_kill(handle: pthread_t, signal: c_int) -> c_
     send(target, signal).unwrap_or_else(|| unsafe { real::pthread_kill(handle, signal) })
 }
 
-/// The system call, by the numbers that the program knows. None if it is not for one of its threads.
-pub(super) fn tgkill(task: pid_t, signal: c_int) -> Option<c_int> {
-    send(futex::thread_of(task), signal)
+/// Sends to a thread by the number that the program knows. None if it is not one of its threads, or it does not handle it.
+pub(super) fn to_thread(thread: pid_t, signal: c_int) -> Option<c_int> {
+    send(number::thread_of(thread), signal)
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn kill(process: pid_t, signal: c_int) -> c_int {
-    let is_own = u32::try_from(process).is_ok_and(|process| process == std::process::id());
+pub(super) unsafe extern "C-unwind" fn kill(process: pid_t, signal: c_int) -> c_int {
+    // The kernel takes the number of a thread for its process.
+    let is_thread = baton::is_controlled() && number::thread_of(process).is_some();
+    let is_own = is_thread || u32::try_from(process).is_ok_and(|process| process == std::process::id());
     if !baton::is_controlled() || !is_own || action(signal).is_none() {
         // SAFETY: it takes numbers.
-        return unsafe { real::kill(process, signal) };
+        return unsafe { real::kill(number::task(process), signal) };
     }
     mark(&FOR_ALL, signal);
     deliver();
