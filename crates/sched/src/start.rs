@@ -177,6 +177,14 @@ extern "C" fn forked() {
 /// Whether this library itself forks.
 static IS_SERVING: AtomicBool = AtomicBool::new(false);
 
+/// Whether this process runs the program's `main`, and not what comes before.
+static IS_IN_MAIN: AtomicBool = AtomicBool::new(false);
+
+/// See [`IS_IN_MAIN`].
+pub(crate) fn is_in_main() -> bool {
+    IS_IN_MAIN.load(Ordering::Relaxed)
+}
+
 /// The program's own `main`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
@@ -221,6 +229,7 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
             }
         }
     }
+    IS_IN_MAIN.store(true, Ordering::Relaxed);
     let code = main(count, arguments, variables);
     if baton::is_controlled() && !baton::is_alone() {
         // The process ends now, and others could have gone on before: that is a choice.

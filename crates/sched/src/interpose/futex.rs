@@ -13,7 +13,7 @@ use libc::timespec;
 use schedule::Kind;
 
 use super::waiters::{self, ANY};
-use super::{fail, number, random, signal, time, word_step};
+use super::{fail, is_controlled, number, random, signal, time, word_step};
 use crate::{baton, real};
 
 /// The newer way to lock, which says by which clock.
@@ -29,7 +29,7 @@ unsafe extern "C-unwind" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
-    if baton::is_controlled() {
+    if number == libc::SYS_futex && is_controlled() || baton::is_controlled() {
         match number {
             libc::SYS_futex => {
                 let call = Call { word: a as u64, operation: b as c_int, value: c as u32, time: d, other: e as u64 };

@@ -26,6 +26,8 @@ use std::ffi::{c_int, c_long};
 use schedule::channel::Settings;
 use schedule::{Kind, Step};
 
+use crate::baton;
+
 /// A step about an object.
 pub(crate) fn step(kind: Kind, address: u64) -> Step {
     Step { kind: kind as u8, address, size: 8, ..Step::default() }
@@ -34,6 +36,17 @@ pub(crate) fn step(kind: Kind, address: u64) -> Step {
 /// A step about a word.
 fn word_step(kind: Kind, address: u64) -> Step {
     Step { size: 4, ..step(kind, address) }
+}
+
+/// As [`baton::is_controlled`], for what threads meet in. Ends the process, with a message, if a thread asks that we did not
+/// see begin, such as one that the C library creates for a timer: it would pass by locks that others have.
+#[inline]
+fn is_controlled() -> bool {
+    let is_controlled = baton::is_controlled();
+    if !is_controlled && baton::is_under_control() {
+        thread::refuse_if_unknown();
+    }
+    is_controlled
 }
 
 /// Says why a function of the C library failed, and returns what it returns then.

@@ -5,17 +5,19 @@
 //! of the heap, so the next thread to run waits until the kernel says that the one before is gone: memory is given out in
 //! the same order every time. All threads are joinable for real, also those that the program detaches.
 //!
-//! A program that cancels threads is given up, with a message.
+//! A program that cancels threads is given up, with a message; and so is one in which a thread that we did not see begin
+//! locks, wakes or waits.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
 use schedule::channel::Standing;
-use schedule::{Kind, thread_object};
+use schedule::{Kind, THREADS, thread_object};
 
 use super::time::deadline;
-use super::{errno_kept, signal, step};
+use super::{errno_kept, is_controlled, signal, step};
 use crate::real::Routine;
 use crate::stack::fail;
 use crate::{baton, real};
@@ -63,7 +65,25 @@ unsafe extern "C" fn ended(round: *mut c_void) {
     if (round as usize) < ROUNDS {
         set_round(round as usize + 1);
     } else if baton::is_controlled() {
+        HAS_LEFT.set(true);
         baton::leave();
+    }
+}
+
+thread_local! {
+    /// Whether this thread was one of ours. The C library still gives memory back in it.
+    static HAS_LEFT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends the process if this thread never was one of ours and the program has reached `main`. Not if it is in this library
+/// itself.
+#[cold]
+pub(super) fn refuse_if_unknown() {
+    if baton::me() >= THREADS && !HAS_LEFT.get() && crate::start::is_in_main() {
+        fail(&[
+            "a thread meets others that was not created with `pthread_create`, such as one of a timer ",
+            "(`SIGEV_THREAD`) or of `clone`",
+        ]);
     }
 }
 
@@ -112,7 +132,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     routine: Routine,
     argument: *mut c_void,
 ) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_create(thread, attributes, routine, argument) };
     }
@@ -164,7 +184,7 @@ pub(super) fn find(handle: pthread_t) -> Option<usize> {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_join(handle, result) };
     };
@@ -194,7 +214,7 @@ unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int 
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_tryjoin_np(handle, result) };
     };
@@ -217,7 +237,7 @@ unsafe extern "C-unwind" fn pthread_timedjoin_np(
     result: *mut *mut c_void,
     until: *const timespec,
 ) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_timedjoin_np(handle, result, until) };
     };
@@ -232,7 +252,7 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
     clock: clockid_t,
     until: *const timespec,
 ) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_clockjoin_np(handle, result, clock, until) };
     };
@@ -251,7 +271,7 @@ unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_detach(handle: pthread_t) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_detach(handle) };
     };
