@@ -168,6 +168,13 @@ functions! {
     fn read(descriptor: c_int, buffer: *mut c_void, length: usize) -> isize;
     fn readv(descriptor: c_int, parts: *const iovec, count: c_int) -> isize;
     fn write(descriptor: c_int, buffer: *const c_void, length: usize) -> isize;
+    fn writev(descriptor: c_int, parts: *const iovec, count: c_int) -> isize;
+    fn sendto(
+        descriptor: c_int, buffer: *const c_void, length: usize, flags: c_int, to: *const sockaddr, size: socklen_t,
+    ) -> isize;
+    fn sendmsg(descriptor: c_int, message: *const msghdr, flags: c_int) -> isize;
+    fn shutdown(descriptor: c_int, how: c_int) -> c_int;
+    fn close(descriptor: c_int) -> c_int;
     fn recv(descriptor: c_int, buffer: *mut c_void, length: usize, flags: c_int) -> isize;
     fn recvfrom(
         descriptor: c_int, buffer: *mut c_void, length: usize, flags: c_int, from: *mut sockaddr, size: *mut socklen_t,
