@@ -87,6 +87,8 @@ functions! {
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
     fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int;
     fn time(time: *mut libc::time_t) -> libc::time_t;
+    fn timespec_get(time: *mut timespec, base: c_int) -> c_int;
+    fn clock() -> libc::clock_t;
     fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int;
     fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int;
     fn usleep(time: useconds_t) -> c_int;
