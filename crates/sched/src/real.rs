@@ -146,6 +146,15 @@ functions! {
     ) -> c_int;
     fn pthread_cancel(thread: pthread_t) -> c_int;
     fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    fn alarm(seconds: u32) -> u32;
+    fn ualarm(first: useconds_t, then: useconds_t) -> useconds_t;
+    fn setitimer(which: u32, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
+    fn timer_create(clock: clockid_t, event: *mut libc::sigevent, timer: *mut libc::timer_t) -> c_int as c"GLIBC_2.3.3";
+    fn timer_settime(
+        timer: libc::timer_t, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec,
+    ) -> c_int as c"GLIBC_2.3.3";
+    fn timer_gettime(timer: libc::timer_t, left: *mut libc::itimerspec) -> c_int as c"GLIBC_2.3.3";
+    fn timer_delete(timer: libc::timer_t) -> c_int as c"GLIBC_2.3.3";
     fn raise(signal: c_int) -> c_int;
     fn kill(process: libc::pid_t, signal: c_int) -> c_int;
     fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;

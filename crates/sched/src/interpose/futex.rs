@@ -13,7 +13,7 @@ use libc::timespec;
 use schedule::Kind;
 
 use super::waiters::{self, ANY};
-use super::{fail, is_controlled, number, random, signal, time, word_step};
+use super::{fail, is_controlled, number, random, signal, time, timer, word_step};
 use crate::{baton, real};
 
 /// The newer way to lock, which says by which clock.
@@ -189,7 +189,7 @@ impl Call {
             return fail(libc::EDEADLK);
         }
         baton::acted();
-        if !baton::timed(word_step(Kind::Lock, self.word), deadline, &|| self.is_free()) {
+        if !timer::timed(word_step(Kind::Lock, self.word), deadline, &|| self.is_free()) {
             return fail(libc::ETIMEDOUT);
         }
         self.set(number::number(baton::me()) as u32);

@@ -19,6 +19,7 @@ pub(crate) mod signal;
 pub(crate) mod table;
 pub(crate) mod thread;
 mod time;
+mod timer;
 mod waiters;
 
 use std::ffi::{c_int, c_long};

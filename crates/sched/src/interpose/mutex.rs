@@ -11,7 +11,7 @@ use schedule::Kind;
 
 use super::table::Table;
 use super::time::deadline;
-use super::{is_controlled, step};
+use super::{is_controlled, step, timer};
 use crate::{baton, real};
 
 /// Who has a mutex, and how often.
@@ -78,7 +78,7 @@ pub(super) fn lock(mutex: *const pthread_mutex_t) -> c_int {
         return answer;
     }
     baton::acted();
-    baton::blocking(step(Kind::Lock, address), &|| is_free(address));
+    timer::blocking(step(Kind::Lock, address), &|| is_free(address));
     take(address);
     0
 }
@@ -90,7 +90,7 @@ fn lock_until(mutex: *const pthread_mutex_t, clock: c_int, until: *const timespe
         return answer;
     }
     baton::acted();
-    if !baton::timed(step(Kind::Lock, address), deadline(clock, until), &|| is_free(address)) {
+    if !timer::timed(step(Kind::Lock, address), deadline(clock, until), &|| is_free(address)) {
         return libc::ETIMEDOUT;
     }
     take(address);

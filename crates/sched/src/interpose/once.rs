@@ -11,7 +11,7 @@ use libc::{pthread_barrier_t, pthread_barrierattr_t, pthread_once_t};
 use schedule::Kind;
 
 use super::table::Table;
-use super::{is_controlled, step, word_step};
+use super::{is_controlled, step, timer, word_step};
 use crate::{baton, real};
 
 /// What is being done at the moment.
@@ -75,7 +75,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
         return 0;
     }
     baton::acted();
-    baton::blocking(word_step(Kind::Lock, address), &|| DOING.get(address).is_none());
+    timer::blocking(word_step(Kind::Lock, address), &|| DOING.get(address).is_none());
     if word.load(Ordering::SeqCst) == DONE {
         return 0;
     }
@@ -132,7 +132,7 @@ unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t
     }
     // Whoever goes on first may destroy it.
     let is_open = || BARRIERS.get(address).is_none_or(|barrier| barrier.round != mine);
-    baton::blocking(step(Kind::Woken, address), &is_open);
+    timer::blocking(step(Kind::Woken, address), &is_open);
     0
 }
 
@@ -156,7 +156,7 @@ unsafe extern "C-unwind" fn pthread_spin_lock(lock: *mut c_void) -> c_int {
         return unsafe { real::pthread_spin_lock(lock) };
     }
     baton::acted();
-    baton::blocking(word_step(Kind::Lock, lock as u64), &|| is_free(lock));
+    timer::blocking(word_step(Kind::Lock, lock as u64), &|| is_free(lock));
     SPINS.set(lock as u64, Some(()));
     0
 }

@@ -9,7 +9,7 @@ use libc::{clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
 use schedule::Kind;
 
 use super::table::Table;
-use super::{is_controlled, step, time};
+use super::{is_controlled, step, time, timer};
 use crate::{baton, real};
 
 /// Who has a lock.
@@ -67,7 +67,7 @@ fn lock(lock: *mut pthread_rwlock_t, wish: Wish, deadline: u64) -> c_int {
     }
     baton::acted();
     let kind = if wish == Wish::Alone { Kind::Lock } else { Kind::Share };
-    if !baton::timed(step(kind, address), deadline, &|| wish.is_possible(address)) {
+    if !timer::timed(step(kind, address), deadline, &|| wish.is_possible(address)) {
         return libc::ETIMEDOUT;
     }
     wish.take(address);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use libc::{clockid_t, sem_t, timespec};
 use schedule::Kind;
 
-use super::{fail, is_controlled, signal, step, time};
+use super::{fail, is_controlled, signal, step, time, timer};
 use crate::{baton, real};
 
 /// The most that a semaphore counts (`SEM_VALUE_MAX`).
@@ -35,7 +35,7 @@ fn wait(semaphore: *mut sem_t, deadline: u64) -> c_int {
     let me = baton::me();
     baton::acted();
     let is_in_time =
-        baton::timed(step(Kind::Take, semaphore as u64), deadline, &|| is_there(semaphore) || signal::is_pending(me));
+        timer::timed(step(Kind::Take, semaphore as u64), deadline, &|| is_there(semaphore) || signal::is_pending(me));
     match (is_in_time, is_there(semaphore)) {
         (true, true) => {
             take(semaphore);

@@ -17,7 +17,7 @@ use schedule::channel::Standing;
 use schedule::{Kind, THREADS, thread_object};
 
 use super::time::deadline;
-use super::{errno_kept, is_controlled, signal, step};
+use super::{errno_kept, is_controlled, signal, step, timer};
 use crate::real::Routine;
 use crate::stack::fail;
 use crate::{baton, real};
@@ -204,7 +204,7 @@ unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int 
     }
     baton::acted();
     let about = step(Kind::Join, thread_object(thread as u8));
-    if !baton::timed(about, deadline, &|| slot.standing.get() == Standing::Ended) {
+    if !timer::timed(about, deadline, &|| slot.standing.get() == Standing::Ended) {
         return libc::ETIMEDOUT;
     }
     slot.is_joined.set(true);
