@@ -12,8 +12,8 @@ pub(crate) extern "C" fn omnilink_sched_is_controlled() -> c_int {
     c_int::from(baton::is_controlled())
 }
 
-/// A recorded operation is called. The number of the step, from 1. Nothing that this thread does from here until
-/// [`omnilink_sched_settle`] is visible.
+/// A recorded operation is called. The number of the step, from 1. No access of this thread to memory from here
+/// until [`omnilink_sched_settle`] is a step, atomic ones included; locks and the like are.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C" fn omnilink_sched_call() -> u64 {
     border(Kind::Call)

@@ -12,12 +12,12 @@
 //! Files in reading order: `baton` (who runs), `decide` (who is next), `spin` (who only waits), `channel` (the file that
 //! the driver reads), `start` (how control is taken, forking for every execution), `tsan`, `memory` (which store a load
 //! reads, if memory is weak), `weak` (who tells it what), `interpose` (the functions of the C library), `hooks` (for
-//! recorders), `stack`, `real`.
+//! recorders), `stack`, `heap`, `real`.
 //!
 //! # What stays true
 //!
 //! - Nothing in here synchronizes with the standard library or with what is interposed: it would call itself. A thread
-//!   waits at a gate of its own, with a system call.
+//!   waits at a gate of its own, with a system call. For the same reason memory comes from `heap`.
 //! - What is shared is touched by the thread that has the baton, and by nobody else. Gates are the exception.
 //! - If the variable `OMNILINK_SCHED` is not set, every function does what the C library's does, and an atomic operation
 //!   is one.
@@ -32,6 +32,7 @@ compile_error!("programs are controlled on x86-64 Linux with the GNU C library o
 mod baton;
 mod channel;
 mod decide;
+mod heap;
 mod hooks;
 mod interpose;
 mod memory;
@@ -41,3 +42,7 @@ mod stack;
 mod start;
 mod tsan;
 mod weak;
+
+/// A test uses the one of everybody, because what it calls from other libraries is not ours.
+#[cfg_attr(not(test), global_allocator)]
+static HEAP: heap::Heap = heap::Heap::new();

@@ -88,12 +88,24 @@ functions! {
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
     fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int;
     fn time(time: *mut libc::time_t) -> libc::time_t;
+    fn timespec_get(time: *mut timespec, base: c_int) -> c_int;
+    fn clock() -> libc::clock_t;
     fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int;
     fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int;
     fn usleep(time: useconds_t) -> c_int;
     fn sleep(time: u32) -> u32;
     fn sched_yield() -> c_int;
     fn gettid() -> libc::pid_t;
+    fn tgkill(process: libc::pid_t, thread: libc::pid_t, signal: c_int) -> c_int;
+    fn sched_getaffinity(thread: libc::pid_t, size: usize, set: *mut libc::cpu_set_t) -> c_int as c"GLIBC_2.3.4";
+    fn sched_setaffinity(thread: libc::pid_t, size: usize, set: *const libc::cpu_set_t) -> c_int as c"GLIBC_2.3.4";
+    fn sched_getscheduler(thread: libc::pid_t) -> c_int;
+    fn sched_setscheduler(thread: libc::pid_t, policy: c_int, parameters: *const libc::sched_param) -> c_int;
+    fn sched_getparam(thread: libc::pid_t, parameters: *mut libc::sched_param) -> c_int;
+    fn sched_setparam(thread: libc::pid_t, parameters: *const libc::sched_param) -> c_int;
+    fn sched_rr_get_interval(thread: libc::pid_t, interval: *mut timespec) -> c_int;
+    fn getpriority(which: u32, who: libc::id_t) -> c_int;
+    fn setpriority(which: u32, who: libc::id_t, priority: c_int) -> c_int;
     fn getrandom(buffer: *mut c_void, length: usize, flags: u32) -> isize;
     fn arc4random() -> u32;
     fn arc4random_buf(buffer: *mut c_void, length: usize);
@@ -135,6 +147,15 @@ functions! {
     ) -> c_int;
     fn pthread_cancel(thread: pthread_t) -> c_int;
     fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    fn alarm(seconds: u32) -> u32;
+    fn ualarm(first: useconds_t, then: useconds_t) -> useconds_t;
+    fn setitimer(which: u32, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
+    fn timer_create(clock: clockid_t, event: *mut libc::sigevent, timer: *mut libc::timer_t) -> c_int as c"GLIBC_2.3.3";
+    fn timer_settime(
+        timer: libc::timer_t, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec,
+    ) -> c_int as c"GLIBC_2.3.3";
+    fn timer_gettime(timer: libc::timer_t, left: *mut libc::itimerspec) -> c_int as c"GLIBC_2.3.3";
+    fn timer_delete(timer: libc::timer_t) -> c_int as c"GLIBC_2.3.3";
     fn raise(signal: c_int) -> c_int;
     fn kill(process: libc::pid_t, signal: c_int) -> c_int;
     fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;
@@ -159,6 +180,13 @@ functions! {
     fn read(descriptor: c_int, buffer: *mut c_void, length: usize) -> isize;
     fn readv(descriptor: c_int, parts: *const iovec, count: c_int) -> isize;
     fn write(descriptor: c_int, buffer: *const c_void, length: usize) -> isize;
+    fn writev(descriptor: c_int, parts: *const iovec, count: c_int) -> isize;
+    fn sendto(
+        descriptor: c_int, buffer: *const c_void, length: usize, flags: c_int, to: *const sockaddr, size: socklen_t,
+    ) -> isize;
+    fn sendmsg(descriptor: c_int, message: *const msghdr, flags: c_int) -> isize;
+    fn shutdown(descriptor: c_int, how: c_int) -> c_int;
+    fn close(descriptor: c_int) -> c_int;
     fn recv(descriptor: c_int, buffer: *mut c_void, length: usize, flags: c_int) -> isize;
     fn recvfrom(
         descriptor: c_int, buffer: *mut c_void, length: usize, flags: c_int, from: *mut sockaddr, size: *mut socklen_t,

@@ -4,11 +4,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use schedule::channel::{FRAMES, NO_CONTROL, REFUSAL, Standing};
 
-use crate::baton;
 use crate::channel::CHANNEL;
+use crate::{baton, real};
 
 unsafe extern "C" {
     fn backtrace(frames: *mut *mut libc::c_void, size: libc::c_int) -> libc::c_int;
+}
+
+/// Has loaded what is needed to find out where a thread is. To load it takes memory, which a thread that crashed because
+/// its heap is broken can no longer ask for.
+pub(crate) fn prepare() {
+    let mut frame = std::ptr::null_mut();
+    // SAFETY: there is room for one.
+    baton::inside(|| unsafe { backtrace(&raw mut frame, 1) });
 }
 
 /// Whether threads that wait are to write down where they are.
@@ -57,9 +65,13 @@ pub(crate) fn write_down(me: usize) {
 /// Says why there can be no control, and ends the process.
 pub(crate) fn fail(message: &[&str]) -> ! {
     let line = [REFUSAL, &message.concat(), "\n"].concat();
-    // SAFETY: the bytes are there; then the process ends at once.
-    unsafe {
-        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
-        libc::_exit(NO_CONTROL)
-    }
+    write(libc::STDERR_FILENO, line.as_bytes());
+    // SAFETY: the process ends at once.
+    unsafe { libc::_exit(NO_CONTROL) }
+}
+
+/// Writes bytes with the system call itself: `write` is interposed. If nobody reads them, nobody wants them.
+pub(crate) fn write(file: libc::c_int, bytes: &[u8]) {
+    // SAFETY: the bytes are there.
+    unsafe { real::syscall(libc::SYS_write, file.into(), bytes.as_ptr() as i64, bytes.len() as i64, 0, 0, 0) };
 }

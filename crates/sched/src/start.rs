@@ -77,6 +77,7 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
     // SAFETY: our function is called with each object that is loaded, the program first.
     unsafe { libc::dl_iterate_phdr(Some(note_base), std::ptr::null_mut()) };
     interpose::thread::prepare();
+    stack::prepare();
     IS_ASKED.store(true, Ordering::Relaxed);
     // What is initialized before `main` runs under control too, so that locks are known.
     baton::begin();
@@ -175,6 +176,14 @@ extern "C" fn forked() {
 /// Whether this library itself forks.
 static IS_SERVING: AtomicBool = AtomicBool::new(false);
 
+/// Whether this process runs the program's `main`, and not what comes before.
+static IS_IN_MAIN: AtomicBool = AtomicBool::new(false);
+
+/// See [`IS_IN_MAIN`].
+pub(crate) fn is_in_main() -> bool {
+    IS_IN_MAIN.load(Ordering::Relaxed)
+}
+
 /// The program's own `main`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
@@ -219,6 +228,7 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
             }
         }
     }
+    IS_IN_MAIN.store(true, Ordering::Relaxed);
     let code = main(count, arguments, variables);
     interpose::exit::announce();
     code
@@ -226,6 +236,8 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
 
 /// Forks for every order. Returns in the child.
 fn serve() {
+    // Whoever ignores the end of its children cannot wait for it, so what the program has set is set in children only.
+    let programs = interpose::signal::let_children_be_waited_for();
     loop {
         read_order();
         IS_SERVING.store(true, Ordering::Relaxed);
@@ -233,12 +245,20 @@ fn serve() {
         let child = baton::inside(|| unsafe { libc::fork() });
         IS_SERVING.store(false, Ordering::Relaxed);
         match child {
-            0 => return obey(),
+            0 => {
+                interpose::signal::restore(libc::SIGCHLD, &programs);
+                return obey();
+            }
             -1 => fail(&["it cannot fork: ", &std::io::Error::last_os_error().to_string()]),
             _ => {
                 let mut status = 0;
                 // SAFETY: it is our child.
-                while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {}
+                while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
+                    let error = std::io::Error::last_os_error();
+                    if error.raw_os_error() != Some(libc::EINTR) {
+                        fail(&["the end of an execution cannot be waited for: ", &error.to_string()]);
+                    }
+                }
                 let outcome = CHANNEL.outcome();
                 outcome.status = status as u32;
                 outcome.flags &= !Outcome::BATCH;
@@ -288,8 +308,8 @@ fn set_environment() {
         let mut parts = line.splitn(2, |&byte| byte == b'=');
         let mut part = || CString::new(parts.next().unwrap_or_default()).unwrap_or_default();
         let (name, value) = (part(), part());
-        // SAFETY: strings that end with a zero; there is one thread.
-        unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
+        // SAFETY: strings that end with a zero; there is one thread. It asks the program's allocator for memory.
+        baton::inside(|| unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) });
     }
 }
 
@@ -309,8 +329,7 @@ fn read_exact(file: c_int, mut into: &mut [u8]) {
 }
 
 fn answer() {
-    // SAFETY: one byte. If the driver is gone, nobody wants it.
-    unsafe { libc::write(ANSWERS_OUT.load(Ordering::Relaxed), b"!".as_ptr().cast(), 1) };
+    stack::write(ANSWERS_OUT.load(Ordering::Relaxed), b"!");
 }
 
 /// Whether a batch goes on. If an execution is complete, this answers for it and waits for the next order.
@@ -349,7 +368,8 @@ pub(crate) fn crashed(signal: c_int) {
 static FINALIZE: extern "C" fn() = finalize;
 
 extern "C" fn finalize() {
-    if baton::is_controlled() {
+    // If `main` has called `pthread_exit`, the process is ended by whoever was last, when it is no thread of ours any more.
+    if baton::is_controlled() || baton::is_under_control() && baton::is_alone() {
         baton::finish();
     }
 }

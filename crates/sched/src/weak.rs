@@ -10,6 +10,8 @@
 //! that code acquires and releases what we do not see. So whoever does one of these knows everything that was done
 //! before, and whoever acquires anything later knows what those did who waited or woke.
 //!
+//! So does whoever takes something out of a pipe, or puts it in.
+//!
 //! A history must end with the object that it is about, or one that comes to stand at the same address would have
 //! values that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
 
@@ -29,10 +31,10 @@ unsafe impl Sync for Shared {}
 
 static MEMORY: Shared = Shared(UnsafeCell::new(Memory::new()));
 
-/// Looks at it or changes it. The program's allocator may be what is interposed, hence inside.
+/// Looks at it or changes it.
 fn with<R>(what: impl FnOnce(&mut Memory) -> R) -> R {
     // SAFETY: one thread has the baton, and nothing of `Memory` comes back here.
-    baton::inside(|| what(unsafe { &mut *MEMORY.0.get() }))
+    what(unsafe { &mut *MEMORY.0.get() })
 }
 
 /// Begins an execution.
@@ -45,7 +47,7 @@ pub(crate) fn announced(step: &Step) {
     use Kind::*;
     match step.kind() {
         Some(Unlock | Post | Gate) => with(|memory| memory.synchronize_release(baton::me(), step.address)),
-        Some(Wait | Wake) => with(|memory| memory.release_to_all(baton::me())),
+        Some(Wait | Wake | Outside) => with(|memory| memory.release_to_all(baton::me())),
         _ => {}
     }
 }
@@ -58,7 +60,7 @@ pub(crate) fn chosen(step: &Step) {
         Some(Lock | TryLock | Share | TryShare | Take | TryTake | Gate) => {
             with(|memory| memory.synchronize_acquire(me, step.address));
         }
-        Some(Wait | Wake | Woken) => with(|memory| memory.acquire_from_all(me)),
+        Some(Wait | Wake | Woken | Outside) => with(|memory| memory.acquire_from_all(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
             with(|memory| memory.thread_joined(me, ended as usize));

@@ -118,7 +118,7 @@ kinds! {
     Yield "yields",
     /// A thread sleeps. About nothing.
     Sleep "sleeps",
-    /// A thread waits for what comes from outside. About nothing.
+    /// A thread waits for what comes from outside, or takes or gives it. About the outside, or nothing if for a signal.
     Outside "waits for input",
     /// A recorded operation is called. About nothing.
     Call "calls",

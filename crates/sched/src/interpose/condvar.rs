@@ -13,7 +13,7 @@ use libc::{clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, times
 use schedule::Kind;
 
 use super::table::Table;
-use super::{mutex, step, time, waiters};
+use super::{is_controlled, mutex, step, time, waiters};
 use crate::{baton, real};
 
 /// The clocks of condition variables that have another one than the time of day.
@@ -67,7 +67,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_init(
     condition: *mut pthread_cond_t,
     attributes: *const pthread_condattr_t,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         let mut clock = libc::CLOCK_REALTIME;
         if !attributes.is_null() {
             // SAFETY: the caller hands over attributes.
@@ -81,7 +81,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_init(
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         CLOCKS.set(condition as u64, None);
     }
     // SAFETY: as the caller promised. Nobody waits in the C library.
@@ -93,7 +93,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_wait(
     condition: *mut pthread_cond_t,
     lock: *mut pthread_mutex_t,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wait(condition, lock, u64::MAX);
     }
     // SAFETY: as the caller promised.
@@ -106,7 +106,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     lock: *mut pthread_mutex_t,
     until: *const timespec,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wait_until(condition, lock, clock_of(condition), until);
     }
     // SAFETY: as the caller promised.
@@ -120,7 +120,7 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
     clock: clockid_t,
     until: *const timespec,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wait_until(condition, lock, clock, until);
     }
     // SAFETY: as the caller promised.
@@ -129,7 +129,7 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wake(condition, 1);
     }
     // SAFETY: as the caller promised.
@@ -138,7 +138,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthre
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wake(condition, usize::MAX);
     }
     // SAFETY: as the caller promised.

@@ -13,7 +13,7 @@ use libc::timespec;
 use schedule::Kind;
 
 use super::waiters::{self, ANY};
-use super::{fail, random, signal, time, word_step};
+use super::{fail, is_controlled, number, random, signal, time, timer, word_step};
 use crate::{baton, real};
 
 /// The newer way to lock, which says by which clock.
@@ -29,7 +29,7 @@ unsafe extern "C-unwind" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
-    if baton::is_controlled() {
+    if number == libc::SYS_futex && is_controlled() || baton::is_controlled() {
         match number {
             libc::SYS_futex => {
                 let call = Call { word: a as u64, operation: b as c_int, value: c as u32, time: d, other: e as u64 };
@@ -37,7 +37,7 @@ unsafe extern "C-unwind" fn syscall(
                 return unsafe { call.perform(f as u32) };
             }
             libc::SYS_futex_waitv => return fail(libc::ENOSYS),
-            libc::SYS_gettid => return c_long::from(tid(baton::me())),
+            libc::SYS_gettid => return c_long::from(number::number(baton::me())),
             libc::SYS_getrandom => {
                 // SAFETY: as the caller promised.
                 return unsafe { random::getrandom(a as *mut _, b as usize, c as u32) } as c_long;
@@ -53,37 +53,23 @@ unsafe extern "C-unwind" fn syscall(
                 return if answer == 0 { 0 } else { fail(answer) };
             }
             libc::SYS_tgkill => {
-                if let Some(answer) = signal::tgkill(b as libc::pid_t, c as c_int) {
+                if let Some(answer) = signal::to_thread(b as libc::pid_t, c as c_int) {
                     return c_long::from(answer);
                 }
             }
+            libc::SYS_tkill => {
+                if let Some(answer) = signal::to_thread(a as libc::pid_t, b as c_int) {
+                    return c_long::from(answer);
+                }
+            }
+            // SAFETY: it takes numbers.
+            libc::SYS_kill => return c_long::from(unsafe { signal::kill(a as libc::pid_t, b as c_int) }),
             _ => {}
         }
     }
+    let (a, b) = number::translated(number, a, b);
     // SAFETY: as the caller promised.
     unsafe { real::syscall(number, a, b, c, d, e, f) }
-}
-
-/// Threads are numbered from here, so that numbers are the same every time: the last that the kernel would give out.
-const FIRST_TID: i32 = 4_194_200;
-
-/// What the program sees as the number of a thread.
-pub(super) fn tid(thread: usize) -> i32 {
-    FIRST_TID + thread as i32
-}
-
-/// The thread of that number.
-pub(super) fn thread_of(tid: i32) -> Option<usize> {
-    baton::threads().find(|&thread| self::tid(thread) == tid)
-}
-
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn gettid() -> libc::pid_t {
-    if baton::is_controlled() {
-        return tid(baton::me());
-    }
-    // SAFETY: it asks for nothing.
-    unsafe { real::gettid() }
 }
 
 /// What a futex is called with.
@@ -189,7 +175,7 @@ impl Call {
     }
 
     fn is_mine(&self) -> bool {
-        self.word().load(Ordering::SeqCst) & libc::FUTEX_TID_MASK == tid(baton::me()) as u32
+        self.word().load(Ordering::SeqCst) & libc::FUTEX_TID_MASK == number::number(baton::me()) as u32
     }
 
     fn set(&self, value: u32) {
@@ -203,10 +189,10 @@ impl Call {
             return fail(libc::EDEADLK);
         }
         baton::acted();
-        if !baton::timed(word_step(Kind::Lock, self.word), deadline, &|| self.is_free()) {
+        if !timer::timed(word_step(Kind::Lock, self.word), deadline, &|| self.is_free()) {
             return fail(libc::ETIMEDOUT);
         }
-        self.set(tid(baton::me()) as u32);
+        self.set(number::number(baton::me()) as u32);
         0
     }
 
@@ -217,7 +203,7 @@ impl Call {
         if !is_free {
             return fail(if self.is_mine() { libc::EDEADLK } else { libc::EAGAIN });
         }
-        self.set(tid(baton::me()) as u32);
+        self.set(number::number(baton::me()) as u32);
         0
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod exit;
 mod futex;
 pub(crate) mod gate;
 mod mutex;
+mod number;
 mod once;
 pub(crate) mod outside;
 mod random;
@@ -19,12 +20,15 @@ pub(crate) mod signal;
 pub(crate) mod table;
 pub(crate) mod thread;
 mod time;
+mod timer;
 mod waiters;
 
 use std::ffi::{c_int, c_long};
 
 use schedule::channel::Settings;
 use schedule::{Kind, Step};
+
+use crate::baton;
 
 /// A step about an object.
 pub(crate) fn step(kind: Kind, address: u64) -> Step {
@@ -34,6 +38,17 @@ pub(crate) fn step(kind: Kind, address: u64) -> Step {
 /// A step about a word.
 fn word_step(kind: Kind, address: u64) -> Step {
     Step { size: 4, ..step(kind, address) }
+}
+
+/// As [`baton::is_controlled`], for what threads meet in. Ends the process, with a message, if a thread asks that we did not
+/// see begin, such as one that the C library creates for a timer: it would pass by locks that others have.
+#[inline]
+fn is_controlled() -> bool {
+    let is_controlled = baton::is_controlled();
+    if !is_controlled && baton::is_under_control() {
+        thread::refuse_if_unknown();
+    }
+    is_controlled
 }
 
 /// Says why a function of the C library failed, and returns what it returns then.
@@ -61,6 +76,7 @@ pub(crate) fn begin(settings: &Settings) {
     random::begin(settings);
     rwlock::begin();
     signal::begin();
+    thread::begin();
     time::begin();
     waiters::begin();
 }

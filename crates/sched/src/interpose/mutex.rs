@@ -9,9 +9,9 @@ use std::ffi::c_int;
 use libc::{pthread_mutex_t, pthread_mutexattr_t, timespec};
 use schedule::Kind;
 
-use super::step;
 use super::table::Table;
 use super::time::deadline;
+use super::{is_controlled, step, timer};
 use crate::{baton, real};
 
 /// Who has a mutex, and how often.
@@ -78,7 +78,7 @@ pub(super) fn lock(mutex: *const pthread_mutex_t) -> c_int {
         return answer;
     }
     baton::acted();
-    baton::blocking(step(Kind::Lock, address), &|| is_free(address));
+    timer::blocking(step(Kind::Lock, address), &|| is_free(address));
     take(address);
     0
 }
@@ -90,7 +90,7 @@ fn lock_until(mutex: *const pthread_mutex_t, clock: c_int, until: *const timespe
         return answer;
     }
     baton::acted();
-    if !baton::timed(step(Kind::Lock, address), deadline(clock, until), &|| is_free(address)) {
+    if !timer::timed(step(Kind::Lock, address), deadline(clock, until), &|| is_free(address)) {
         return libc::ETIMEDOUT;
     }
     take(address);
@@ -120,7 +120,7 @@ unsafe extern "C-unwind" fn pthread_mutex_init(
     mutex: *mut pthread_mutex_t,
     attributes: *const pthread_mutexattr_t,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         MUTEXES.set(mutex as u64, None);
     }
     // SAFETY: as the caller promised.
@@ -129,7 +129,7 @@ unsafe extern "C-unwind" fn pthread_mutex_init(
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return lock(mutex);
     }
     // SAFETY: as the caller promised.
@@ -138,7 +138,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: *mut pthread_mu
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_mutex_trylock(mutex) };
     }
@@ -163,7 +163,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_timedlock(
     mutex: *mut pthread_mutex_t,
     until: *const timespec,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return lock_until(mutex, libc::CLOCK_REALTIME, until);
     }
     // SAFETY: as the caller promised.
@@ -176,7 +176,7 @@ unsafe extern "C-unwind" fn pthread_mutex_clocklock(
     clock: c_int,
     until: *const timespec,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return lock_until(mutex, clock, until);
     }
     // SAFETY: as the caller promised.
@@ -185,7 +185,7 @@ unsafe extern "C-unwind" fn pthread_mutex_clocklock(
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return unlock(mutex);
     }
     // SAFETY: as the caller promised.
@@ -194,7 +194,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: *mut pthread_
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return if is_free(mutex as u64) { 0 } else { libc::EBUSY };
     }
     // SAFETY: as the caller promised.

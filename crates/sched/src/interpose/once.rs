@@ -11,7 +11,7 @@ use libc::{pthread_barrier_t, pthread_barrierattr_t, pthread_once_t};
 use schedule::Kind;
 
 use super::table::Table;
-use super::{step, word_step};
+use super::{is_controlled, step, timer, word_step};
 use crate::{baton, real};
 
 /// What is being done at the moment.
@@ -63,7 +63,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
     control: *mut pthread_once_t,
     routine: extern "C-unwind" fn(),
 ) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_once(control, routine) };
     }
@@ -75,7 +75,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
         return 0;
     }
     baton::acted();
-    baton::blocking(word_step(Kind::Lock, address), &|| DOING.get(address).is_none());
+    timer::blocking(word_step(Kind::Lock, address), &|| DOING.get(address).is_none());
     if word.load(Ordering::SeqCst) == DONE {
         return 0;
     }
@@ -95,7 +95,7 @@ unsafe extern "C-unwind" fn pthread_barrier_init(
 ) -> c_int {
     // SAFETY: as the caller promised.
     let answer = unsafe { real::pthread_barrier_init(barrier, attributes, count) };
-    if answer == 0 && baton::is_controlled() {
+    if answer == 0 && is_controlled() {
         BARRIERS.set(barrier as u64, Some(Barrier { count, waiting: 0, round: next_round() }));
     }
     answer
@@ -103,7 +103,7 @@ unsafe extern "C-unwind" fn pthread_barrier_init(
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         BARRIERS.set(barrier as u64, None);
     }
     // SAFETY: as the caller promised. Nobody waits in the C library.
@@ -113,7 +113,7 @@ unsafe extern "C-unwind" fn pthread_barrier_destroy(barrier: *mut pthread_barrie
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
     let address = barrier as u64;
-    if !baton::is_controlled() || BARRIERS.get(address).is_none() {
+    if !is_controlled() || BARRIERS.get(address).is_none() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_barrier_wait(barrier) };
     }
@@ -132,7 +132,7 @@ unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t
     }
     // Whoever goes on first may destroy it.
     let is_open = || BARRIERS.get(address).is_none_or(|barrier| barrier.round != mine);
-    baton::blocking(step(Kind::Woken, address), &is_open);
+    timer::blocking(step(Kind::Woken, address), &is_open);
     0
 }
 
@@ -142,7 +142,7 @@ fn is_free(lock: *const c_void) -> bool {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_spin_init(lock: *mut c_void, shared: c_int) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         SPINS.set(lock as u64, None);
     }
     // SAFETY: as the caller promised.
@@ -151,19 +151,19 @@ unsafe extern "C-unwind" fn pthread_spin_init(lock: *mut c_void, shared: c_int) 
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_spin_lock(lock: *mut c_void) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_spin_lock(lock) };
     }
     baton::acted();
-    baton::blocking(word_step(Kind::Lock, lock as u64), &|| is_free(lock));
+    timer::blocking(word_step(Kind::Lock, lock as u64), &|| is_free(lock));
     SPINS.set(lock as u64, Some(()));
     0
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_spin_trylock(lock: *mut c_void) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_spin_trylock(lock) };
     }
@@ -181,7 +181,7 @@ unsafe extern "C-unwind" fn pthread_spin_trylock(lock: *mut c_void) -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_spin_unlock(lock: *mut c_void) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_spin_unlock(lock) };
     }

@@ -9,7 +9,7 @@ use libc::{clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
 use schedule::Kind;
 
 use super::table::Table;
-use super::{step, time};
+use super::{is_controlled, step, time, timer};
 use crate::{baton, real};
 
 /// Who has a lock.
@@ -67,7 +67,7 @@ fn lock(lock: *mut pthread_rwlock_t, wish: Wish, deadline: u64) -> c_int {
     }
     baton::acted();
     let kind = if wish == Wish::Alone { Kind::Lock } else { Kind::Share };
-    if !baton::timed(step(kind, address), deadline, &|| wish.is_possible(address)) {
+    if !timer::timed(step(kind, address), deadline, &|| wish.is_possible(address)) {
         return libc::ETIMEDOUT;
     }
     wish.take(address);
@@ -114,7 +114,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_init(
     rwlock: *mut pthread_rwlock_t,
     attributes: *const pthread_rwlockattr_t,
 ) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         LOCKS.set(rwlock as u64, None);
     }
     // SAFETY: as the caller promised.
@@ -123,7 +123,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_init(
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_rwlock_destroy(rwlock: *mut pthread_rwlock_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         LOCKS.set(rwlock as u64, None);
     }
     // SAFETY: as the caller promised.
@@ -136,7 +136,7 @@ macro_rules! interposed {
         $(
             #[cfg_attr(not(test), unsafe(no_mangle))]
             unsafe extern "C-unwind" fn $name(rwlock: *mut pthread_rwlock_t $(, $argument: $type)*) -> c_int {
-                if baton::is_controlled() {
+                if is_controlled() {
                     let ours: fn(*mut pthread_rwlock_t $(, $type)*) -> c_int = $ours;
                     return ours(rwlock $(, $argument)*);
                 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use libc::{clockid_t, sem_t, timespec};
 use schedule::Kind;
 
-use super::{fail, signal, step, time};
+use super::{fail, is_controlled, signal, step, time, timer};
 use crate::{baton, real};
 
 /// The most that a semaphore counts (`SEM_VALUE_MAX`).
@@ -35,7 +35,7 @@ fn wait(semaphore: *mut sem_t, deadline: u64) -> c_int {
     let me = baton::me();
     baton::acted();
     let is_in_time =
-        baton::timed(step(Kind::Take, semaphore as u64), deadline, &|| is_there(semaphore) || signal::is_pending(me));
+        timer::timed(step(Kind::Take, semaphore as u64), deadline, &|| is_there(semaphore) || signal::is_pending(me));
     match (is_in_time, is_there(semaphore)) {
         (true, true) => {
             take(semaphore);
@@ -55,7 +55,7 @@ fn wait_until(semaphore: *mut sem_t, clock: clockid_t, until: *const timespec) -
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn sem_wait(semaphore: *mut sem_t) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wait(semaphore, u64::MAX);
     }
     // SAFETY: as the caller promised.
@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn sem_wait(semaphore: *mut sem_t) -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn sem_timedwait(semaphore: *mut sem_t, until: *const timespec) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wait_until(semaphore, libc::CLOCK_REALTIME, until);
     }
     // SAFETY: as the caller promised.
@@ -73,7 +73,7 @@ unsafe extern "C-unwind" fn sem_timedwait(semaphore: *mut sem_t, until: *const t
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, until: *const timespec) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         return wait_until(semaphore, clock, until);
     }
     // SAFETY: as the caller promised.
@@ -82,7 +82,7 @@ unsafe extern "C-unwind" fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn sem_trywait(semaphore: *mut sem_t) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::sem_trywait(semaphore) };
     }
@@ -99,7 +99,7 @@ unsafe extern "C-unwind" fn sem_trywait(semaphore: *mut sem_t) -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn sem_post(semaphore: *mut sem_t) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::sem_post(semaphore) };
     }
@@ -117,7 +117,7 @@ unsafe extern "C-unwind" fn sem_post(semaphore: *mut sem_t) -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int {
-    if baton::is_controlled() {
+    if is_controlled() {
         baton::visible(step(Kind::Load, semaphore as u64));
         let count = count(semaphore).load(Ordering::SeqCst);
         baton::made(count.into(), false);

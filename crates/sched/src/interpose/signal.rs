@@ -18,13 +18,13 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use libc::{pid_t, pthread_t, sighandler_t, siginfo_t, sigset_t, timespec};
 use schedule::channel::Outcome;
 use schedule::{Kind, THREADS, thread_object};
 
-use super::{errno_kept, fail, futex, step, thread, time};
+use super::{errno_kept, fail, number, step, thread, time};
 use crate::channel::CHANNEL;
 use crate::{baton, real};
 
@@ -266,17 +266,19 @@ unsafe extern "C-unwind" fn pthread_kill(handle: pthread_t, signal: c_int) -> c_
     send(target, signal).unwrap_or_else(|| unsafe { real::pthread_kill(handle, signal) })
 }
 
-/// The system call, by the numbers that the program knows. None if it is not for one of its threads.
-pub(super) fn tgkill(task: pid_t, signal: c_int) -> Option<c_int> {
-    send(futex::thread_of(task), signal)
+/// Sends to a thread by the number that the program knows. None if it is not one of its threads, or it does not handle it.
+pub(super) fn to_thread(thread: pid_t, signal: c_int) -> Option<c_int> {
+    send(number::thread_of(thread), signal)
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn kill(process: pid_t, signal: c_int) -> c_int {
-    let is_own = u32::try_from(process).is_ok_and(|process| process == std::process::id());
+pub(super) unsafe extern "C-unwind" fn kill(process: pid_t, signal: c_int) -> c_int {
+    // The kernel takes the number of a thread for its process.
+    let is_thread = baton::is_controlled() && number::thread_of(process).is_some();
+    let is_own = is_thread || u32::try_from(process).is_ok_and(|process| process == std::process::id());
     if !baton::is_controlled() || !is_own || action(signal).is_none() {
         // SAFETY: it takes numbers.
-        return unsafe { real::kill(process, signal) };
+        return unsafe { real::kill(number::task(process), signal) };
     }
     mark(&FOR_ALL, signal);
     deliver();
@@ -405,6 +407,22 @@ unsafe extern "C-unwind" fn sigwait(set: *const sigset_t, signal: *mut c_int) ->
     }
 }
 
+/// Sets what the kernel does when a child ends to what it does by itself. What was set before.
+pub(crate) fn let_children_be_waited_for() -> libc::sigaction {
+    // SAFETY: zeros are an action, the one that the kernel has by itself.
+    unsafe {
+        let (new, mut old): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+        real::sigaction(libc::SIGCHLD, &raw const new, &raw mut old);
+        old
+    }
+}
+
+/// Sets what was set before.
+pub(crate) fn restore(signal: c_int, action: &libc::sigaction) {
+    // SAFETY: it was in force before.
+    unsafe { real::sigaction(signal, action, std::ptr::null_mut()) };
+}
+
 /// Has it written down where a thread was when it crashed.
 pub(crate) fn catch_crashes() {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT] {
@@ -418,8 +436,31 @@ pub(crate) fn catch_crashes() {
     }
 }
 
+/// The signal that a thread crashed by.
+static CRASH: AtomicI32 = AtomicI32::new(0);
+/// How long it may take to write down where a thread crashed, in seconds. What it crashed by may have broken anything.
+const PATIENCE: i64 = 2;
+
 extern "C" fn crashed(signal: c_int) {
+    CRASH.store(signal, Ordering::Relaxed);
+    // SAFETY: an action that ends the process after a while, whatever this thread does; nobody waits for the program's
+    // own alarms any more.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = give_up as *const () as usize;
+        real::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());
+        let mut alarm: sigset_t = std::mem::zeroed();
+        libc::sigaddset(&raw mut alarm, libc::SIGALRM);
+        real::pthread_sigmask(libc::SIG_UNBLOCK, &raw const alarm, std::ptr::null_mut());
+        real::syscall(libc::SYS_alarm, PATIENCE, 0, 0, 0, 0, 0);
+    }
     crate::start::crashed(signal);
     // SAFETY: what the signal does by itself happens when this returns.
     unsafe { real::raise(signal) };
+}
+
+/// Ends the process by the signal that a thread crashed by: what was written down until now is enough.
+extern "C" fn give_up(_: c_int) {
+    // SAFETY: the kernel does what it does by itself, because it has called our function once.
+    unsafe { real::raise(CRASH.load(Ordering::Relaxed)) };
 }

@@ -5,17 +5,19 @@
 //! of the heap, so the next thread to run waits until the kernel says that the one before is gone: memory is given out in
 //! the same order every time. All threads are joinable for real, also those that the program detaches.
 //!
-//! A program that cancels threads is given up, with a message.
+//! A program that cancels threads is given up, with a message; and so is one in which a thread that we did not see begin
+//! locks, wakes or waits.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
 use schedule::channel::Standing;
-use schedule::{Kind, thread_object};
+use schedule::{Kind, THREADS, thread_object};
 
 use super::time::deadline;
-use super::{errno_kept, signal, step};
+use super::{errno_kept, is_controlled, signal, step, timer};
 use crate::real::Routine;
 use crate::stack::fail;
 use crate::{baton, real};
@@ -44,7 +46,14 @@ pub(crate) fn prepare() {
     // SAFETY: a key, and a function to be called with what a thread has set.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
         KEY.store(key + 1, Ordering::Relaxed);
+        // The first thread ends like any other if `main` calls `pthread_exit`.
+        set_round(1);
     }
+}
+
+/// Begins anew: the thread that calls is the first.
+pub(super) fn begin() {
+    baton::slot(0).task.set(task());
 }
 
 fn set_round(round: usize) {
@@ -56,7 +65,25 @@ unsafe extern "C" fn ended(round: *mut c_void) {
     if (round as usize) < ROUNDS {
         set_round(round as usize + 1);
     } else if baton::is_controlled() {
+        HAS_LEFT.set(true);
         baton::leave();
+    }
+}
+
+thread_local! {
+    /// Whether this thread was one of ours. The C library still gives memory back in it.
+    static HAS_LEFT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends the process if this thread never was one of ours and the program has reached `main`. Not if it is in this library
+/// itself.
+#[cold]
+pub(super) fn refuse_if_unknown() {
+    if baton::me() >= THREADS && !HAS_LEFT.get() && crate::start::is_in_main() {
+        fail(&[
+            "a thread meets others that was not created with `pthread_create`, such as one of a timer ",
+            "(`SIGEV_THREAD`) or of `clone`",
+        ]);
     }
 }
 
@@ -105,7 +132,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     routine: Routine,
     argument: *mut c_void,
 ) -> c_int {
-    if !baton::is_controlled() {
+    if !is_controlled() {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_create(thread, attributes, routine, argument) };
     }
@@ -123,6 +150,10 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
             libc::pthread_attr_setdetachstate(attributes.cast_mut(), libc::PTHREAD_CREATE_JOINABLE);
         }
     }
+    let slot = baton::slot(number);
+    // What the C library does now may be steps of this thread, if the program has an allocator with locks. The new one
+    // cannot be chosen before it is there.
+    slot.standing.set(Standing::Absent);
     let work = Work { routine, argument, thread: number, is_read: AtomicU32::new(0) };
     // SAFETY: the work lives until it was read, which is waited for.
     let answer = unsafe { real::pthread_create(thread, attributes, run, (&raw const work).cast_mut().cast()) };
@@ -130,13 +161,13 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
         // SAFETY: as above.
         unsafe { libc::pthread_attr_setdetachstate(attributes.cast_mut(), detached) };
     }
-    let slot = baton::slot(number);
     if answer != 0 {
         slot.standing.set(Standing::Ended);
         slot.is_joined.set(true);
         return answer;
     }
     baton::pass(&work.is_read);
+    slot.standing.set(Standing::Alive);
     // SAFETY: it was written when the thread was created.
     slot.handle.set(unsafe { thread.read() });
     slot.is_detached.set(detached == libc::PTHREAD_CREATE_DETACHED);
@@ -153,7 +184,7 @@ pub(super) fn find(handle: pthread_t) -> Option<usize> {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_join(handle, result) };
     };
@@ -173,7 +204,7 @@ unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int 
     }
     baton::acted();
     let about = step(Kind::Join, thread_object(thread as u8));
-    if !baton::timed(about, deadline, &|| slot.standing.get() == Standing::Ended) {
+    if !timer::timed(about, deadline, &|| slot.standing.get() == Standing::Ended) {
         return libc::ETIMEDOUT;
     }
     slot.is_joined.set(true);
@@ -183,7 +214,7 @@ unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int 
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_tryjoin_np(handle, result) };
     };
@@ -206,7 +237,7 @@ unsafe extern "C-unwind" fn pthread_timedjoin_np(
     result: *mut *mut c_void,
     until: *const timespec,
 ) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_timedjoin_np(handle, result, until) };
     };
@@ -221,7 +252,7 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
     clock: clockid_t,
     until: *const timespec,
 ) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_clockjoin_np(handle, result, clock, until) };
     };
@@ -240,7 +271,7 @@ unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_detach(handle: pthread_t) -> c_int {
-    let Some(thread) = baton::is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_detach(handle) };
     };

@@ -3,13 +3,17 @@
 //! It also passes whenever somebody looks at a clock, or else a program that waits by looking would wait for ever. Who
 //! does nothing but look, and looks often, sees it pass faster and faster. To look is no step.
 //!
+//! Clocks that tell how long this process, or a thread, has used a processor tell how long it has been running: what else
+//! they said would differ from run to run. (Those of another process or thread, which have numbers of their own, are the
+//! kernel's, and so is `getrusage`.)
+//!
 //! A thread that sleeps goes on when nobody else can: who sleeps less goes on first, and whoever works is taken to be
 //! faster than anybody who sleeps. That a sleep ends while others still work is not explored.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use libc::{clockid_t, time_t, timespec, timeval, useconds_t};
+use libc::{clock_t, clockid_t, time_t, timespec, timeval, useconds_t};
 use schedule::Kind;
 
 use super::{fail, signal, step};
@@ -17,7 +21,7 @@ use crate::{baton, real};
 
 /// What the clock that tells the time of day says when the program starts, in seconds: a day in November 2023.
 const TIME_OF_DAY: u64 = 1_700_000_000;
-/// What all others say then.
+/// What all others say then, but for those that tell the use of a processor.
 const UPTIME: u64 = 1_000;
 /// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
@@ -37,8 +41,11 @@ pub(super) fn begin() {
 
 /// What a clock says, in nanoseconds.
 pub(super) fn reading(clock: c_int) -> u64 {
-    let is_time_of_day = matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI);
-    let base = if is_time_of_day { TIME_OF_DAY } else { UPTIME };
+    let base = match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => TIME_OF_DAY,
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => 0,
+        _ => UPTIME,
+    };
     base * SECOND + baton::now()
 }
 
@@ -106,7 +113,7 @@ fn spec(nanoseconds: u64) -> timespec {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
-    // Clocks of processes and threads, and whatever else is no clock that all have, has another number.
+    // Clocks of other processes and threads, and whatever else is no clock that all have, have other numbers.
     if !baton::is_controlled() || !(0..=libc::CLOCK_TAI).contains(&clock) {
         // SAFETY: as the caller promised.
         return unsafe { real::clock_gettime(clock, time) };
@@ -145,6 +152,30 @@ unsafe extern "C-unwind" fn time(time: *mut time_t) -> time_t {
         unsafe { time.write(now) };
     }
     now
+}
+
+/// What C11 calls the time of day.
+const TIME_UTC: c_int = 1;
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
+    if !baton::is_controlled() || base != TIME_UTC {
+        // SAFETY: as the caller promised.
+        return unsafe { real::timespec_get(time, base) };
+    }
+    // SAFETY: as the caller promised.
+    unsafe { time.write(spec(look(libc::CLOCK_REALTIME))) };
+    base
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn clock() -> clock_t {
+    if !baton::is_controlled() {
+        // SAFETY: it takes nothing.
+        return unsafe { real::clock() };
+    }
+    // There are a million in a second (`CLOCKS_PER_SEC`).
+    (look(libc::CLOCK_PROCESS_CPUTIME_ID) / 1000) as clock_t
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]

@@ -7,6 +7,7 @@
 use schedule::{Choice, Step};
 
 use super::table::Table;
+use super::timer;
 use crate::baton;
 
 /// Tickets by the address of what is waited at, in the order in which they were given out.
@@ -62,7 +63,7 @@ pub(super) fn wait(step: Step, ticket: u64, deadline: u64, is_interrupted: &dyn 
         // It is too late already: nobody has to stand still before that shows.
         baton::visible(step);
     } else {
-        baton::timed(step, deadline, &|| !is_waiting(ticket) || is_interrupted());
+        timer::timed(step, deadline, &|| !is_waiting(ticket) || is_interrupted());
     }
     let is_woken = !leave(ticket);
     baton::made(u64::from(is_woken), true);

@@ -1,0 +1,170 @@
+//! The memory that this library itself uses: it never comes from the program's allocator.
+//!
+//! A program may have an allocator of its own, with locks in it. Under control those are steps; so whoever asked it for
+//! memory in the middle of a step would begin another one, and change the tables that it is just changing. And what the
+//! program's allocator gives out would depend on what this library keeps.
+//!
+//! Every request is rounded up to a power of two. What is given back is kept in a list for each of them and given out again,
+//! the last first. What is new is cut from large areas, of which the kernel provides the pages that are touched.
+//!
+//! Whoever asks has the baton, or is the only thread; the lock is for programs that are not controlled, and for threads
+//! that say why they end the process.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::real;
+
+/// So much is asked of the kernel at a time, in bytes, unless one request is for more.
+const AREA: usize = 1 << 26;
+/// The smallest piece: a list is kept in pieces that were given back.
+const SMALLEST: usize = 16;
+/// The kernel's pages, to which everything it provides is aligned.
+const PAGE: usize = 4096;
+
+/// See above.
+pub(crate) struct Heap {
+    is_locked: AtomicBool,
+    state: UnsafeCell<State>,
+}
+
+// SAFETY: the state is touched by whoever has the lock.
+unsafe impl Sync for Heap {}
+
+struct State {
+    /// By the logarithm of the size, what was given back last: there stands what was given back before it.
+    returned: [*mut u8; usize::BITS as usize],
+    /// What is left of the last area.
+    start: *mut u8,
+    left: usize,
+}
+
+impl Heap {
+    pub(crate) const fn new() -> Heap {
+        let nothing = std::ptr::null_mut();
+        let state = State { returned: [nothing; usize::BITS as usize], start: nothing, left: 0 };
+        Heap { is_locked: AtomicBool::new(false), state: UnsafeCell::new(state) }
+    }
+
+    fn with<R>(&self, what: impl FnOnce(&mut State) -> R) -> R {
+        while self.is_locked.swap(true, Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        // SAFETY: this thread has the lock, and what is done calls nobody but the kernel.
+        let result = what(unsafe { &mut *self.state.get() });
+        self.is_locked.store(false, Ordering::Release);
+        result
+    }
+}
+
+/// The power of two that a request is rounded up to. A piece is aligned to its size, or to pages.
+fn rounded(layout: Layout) -> Option<usize> {
+    let size = layout.size().max(layout.align()).max(SMALLEST).checked_next_power_of_two()?;
+    (layout.align() <= PAGE).then_some(size)
+}
+
+impl State {
+    fn take(&mut self, size: usize) -> *mut u8 {
+        let list = &mut self.returned[size.trailing_zeros() as usize];
+        let first = *list;
+        if !first.is_null() {
+            // SAFETY: what was given back is large enough, aligned, and holds an address.
+            *list = unsafe { first.cast::<*mut u8>().read() };
+            return first;
+        }
+        let to_aligned = self.start.align_offset(size.min(PAGE));
+        if self.left < to_aligned.saturating_add(size) {
+            let length = size.max(AREA);
+            let Some(start) = area(length) else { return std::ptr::null_mut() };
+            (self.start, self.left) = (start, length);
+            return self.cut(size);
+        }
+        self.start = self.start.wrapping_add(to_aligned);
+        self.left -= to_aligned;
+        self.cut(size)
+    }
+
+    /// The beginning of what is left, which is aligned and long enough.
+    fn cut(&mut self, size: usize) -> *mut u8 {
+        let piece = self.start;
+        self.start = self.start.wrapping_add(size);
+        self.left -= size;
+        piece
+    }
+
+    fn put_back(&mut self, piece: *mut u8, size: usize) {
+        let list = &mut self.returned[size.trailing_zeros() as usize];
+        // SAFETY: nobody has it any more, and an address fits.
+        unsafe { piece.cast::<*mut u8>().write(*list) };
+        *list = piece;
+    }
+}
+
+/// Fresh memory of the kernel.
+fn area(length: usize) -> Option<*mut u8> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping somewhere. The system call itself, because a program may have a `mmap` of its own.
+    let start =
+        unsafe { real::syscall(libc::SYS_mmap, 0, length as i64, i64::from(protection), i64::from(flags), -1, 0) };
+    (start > 0).then_some(start as *mut u8)
+}
+
+// SAFETY: pieces do not overlap, are as long and as aligned as was asked for, and stay until they are given back.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        rounded(layout).map_or(std::ptr::null_mut(), |size| self.with(|state| state.take(size)))
+    }
+
+    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
+        if let Some(size) = rounded(layout) {
+            self.with(|state| state.put_back(piece, size));
+        }
+    }
+
+    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller has checked that this is a layout.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        if rounded(wanted) == rounded(layout) {
+            return piece;
+        }
+        // SAFETY: as the caller promised; both are as long as the shorter one.
+        unsafe {
+            let other = self.alloc(wanted);
+            if !other.is_null() {
+                other.copy_from_nonoverlapping(piece, layout.size().min(size));
+                self.dealloc(piece, layout);
+            }
+            other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_aligned_apart_and_used_again() {
+        let heap = Heap::new();
+        let layout = |size, align| Layout::from_size_align(size, align).unwrap();
+        let layouts = [layout(1, 1), layout(24, 8), layout(100, 64), layout(5000, 4096), layout(AREA + 1, 8)];
+        // SAFETY: every layout is of some bytes, and what is given back was given out.
+        unsafe {
+            let pieces = layouts.map(|layout| heap.alloc(layout));
+            for (piece, layout) in pieces.iter().zip(layouts) {
+                assert!(!piece.is_null() && *piece as usize % layout.align() == 0);
+                piece.write_bytes(layout.size() as u8, layout.size());
+            }
+            for (piece, layout) in pieces.iter().zip(layouts) {
+                assert_eq!(piece.read(), layout.size() as u8);
+                assert_eq!(piece.add(layout.size() - 1).read(), layout.size() as u8);
+                heap.dealloc(*piece, layout);
+                assert_eq!(heap.alloc(layout), *piece);
+            }
+            let longer = heap.realloc(pieces[1], layouts[1], 200);
+            assert_eq!((longer.read(), longer.add(23).read()), (24, 24));
+        }
+    }
+}
