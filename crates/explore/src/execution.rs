@@ -140,10 +140,22 @@ impl Execution {
         Schedule(self.decisions.clone())
     }
 
+    /// Whether this is the same execution again: nothing was decided in another way, and so many steps were made. If
+    /// memory was laid out alike, which it is in two processes that did nothing before, addresses and values are the same
+    /// too.
+    pub fn repeats(&self, earlier: &Execution, is_laid_out_alike: bool) -> bool {
+        !matches!(self.ended, Ending::Diverged | Ending::Asleep)
+            && self.steps.len() == earlier.steps.len()
+            && self.decisions == earlier.decisions
+            && (!is_laid_out_alike || self.digest == earlier.digest)
+    }
+
     /// How it ended, for people. `symbolize` says which lines places of the program are, the innermost first.
     pub fn ended(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
         match &self.ended {
-            Ending::Finished | Ending::Asleep | Ending::Diverged => Ended::Finished,
+            Ending::Finished => Ended::Finished,
+            Ending::Asleep => Ended::BrokenOff { why: "another execution has shown the same".to_owned() },
+            Ending::Diverged => Ended::BrokenOff { why: "a decision could not be followed".to_owned() },
             Ending::TimedOut => Ended::TimedOut,
             Ending::Crashed { how, said } => {
                 let stacks = self.pending.iter().filter(|pending| pending.depth > 0);
@@ -180,5 +192,38 @@ fn doing(step: &Step) -> String {
         (Some(Kind::Join), _) => format!("{word} thread {}", (step.address & 0xffff) / 8),
         (_, 0) => word.to_owned(),
         (_, address) => format!("{word} {address:#x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn execution(ended: Ending, chosen: &[u8], digest: u64) -> Execution {
+        let steps = vec![Step::default(); chosen.len()];
+        let decisions = chosen.iter().map(|&thread| Decision::thread(thread)).collect();
+        Execution { ended, steps, decisions, pending: Vec::new(), digest }
+    }
+
+    #[test]
+    fn what_was_broken_off_has_not_finished() {
+        for ended in [Ending::Diverged, Ending::Asleep] {
+            let shown = execution(ended, &[0], 1).ended(&|_| Vec::new());
+            assert!(matches!(shown, Ended::BrokenOff { .. }), "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_steps_are_a_repetition() {
+        let earlier = execution(Ending::Finished, &[0, 1], 7);
+        let check = |ended, chosen: &[u8], digest, is_laid_out_alike| {
+            execution(ended, chosen, digest).repeats(&earlier, is_laid_out_alike)
+        };
+        assert!(check(Ending::Finished, &[0, 1], 7, true));
+        assert!(check(Ending::Finished, &[0, 1], 8, false));
+        assert!(!check(Ending::Finished, &[0, 1], 8, true));
+        assert!(!check(Ending::Finished, &[1, 0], 7, false));
+        assert!(!check(Ending::Finished, &[0], 7, false));
+        assert!(!check(Ending::Diverged, &[0, 1], 7, false));
     }
 }

@@ -47,6 +47,11 @@ pub enum Ended {
         /// The threads that had not ended.
         threads: Vec<Blocked>,
     },
+    /// It was broken off before it showed anything. Known only under control.
+    BrokenOff {
+        /// What for.
+        why: String,
+    },
     /// It was stopped when its time was over.
     TimedOut,
     /// It was stopped because somebody asked for it.

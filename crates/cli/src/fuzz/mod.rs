@@ -415,7 +415,10 @@ impl Fuzz<'_> {
     ) -> Controlled {
         let controlled = execution.controlled(strategy, order);
         match harness.repeat(&run.plan, order, &execution.schedule()) {
-            Ok((again, _control)) if crate::control::ended_alike(&again.ran.ended, &run.ran.ended) => {
+            Ok((again, _control))
+                if crate::control::ended_alike(&again.ran.ended, &run.ran.ended)
+                    && again.execution.repeats(execution, !order.batch) =>
+            {
                 Controlled { repeats: true, digest: again.execution.controlled(strategy, order).digest, ..controlled }
             }
             _ => controlled,

@@ -54,6 +54,7 @@ fn outcome(run: &Run) -> &str {
     match &run.ended {
         Ended::Crashed { .. } => "crashed",
         Ended::Stuck { .. } | Ended::TimedOut | Ended::Interrupted => "stuck",
+        Ended::BrokenOff { .. } => "broken off",
         Ended::Finished => run.verdict.as_deref().unwrap_or("not checked"),
     }
 }
@@ -130,6 +131,7 @@ pub(crate) fn tell_ended(ended: &Ended) {
                 thread.stack.iter().for_each(|line| anstream::println!("      {line}"));
             }
         }
+        Ended::BrokenOff { why } => anstream::println!("  it was broken off: {why}"),
         Ended::TimedOut | Ended::Interrupted => anstream::println!("  it did not end, and was stopped"),
         Ended::Crashed { how, said, stack } => {
             anstream::println!("  {how}");

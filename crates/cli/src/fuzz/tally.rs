@@ -99,6 +99,7 @@ impl Tally {
         let (kind, cause) = match ended {
             Ended::Crashed { .. } => (Kind::Crashed, failure_of(ended).unwrap_or_default()),
             Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
+            Ended::BrokenOff { why } => (Kind::Inconclusive, why.clone()),
             Ended::TimedOut | Ended::Interrupted => {
                 (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
             }
@@ -253,6 +254,6 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
             Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
         }
         Ended::Stuck { how, threads } => Some(stuck(how, threads)),
-        Ended::Finished | Ended::TimedOut | Ended::Interrupted => None,
+        Ended::Finished | Ended::BrokenOff { .. } | Ended::TimedOut | Ended::Interrupted => None,
     }
 }
