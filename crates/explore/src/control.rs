@@ -43,7 +43,7 @@ const SAID: &str = "said";
 /// If a program has said more than so many bytes, what it said before the next execution is forgotten.
 const MUCH_SAID: u64 = 1 << 20;
 /// There is room for so many steps.
-const STEPS: u64 = 1 << 20;
+pub const MOST_STEPS: u64 = 1 << 20;
 /// There is room for so many decisions.
 const DECISIONS: u64 = 1 << 21;
 
@@ -83,6 +83,9 @@ pub enum ControlError {
     /// There are more decisions to be followed than there is room for.
     #[error("there are {0} decisions to be followed, and room for {DECISIONS}")]
     TooLong(usize),
+    /// An execution may make more steps than there is room for.
+    #[error("the limit is {0} steps, and there is room for {MOST_STEPS}")]
+    TooManySteps(u64),
     /// There were more threads than can be controlled.
     #[error("the program has more than {THREADS} threads at a time")]
     TooManyThreads,
@@ -399,6 +402,9 @@ impl Channel {
         if order.follow.len() as u64 > DECISIONS {
             return Err(ControlError::TooLong(order.follow.len()));
         }
+        if order.limit > MOST_STEPS {
+            return Err(ControlError::TooManySteps(order.limit));
+        }
         let flags = [
             (order.weak, Settings::WEAK),
             (order.plain, Settings::PLAIN),
@@ -458,7 +464,7 @@ impl Channel {
         let threads = (outcome.threads as usize).min(THREADS);
         Ok(Execution {
             ended,
-            steps: self.read::<Step>(outcome.steps.min(STEPS) as usize, STEPS_AT)?,
+            steps: self.read::<Step>(outcome.steps.min(MOST_STEPS) as usize, STEPS_AT)?,
             decisions: self.read::<Decision>(outcome.decisions.min(DECISIONS) as usize, sizes().decisions_at())?,
             pending: self.read::<Pending>(threads, PENDING_AT)?,
             digest: outcome.digest,
@@ -480,7 +486,7 @@ fn made_in(parent: &Path) -> io::Result<TempDir> {
 
 /// What is the same in all settings: a program maps the file once.
 fn sizes() -> Settings {
-    Settings { magic: MAGIC, steps: STEPS, decisions: DECISIONS, ..Settings::zeroed() }
+    Settings { magic: MAGIC, steps: MOST_STEPS, decisions: DECISIONS, ..Settings::zeroed() }
 }
 
 /// How to start a program, again and again.

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{Blocked, Ended};
 
+/// After so many steps an execution is given up, if nobody says anything else.
+pub const STEP_LIMIT: u64 = 1_000_000;
+
 /// What is asked of one execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
@@ -30,7 +33,7 @@ pub struct Order {
     /// Whether the next execution may be performed in the same process, if the program can: faster, and only what is left
     /// behind by one execution can make a difference to the next.
     pub batch: bool,
-    /// After so many steps it is given up.
+    /// After so many steps it is given up. There is no room for more than [`crate::MOST_STEPS`].
     pub limit: u64,
     /// Variables of the environment.
     pub environment: Vec<(String, String)>,
@@ -49,7 +52,7 @@ impl Default for Order {
             weak: false,
             plain: false,
             batch: false,
-            limit: 1_000_000,
+            limit: STEP_LIMIT,
             environment: Vec::new(),
         }
     }
@@ -108,6 +111,9 @@ pub struct Controlled {
     pub seed: u64,
     /// How many steps were made.
     pub steps: u64,
+    /// After how many steps it would have been given up.
+    #[serde(default = "step_limit")]
+    pub limit: u64,
     /// How often another thread went on than the one that made the step before.
     pub switches: usize,
     /// A fingerprint of all steps, addresses and values included.
@@ -119,6 +125,10 @@ pub struct Controlled {
     pub smaller_than: Option<String>,
 }
 
+fn step_limit() -> u64 {
+    STEP_LIMIT
+}
+
 impl Execution {
     /// What is kept about how it was controlled.
     pub fn controlled(&self, strategy: &str, order: &Order) -> Controlled {
@@ -128,6 +138,7 @@ impl Execution {
             plain: order.plain,
             seed: order.seed,
             steps: self.steps.len() as u64,
+            limit: order.limit,
             switches: self.schedule().switches(),
             digest: format!("{:016x}", self.digest),
             repeats: false,
@@ -150,7 +161,21 @@ impl Execution {
             && (!is_laid_out_alike || self.digest == earlier.digest)
     }
 
-    /// How it ended, for people. `symbolize` says which lines places of the program are, the innermost first.
+    /// Whether it was given up because of its steps, and nothing is known about where they would have led.
+    fn is_too_long(&self, limit: u64) -> bool {
+        self.ended == Ending::Livelock && self.steps.len() as u64 >= limit
+    }
+
+    /// How it ended that was asked for with this order, for people. `symbolize` says which lines places of the program
+    /// are, the innermost first.
+    pub fn ended_under(&self, order: &Order, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
+        match self.is_too_long(order.limit) {
+            true => Ended::TooLong { steps: order.limit },
+            false => self.ended(symbolize),
+        }
+    }
+
+    /// How it ended, for people, if its steps were not too many. `symbolize` says which lines places of the program are, the innermost first.
     pub fn ended(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
         match &self.ended {
             Ending::Finished => Ended::Finished,
@@ -211,6 +236,14 @@ mod tests {
             let shown = execution(ended, &[0], 1).ended(&|_| Vec::new());
             assert!(matches!(shown, Ended::BrokenOff { .. }), "{shown:?}");
         }
+    }
+
+    #[test]
+    fn a_limit_is_no_livelock() {
+        let spun = execution(Ending::Livelock, &[0, 0], 1);
+        let check = |limit| spun.ended_under(&Order { limit, ..Order::default() }, &|_| Vec::new());
+        assert_eq!(check(2), Ended::TooLong { steps: 2 });
+        assert!(matches!(check(3), Ended::Stuck { .. }));
     }
 
     #[test]

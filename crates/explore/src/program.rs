@@ -47,6 +47,11 @@ pub enum Ended {
         /// The threads that had not ended.
         threads: Vec<Blocked>,
     },
+    /// It made more steps than it may. Known only under control.
+    TooLong {
+        /// How many it may make.
+        steps: u64,
+    },
     /// It was broken off before it showed anything. Known only under control.
     BrokenOff {
         /// What for.

@@ -91,7 +91,7 @@ impl Harness {
         let execution = control.execute(&order, self.timeout)?;
         let took = started.elapsed();
         let base = control.outcome().base;
-        let ended = execution.ended(&|places| self.symbolize(base, places));
+        let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
         Ok(Tried { execution, ran: Ran { ended, took }, trace })
     }
 
@@ -132,6 +132,7 @@ pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<B
         weak: scheduling.weak_memory,
         plain: scheduling.plain,
         batch: scheduling.batch,
+        limit: scheduling.max_steps,
         ..Order::default()
     };
     let sampling = |policy| Box::new(Sampling::new(Order { policy, ..order.clone() }));

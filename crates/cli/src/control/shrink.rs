@@ -37,7 +37,8 @@ struct Failing {
 fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
     let loaded = Loaded::new(&args.kept)?;
     let wanted = loaded.run.cause.clone();
-    let Some(wanted) = wanted.filter(|_| loaded.run.ended != Ended::TimedOut) else {
+    let is_long = matches!(loaded.run.ended, Ended::TimedOut | Ended::TooLong { .. });
+    let Some(wanted) = wanted.filter(|_| !is_long) else {
         return Err(complain(&loaded.run.id, &InputError::new("it did not fail, or only took too long")));
     };
     anstream::println!("run {}: {}, {}", loaded.run.id, loaded.run.plan.describe(), wanted);
