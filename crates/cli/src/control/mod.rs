@@ -15,6 +15,7 @@ use schedule::Schedule;
 use schedule::channel::Policy;
 use validate::Settings;
 
+use crate::limits;
 use args::{How, Scheduling};
 
 /// A harness that is built so that its threads can be controlled.
@@ -80,7 +81,7 @@ impl Harness {
     /// A process that waits for orders.
     pub(crate) fn start(&self) -> Result<Control, ControlError> {
         let command = self.command().map_err(|error| ControlError::Io { what: "the harness", error })?;
-        Control::start(&command, &self.runtime, &self.scratch)
+        Ok(Control::start(&command, &self.runtime, &self.scratch)?.interruptible(limits::is_interrupted))
     }
 
     /// Asks for one execution.
@@ -102,7 +103,17 @@ impl Harness {
         like: &Order,
         schedule: &Schedule,
     ) -> Result<(Tried, Control), ControlError> {
-        let mut control = self.start()?;
+        self.repeat_in(self.start()?, plan, like, schedule)
+    }
+
+    /// Repeats an execution in this process, which must have done nothing before.
+    pub(crate) fn repeat_in(
+        &self,
+        mut control: Control,
+        plan: &Plan,
+        like: &Order,
+        schedule: &Schedule,
+    ) -> Result<(Tried, Control), ControlError> {
         let order = follow(like, schedule);
         let tried = self.execute(&mut control, plan, order)?;
         Ok((tried, control))

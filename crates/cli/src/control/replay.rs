@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use explore::{Controlled, Ended, Ending, Execution, Order, Program, Run, Store, schedule_of};
+use explore::{ControlError, Controlled, Ended, Ending, Execution, Order, Program, Run, Store, schedule_of};
 use judge::{Case, Failed, InputError, Judge};
 use report::{Detail, Report};
 use schedule::{Kind, Schedule, Step};
@@ -91,7 +91,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
             return Ok(Exit::Interrupted);
         }
         let repeated = loaded.harness.repeat(&loaded.run.plan, &loaded.like, &loaded.schedule);
-        let (tried, control) = repeated.map_err(|error| complain("the harness", &InputError::new(error)))?;
+        let (tried, control) = repeated.map_err(cannot_run)?;
         compare(&loaded, &tried.execution, &tried.ran.ended)?;
         if time == 0 {
             if args.steps {
@@ -109,6 +109,17 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
         explore::counted(steps, "step")
     );
     Ok(exit)
+}
+
+/// Says why there is no execution, unless somebody wanted to stop.
+pub(super) fn cannot_run(error: ControlError) -> Exit {
+    match error {
+        ControlError::Interrupted => {
+            anstream::eprintln!("interrupted");
+            Exit::Interrupted
+        }
+        error => complain("the harness", &InputError::new(error)),
+    }
 }
 
 /// Complains if it went another way than when it was kept.
