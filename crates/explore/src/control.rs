@@ -27,8 +27,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, OFlags, mknodat, statvfs};
 use rustix::process::{PidfdFlags, pidfd_open};
 use schedule::channel::{
-    ANSWERS, EXECUTION, End, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending, REFUSAL,
-    STEPS_AT, Settings, VARIABLE,
+    ANSWERS, EXECUTION, End, LONGEST_ORDER, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending,
+    REFUSAL, STEPS_AT, Settings, VARIABLE,
 };
 use schedule::{Decision, Step, THREADS};
 use tempfile::TempDir;
@@ -42,8 +42,10 @@ const PRELOAD: &str = "LD_PRELOAD";
 const SAID: &str = "said";
 /// If a program has said more than so many bytes, what it said before the next execution is forgotten.
 const MUCH_SAID: u64 = 1 << 20;
+/// Whoever waits for a program looks so often whether somebody wants to stop. Less than a second.
+const LOOK_UP: Duration = Duration::from_millis(50);
 /// There is room for so many steps.
-const STEPS: u64 = 1 << 20;
+pub const MOST_STEPS: u64 = 1 << 20;
 /// There is room for so many decisions.
 const DECISIONS: u64 = 1 << 21;
 
@@ -83,6 +85,15 @@ pub enum ControlError {
     /// There are more decisions to be followed than there is room for.
     #[error("there are {0} decisions to be followed, and room for {DECISIONS}")]
     TooLong(usize),
+    /// An execution may make more steps than there is room for.
+    #[error("the limit is {0} steps, and there is room for {MOST_STEPS}")]
+    TooManySteps(u64),
+    /// What the program is told is longer than the pipe to it, in which it must fit as a whole.
+    #[error("the variables of an execution take {0} bytes, and there is room for {room}", room = LONGEST_ORDER - LENGTH)]
+    LongOrder(usize),
+    /// Somebody wanted to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// There were more threads than can be controlled.
     #[error("the program has more than {THREADS} threads at a time")]
     TooManyThreads,
@@ -107,6 +118,7 @@ pub struct Control {
     runtime: PathBuf,
     server: Option<Server>,
     outcome: Outcome,
+    is_interrupted: fn() -> bool,
 }
 
 impl Control {
@@ -114,10 +126,22 @@ impl Control {
     pub fn start(command: &Command, runtime: &Path, scratch: &Path) -> Result<Control, ControlError> {
         let channel = Channel::new(scratch)?;
         let command = Recipe::of(command);
-        let mut control =
-            Control { channel, command, runtime: runtime.into(), server: None, outcome: Outcome::default() };
+        let mut control = Control {
+            channel,
+            command,
+            runtime: runtime.into(),
+            server: None,
+            outcome: Outcome::default(),
+            is_interrupted: || false,
+        };
         control.server = Some(control.serve()?);
         Ok(control)
+    }
+
+    /// Asks this again and again while it waits for the program, which is ended if somebody wants to stop.
+    pub fn interruptible(mut self, is_interrupted: fn() -> bool) -> Control {
+        self.is_interrupted = is_interrupted;
+        self
     }
 
     /// Lets the program run once. Whatever it does in that time is its execution; after `timeout` it is ended.
@@ -130,7 +154,7 @@ impl Control {
         let said = self.channel.mark()?;
         self.channel.ask(order, Mode::Serve, None)?;
         server.order(&order.environment)?;
-        let answer = server.answer(until)?;
+        let answer = server.answer(until, self.is_interrupted)?;
         self.outcome = self.channel.outcome()?;
         let ending = match answer {
             Answer::Done => {
@@ -142,6 +166,7 @@ impl Control {
                 server.group.end().map_err(doing("the program cannot be ended"))?;
                 Ending::TimedOut
             }
+            Answer::Interrupted => return Err(ControlError::Interrupted),
             Answer::Gone => {
                 let status = server.group.end().map_err(doing("the program cannot be ended"))?;
                 let has_answered = server.begins.is_none();
@@ -270,6 +295,7 @@ struct Server {
 enum Answer {
     Done,
     Late,
+    Interrupted,
     Gone,
 }
 
@@ -279,13 +305,14 @@ impl Server {
         self.orders.write_all(&written(environment)?).map_err(doing("the program cannot be asked"))
     }
 
-    fn answer(&mut self, until: Instant) -> Result<Answer, ControlError> {
+    fn answer(&mut self, until: Instant, is_interrupted: fn() -> bool) -> Result<Answer, ControlError> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let left = Timespec::try_from(left).map_err(|_| doing("the time limit")(io::ErrorKind::InvalidInput))?;
+            let pause = Timespec { tv_sec: 0, tv_nsec: left.min(LOOK_UP).subsec_nanos().into() };
             let mut awaited = [PollFd::new(&self.answers, PollFlags::IN), PollFd::new(&self.end, PollFlags::IN)];
-            match poll(&mut awaited, Some(&left)) {
-                Ok(0) => return Ok(Answer::Late),
+            match poll(&mut awaited, Some(&pause)) {
+                Ok(0) if left <= LOOK_UP => return Ok(Answer::Late),
+                Ok(0) if is_interrupted() => return Ok(Answer::Interrupted),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(doing("the program cannot be watched")(error)),
             }
@@ -303,10 +330,14 @@ impl Server {
     }
 }
 
+/// So many bytes say how long an order is.
+const LENGTH: usize = size_of::<u32>();
+
 /// An order, as it is written.
 fn written(environment: &[(String, String)]) -> Result<Vec<u8>, ControlError> {
     let lines: String = environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
-    let length = u32::try_from(lines.len()).map_err(|_| doing("the environment")(io::ErrorKind::FileTooLarge))?;
+    let fits = u32::try_from(lines.len()).ok().filter(|_| lines.len() <= LONGEST_ORDER - LENGTH);
+    let length = fits.ok_or(ControlError::LongOrder(lines.len()))?;
     Ok([&length.to_le_bytes(), lines.as_bytes()].concat())
 }
 
@@ -399,6 +430,9 @@ impl Channel {
         if order.follow.len() as u64 > DECISIONS {
             return Err(ControlError::TooLong(order.follow.len()));
         }
+        if order.limit > MOST_STEPS {
+            return Err(ControlError::TooManySteps(order.limit));
+        }
         let flags = [
             (order.weak, Settings::WEAK),
             (order.plain, Settings::PLAIN),
@@ -458,7 +492,7 @@ impl Channel {
         let threads = (outcome.threads as usize).min(THREADS);
         Ok(Execution {
             ended,
-            steps: self.read::<Step>(outcome.steps.min(STEPS) as usize, STEPS_AT)?,
+            steps: self.read::<Step>(outcome.steps.min(MOST_STEPS) as usize, STEPS_AT)?,
             decisions: self.read::<Decision>(outcome.decisions.min(DECISIONS) as usize, sizes().decisions_at())?,
             pending: self.read::<Pending>(threads, PENDING_AT)?,
             digest: outcome.digest,
@@ -480,7 +514,7 @@ fn made_in(parent: &Path) -> io::Result<TempDir> {
 
 /// What is the same in all settings: a program maps the file once.
 fn sizes() -> Settings {
-    Settings { magic: MAGIC, steps: STEPS, decisions: DECISIONS, ..Settings::zeroed() }
+    Settings { magic: MAGIC, steps: MOST_STEPS, decisions: DECISIONS, ..Settings::zeroed() }
 }
 
 /// How to start a program, again and again.
@@ -581,6 +615,23 @@ mod tests {
         assert_eq!(check("finish"), Ok(Ending::Finished));
         insta::assert_snapshot!(check("die").unwrap_err(), @"the program ended where it waits to be asked: it ended with code 3; it said nothing");
         assert_eq!(check("finish"), Ok(Ending::Finished));
+    }
+
+    #[test]
+    fn who_wants_to_stop_does_not_wait() {
+        let mut control = control(SERVER).interruptible(|| true);
+        let started = Instant::now();
+        assert!(matches!(execute(&mut control, "hang", LONG), Err(ControlError::Interrupted)));
+        assert!(started.elapsed() < LONG / 2);
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_pipe_is_refused() {
+        let mut control = control(SERVER);
+        let error = execute(&mut control, &"x".repeat(LONGEST_ORDER), LONG).unwrap_err();
+        insta::assert_snapshot!(error, @"the variables of an execution take 65542 bytes, and there is room for 65532");
+        let longest = LONGEST_ORDER - LENGTH - "WHAT=\n".len();
+        assert_eq!(execute(&mut control, &"x".repeat(longest), LONG).unwrap().ended, Ending::Finished);
     }
 
     #[test]

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{Blocked, Ended};
 
+/// After so many steps an execution is given up, if nobody says anything else.
+pub const STEP_LIMIT: u64 = 1_000_000;
+
 /// What is asked of one execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
@@ -30,7 +33,7 @@ pub struct Order {
     /// Whether the next execution may be performed in the same process, if the program can: faster, and only what is left
     /// behind by one execution can make a difference to the next.
     pub batch: bool,
-    /// After so many steps it is given up.
+    /// After so many steps it is given up. There is no room for more than [`crate::MOST_STEPS`].
     pub limit: u64,
     /// Variables of the environment.
     pub environment: Vec<(String, String)>,
@@ -49,7 +52,7 @@ impl Default for Order {
             weak: false,
             plain: false,
             batch: false,
-            limit: 1_000_000,
+            limit: STEP_LIMIT,
             environment: Vec::new(),
         }
     }
@@ -108,6 +111,9 @@ pub struct Controlled {
     pub seed: u64,
     /// How many steps were made.
     pub steps: u64,
+    /// After how many steps it would have been given up.
+    #[serde(default = "step_limit")]
+    pub limit: u64,
     /// How often another thread went on than the one that made the step before.
     pub switches: usize,
     /// A fingerprint of all steps, addresses and values included.
@@ -119,6 +125,10 @@ pub struct Controlled {
     pub smaller_than: Option<String>,
 }
 
+fn step_limit() -> u64 {
+    STEP_LIMIT
+}
+
 impl Execution {
     /// What is kept about how it was controlled.
     pub fn controlled(&self, strategy: &str, order: &Order) -> Controlled {
@@ -128,6 +138,7 @@ impl Execution {
             plain: order.plain,
             seed: order.seed,
             steps: self.steps.len() as u64,
+            limit: order.limit,
             switches: self.schedule().switches(),
             digest: format!("{:016x}", self.digest),
             repeats: false,
@@ -140,10 +151,36 @@ impl Execution {
         Schedule(self.decisions.clone())
     }
 
-    /// How it ended, for people. `symbolize` says which lines places of the program are, the innermost first.
+    /// Whether this is the same execution again: nothing was decided in another way, and so many steps were made. If
+    /// memory was laid out alike, which it is in two processes that did nothing before, addresses and values are the same
+    /// too.
+    pub fn repeats(&self, earlier: &Execution, is_laid_out_alike: bool) -> bool {
+        !matches!(self.ended, Ending::Diverged | Ending::Asleep)
+            && self.steps.len() == earlier.steps.len()
+            && self.decisions == earlier.decisions
+            && (!is_laid_out_alike || self.digest == earlier.digest)
+    }
+
+    /// Whether it was given up because of its steps, and nothing is known about where they would have led.
+    fn is_too_long(&self, limit: u64) -> bool {
+        self.ended == Ending::Livelock && self.steps.len() as u64 >= limit
+    }
+
+    /// How it ended that was asked for with this order, for people. `symbolize` says which lines places of the program
+    /// are, the innermost first.
+    pub fn ended_under(&self, order: &Order, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
+        match self.is_too_long(order.limit) {
+            true => Ended::TooLong { steps: order.limit },
+            false => self.ended(symbolize),
+        }
+    }
+
+    /// How it ended, for people, if its steps were not too many. `symbolize` says which lines places of the program are, the innermost first.
     pub fn ended(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
         match &self.ended {
-            Ending::Finished | Ending::Asleep | Ending::Diverged => Ended::Finished,
+            Ending::Finished => Ended::Finished,
+            Ending::Asleep => Ended::BrokenOff { why: "another execution has shown the same".to_owned() },
+            Ending::Diverged => Ended::BrokenOff { why: "a decision could not be followed".to_owned() },
             Ending::TimedOut => Ended::TimedOut,
             Ending::Crashed { how, said } => {
                 let stacks = self.pending.iter().filter(|pending| pending.depth > 0);
@@ -180,5 +217,46 @@ fn doing(step: &Step) -> String {
         (Some(Kind::Join), _) => format!("{word} thread {}", (step.address & 0xffff) / 8),
         (_, 0) => word.to_owned(),
         (_, address) => format!("{word} {address:#x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn execution(ended: Ending, chosen: &[u8], digest: u64) -> Execution {
+        let steps = vec![Step::default(); chosen.len()];
+        let decisions = chosen.iter().map(|&thread| Decision::thread(thread)).collect();
+        Execution { ended, steps, decisions, pending: Vec::new(), digest }
+    }
+
+    #[test]
+    fn what_was_broken_off_has_not_finished() {
+        for ended in [Ending::Diverged, Ending::Asleep] {
+            let shown = execution(ended, &[0], 1).ended(&|_| Vec::new());
+            assert!(matches!(shown, Ended::BrokenOff { .. }), "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_no_livelock() {
+        let spun = execution(Ending::Livelock, &[0, 0], 1);
+        let check = |limit| spun.ended_under(&Order { limit, ..Order::default() }, &|_| Vec::new());
+        assert_eq!(check(2), Ended::TooLong { steps: 2 });
+        assert!(matches!(check(3), Ended::Stuck { .. }));
+    }
+
+    #[test]
+    fn only_the_same_steps_are_a_repetition() {
+        let earlier = execution(Ending::Finished, &[0, 1], 7);
+        let check = |ended, chosen: &[u8], digest, is_laid_out_alike| {
+            execution(ended, chosen, digest).repeats(&earlier, is_laid_out_alike)
+        };
+        assert!(check(Ending::Finished, &[0, 1], 7, true));
+        assert!(check(Ending::Finished, &[0, 1], 8, false));
+        assert!(!check(Ending::Finished, &[0, 1], 8, true));
+        assert!(!check(Ending::Finished, &[1, 0], 7, false));
+        assert!(!check(Ending::Finished, &[0], 7, false));
+        assert!(!check(Ending::Diverged, &[0, 1], 7, false));
     }
 }

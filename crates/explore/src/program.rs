@@ -47,6 +47,16 @@ pub enum Ended {
         /// The threads that had not ended.
         threads: Vec<Blocked>,
     },
+    /// It made more steps than it may. Known only under control.
+    TooLong {
+        /// How many it may make.
+        steps: u64,
+    },
+    /// It was broken off before it showed anything. Known only under control.
+    BrokenOff {
+        /// What for.
+        why: String,
+    },
     /// It was stopped when its time was over.
     TimedOut,
     /// It was stopped because somebody asked for it.

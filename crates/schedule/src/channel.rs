@@ -30,6 +30,9 @@ pub const ORDERS: &str = "orders";
 /// The pipe that answers go through.
 pub const ANSWERS: &str = "answers";
 
+/// No order is longer than this, its length included: so much fits into a pipe before anybody reads.
+pub const LONGEST_ORDER: usize = 1 << 16;
+
 /// Says that a file is one of these, and of which version.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"omnilnk1");
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
+use explore::{MOST_STEPS, STEP_LIMIT};
 
 use crate::fuzz::args::StoreArgs;
 
@@ -16,6 +17,10 @@ pub(crate) struct Scheduling {
     /// How many times at most a thread is interrupted that could go on, with `--schedule dfs`. No limit if not given.
     #[arg(long, value_name = "COUNT")]
     pub(crate) bound: Option<u32>,
+
+    /// How many steps an execution may make: inconclusive after that.
+    #[arg(long, value_name = "COUNT", default_value_t = STEP_LIMIT, value_parser = value_parser!(u64).range(1..=MOST_STEPS))]
+    pub(crate) max_steps: u64,
 
     /// Let loads read older stores where C11 allows it. What is found then may not happen on your processor, and where
     /// code synchronizes that was not instrumented, it may not happen at all.

@@ -15,6 +15,7 @@ use schedule::Schedule;
 use schedule::channel::Policy;
 use validate::Settings;
 
+use crate::limits;
 use args::{How, Scheduling};
 
 /// A harness that is built so that its threads can be controlled.
@@ -80,7 +81,7 @@ impl Harness {
     /// A process that waits for orders.
     pub(crate) fn start(&self) -> Result<Control, ControlError> {
         let command = self.command().map_err(|error| ControlError::Io { what: "the harness", error })?;
-        Control::start(&command, &self.runtime, &self.scratch)
+        Ok(Control::start(&command, &self.runtime, &self.scratch)?.interruptible(limits::is_interrupted))
     }
 
     /// Asks for one execution.
@@ -91,7 +92,7 @@ impl Harness {
         let execution = control.execute(&order, self.timeout)?;
         let took = started.elapsed();
         let base = control.outcome().base;
-        let ended = execution.ended(&|places| self.symbolize(base, places));
+        let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
         Ok(Tried { execution, ran: Ran { ended, took }, trace })
     }
 
@@ -102,7 +103,17 @@ impl Harness {
         like: &Order,
         schedule: &Schedule,
     ) -> Result<(Tried, Control), ControlError> {
-        let mut control = self.start()?;
+        self.repeat_in(self.start()?, plan, like, schedule)
+    }
+
+    /// Repeats an execution in this process, which must have done nothing before.
+    pub(crate) fn repeat_in(
+        &self,
+        mut control: Control,
+        plan: &Plan,
+        like: &Order,
+        schedule: &Schedule,
+    ) -> Result<(Tried, Control), ControlError> {
         let order = follow(like, schedule);
         let tried = self.execute(&mut control, plan, order)?;
         Ok((tried, control))
@@ -132,6 +143,7 @@ pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<B
         weak: scheduling.weak_memory,
         plain: scheduling.plain,
         batch: scheduling.batch,
+        limit: scheduling.max_steps,
         ..Order::default()
     };
     let sampling = |policy| Box::new(Sampling::new(Order { policy, ..order.clone() }));

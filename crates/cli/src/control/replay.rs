@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use explore::{Ended, Ending, Execution, Order, Program, Run, Store, schedule_of};
+use explore::{ControlError, Controlled, Ended, Ending, Execution, Order, Program, Run, Store, schedule_of};
 use judge::{Case, Failed, InputError, Judge};
 use report::{Detail, Report};
 use schedule::{Kind, Schedule, Step};
@@ -60,7 +60,8 @@ impl Loaded {
             let help = "`omnilink fuzz` builds it; `--directory` says where the harness is".to_owned();
             return Err(complain("the harness", &InputError { message, help: Some(help) }));
         }
-        let like = Order { seed: controlled.seed, weak: controlled.weak, plain: controlled.plain, ..Order::default() };
+        let Controlled { seed, weak, plain, limit, .. } = *controlled;
+        let like = Order { seed, weak, plain, limit, ..Order::default() };
         let options = judge::Options { is_foreign: true, jobs: Some(1), ..judge::Options::default() };
         let judge = Judge::new(&spec_of(&run, &directory), options).map_err(|failed| tell_about_spec(&failed))?;
         Ok(Loaded { run, schedule, harness, store, judge, like })
@@ -90,7 +91,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
             return Ok(Exit::Interrupted);
         }
         let repeated = loaded.harness.repeat(&loaded.run.plan, &loaded.like, &loaded.schedule);
-        let (tried, control) = repeated.map_err(|error| complain("the harness", &InputError::new(error)))?;
+        let (tried, control) = repeated.map_err(cannot_run)?;
         compare(&loaded, &tried.execution, &tried.ran.ended)?;
         if time == 0 {
             if args.steps {
@@ -108,6 +109,17 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
         explore::counted(steps, "step")
     );
     Ok(exit)
+}
+
+/// Says why there is no execution, unless somebody wanted to stop.
+pub(super) fn cannot_run(error: ControlError) -> Exit {
+    match error {
+        ControlError::Interrupted => {
+            anstream::eprintln!("interrupted");
+            Exit::Interrupted
+        }
+        error => complain("the harness", &InputError::new(error)),
+    }
 }
 
 /// Complains if it went another way than when it was kept.
@@ -139,7 +151,7 @@ fn compare(loaded: &Loaded, execution: &Execution, ended: &Ended) -> Result<(), 
 fn judged(loaded: &Loaded, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
     if *ended != Ended::Finished {
         tell_ended(ended);
-        return Ok(Exit::Crashed);
+        return Ok(if matches!(ended, Ended::TooLong { .. }) { Exit::Inconclusive } else { Exit::Crashed });
     }
     let mut report = loaded.check(trace).map_err(|failed| tell(&failed, &loaded.run.id))?;
     report.next.clear(); // The recording is gone in a moment.

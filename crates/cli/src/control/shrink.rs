@@ -6,14 +6,14 @@
 
 use std::time::Instant;
 
-use explore::{Belongings, Control, Controlled, Ended, Order, Plan, Run, cause, counted, simplify};
+use explore::{Belongings, Control, ControlError, Controlled, Ended, Order, Plan, Run, cause, counted, simplify};
 use judge::InputError;
 use report::Report;
 use schedule::Schedule;
 use schedule::channel::Policy;
 
 use super::args::ShrinkArgs;
-use super::replay::Loaded;
+use super::replay::{Loaded, cannot_run};
 use super::{Tried, follow};
 use crate::complain;
 use crate::exit::Exit;
@@ -37,15 +37,18 @@ struct Failing {
 fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
     let loaded = Loaded::new(&args.kept)?;
     let wanted = loaded.run.cause.clone();
-    let Some(wanted) = wanted.filter(|_| loaded.run.ended != Ended::TimedOut) else {
+    let is_long = matches!(loaded.run.ended, Ended::TimedOut | Ended::TooLong { .. });
+    let Some(wanted) = wanted.filter(|_| !is_long) else {
         return Err(complain(&loaded.run.id, &InputError::new("it did not fail, or only took too long")));
     };
     anstream::println!("run {}: {}, {}", loaded.run.id, loaded.run.plan.describe(), wanted);
-    let failed = |error: explore::ControlError| complain("the harness", &InputError::new(error));
     let mut shrinking =
-        Shrinking { loaded: &loaded, wanted: &wanted, control: loaded.harness.start().map_err(failed)? };
+        Shrinking { loaded: &loaded, wanted: &wanted, control: loaded.harness.start().map_err(cannot_run)? };
     let first = Failing { plan: loaded.run.plan.clone(), like: loaded.like.clone(), schedule: loaded.schedule.clone() };
-    let smaller = shrinking.fewer_operations(args.tries).map_err(failed)?;
+    let smaller = shrinking.fewer_operations(args.tries).map_err(cannot_run)?;
+    if limits::is_interrupted() && smaller.is_none() {
+        return Err(cannot_run(ControlError::Interrupted));
+    }
     let found = smaller.unwrap_or(first);
     let before = found.schedule.switches();
     let mut problem = None;
@@ -62,15 +65,20 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
             })
             .map(|tried| tried.execution.decisions)
     });
-    if let Some(error) = problem {
-        return Err(failed(error));
+    // What was found before somebody wanted to stop is kept.
+    if let Some(error) = problem.filter(|error| !matches!(error, ControlError::Interrupted)) {
+        return Err(cannot_run(error));
     }
     anstream::println!(
         "schedule: {} instead of {before} switches, after {}",
         simplified.schedule.switches(),
         counted(simplified.runs as u64, "execution")
     );
-    keep(&loaded, &Failing { schedule: simplified.schedule, ..found }, &wanted)
+    let exit = keep(&loaded, &Failing { schedule: simplified.schedule, ..found }, &wanted)?;
+    match limits::is_interrupted() {
+        true => Err(cannot_run(ControlError::Interrupted)),
+        false => Ok(exit),
+    }
 }
 
 /// What is done again and again.
@@ -82,7 +90,7 @@ struct Shrinking<'a> {
 
 impl Shrinking<'_> {
     /// Runs it, and gives back what happened if it failed for the same reason.
-    fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, explore::ControlError> {
+    fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
         let tried = self.loaded.harness.execute(&mut self.control, plan, order)?;
         let report = match tried.ran.ended {
             Ended::Finished if tried.trace.exists() => self.loaded.check(&tried.trace).ok(),
@@ -97,7 +105,7 @@ impl Shrinking<'_> {
     }
 
     /// The fewest operations, and then the fewest threads, with which some schedule fails for the same reason.
-    fn fewer_operations(&mut self, tries: u64) -> Result<Option<Failing>, explore::ControlError> {
+    fn fewer_operations(&mut self, tries: u64) -> Result<Option<Failing>, ControlError> {
         let plan = &self.loaded.run.plan;
         let mut sizes: Vec<(usize, usize)> = (1..=plan.threads)
             .flat_map(|threads| (1..=plan.operations).map(move |operations| (threads, operations)))
@@ -133,8 +141,10 @@ fn reason(ended: &Ended, report: Option<&Report>) -> Option<String> {
 fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
     let failed = |error: &dyn std::fmt::Display| complain("the harness", &InputError::new(error));
     let began = Instant::now();
-    let repeated = loaded.harness.repeat(&found.plan, &found.like, &found.schedule);
-    let (tried, control) = repeated.map_err(|error| failed(&error))?;
+    // Once more, even if somebody wanted to stop before.
+    let control = loaded.harness.start().map_err(cannot_run)?.interruptible(|| false);
+    let repeated = loaded.harness.repeat_in(control, &found.plan, &found.like, &found.schedule);
+    let (tried, control) = repeated.map_err(cannot_run)?;
     let report = loaded.check(&tried.trace).ok();
     let repeats = reason(&tried.ran.ended, report.as_ref()).is_some_and(|reason| reason == wanted);
     let strategy = loaded.run.controlled.as_ref().map_or("", |controlled| &controlled.strategy);

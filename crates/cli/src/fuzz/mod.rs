@@ -15,8 +15,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use explore::{
-    Belongings, Campaign, Control, Controlled, Coverage, Ended, Ending, Environment, Execution, Order, Plan, Program,
-    Ran, Run, Store,
+    Belongings, Campaign, Control, ControlError, Controlled, Coverage, Ended, Ending, Environment, Execution, Order,
+    Plan, Program, Ran, Run, Store,
 };
 use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -225,7 +225,10 @@ impl Fuzz<'_> {
             // What is explored is one program with one input.
             let plan = campaign.plan(if how.is_exploration() { 0 } else { number });
             let began = now().as_secs();
-            let tried = harness.execute(control, &plan, order.clone()).map_err(io::Error::other)?;
+            let tried = match harness.execute(control, &plan, order.clone()) {
+                Err(ControlError::Interrupted) => break,
+                tried => tried.map_err(io::Error::other)?,
+            };
             strategy.learn(&tried.execution);
             if limits::is_interrupted() {
                 break;
@@ -377,7 +380,9 @@ impl Fuzz<'_> {
             }
             _ => (self.program.run.clone(), None),
         };
+        // Whoever wants to stop did not let it be repeated.
         let repeats = controlled.as_ref().map(|controlled| controlled.repeats);
+        let repeats = repeats.filter(|repeats| *repeats || !limits::is_interrupted());
         let schedule = run.decided.as_ref().map(|(_, execution)| execution.schedule());
         let kept = Run {
             schema: Run::schema(),
@@ -415,7 +420,10 @@ impl Fuzz<'_> {
     ) -> Controlled {
         let controlled = execution.controlled(strategy, order);
         match harness.repeat(&run.plan, order, &execution.schedule()) {
-            Ok((again, _control)) if crate::control::ended_alike(&again.ran.ended, &run.ran.ended) => {
+            Ok((again, _control))
+                if crate::control::ended_alike(&again.ran.ended, &run.ran.ended)
+                    && again.execution.repeats(execution, !order.batch) =>
+            {
                 Controlled { repeats: true, digest: again.execution.controlled(strategy, order).digest, ..controlled }
             }
             _ => controlled,

@@ -54,6 +54,8 @@ fn outcome(run: &Run) -> &str {
     match &run.ended {
         Ended::Crashed { .. } => "crashed",
         Ended::Stuck { .. } | Ended::TimedOut | Ended::Interrupted => "stuck",
+        Ended::TooLong { .. } => "too long",
+        Ended::BrokenOff { .. } => "broken off",
         Ended::Finished => run.verdict.as_deref().unwrap_or("not checked"),
     }
 }
@@ -80,7 +82,11 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
             anstream::print!("{}", report::text(report, Detail::Full, true));
         }
         let verdict = kept.as_ref().map_or(Exit::Nothing, exit_of);
-        return Ok(if run.ended == Ended::Finished { verdict } else { Exit::Crashed });
+        return Ok(match run.ended {
+            Ended::Finished => verdict,
+            Ended::TooLong { .. } => Exit::Inconclusive,
+            _ => Exit::Crashed,
+        });
     }
     let mut report = check_again(&run, &directory)?;
     if directory == unpacked.path() {
@@ -130,6 +136,8 @@ pub(crate) fn tell_ended(ended: &Ended) {
                 thread.stack.iter().for_each(|line| anstream::println!("      {line}"));
             }
         }
+        Ended::TooLong { steps } => anstream::println!("  {}", super::tally::too_long(*steps)),
+        Ended::BrokenOff { why } => anstream::println!("  it was broken off: {why}"),
         Ended::TimedOut | Ended::Interrupted => anstream::println!("  it did not end, and was stopped"),
         Ended::Crashed { how, said, stack } => {
             anstream::println!("  {how}");

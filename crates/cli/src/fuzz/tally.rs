@@ -99,6 +99,8 @@ impl Tally {
         let (kind, cause) = match ended {
             Ended::Crashed { .. } => (Kind::Crashed, failure_of(ended).unwrap_or_default()),
             Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
+            Ended::TooLong { steps } => (Kind::Inconclusive, too_long(*steps)),
+            Ended::BrokenOff { why } => (Kind::Inconclusive, why.clone()),
             Ended::TimedOut | Ended::Interrupted => {
                 (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
             }
@@ -234,6 +236,11 @@ impl Tally {
     }
 }
 
+/// What runs have in common that were given up because of their steps.
+pub(super) fn too_long(steps: u64) -> String {
+    format!("it made more than {}", counted(steps, "step"))
+}
+
 /// What stuck runs have in common: what their threads are about to do, whatever it is about.
 fn stuck(how: &str, threads: &[Blocked]) -> String {
     let doing = |thread: &Blocked| {
@@ -253,6 +260,8 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
             Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
         }
         Ended::Stuck { how, threads } => Some(stuck(how, threads)),
-        Ended::Finished | Ended::TimedOut | Ended::Interrupted => None,
+        Ended::Finished | Ended::TooLong { .. } | Ended::BrokenOff { .. } | Ended::TimedOut | Ended::Interrupted => {
+            None
+        }
     }
 }
