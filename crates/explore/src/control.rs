@@ -509,6 +509,7 @@ impl Channel {
 }
 
 fn made_in(parent: &Path) -> io::Result<TempDir> {
+    fs::create_dir_all(parent)?;
     tempfile::Builder::new().prefix("omnilink-").tempdir_in(parent)
 }
 

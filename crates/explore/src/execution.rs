@@ -215,6 +215,7 @@ fn doing(step: &Step) -> String {
     let word = step.kind().map_or("does something unknown", Kind::word);
     match (step.kind(), step.address) {
         (Some(Kind::Join), _) => format!("{word} thread {}", (step.address & 0xffff) / 8),
+        (Some(Kind::Woken), address) => format!("waits to be woken at {address:#x}"),
         (_, 0) => word.to_owned(),
         (_, address) => format!("{word} {address:#x}"),
     }

@@ -48,7 +48,8 @@ pub(crate) fn said_to_rust() -> Said {
 pub(crate) fn kit() -> Result<Kit, String> {
     let below_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = cache.or_else(below_home).ok_or("neither `XDG_CACHE_HOME` nor `HOME` says where to put the runtime")?;
+    let home = cache.or_else(below_home).filter(|cache| std::fs::create_dir_all(cache).is_ok());
+    let cache = home.unwrap_or_else(std::env::temp_dir);
     let omnilink =
         std::env::current_exe().map_err(|error| format!("the path of this command is not known: {error}"))?;
     Kit::install(&cache.join("omnilink"), &omnilink, &path()).map_err(|error| error.to_string())

@@ -11,7 +11,7 @@ use crate::fuzz::args::StoreArgs;
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Scheduling {
     /// How many times, plus one, a thread loses its priority, with `--schedule pct`.
-    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: u32,
 
     /// How many times at most a thread is interrupted that could go on, with `--schedule dfs`. No limit if not given.

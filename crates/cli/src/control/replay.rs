@@ -36,6 +36,9 @@ impl Loaded {
         let store = Store::at(&kept.store.store);
         let (run, directory) = store.find(&kept.run).map_err(wrong)?;
         let schedule = schedule_of(&directory).map_err(wrong)?;
+        if run.controlled.is_some() && schedule.is_none() {
+            return Err(complain(&run.id, &InputError::new("its file `schedule` is not there")));
+        }
         let (Some(controlled), Some(schedule)) = (&run.controlled, schedule) else {
             let help =
                 "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated".to_owned();
@@ -68,11 +71,11 @@ impl Loaded {
     }
 
     /// Checks a recording.
-    pub(super) fn check(&self, trace: &Path) -> Result<Report, Failed> {
+    pub(super) fn check(&self, trace: &Path, label: &str) -> Result<Report, Failed> {
         let max_memory = judge::Options::default().max_memory;
         let settings = limits::Settings { timeout: Some(PATIENCE), max_memory, progress: Progress::None };
-        let limits = Limits::new(&settings, &self.run.id);
-        self.judge.report(&mut Case { path: trace, label: &self.run.id, witness: None, limits: &limits })
+        let limits = Limits::new(&settings, label);
+        self.judge.report(&mut Case { path: trace, label, witness: None, limits: &limits })
     }
 }
 
@@ -153,7 +156,7 @@ fn judged(loaded: &Loaded, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
         tell_ended(ended);
         return Ok(if matches!(ended, Ended::TooLong { .. }) { Exit::Inconclusive } else { Exit::Crashed });
     }
-    let mut report = loaded.check(trace).map_err(|failed| tell(&failed, &loaded.run.id))?;
+    let mut report = loaded.check(trace, &loaded.run.id).map_err(|failed| tell(&failed, &loaded.run.id))?;
     report.next.clear(); // The recording is gone in a moment.
     anstream::print!("{}", report::text(&report, Detail::Brief, true));
     Ok(exit_of(&report))
@@ -162,7 +165,8 @@ fn judged(loaded: &Loaded, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
 fn tell_step(number: usize, step: &Step) {
     let what = step.kind().map_or("does something unknown", Kind::word);
     let address = if step.address == 0 { String::new() } else { format!(" {:#x}", step.address) };
-    let value = if step.value == 0 { String::new() } else { format!(" = {:#x}", step.value) };
+    let has_value = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update)) || step.value != 0;
+    let value = if has_value { format!(" = {:#x}", step.value) } else { String::new() };
     let place = if step.place == 0 { String::new() } else { format!("  at {:#x}", step.place) };
     anstream::println!("{:>6}  thread {} {what}{address}{value}{place}", number + 1, step.thread);
 }

@@ -50,7 +50,6 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
         return Err(cannot_run(ControlError::Interrupted));
     }
     let found = smaller.unwrap_or(first);
-    let before = found.schedule.switches();
     let mut problem = None;
     let simplified = simplify(&found.schedule, args.runs, |decisions| {
         if problem.is_some() || limits::is_interrupted() {
@@ -69,11 +68,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
     if let Some(error) = problem.filter(|error| !matches!(error, ControlError::Interrupted)) {
         return Err(cannot_run(error));
     }
-    anstream::println!(
-        "schedule: {} instead of {before} switches, after {}",
-        simplified.schedule.switches(),
-        counted(simplified.runs as u64, "execution")
-    );
+    anstream::println!("simpler: {} tried", counted(simplified.runs as u64, "schedule"));
     let exit = keep(&loaded, &Failing { schedule: simplified.schedule, ..found }, &wanted)?;
     match limits::is_interrupted() {
         true => Err(cannot_run(ControlError::Interrupted)),
@@ -93,7 +88,7 @@ impl Shrinking<'_> {
     fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
         let tried = self.loaded.harness.execute(&mut self.control, plan, order)?;
         let report = match tried.ran.ended {
-            Ended::Finished if tried.trace.exists() => self.loaded.check(&tried.trace).ok(),
+            Ended::Finished if tried.trace.exists() => self.loaded.check(&tried.trace, &self.loaded.run.id).ok(),
             _ => None,
         };
         let is_same = reason(&tried.ran.ended, report.as_ref()).is_some_and(|reason| reason == self.wanted);
@@ -104,9 +99,11 @@ impl Shrinking<'_> {
         Ok(is_same.then_some(tried))
     }
 
-    /// The fewest operations, and then the fewest threads, with which some schedule fails for the same reason.
+    /// The fewest operations, and then the fewest threads, with which some schedule fails for the same reason, in fewer
+    /// steps: a run that crashed early is shorter than what was planned.
     fn fewer_operations(&mut self, tries: u64) -> Result<Option<Failing>, ControlError> {
         let plan = &self.loaded.run.plan;
+        let steps = self.loaded.run.controlled.as_ref().map_or(u64::MAX, |controlled| controlled.steps);
         let mut sizes: Vec<(usize, usize)> = (1..=plan.threads)
             .flat_map(|threads| (1..=plan.operations).map(move |operations| (threads, operations)))
             .filter(|size| *size != (plan.threads, plan.operations))
@@ -120,7 +117,8 @@ impl Shrinking<'_> {
                 let seed = plan.seed.wrapping_add(try_number);
                 let plan = Plan { seed, threads, operations, perturb: Vec::new() };
                 let order = Order { policy: Policy::Random, seed, ..self.loaded.like.clone() };
-                if let Some(tried) = self.fails(&plan, order.clone())? {
+                let is_shorter = |tried: &Tried| (tried.execution.steps.len() as u64) < steps;
+                if let Some(tried) = self.fails(&plan, order.clone())?.filter(is_shorter) {
                     anstream::println!("smaller: {}", plan.describe());
                     let schedule = tried.execution.schedule();
                     return Ok(Some(Failing { plan, like: Order { policy: Policy::Steady, ..order }, schedule }));
@@ -145,7 +143,8 @@ fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
     let control = loaded.harness.start().map_err(cannot_run)?.interruptible(|| false);
     let repeated = loaded.harness.repeat_in(control, &found.plan, &found.like, &found.schedule);
     let (tried, control) = repeated.map_err(cannot_run)?;
-    let report = loaded.check(&tried.trace).ok();
+    let label = format!("run ({})", found.plan.describe());
+    let report = loaded.check(&tried.trace, &label).ok().map(|report| Report { next: Vec::new(), ..report });
     let repeats = reason(&tried.ran.ended, report.as_ref()).is_some_and(|reason| reason == wanted);
     let strategy = loaded.run.controlled.as_ref().map_or("", |controlled| &controlled.strategy);
     let controlled = Controlled {
@@ -174,6 +173,12 @@ fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
     let belongings = Belongings { trace: &tried.trace, report, spec: &files, schedule: Some(&schedule) };
     let path = loaded.store.keep(&run, &belongings).map_err(|error| failed(&error))?;
     drop(control);
-    anstream::println!("kept as {id}: {}", path.display());
+    let size = |controlled: &Controlled| {
+        let switches = if controlled.switches == 1 { "switch" } else { "switches" };
+        format!("{}, {} {switches}", counted(controlled.steps, "step"), controlled.switches)
+    };
+    let (before, after) = (loaded.run.controlled.as_ref().map(size), run.controlled.as_ref().map(size));
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    anstream::println!("kept as {id}: {after} instead of {before}; {}", path.display());
     Ok(if tried.ran.ended == Ended::Finished { Exit::Rejected } else { Exit::Crashed })
 }

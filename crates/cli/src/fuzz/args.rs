@@ -26,7 +26,7 @@ pub(crate) struct FuzzArgs {
     pub(crate) profile: String,
 
     /// How many runs, at most.
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
 
     /// How long in all, such as `90s` or `10m`.
@@ -134,7 +134,7 @@ pub(crate) enum RunsCommand {
     /// Show what ran, and what came of it.
     Show {
         /// The beginning of the name of a run, `latest`, or a file that `runs pack` wrote.
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
         #[command(flatten)]
         store: StoreArgs,

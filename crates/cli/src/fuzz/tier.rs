@@ -109,12 +109,27 @@ impl Fuzz<'_> {
     fn build_controlled(&self) -> Result<Harness, String> {
         let started = Instant::now();
         let (settings, store) = (&self.settings, &self.store);
+        if !self.args.command.is_empty() {
+            return self.as_it_is();
+        }
         let harness = Harness::build(&self.program, settings, store, self.campaign.timeout, self.args.no_build)?;
         if !self.args.no_build {
             let command = harness.program.build.join(" ");
             self.say(&format!("built to be controlled: {command} ({:.1} s)", started.elapsed().as_secs_f64()));
         }
         Ok(harness)
+    }
+
+    /// The program that the command line names, if it was built to be controlled.
+    fn as_it_is(&self) -> Result<Harness, String> {
+        let runtime = crate::build::kit()?.runtime().path();
+        let harness = Harness::built(self.program.clone(), runtime, &self.store, self.campaign.timeout)?;
+        let (file, name) = (harness.executable(), &self.program.run[0]);
+        match Audit::of(&file) {
+            Ok(audit) if audit.is_instrumented => Ok(harness),
+            Ok(_) => Err(format!("`{name}` was not built to be controlled: `omnilink build` builds it so")),
+            Err(error) => Err(format!("`{name}`: {error}")),
+        }
     }
 
     fn build(&self) -> Result<(), Exit> {

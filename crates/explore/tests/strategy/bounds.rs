@@ -25,7 +25,7 @@ fn check(program: &Program, limit: Option<u32>) -> Option<Vec<u64>> {
     expected.sort();
     seen.sort();
     assert_eq!(seen, expected);
-    assert_eq!(dfs.is_complete(), is_complete);
+    assert_eq!(dfs.is_complete(), is_complete && !dfs.held_back());
     assert_eq!(dfs.tally().executions, seen.len() as u64);
     Some(per_bound)
 }
