@@ -14,6 +14,8 @@ pub(crate) enum BuildCommand {
     Cxx(CxxArgs),
     /// Run Cargo: `omnilink build cargo -- build --release`. The same as `cargo omnilink build --release`.
     Cargo(CargoArgs),
+    /// Run a program many times, each with another schedule: what `cargo omnilink test` runs tests with.
+    Run(RunArgs),
     /// Say what of a program is seen when it is controlled, and what is not.
     Audit(AuditArgs),
 }
@@ -39,6 +41,21 @@ pub(crate) struct CargoArgs {
     /// What Cargo is to do. What it builds goes to `omnilink-sched` in the target directory.
     #[arg(last = true, value_name = "ARGUMENTS", required = true)]
     pub(crate) arguments: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// How many schedules to try.
+    #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS", default_value_t = 100)]
+    pub(crate) runs: u64,
+
+    /// The seed of the first; the next one has the next.
+    #[arg(long, env = "OMNILINK_SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// The program and its arguments.
+    #[arg(last = true, value_name = "COMMAND", required = true)]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 
 pub(crate) mod args;
 mod audit;
+mod run;
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: &BuildCommand) -> ExitCode {
     let done = match command {
         BuildCommand::Cxx(args) => cxx(args),
         BuildCommand::Cargo(args) => cargo(args),
+        BuildCommand::Run(args) => run::run(args),
         BuildCommand::Audit(args) => return audit::run(args).into(),
     };
     match done {
@@ -43,6 +45,9 @@ pub(crate) fn said_to_rust() -> Said {
         doc_flags: flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
     }
 }
+
+/// The variable that tells Cargo what to run programs and tests with.
+const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 
 /// The runtime and all that belongs to it, in the user's cache: programs refer to it, and stay when a project is cleaned.
 pub(crate) fn kit() -> Result<Kit, String> {
@@ -103,6 +108,13 @@ fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
     let target = target_directory(&program, &args.arguments)?.join(cargo::DIRECTORY);
     let mut command = Command::new(&program);
     command.args(cargo::arguments(&args.arguments, &target));
+    if let Ok(omnilink) = std::env::current_exe() {
+        // Cargo splits this at spaces, and has no way to quote them: then tests run freely.
+        let runner = format!("{} build run --", omnilink.display());
+        if !omnilink.to_string_lossy().contains(' ') {
+            command.env(RUNNER, runner);
+        }
+    }
     command.envs(cargo::environment(kit.runtime(), &said_to_rust(), Some(&kit.wrappers())));
     status(&mut command).map(code)
 }

@@ -1,0 +1,51 @@
+//! `omnilink build run`: runs a program that was built for control many times, each with another schedule.
+//!
+//! This is what `cargo omnilink test` runs tests with. A test that fails with some schedule fails; the seed and the
+//! decisions are printed and written down.
+
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use explore::{Control, Ending, Order, audit, counted};
+use judge::InputError;
+
+use super::args::RunArgs;
+use crate::complain;
+use crate::exit::Exit;
+use crate::fuzz::runs::tell_ended;
+use crate::limits;
+
+/// How long one execution may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(super) fn run(args: &RunArgs) -> Result<ExitCode, String> {
+    limits::catch_interrupts();
+    let [program, arguments @ ..] = &*args.command else { return Err("there is no program to run".into()) };
+    let program = std::path::absolute(program).map_err(|error| error.to_string())?;
+    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let mut command = Command::new(&program);
+    // Tests run one after the other: what is scheduled is what happens inside of each.
+    command.args(arguments).env("RUST_TEST_THREADS", "1");
+    let kit = super::kit()?;
+    let control = Control::start(&command, &kit.runtime().path(), scratch.path()).map_err(|error| error.to_string())?;
+    let mut control = control.interruptible(limits::is_interrupted);
+    for seed in args.seed..args.seed.saturating_add(args.runs) {
+        let order = Order { seed, ..Order::default() };
+        let execution = control.execute(&order, PATIENCE).map_err(|error| error.to_string())?;
+        if execution.ended == Ending::Finished {
+            continue;
+        }
+        let base = control.outcome().base;
+        anstream::println!("{} with the schedule of seed {seed}:", program.display());
+        tell_ended(&execution.ended(&|places| audit::symbolize(&program, base, places)));
+        let file = program.with_extension("schedule");
+        match std::fs::write(&file, execution.schedule().to_string()) {
+            Ok(()) => anstream::println!("its schedule: {}", file.display()),
+            Err(error) => return Ok(complain(&file.display().to_string(), &InputError::new(error)).into()),
+        }
+        return Ok(Exit::Crashed.into());
+    }
+    let runs = counted(args.runs, "schedule");
+    anstream::println!("{}: {runs} at random, seeds from {}, none failed", program.display(), args.seed);
+    Ok(ExitCode::SUCCESS)
+}
