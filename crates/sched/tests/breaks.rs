@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use explore::strategy::{Dpor, Strategy};
 use explore::{Control, Ending, Once, Order, Runtime};
 use schedule::channel::{Outcome, Policy};
 use tempfile::TempDir;
@@ -24,26 +25,32 @@ impl Built {
     fn program(&self) -> PathBuf {
         self.directory.path().join("breaks")
     }
+
+    /// Compiles and links the program of this name.
+    fn compile(&self, name: &str) {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cpp"));
+        let object = self.directory.path().join(format!("{name}.o"));
+        run(Command::new("g++")
+            .args(["-std=c++20", "-O1", "-g", "-Wno-tsan", "-fno-builtin", "-fsanitize=thread", "-c"])
+            .arg(source)
+            .arg("-o")
+            .arg(&object));
+        run(Command::new("g++")
+            .arg(object)
+            .args(["-Wl,--no-as-needed"])
+            .arg(self.runtime.path())
+            .arg("-pthread")
+            .arg("-o")
+            .arg(self.directory.path().join(name)));
+    }
 }
 
 static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let directory = TempDir::new().unwrap();
     let runtime = Runtime::install(directory.path()).unwrap();
     let built = Built { directory, runtime };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/breaks.cpp");
-    let object = built.directory.path().join("breaks.o");
-    run(Command::new("g++")
-        .args(["-std=c++20", "-O1", "-g", "-Wno-tsan", "-fsanitize=thread", "-c"])
-        .arg(source)
-        .arg("-o")
-        .arg(&object));
-    run(Command::new("g++")
-        .arg(object)
-        .args(["-Wl,--no-as-needed"])
-        .arg(built.runtime.path())
-        .arg("-pthread")
-        .arg("-o")
-        .arg(built.program()));
+    built.compile("breaks");
+    built.compile("allocator");
     built
 });
 
@@ -65,7 +72,11 @@ impl Mode {
     fn new(name: &'static str) -> Mode {
         let mut command = Command::new(BUILT.program());
         command.arg(name);
-        let control = Control::start(&command, &BUILT.runtime.path(), BUILT.directory.path()).unwrap();
+        Mode::of(&command, name)
+    }
+
+    fn of(command: &Command, name: &'static str) -> Mode {
+        let control = Control::start(command, &BUILT.runtime.path(), BUILT.directory.path()).unwrap();
         Mode { control, name }
     }
 
@@ -81,7 +92,10 @@ const SEEDS: u64 = 15;
 
 /// It ends like this whatever the schedule is, and the same seed gives the same steps.
 fn check_ending(name: &'static str, seeds: u64, expected: &Ending) {
-    let mut mode = Mode::new(name);
+    check_mode(Mode::new(name), seeds, expected);
+}
+
+fn check_mode(mut mode: Mode, seeds: u64, expected: &Ending) {
     for policy in [Policy::Random, Policy::Pct, Policy::Pos] {
         for seed in 0..seeds {
             let (ended, _) = mode.execute(policy, seed);
@@ -105,7 +119,7 @@ fn check_slow(name: &'static str) {
 
 #[test]
 fn threads_end_as_they_do_without_control() {
-    ["pthread-exit", "tls-destructors", "key-destructors", "detached", "exit-live", "try-join"]
+    ["pthread-exit", "tls-destructors", "key-destructors", "detached", "exit-live", "try-join", "main-exits"]
         .into_iter()
         .for_each(check);
 }
@@ -154,6 +168,21 @@ fn pipes_and_sockets_are_waited_for() {
 }
 
 #[test]
+fn the_order_in_a_pipe_is_explored() {
+    let mut mode = Mode::new("pipe-order");
+    let mut dpor = Dpor::new(Order::default());
+    let mut endings = Vec::new();
+    while let Some(order) = dpor.next() {
+        let execution = mode.control.execute(&order, TIMEOUT).unwrap();
+        dpor.learn(&execution);
+        endings.push(execution.ended);
+        assert!(endings.len() < 100);
+    }
+    assert!(endings.contains(&Ending::Finished), "{endings:?}");
+    assert!(endings.iter().any(|ended| matches!(ended, Ending::Crashed { .. })), "{endings:?}");
+}
+
+#[test]
 fn children_go_on_without_control() {
     check("fork");
 }
@@ -181,11 +210,49 @@ fn threads_before_main_run_in_a_process_of_their_own() {
 }
 
 #[test]
-fn a_program_that_cancels_threads_is_given_up() {
-    let mut mode = Mode::new("cancel");
-    let said = match mode.control.execute(&Order::default(), TIMEOUT) {
+fn the_kernel_knows_threads_by_their_numbers() {
+    check("numbers");
+}
+
+#[test]
+fn an_alarm_may_end_a_wait() {
+    let mut mode = Mode::new("alarm");
+    for seed in 0..5 {
+        assert_eq!(mode.execute(Policy::Random, seed).0, Ending::Finished);
+    }
+}
+
+#[test]
+fn a_program_that_ignores_its_children_has_executions() {
+    let mut command = Command::new(BUILT.program());
+    command.arg("ignored-children").env("BREAKS_IGNORES", "1");
+    check_mode(Mode::of(&command, "ignored-children"), 3, &Ending::Finished);
+}
+
+#[test]
+fn an_allocator_may_have_locks() {
+    let command = Command::new(BUILT.directory.path().join("allocator"));
+    check_mode(Mode::of(&command, "allocator"), 5, &Ending::Finished);
+}
+
+#[test]
+fn a_broken_heap_is_a_crash() {
+    let (ended, _) = Mode::new("broken-heap").execute(Policy::Random, 1);
+    assert!(matches!(&ended, Ending::Crashed { .. }), "{ended:?}");
+}
+
+#[test]
+fn what_cannot_be_controlled_is_given_up() {
+    check_refusal("cancel", "the program cancels a thread");
+    check_refusal("unseen-thread", "a thread locks, wakes or waits that was not created with `pthread_create`");
+    check_refusal("timer-thread", "it has a timer that creates threads");
+}
+
+/// It ends with this message.
+fn check_refusal(name: &'static str, expected: &str) {
+    let said = match Mode::new(name).control.execute(&Order::default(), TIMEOUT) {
         Ok(execution) => format!("{:?}", execution.ended),
         Err(error) => error.to_string(),
     };
-    assert!(said.contains("the program cancels a thread"), "{said}");
+    assert!(said.contains(expected), "{said}");
 }

@@ -81,8 +81,8 @@ thread_local! {
 pub(super) fn refuse_if_unknown() {
     if baton::me() >= THREADS && !HAS_LEFT.get() && crate::start::is_in_main() {
         fail(&[
-            "a thread meets others that was not created with `pthread_create`, such as one of a timer ",
-            "(`SIGEV_THREAD`) or of `clone`",
+            "a thread locks, wakes or waits that was not created with `pthread_create`, such as one that the C ",
+            "library creates for what it does in the background",
         ]);
     }
 }

@@ -84,7 +84,7 @@ unsafe extern "C-unwind" fn setitimer(which: u32, new: *const itimerval, old: *m
 unsafe extern "C-unwind" fn timer_create(clock: clockid_t, event: *mut sigevent, timer: *mut timer_t) -> c_int {
     // SAFETY: the caller hands over what is to happen, or nothing.
     if baton::is_controlled() && !event.is_null() && unsafe { (*event).sigev_notify } == libc::SIGEV_THREAD {
-        fail(&["the program has a timer that creates threads (`SIGEV_THREAD`), which cannot be controlled"]);
+        fail(&["it has a timer that creates threads (`SIGEV_THREAD`), and nobody sees them begin"]);
     }
     // SAFETY: as the caller promised.
     unsafe { real::timer_create(clock, event, timer) }

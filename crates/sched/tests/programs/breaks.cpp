@@ -3,6 +3,7 @@
 // Each mode holds whatever the schedule is. It ends with 0 if everything was as the C library and the language promise,
 // and says what was not otherwise. `list` prints all modes.
 
+#include <aio.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
@@ -24,6 +26,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <random>
+#include <sched.h>
 #include <semaphore.h>
 #include <semaphore>
 #include <shared_mutex>
@@ -33,6 +36,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -857,7 +861,93 @@ void errno_is_kept() {
     CHECK(errno == before);
 }
 
+void main_ends_before_others() {
+    static std::atomic<int> done{0};
+    std::thread([] {
+        done++;
+        std::this_thread::sleep_for(1ms);
+        done++;
+    }).detach();
+    pthread_exit(nullptr);
+}
+
+void the_kernel_knows_the_numbers() {
+    both([](int) {
+        cpu_set_t processors;
+        CHECK(sched_getaffinity(gettid(), sizeof processors, &processors) == 0);
+        CHECK(syscall(SYS_sched_getaffinity, gettid(), sizeof processors, &processors) > 0);
+        CHECK(sched_setaffinity(gettid(), sizeof processors, &processors) == 0);
+        CHECK(sched_getscheduler(gettid()) == SCHED_OTHER);
+        errno = 0;
+        CHECK(getpriority(PRIO_PROCESS, gettid()) >= -20 && errno == 0);
+        CHECK(tgkill(getpid(), gettid(), 0) == 0);
+        CHECK(syscall(SYS_tgkill, getpid(), gettid(), 0) == 0);
+        CHECK(syscall(SYS_tkill, gettid(), 0) == 0);
+    });
+}
+
+// A program that ignores the end of its children before `main`.
+const bool ignores = std::getenv("BREAKS_IGNORES") != nullptr && std::signal(SIGCHLD, SIG_IGN) != SIG_ERR;
+
+void children_are_ignored() {
+    CHECK(ignores);
+    CHECK(std::signal(SIGCHLD, SIG_DFL) == SIG_IGN);
+}
+
+sem_t fired;
+
+void alarms_end_waits() {
+    CHECK(sem_init(&fired, 0, 0) == 0);
+    CHECK(std::signal(SIGALRM, [](int) { sem_post(&fired); }) != SIG_ERR);
+    ualarm(20000, 0);
+    while (sem_wait(&fired) != 0) CHECK(errno == EINTR);
+}
+
 // What must be found out.
+
+void pipes_have_an_order() {
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    char order[2];
+    both([&](int thread) { CHECK(write(ends[1], thread == 0 ? "a" : "b", 1) == 1); });
+    CHECK(read(ends[0], order, 2) == 2);
+    _exit(order[0] == 'a' ? 0 : 7);
+}
+
+void breaks_the_heap() {
+    // In a thread that is not the only one: the C library then has locks.
+    std::thread([] {
+        void *first = std::malloc(5000);
+        void *second = std::malloc(5000);
+        asm volatile("" ::"r"(second));
+        std::free(first);
+        asm volatile("" : "+r"(first));
+        std::free(first);
+    }).join();
+}
+
+// The C library creates a thread for what it reads in the background, and one that says so: nobody sees them begin.
+void unseen_threads_meet_others() {
+    static std::mutex met;
+    static char byte;
+    static struct aiocb request = {};
+    request.aio_fildes = open("/dev/zero", O_RDONLY);
+    request.aio_buf = &byte;
+    request.aio_nbytes = 1;
+    request.aio_sigevent.sigev_notify = SIGEV_THREAD;
+    request.aio_sigevent.sigev_notify_function = [](union sigval) { std::lock_guard lock(met); };
+    CHECK(aio_read(&request) == 0);
+    // No step: nobody else can go on.
+    for (;;) syscall(SYS_getppid);
+}
+
+void timers_create_threads() {
+    struct sigevent event = {};
+    event.sigev_notify = SIGEV_THREAD;
+    event.sigev_notify_function = [](union sigval) {};
+    timer_t timer;
+    CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+}
 
 void livelock() {
     std::atomic<bool> never{false};
@@ -925,6 +1015,14 @@ const std::map<std::string, void (*)()> MODES = {
     {"full-pipe", full_pipes},
     {"fork", forks},
     {"errno", errno_is_kept},
+    {"main-exits", main_ends_before_others},
+    {"numbers", the_kernel_knows_the_numbers},
+    {"ignored-children", children_are_ignored},
+    {"alarm", alarms_end_waits},
+    {"pipe-order", pipes_have_an_order},
+    {"broken-heap", breaks_the_heap},
+    {"unseen-thread", unseen_threads_meet_others},
+    {"timer-thread", timers_create_threads},
     {"livelock", livelock},
     {"deadlock", deadlock},
     {"cancel", cancels},
