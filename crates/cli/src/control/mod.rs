@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
-use explore::{Control, ControlError, Ended, Execution, Order, Plan, Program, Ran, Store, audit};
+use explore::{Control, ControlError, Ended, Execution, Note, Order, Plan, Program, Ran, Store, audit};
 use schedule::Schedule;
 use schedule::channel::Policy;
 use validate::Settings;
@@ -31,6 +31,8 @@ pub(crate) struct Tried {
     pub(crate) execution: Execution,
     pub(crate) ran: Ran,
     pub(crate) trace: PathBuf,
+    /// Why it need not be the same when it is repeated.
+    pub(crate) notes: Vec<Note>,
 }
 
 impl Harness {
@@ -93,7 +95,7 @@ impl Harness {
         let took = started.elapsed();
         let base = control.outcome().base;
         let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
-        Ok(Tried { execution, ran: Ran { ended, took }, trace })
+        Ok(Tried { execution, ran: Ran { ended, took }, trace, notes: Note::of(control.outcome()) })
     }
 
     /// Repeats an execution in a process of its own. The process must stay while the recording is needed.
