@@ -219,7 +219,7 @@ impl Fuzz<'_> {
         is_over: &AtomicBool,
         started: Instant,
     ) -> io::Result<Option<Explored>> {
-        let Tier::Controlled { harness, how, scheduling } = tier else { return Ok(None) };
+        let Tier::Controlled { harness, how, scheduling, unseen } = tier else { return Ok(None) };
         let Some(mut strategy) = crate::control::strategy(*how, scheduling, campaign.seed) else {
             return Ok(None);
         };
@@ -261,7 +261,7 @@ impl Fuzz<'_> {
         }
         let (tally, is_complete) = (*strategy.tally(), strategy.is_complete());
         let bound = scheduling.bound.filter(|_| *how == How::Dfs);
-        Ok(Some(Explored { how: *how, tally, is_complete, is_exhausted, bound }))
+        Ok(Some(Explored { how: *how, tally, is_complete, is_exhausted, bound, unseen: unseen.clone() }))
     }
 
     /// Checks recordings as they come.

@@ -21,7 +21,13 @@ use crate::exit::Exit;
 /// How schedules come about.
 pub(super) enum Tier {
     /// A strategy decides every step.
-    Controlled { harness: Box<Harness>, how: How, scheduling: Scheduling },
+    Controlled {
+        harness: Box<Harness>,
+        how: How,
+        scheduling: Scheduling,
+        /// What of it is not seen, if all schedules are to be explored.
+        unseen: Option<String>,
+    },
     /// This `rr` records runs, and schedules threads at random.
     Rr(String),
     /// The machine does as it likes.
@@ -37,6 +43,8 @@ pub(super) struct Explored {
     /// All that was to be explored was.
     pub(super) is_exhausted: bool,
     pub(super) bound: Option<u32>,
+    /// What of the harness is not seen, in a few words.
+    pub(super) unseen: Option<String>,
 }
 
 /// Under control threads are made to meet, so runs are short.
@@ -83,27 +91,29 @@ impl Fuzz<'_> {
     /// Which executions show the same is known only if everything is seen by which threads can tell each other something.
     /// Where it is not, all schedules with few interruptions are explored instead.
     fn without_blind_spots(&self, harness: Harness, how: How) -> Tier {
-        let audit = if how == How::Dpor { Audit::of(&harness.executable()).ok() } else { None };
+        let unseen = match how.is_exploration().then(|| Audit::of(&harness.executable())) {
+            Some(Ok(audit)) if !audit.is_complete() => Some(audit.summary()),
+            Some(Err(error)) => Some(format!("the harness cannot be looked into: {error}")),
+            _ => None,
+        };
         let mut scheduling = self.args.scheduling.clone();
-        let how = match audit {
+        let how = match &unseen {
             // Which store is read depends on more than on who wrote to the same place.
-            Some(_) if scheduling.weak_memory => {
+            _ if how == How::Dpor && scheduling.weak_memory => {
                 self.say("`dpor` does not know which loads and fences meet if memory is weak, so `dfs` is used");
                 How::Dfs
             }
-            Some(audit) if !audit.is_complete() => {
+            Some(unseen) if how == How::Dpor => {
                 let bound = *scheduling.bound.get_or_insert(FALLBACK_BOUND);
                 self.say(&format!(
-                    "not everything is seen ({}): `dpor` could leave out too much, so `dfs` is used, with {} interruptions \
-                     at most; `omnilink build audit` lists it",
-                    audit.summary(),
-                    bound
+                    "not everything is seen ({unseen}): `dpor` could leave out too much, so `dfs` is used, with {bound} \
+                     interruptions at most; `omnilink build audit` lists it"
                 ));
                 How::Dfs
             }
             _ => how,
         };
-        Tier::Controlled { harness: Box::new(harness), how, scheduling }
+        Tier::Controlled { harness: Box::new(harness), how, scheduling, unseen }
     }
 
     fn build_controlled(&self) -> Result<Harness, String> {
@@ -201,11 +211,15 @@ impl Explored {
             }
             _ => "not all schedules were explored".to_owned(),
         };
+        let unseen = match &self.unseen {
+            Some(unseen) if self.is_complete || self.is_exhausted => format!(", of what is seen (not seen: {unseen})"),
+            _ => String::new(),
+        };
         let asleep = match asleep {
             0 => String::new(),
             asleep => format!(", {asleep} of them broken off because others had shown the same"),
         };
-        format!("{explored}: {}{asleep}\n", counted(executions, "execution"))
+        format!("{explored}{unseen}: {}{asleep}\n", counted(executions, "execution"))
     }
 
     pub(super) fn json(&self) -> serde_json::Value {
@@ -218,7 +232,8 @@ impl Explored {
             "stuck": stuck,
             "crashed": crashed,
             "lost": lost,
-            "complete": self.is_complete,
+            "complete": self.is_complete && self.unseen.is_none(),
+            "unseen": self.unseen,
             "bound": self.bound,
         })
     }
