@@ -220,10 +220,11 @@ impl Fuzz<'_> {
         started: Instant,
     ) -> io::Result<Option<Explored>> {
         let Tier::Controlled { harness, how, scheduling, unseen } = tier else { return Ok(None) };
-        let Some(mut strategy) = crate::control::strategy(*how, scheduling, campaign.seed) else {
+        let Some(mut chosen) = crate::control::strategy(*how, scheduling, campaign.seed) else {
             return Ok(None);
         };
-        let (mut number, mut is_exhausted) = (0, false);
+        let strategy = chosen.strategy();
+        let (mut number, mut is_exhausted, mut too_long) = (0, false, 0);
         while number < campaign.runs && !is_enough(campaign, is_over, started) {
             let Some(order) = strategy.next() else {
                 is_exhausted = true;
@@ -237,6 +238,7 @@ impl Fuzz<'_> {
                 tried => tried.map_err(io::Error::other)?,
             };
             strategy.learn(&tried.execution);
+            too_long += u64::from(matches!(tried.ran.ended, Ended::TooLong { .. }));
             if limits::is_interrupted() {
                 break;
             }
@@ -261,7 +263,17 @@ impl Fuzz<'_> {
         }
         let (tally, is_complete) = (*strategy.tally(), strategy.is_complete());
         let bound = scheduling.bound.filter(|_| *how == How::Dfs);
-        Ok(Some(Explored { how: *how, tally, is_complete, is_exhausted, bound, unseen: unseen.clone() }))
+        Ok(Some(Explored {
+            how: *how,
+            tally,
+            is_complete,
+            is_exhausted,
+            bound,
+            too_long,
+            held_back: chosen.held_back(),
+            per_bound: chosen.per_bound().to_vec(),
+            unseen: unseen.clone(),
+        }))
     }
 
     /// Checks recordings as they come.
