@@ -30,6 +30,8 @@ pub struct Audit {
     pub unseen_calls: Vec<String>,
     /// Its own functions that have atomic instructions: they were not instrumented, or somebody wrote them by hand.
     pub unseen_functions: Vec<String>,
+    /// What could not be looked into, so that more may be unseen than is listed here.
+    pub unknown: Vec<&'static str>,
     /// The libraries that it needs, and what they need.
     pub libraries: Vec<Library>,
 }
@@ -84,6 +86,7 @@ impl Audit {
             is_runtime_first: place(FILE).is_some_and(|ours| place("libc.so").is_none_or(|libc| ours < libc)),
             unseen_calls: imported.iter().filter(is_unseen).cloned().collect(),
             unseen_functions: atomic_functions(&elf)?,
+            unknown: unknown(&elf, &imported),
             libraries,
         })
     }
@@ -99,7 +102,9 @@ impl Audit {
             (count, "library") => format!("{count} libraries"),
             (count, what) => format!("{count} {what}s"),
         });
-        words.collect::<Vec<_>>().join(", ")
+        let unseen = if self.is_instrumented { None } else { Some("it is not instrumented".to_owned()) };
+        let unknown = self.unknown.iter().map(|what| (*what).to_owned());
+        unseen.into_iter().chain(words).chain(unknown).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether everything that threads do to each other is seen.
@@ -107,6 +112,7 @@ impl Audit {
         self.is_instrumented
             && self.unseen_calls.is_empty()
             && self.unseen_functions.is_empty()
+            && self.unknown.is_empty()
             && self.libraries.iter().all(|library| library.kind != LibraryKind::Unseen)
     }
 }
@@ -179,7 +185,7 @@ fn is_instrumentation(function: &str) -> bool {
 fn synchronizes(function: &str) -> bool {
     const STARTS: [&str; 9] =
         ["pthread_", "mtx_", "cnd_", "thrd_", "sem_", "__atomic_", "__sync_", "epoll_wait", "epoll_pwait"];
-    const HARMLESS: [&str; 9] = [
+    const HARMLESS: [&str; 17] = [
         "pthread_self",
         "pthread_equal",
         "pthread_attr_",
@@ -189,8 +195,6 @@ fn synchronizes(function: &str) -> bool {
         "pthread_getattr_np",
         "pthread_getspecific",
         "pthread_setspecific",
-    ];
-    const HARMLESS_TOO: [&str; 8] = [
         "pthread_key_",
         "pthread_sigmask",
         "pthread_setname_np",
@@ -242,17 +246,37 @@ fn synchronizes(function: &str) -> bool {
         "wait4",
         "waitpid",
     ];
-    let harmless = HARMLESS.iter().chain(&HARMLESS_TOO).any(|start| function.starts_with(start));
+    let harmless = HARMLESS.iter().any(|start| function.starts_with(start));
     NAMES.contains(&function) || (STARTS.iter().any(|start| function.starts_with(start)) && !harmless)
+}
+
+/// What cannot be looked into.
+fn unknown(elf: &Elf<'_>, imported: &BTreeSet<String>) -> Vec<&'static str> {
+    let has_functions = elf.symbols().any(|symbol| is_code(&symbol));
+    let unknown = [
+        (!is_readable(elf), "its instructions are not known"),
+        (!has_functions, "it has no symbols"),
+        (imported.iter().any(|name| name.starts_with("dlopen") || name == "dlmopen"), "it loads libraries by itself"),
+    ];
+    unknown.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what).collect()
+}
+
+/// Whether its instructions can be read.
+fn is_readable(elf: &Elf<'_>) -> bool {
+    elf.architecture() == object::Architecture::X86_64
+}
+
+fn is_code<'a>(symbol: &impl ObjectSymbol<'a>) -> bool {
+    symbol.kind() == SymbolKind::Text && symbol.size() > 0
 }
 
 /// Its functions that have atomic instructions. In instrumented code there are none: the runtime does those.
 fn atomic_functions(elf: &Elf<'_>) -> Result<Vec<String>, AuditError> {
-    if elf.architecture() != object::Architecture::X86_64 {
+    if !is_readable(elf) {
         return Ok(Vec::new());
     }
     let mut found = BTreeSet::new();
-    for symbol in elf.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0) {
+    for symbol in elf.symbols().filter(is_code) {
         let Some(section) = symbol.section_index() else { continue };
         let section = elf.section_by_index(section)?;
         let Some(code) = section.data_range(symbol.address(), symbol.size())? else { continue };

@@ -1,6 +1,6 @@
 //! One execution under control: what is asked for, and what came of it.
 
-use schedule::channel::{Pending, Policy, Standing};
+use schedule::channel::{Outcome, Pending, Policy, Standing};
 use schedule::{Decision, Kind, Schedule, Step};
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,40 @@ pub enum Ending {
     Diverged,
     /// It took too long, by the clock on the wall: a thread waits where nobody sees it, or computes.
     TimedOut,
+}
+
+/// Why an execution need not be the same when it is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note {
+    /// A thread waited for something from outside.
+    WaitedOutside,
+    /// A signal came from outside.
+    Signalled,
+    /// There was a thread before `main`.
+    EarlyThreads,
+}
+
+impl Note {
+    /// What there is to note about an execution of which this is known.
+    pub fn of(outcome: &Outcome) -> Vec<Note> {
+        let notes = [
+            (Outcome::WAITED_OUTSIDE, Note::WaitedOutside),
+            (Outcome::SIGNALLED, Note::Signalled),
+            (Outcome::EARLY_THREADS, Note::EarlyThreads),
+        ];
+        notes.into_iter().filter(|(flag, _)| outcome.flags & flag != 0).map(|(_, note)| note).collect()
+    }
+
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Note::WaitedOutside => {
+                "it waited for something from outside of the process, which need not be the same every time"
+            }
+            Note::Signalled => "a signal came from outside, which need not come at the same place every time",
+            Note::EarlyThreads => "a thread was started before `main`, and what it does before is not controlled",
+        }
+    }
 }
 
 /// How the schedule of a run was controlled. The decisions are in a file of their own.
@@ -245,6 +279,12 @@ mod tests {
         let check = |limit| spun.ended_under(&Order { limit, ..Order::default() }, &|_| Vec::new());
         assert_eq!(check(2), Ended::TooLong { steps: 2 });
         assert!(matches!(check(3), Ended::Stuck { .. }));
+    }
+
+    #[test]
+    fn what_may_differ_next_time_is_noted() {
+        let flags = Outcome::BATCH | Outcome::SIGNALLED | Outcome::WAITED_OUTSIDE;
+        assert_eq!(Note::of(&Outcome { flags, ..Outcome::default() }), [Note::WaitedOutside, Note::Signalled]);
     }
 
     #[test]

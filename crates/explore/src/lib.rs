@@ -30,7 +30,7 @@ pub use campaign::{BadProfile, Campaign, Disturbance, Plan, counted, parse_range
 pub use cause::{cause, without_numbers};
 pub use control::{Control, ControlError, MOST_STEPS, Once};
 pub use coverage::{Coverage, Happened};
-pub use execution::{Controlled, Ending, Execution, Order, STEP_LIMIT};
+pub use execution::{Controlled, Ending, Execution, Note, Order, STEP_LIMIT};
 pub use instrument::{CannotInstrument, Kit};
 pub use program::{Blocked, Ended, Program, Ran};
 pub use runtime::{NoRuntime, Runtime};

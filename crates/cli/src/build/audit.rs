@@ -41,10 +41,12 @@ fn text(audit: &Audit) -> String {
             None => format!("{} (not found)", library.name),
         })
         .collect();
+    let unknown: Vec<String> = audit.unknown.iter().map(|what| (*what).to_owned()).collect();
     let parts = [
         ("calls that the runtime does not stand in for", &audit.unseen_calls),
         ("functions with atomic instructions that are not instrumented", &audit.unseen_functions),
         ("libraries that are not instrumented", &libraries),
+        ("what could not be looked into", &unknown),
     ];
     for (what, names) in parts.iter().filter(|(_, names)| !names.is_empty()) {
         lines.push(format!("{what}: {}", names.len()));
@@ -80,6 +82,7 @@ fn json(audit: &Audit) -> serde_json::Value {
         "complete": audit.is_complete(),
         "unseen_calls": audit.unseen_calls,
         "unseen_functions": audit.unseen_functions,
+        "unknown": audit.unknown,
         "libraries": libraries.collect::<Vec<_>>(),
     })
 }
@@ -98,6 +101,7 @@ mod tests {
             is_runtime_first: true,
             unseen_calls: vec!["mtx_lock".into()],
             unseen_functions: (0..22).map(|number| format!("std::sync::f{number:02}")).collect(),
+            unknown: vec!["it loads libraries by itself"],
             libraries: vec![library("libc.so.6", LibraryKind::System), library("libz.so.1", LibraryKind::Unseen)],
         };
         let text = text(&audit);
@@ -111,6 +115,8 @@ mod tests {
           and 2 more
         libraries that are not instrumented: 1
           libz.so.1 (not found)
+        what could not be looked into: 1
+          it loads libraries by itself
         what threads do to each other elsewhere is not seen: schedules that differ only there are not told apart
         ");
     }

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
-use explore::{Control, ControlError, Ended, Execution, Order, Plan, Program, Ran, Store, audit};
+use explore::{Control, ControlError, Ended, Execution, Note, Order, Plan, Program, Ran, Store, audit};
 use schedule::Schedule;
 use schedule::channel::Policy;
 use validate::Settings;
@@ -31,6 +31,8 @@ pub(crate) struct Tried {
     pub(crate) execution: Execution,
     pub(crate) ran: Ran,
     pub(crate) trace: PathBuf,
+    /// Why it need not be the same when it is repeated.
+    pub(crate) notes: Vec<Note>,
 }
 
 impl Harness {
@@ -93,7 +95,7 @@ impl Harness {
         let took = started.elapsed();
         let base = control.outcome().base;
         let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
-        Ok(Tried { execution, ran: Ran { ended, took }, trace })
+        Ok(Tried { execution, ran: Ran { ended, took }, trace, notes: Note::of(control.outcome()) })
     }
 
     /// Repeats an execution in a process of its own. The process must stay while the recording is needed.
@@ -135,8 +137,38 @@ pub(crate) fn follow(like: &Order, schedule: &Schedule) -> Order {
     Order { policy: Policy::Steady, strict: true, follow: schedule.0.clone(), sleep: 0, batch: false, ..like.clone() }
 }
 
+/// What chooses schedules.
+pub(crate) enum Chosen {
+    Sampling(Sampling),
+    Dfs(Dfs),
+    Dpor(Dpor),
+}
+
+impl Chosen {
+    pub(crate) fn strategy(&mut self) -> &mut dyn Strategy {
+        match self {
+            Chosen::Sampling(sampling) => sampling,
+            Chosen::Dfs(dfs) => dfs,
+            Chosen::Dpor(dpor) => dpor,
+        }
+    }
+
+    /// Whether a thread had to wait for reasons of fairness, so that some schedules were not tried.
+    pub(crate) fn held_back(&self) -> bool {
+        matches!(self, Chosen::Dpor(dpor) if dpor.held_back())
+    }
+
+    /// How many executions had 0, 1, 2 and so on interruptions, if that is the order in which they come.
+    pub(crate) fn per_bound(&self) -> &[u64] {
+        match self {
+            Chosen::Dfs(dfs) => dfs.per_bound(),
+            _ => &[],
+        }
+    }
+}
+
 /// What chooses schedules; nobody if threads run freely.
-pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<Box<dyn Strategy>> {
+pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<Chosen> {
     let order = Order {
         seed,
         depth: scheduling.depth,
@@ -146,13 +178,13 @@ pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<B
         limit: scheduling.max_steps,
         ..Order::default()
     };
-    let sampling = |policy| Box::new(Sampling::new(Order { policy, ..order.clone() }));
+    let sampling = |policy| Chosen::Sampling(Sampling::new(Order { policy, ..order.clone() }));
     Some(match how {
         How::Random => sampling(Policy::Random),
         How::Pct => sampling(Policy::Pct),
         How::Pos => sampling(Policy::Pos),
-        How::Dfs => Box::new(Dfs::new(order, scheduling.bound)),
-        How::Dpor => Box::new(Dpor::new(order)),
+        How::Dfs => Chosen::Dfs(Dfs::new(order, scheduling.bound)),
+        How::Dpor => Chosen::Dpor(Dpor::new(order)),
         How::Free => return None,
     })
 }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use explore::{ControlError, Controlled, Ended, Ending, Execution, Order, Program, Run, Store, schedule_of};
+use explore::{ControlError, Controlled, Ended, Ending, Order, Program, Ran, Run, Store, schedule_of};
 use judge::{Case, Failed, InputError, Judge};
 use report::{Detail, Report};
 use schedule::{Kind, Schedule, Step};
 
 use super::args::{Kept, ReplayArgs};
-use super::{Harness, ended_alike};
+use super::{Harness, Tried, ended_alike};
 use crate::args::Progress;
 use crate::check::{exit_of, tell, tell_about_spec};
 use crate::complain;
@@ -95,7 +95,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
         }
         let repeated = loaded.harness.repeat(&loaded.run.plan, &loaded.like, &loaded.schedule);
         let (tried, control) = repeated.map_err(cannot_run)?;
-        compare(&loaded, &tried.execution, &tried.ran.ended)?;
+        compare(&loaded, &tried)?;
         if time == 0 {
             if args.steps {
                 tried.execution.steps.iter().enumerate().for_each(|(number, step)| tell_step(number, step));
@@ -126,9 +126,13 @@ pub(super) fn cannot_run(error: ControlError) -> Exit {
 }
 
 /// Complains if it went another way than when it was kept.
-fn compare(loaded: &Loaded, execution: &Execution, ended: &Ended) -> Result<(), Exit> {
+fn compare(loaded: &Loaded, tried: &Tried) -> Result<(), Exit> {
+    let Tried { execution, ran: Ran { ended, .. }, notes, .. } = tried;
     let differs = |message: String| {
-        let help = "the harness was built anew, or does something that is not the same every time".to_owned();
+        let help = match &**notes {
+            [] => "the harness was built anew, or does something that is not the same every time".to_owned(),
+            notes => notes.iter().map(|note| note.text()).collect::<Vec<_>>().join("; "),
+        };
         complain(&loaded.run.id, &InputError { message, help: Some(help) })
     };
     if execution.ended == Ending::Diverged {

@@ -15,8 +15,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use explore::{
-    Belongings, Campaign, Control, ControlError, Controlled, Coverage, Ended, Ending, Environment, Execution, Order,
-    Plan, Program, Ran, Run, Store,
+    Belongings, Campaign, Control, ControlError, Controlled, Coverage, Ended, Ending, Environment, Execution, Note,
+    Order, Plan, Program, Ran, Run, Store,
 };
 use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -62,8 +62,15 @@ struct Recorded {
     ran: Ran,
     began: u64,
     trace: PathBuf,
-    /// What was asked for and what was decided, if that was controlled.
-    decided: Option<(Order, Execution)>,
+    /// How it was controlled, if it was.
+    decided: Option<Decided>,
+}
+
+/// What was asked for, what came of it, and why it need not be the same again.
+struct Decided {
+    order: Order,
+    execution: Execution,
+    notes: Vec<Note>,
 }
 
 impl Recorded {
@@ -212,11 +219,12 @@ impl Fuzz<'_> {
         is_over: &AtomicBool,
         started: Instant,
     ) -> io::Result<Option<Explored>> {
-        let Tier::Controlled { harness, how, scheduling } = tier else { return Ok(None) };
-        let Some(mut strategy) = crate::control::strategy(*how, scheduling, campaign.seed) else {
+        let Tier::Controlled { harness, how, scheduling, unseen } = tier else { return Ok(None) };
+        let Some(mut chosen) = crate::control::strategy(*how, scheduling, campaign.seed) else {
             return Ok(None);
         };
-        let (mut number, mut is_exhausted) = (0, false);
+        let strategy = chosen.strategy();
+        let (mut number, mut is_exhausted, mut too_long) = (0, false, 0);
         while number < campaign.runs && !is_enough(campaign, is_over, started) {
             let Some(order) = strategy.next() else {
                 is_exhausted = true;
@@ -230,6 +238,7 @@ impl Fuzz<'_> {
                 tried => tried.map_err(io::Error::other)?,
             };
             strategy.learn(&tried.execution);
+            too_long += u64::from(matches!(tried.ran.ended, Ended::TooLong { .. }));
             if limits::is_interrupted() {
                 break;
             }
@@ -246,7 +255,7 @@ impl Fuzz<'_> {
             if tried.trace.exists() {
                 std::fs::rename(&tried.trace, &trace)?;
             }
-            let decided = Some((order, tried.execution));
+            let decided = Some(Decided { order, execution: tried.execution, notes: tried.notes });
             if recorded.send(Recorded { number, plan, ran: tried.ran, began, trace, decided }).is_err() {
                 break;
             }
@@ -254,7 +263,17 @@ impl Fuzz<'_> {
         }
         let (tally, is_complete) = (*strategy.tally(), strategy.is_complete());
         let bound = scheduling.bound.filter(|_| *how == How::Dfs);
-        Ok(Some(Explored { how: *how, tally, is_complete, is_exhausted, bound }))
+        Ok(Some(Explored {
+            how: *how,
+            tally,
+            is_complete,
+            is_exhausted,
+            bound,
+            too_long,
+            held_back: chosen.held_back(),
+            per_bound: chosen.per_bound().to_vec(),
+            unseen: unseen.clone(),
+        }))
     }
 
     /// Checks recordings as they come.
@@ -335,7 +354,7 @@ impl Fuzz<'_> {
             let (id, repeats) = self.keep(tier, run, report.as_ref(), seen.as_ref())?;
             if let Some(seen) = &seen {
                 tally.name(&seen.cause, &id);
-                bar.suspend(|| self.tell_kept(&id, repeats, started.elapsed()));
+                bar.suspend(|| self.tell_kept(&id, repeats, run, started.elapsed()));
             }
         }
         if !self.args.reports.is_empty() {
@@ -374,8 +393,8 @@ impl Fuzz<'_> {
     ) -> Result<(String, Option<bool>), Exit> {
         let id = self.store.free_id(run.plan.seed);
         let (command, controlled) = match (tier, &run.decided) {
-            (Tier::Controlled { harness, how, .. }, Some((order, execution))) => {
-                let controlled = self.repeated(harness, how.name(), run, order, execution);
+            (Tier::Controlled { harness, how, .. }, Some(decided)) => {
+                let controlled = self.repeated(harness, how.name(), run, decided);
                 (harness.program.run.clone(), Some(controlled))
             }
             _ => (self.program.run.clone(), None),
@@ -383,7 +402,7 @@ impl Fuzz<'_> {
         // Whoever wants to stop did not let it be repeated.
         let repeats = controlled.as_ref().map(|controlled| controlled.repeats);
         let repeats = repeats.filter(|repeats| *repeats || !limits::is_interrupted());
-        let schedule = run.decided.as_ref().map(|(_, execution)| execution.schedule());
+        let schedule = run.decided.as_ref().map(|decided| decided.execution.schedule());
         let kept = Run {
             schema: Run::schema(),
             id: id.clone(),
@@ -415,9 +434,9 @@ impl Fuzz<'_> {
         harness: &crate::control::Harness,
         strategy: &str,
         run: &Recorded,
-        order: &Order,
-        execution: &Execution,
+        decided: &Decided,
     ) -> Controlled {
+        let Decided { order, execution, .. } = decided;
         let controlled = execution.controlled(strategy, order);
         match harness.repeat(&run.plan, order, &execution.schedule()) {
             Ok((again, _control))
@@ -430,7 +449,7 @@ impl Fuzz<'_> {
         }
     }
 
-    fn tell_kept(&self, id: &str, repeats: Option<bool>, after: Duration) {
+    fn tell_kept(&self, id: &str, repeats: Option<bool>, run: &Recorded, after: Duration) {
         if self.args.format == Output::Human {
             let path = self.store.path(id);
             anstream::println!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
@@ -441,6 +460,9 @@ impl Fuzz<'_> {
                     "it could not be repeated in a process of its own: the harness does something that is not the same \
                      every time, or `--batch` left something behind"
                 ),
+            }
+            for note in run.decided.iter().flat_map(|decided| &decided.notes) {
+                anstream::println!("{}", note.text());
             }
         }
     }

@@ -21,7 +21,13 @@ use crate::exit::Exit;
 /// How schedules come about.
 pub(super) enum Tier {
     /// A strategy decides every step.
-    Controlled { harness: Box<Harness>, how: How, scheduling: Scheduling },
+    Controlled {
+        harness: Box<Harness>,
+        how: How,
+        scheduling: Scheduling,
+        /// What of it is not seen, if all schedules are to be explored.
+        unseen: Option<String>,
+    },
     /// This `rr` records runs, and schedules threads at random.
     Rr(String),
     /// The machine does as it likes.
@@ -37,6 +43,14 @@ pub(super) struct Explored {
     /// All that was to be explored was.
     pub(super) is_exhausted: bool,
     pub(super) bound: Option<u32>,
+    /// So many executions made too many steps.
+    pub(super) too_long: u64,
+    /// A thread that had yielded had to wait, so that some schedules were not tried.
+    pub(super) held_back: bool,
+    /// How many executions had 0, 1, 2 and so on interruptions, if that is the order in which they come.
+    pub(super) per_bound: Vec<u64>,
+    /// What of the harness is not seen, in a few words.
+    pub(super) unseen: Option<String>,
 }
 
 /// Under control threads are made to meet, so runs are short.
@@ -83,27 +97,29 @@ impl Fuzz<'_> {
     /// Which executions show the same is known only if everything is seen by which threads can tell each other something.
     /// Where it is not, all schedules with few interruptions are explored instead.
     fn without_blind_spots(&self, harness: Harness, how: How) -> Tier {
-        let audit = if how == How::Dpor { Audit::of(&harness.executable()).ok() } else { None };
+        let unseen = match how.is_exploration().then(|| Audit::of(&harness.executable())) {
+            Some(Ok(audit)) if !audit.is_complete() => Some(audit.summary()),
+            Some(Err(error)) => Some(format!("the harness cannot be looked into: {error}")),
+            _ => None,
+        };
         let mut scheduling = self.args.scheduling.clone();
-        let how = match audit {
+        let how = match &unseen {
             // Which store is read depends on more than on who wrote to the same place.
-            Some(_) if scheduling.weak_memory => {
+            _ if how == How::Dpor && scheduling.weak_memory => {
                 self.say("`dpor` does not know which loads and fences meet if memory is weak, so `dfs` is used");
                 How::Dfs
             }
-            Some(audit) if !audit.is_complete() => {
+            Some(unseen) if how == How::Dpor => {
                 let bound = *scheduling.bound.get_or_insert(FALLBACK_BOUND);
                 self.say(&format!(
-                    "not everything is seen ({}): `dpor` could leave out too much, so `dfs` is used, with {} interruptions \
-                     at most; `omnilink build audit` lists it",
-                    audit.summary(),
-                    bound
+                    "not everything is seen ({unseen}): `dpor` could leave out too much, so `dfs` is used, with {bound} \
+                     interruptions at most; `omnilink build audit` lists it"
                 ));
                 How::Dfs
             }
             _ => how,
         };
-        Tier::Controlled { harness: Box::new(harness), how, scheduling }
+        Tier::Controlled { harness: Box::new(harness), how, scheduling, unseen }
     }
 
     fn build_controlled(&self) -> Result<Harness, String> {
@@ -208,19 +224,52 @@ impl Explored {
             return String::new();
         }
         let strategy::Tally { executions, asleep, .. } = self.tally;
-        let explored = match self.bound {
-            _ if self.is_complete => "all schedules were explored".to_owned(),
-            Some(bound) if self.is_exhausted => {
+        let claim = match self.bound {
+            _ if self.is_complete => Some("all schedules were explored".to_owned()),
+            Some(bound) if self.is_exhausted && self.given_up().is_empty() => {
                 let interruptions = counted(u64::from(bound), "interruption");
-                format!("all schedules with at most {interruptions} were explored")
+                Some(format!("all schedules with at most {interruptions} were explored"))
             }
-            _ => "not all schedules were explored".to_owned(),
+            _ => None,
+        };
+        let explored = match (claim, &self.unseen) {
+            (Some(claim), None) => claim,
+            (Some(claim), Some(unseen)) => format!("{claim}, of what is seen (not seen: {unseen})"),
+            (None, _) => format!("not all schedules were explored ({})", self.why_not_all()),
         };
         let asleep = match asleep {
             0 => String::new(),
             asleep => format!(", {asleep} of them broken off because others had shown the same"),
         };
         format!("{explored}: {}{asleep}\n", counted(executions, "execution"))
+    }
+
+    /// Why there are schedules that were not explored.
+    fn why_not_all(&self) -> String {
+        let mut reasons = self.given_up();
+        if !self.is_exhausted {
+            reasons.push("it was stopped before".to_owned());
+        }
+        if self.held_back {
+            reasons.push("a thread that had yielded was held back, to be fair".to_owned());
+        }
+        if reasons.is_empty() {
+            reasons.push("an execution went another way than it was told to".to_owned());
+        }
+        // The last number still grows; all with fewer interruptions were executed before the first of those.
+        if let (false, Some(done)) = (self.is_exhausted, self.per_bound.len().checked_sub(2))
+            && self.given_up().is_empty()
+        {
+            reasons.push(format!("all with at most {} were", counted(done as u64, "interruption")));
+        }
+        reasons.join("; ")
+    }
+
+    /// Executions that do not show where they lead.
+    fn given_up(&self) -> Vec<String> {
+        let some = [(self.tally.lost, "did not end in time"), (self.too_long, "made too many steps")];
+        let some = some.into_iter().filter(|(count, _)| *count > 0);
+        some.map(|(count, what)| format!("{} {what}", counted(count, "execution"))).collect()
     }
 
     pub(super) fn json(&self) -> serde_json::Value {
@@ -233,8 +282,60 @@ impl Explored {
             "stuck": stuck,
             "crashed": crashed,
             "lost": lost,
-            "complete": self.is_complete,
+            "complete": self.is_complete && self.unseen.is_none(),
+            "unseen": self.unseen,
+            "too_long": self.too_long,
+            "held_back": self.held_back,
+            "per_bound": self.per_bound,
             "bound": self.bound,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dfs() -> Explored {
+        Explored {
+            how: How::Dfs,
+            tally: strategy::Tally { executions: 9, finished: 9, ..strategy::Tally::default() },
+            is_complete: false,
+            is_exhausted: true,
+            bound: None,
+            too_long: 0,
+            held_back: false,
+            per_bound: vec![1, 4, 4],
+            unseen: None,
+        }
+    }
+
+    #[test]
+    fn nothing_is_claimed_that_was_not_explored() {
+        let lost = |explored: Explored| Explored { tally: strategy::Tally { lost: 1, ..explored.tally }, ..explored };
+        insta::assert_snapshot!(
+            [
+                Explored { is_complete: true, ..dfs() },
+                Explored { is_complete: true, unseen: Some("2 calls".into()), ..dfs() },
+                Explored { bound: Some(2), ..dfs() },
+                Explored { bound: Some(2), unseen: Some("2 calls".into()), ..dfs() },
+                lost(Explored { bound: Some(2), ..dfs() }),
+                Explored { is_exhausted: false, ..dfs() },
+                Explored { how: How::Dpor, per_bound: Vec::new(), held_back: true, ..dfs() },
+                Explored { too_long: 2, ..dfs() },
+            ]
+            .map(|explored| explored.text())
+            .concat(),
+            @"
+        all schedules were explored: 9 executions
+        all schedules were explored, of what is seen (not seen: 2 calls): 9 executions
+        all schedules with at most 2 interruptions were explored: 9 executions
+        all schedules with at most 2 interruptions were explored, of what is seen (not seen: 2 calls): 9 executions
+        not all schedules were explored (1 execution did not end in time): 9 executions
+        not all schedules were explored (it was stopped before; all with at most 1 interruption were): 9 executions
+        not all schedules were explored (a thread that had yielded was held back, to be fair): 9 executions
+        not all schedules were explored (2 executions made too many steps): 9 executions
+        "
+        );
     }
 }

@@ -10,7 +10,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::CannotInstrument;
+use super::{COMPILERS, CannotInstrument};
 use crate::runtime::Runtime;
 
 /// Whose options a compiler has.
@@ -33,14 +33,13 @@ pub fn compiler_words(command: &[OsString]) -> Option<usize> {
 
 /// Whether a program is called like a compiler: `g++`, `x86_64-linux-gnu-gcc-12`, `clang++-14` and so on.
 fn is_compiler(program: &OsStr) -> bool {
-    const NAMES: [&str; 6] = ["cc", "c++", "gcc", "g++", "clang", "clang++"];
     let name = file_name(program);
     let is_version = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit() || c == '.');
     let name = match name.rsplit_once('-') {
         Some((name, version)) if is_version(version) => name,
         _ => name,
     };
-    NAMES.contains(&name.rsplit('-').next().unwrap_or_default())
+    COMPILERS.contains(&name.rsplit('-').next().unwrap_or_default())
 }
 
 impl Family {

@@ -50,7 +50,7 @@ pub struct Kit {
     omnilink: PathBuf,
 }
 
-/// The compilers that get wrappers, if they are there.
+/// What compilers are called. Those that are there get wrappers.
 const COMPILERS: [&str; 6] = ["cc", "c++", "gcc", "g++", "clang", "clang++"];
 
 impl Kit {
