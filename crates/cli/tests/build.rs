@@ -98,10 +98,20 @@ fn tests_of_a_cargo_package() {
     fs::write(directory.join("src/lib.rs"), library).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-omnilink"));
     command.args(["omnilink", "test", "--offline"]).current_dir(&directory).env_remove("CARGO_TARGET_DIR");
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert_eq!(said.matches("test result: ok. 1 passed").count(), 2, "{said}");
+    let mut test = || {
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), said)
+    };
+    let (is_well, said) = test();
+    assert!(is_well && said.contains("100 schedules at random, seeds from 1, none failed"), "{said}");
+    let lost = "#[test]\nfn lost() {\n    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};\n    \
+                let x = AtomicU32::new(0);\n    let add = || x.store(x.load(SeqCst) + 1, SeqCst);\n    \
+                std::thread::scope(|scope| { scope.spawn(add); scope.spawn(add); });\n    \
+                assert_eq!(x.load(SeqCst), 2);\n}\n";
+    fs::write(directory.join("src/lib.rs"), library.to_owned() + lost).unwrap();
+    let (is_well, said) = test();
+    assert!(!is_well && said.contains(" with the schedule of seed "), "{said}");
     assert!(directory.join("target/omnilink-sched/x86_64-unknown-linux-gnu/debug").is_dir());
 }
 

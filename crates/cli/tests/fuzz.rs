@@ -225,13 +225,13 @@ fn what_cannot_run_is_said() {
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-command", SETTINGS, "fuzz --seed 1 --runs 1 -- ./no-such-program"), @r"
-    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
+    not controlled: `./no-such-program` was not built to be controlled: `omnilink build` builds it so
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
     error: the harness: `./no-such-program` cannot be run: No such file or directory (os error 2)
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-other", SETTINGS, "fuzz --seed 1 --runs 1 -- sh -c true"), @r"
-    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
+    not controlled: `sh` was not built to be controlled: `omnilink build` builds it so
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
     error: the harness: it ended well, and recorded nothing
     help: a recorder writes to where the variable OMNILINK_TRACE says
@@ -301,5 +301,5 @@ fn a_doctor_never_fails() {
     assert!(said.ends_with("exit 0"), "{said}");
     let said = run(&directory("doctor-json"), "doctor --format json --rr no-such-rr");
     let json: serde_json::Value = serde_json::from_str(said.trim_end_matches("exit 0")).unwrap();
-    assert_eq!(json["facts"].as_array().unwrap().len(), 8);
+    assert_eq!(json["facts"].as_array().unwrap().len(), 9);
 }

@@ -155,7 +155,8 @@ fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
     let id = loaded.store.free_id(found.plan.seed);
     let run = Run {
         id: id.clone(),
-        began: crate::fuzz::now().as_secs(),
+        // It is the later one, also if both began in one second.
+        began: crate::fuzz::now().as_secs().max(loaded.run.began + 1),
         plan: found.plan.clone(),
         ended: tried.ran.ended.clone(),
         took: began.elapsed().as_secs_f64(),

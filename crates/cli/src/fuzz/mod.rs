@@ -269,6 +269,8 @@ impl Fuzz<'_> {
             is_complete,
             is_exhausted,
             bound,
+            input: campaign.plan(0).describe(),
+            is_plain: scheduling.plain,
             too_long,
             held_back: chosen.held_back(),
             per_bound: chosen.per_bound().to_vec(),

@@ -43,6 +43,10 @@ pub(super) struct Explored {
     /// All that was to be explored was.
     pub(super) is_exhausted: bool,
     pub(super) bound: Option<u32>,
+    /// What was explored.
+    pub(super) input: String,
+    /// Whether accesses without synchronization were steps.
+    pub(super) is_plain: bool,
     /// So many executions made too many steps.
     pub(super) too_long: u64,
     /// A thread that had yielded had to wait, so that some schedules were not tried.
@@ -143,8 +147,7 @@ impl Fuzz<'_> {
         let (file, name) = (harness.executable(), &self.program.run[0]);
         match Audit::of(&file) {
             Ok(audit) if audit.is_instrumented => Ok(harness),
-            Ok(_) => Err(format!("`{name}` was not built to be controlled: `omnilink build` builds it so")),
-            Err(error) => Err(format!("`{name}`: {error}")),
+            _ => Err(format!("`{name}` was not built to be controlled: `omnilink build` builds it so")),
         }
     }
 
@@ -232,6 +235,18 @@ impl Explored {
             }
             _ => None,
         };
+        // What such a claim is about.
+        let limits = match (&claim, self.is_plain) {
+            (None, _) => String::new(),
+            (Some(_), is_plain) => {
+                let at_once = "accesses that are not atomic as if at once (`--plain` tells them apart), ";
+                let at_once = if is_plain { "" } else { at_once };
+                format!(
+                    "  this is about one input ({}), {at_once}and timeouts only when nobody can go on\n",
+                    self.input
+                )
+            }
+        };
         let explored = match (claim, &self.unseen) {
             (Some(claim), None) => claim,
             (Some(claim), Some(unseen)) => format!("{claim}, of what is seen (not seen: {unseen})"),
@@ -241,7 +256,7 @@ impl Explored {
             0 => String::new(),
             asleep => format!(", {asleep} of them broken off because others had shown the same"),
         };
-        format!("{explored}: {}{asleep}\n", counted(executions, "execution"))
+        format!("{explored}: {}{asleep}\n{limits}", counted(executions, "execution"))
     }
 
     /// Why there are schedules that were not explored.
@@ -251,7 +266,7 @@ impl Explored {
             reasons.push("it was stopped before".to_owned());
         }
         if self.held_back {
-            reasons.push("a thread that had yielded was held back, to be fair".to_owned());
+            reasons.push("a thread that had yielded, or that spins, was held back, to be fair".to_owned());
         }
         if reasons.is_empty() {
             reasons.push("an execution went another way than it was told to".to_owned());
@@ -303,6 +318,8 @@ mod tests {
             is_complete: false,
             is_exhausted: true,
             bound: None,
+            input: "seed 1, 2 threads, 1 operation each".into(),
+            is_plain: false,
             too_long: 0,
             held_back: false,
             per_bound: vec![1, 4, 4],
