@@ -163,6 +163,7 @@ mod tests {
                 heap.dealloc(*piece, layout);
                 assert_eq!(heap.alloc(layout), *piece);
             }
+            pieces[1].write_bytes(24, 24);
             let longer = heap.realloc(pieces[1], layouts[1], 200);
             assert_eq!((longer.read(), longer.add(23).read()), (24, 24));
         }
