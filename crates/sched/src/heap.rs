@@ -105,9 +105,9 @@ impl State {
 fn area(length: usize) -> Option<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping somewhere. The system call itself, because a program may have a `mmap` of its own.
-    let start =
-        unsafe { real::syscall(libc::SYS_mmap, 0, length as i64, i64::from(protection), i64::from(flags), -1, 0) };
+    let arguments = [0, length as i64, i64::from(protection), i64::from(flags), -1, 0];
+    // SAFETY: a new mapping somewhere.
+    let start = unsafe { real::kernel(libc::SYS_mmap, arguments) };
     (start > 0).then_some(start as *mut u8)
 }
 
@@ -163,6 +163,7 @@ mod tests {
                 heap.dealloc(*piece, layout);
                 assert_eq!(heap.alloc(layout), *piece);
             }
+            pieces[1].write_bytes(24, 24);
             let longer = heap.realloc(pieces[1], layouts[1], 200);
             assert_eq!((longer.read(), longer.add(23).read()), (24, 24));
         }

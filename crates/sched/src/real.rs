@@ -29,6 +29,33 @@ fn find(name: &CStr, version: Option<&CStr>) -> usize {
     address as usize
 }
 
+/// A system call itself, without the C library: also where its functions cannot be found. Negative if it failed.
+///
+/// # Safety
+///
+/// As the kernel asks.
+pub(crate) unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
+    let [a, b, c, d, e, f] = arguments;
+    let answer;
+    // SAFETY: as the caller promised. The kernel changes only the registers that are named.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number => answer,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r9") f,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    answer
+}
+
 /// Declares functions that are looked up when they are first called.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $(as $version:literal)?;)*) => {

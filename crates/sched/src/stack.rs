@@ -73,5 +73,5 @@ pub(crate) fn fail(message: &[&str]) -> ! {
 /// Writes bytes with the system call itself: `write` is interposed. If nobody reads them, nobody wants them.
 pub(crate) fn write(file: libc::c_int, bytes: &[u8]) {
     // SAFETY: the bytes are there.
-    unsafe { real::syscall(libc::SYS_write, file.into(), bytes.as_ptr() as i64, bytes.len() as i64, 0, 0, 0) };
+    unsafe { real::kernel(libc::SYS_write, [file.into(), bytes.as_ptr() as i64, bytes.len() as i64, 0, 0, 0]) };
 }

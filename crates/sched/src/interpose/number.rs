@@ -96,7 +96,7 @@ about_threads! {
 
 /// The number that a priority is asked for, or set for, by the kernel.
 fn owner(which: u32, who: id_t) -> id_t {
-    if which == libc::PRIO_PROCESS as u32 { task(who as pid_t) as id_t } else { who }
+    if which == libc::PRIO_PROCESS { task(who as pid_t) as id_t } else { who }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]

@@ -915,15 +915,17 @@ void pipes_have_an_order() {
 }
 
 void breaks_the_heap() {
-    // In a thread that is not the only one: the C library then has locks.
-    std::thread([] {
-        void *first = std::malloc(5000);
-        void *second = std::malloc(5000);
-        asm volatile("" ::"r"(second));
-        std::free(first);
-        asm volatile("" : "+r"(first));
-        std::free(first);
-    }).join();
+    // While there is another thread the C library locks its heap, also when it finds it broken.
+    std::counting_semaphore<1> end(0);
+    std::thread other([&] { end.acquire(); });
+    void *first = std::malloc(5000);
+    void *second = std::malloc(5000);
+    asm volatile("" ::"r"(second));
+    std::free(first);
+    asm volatile("" : "+r"(first));
+    std::free(first);
+    end.release();
+    other.join();
 }
 
 // The C library creates a thread for what it reads in the background, and one that says so: nobody sees them begin.
