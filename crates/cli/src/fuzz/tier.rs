@@ -343,14 +343,18 @@ mod tests {
             ]
             .map(|explored| explored.text())
             .concat(),
-            @"
+            @r"
         all schedules were explored: 9 executions
+          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
         all schedules were explored, of what is seen (not seen: 2 calls): 9 executions
+          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
         all schedules with at most 2 interruptions were explored: 9 executions
+          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
         all schedules with at most 2 interruptions were explored, of what is seen (not seen: 2 calls): 9 executions
+          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
         not all schedules were explored (1 execution did not end in time): 9 executions
         not all schedules were explored (it was stopped before; all with at most 1 interruption were): 9 executions
-        not all schedules were explored (a thread that had yielded was held back, to be fair): 9 executions
+        not all schedules were explored (a thread that had yielded, or that spins, was held back, to be fair): 9 executions
         not all schedules were explored (2 executions made too many steps): 9 executions
         "
         );
