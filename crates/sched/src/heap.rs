@@ -154,7 +154,7 @@ mod tests {
         unsafe {
             let pieces = layouts.map(|layout| heap.alloc(layout));
             for (piece, layout) in pieces.iter().zip(layouts) {
-                assert!(!piece.is_null() && *piece as usize % layout.align() == 0);
+                assert!(!piece.is_null() && (*piece as usize).is_multiple_of(layout.align()));
                 piece.write_bytes(layout.size() as u8, layout.size());
             }
             for (piece, layout) in pieces.iter().zip(layouts) {

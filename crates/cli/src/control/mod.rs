@@ -153,11 +153,6 @@ impl Chosen {
         }
     }
 
-    /// Whether a thread had to wait for reasons of fairness, so that some schedules were not tried.
-    pub(crate) fn held_back(&self) -> bool {
-        matches!(self, Chosen::Dpor(dpor) if dpor.held_back())
-    }
-
     /// How many executions had 0, 1, 2 and so on interruptions, if that is the order in which they come.
     pub(crate) fn per_bound(&self) -> &[u64] {
         match self {

@@ -261,7 +261,7 @@ impl Fuzz<'_> {
             }
             number += 1;
         }
-        let (tally, is_complete) = (*strategy.tally(), strategy.is_complete());
+        let (tally, is_complete, held_back) = (*strategy.tally(), strategy.is_complete(), strategy.held_back());
         let bound = scheduling.bound.filter(|_| *how == How::Dfs);
         Ok(Some(Explored {
             how: *how,
@@ -272,7 +272,7 @@ impl Fuzz<'_> {
             input: campaign.plan(0).describe(),
             is_plain: scheduling.plain,
             too_long,
-            held_back: chosen.held_back(),
+            held_back,
             per_bound: chosen.per_bound().to_vec(),
             unseen: unseen.clone(),
         }))

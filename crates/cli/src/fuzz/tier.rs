@@ -49,7 +49,7 @@ pub(super) struct Explored {
     pub(super) is_plain: bool,
     /// So many executions made too many steps.
     pub(super) too_long: u64,
-    /// A thread that had yielded had to wait, so that some schedules were not tried.
+    /// A thread that could have gone on had to wait, so that some schedules were not tried.
     pub(super) held_back: bool,
     /// How many executions had 0, 1, 2 and so on interruptions, if that is the order in which they come.
     pub(super) per_bound: Vec<u64>,
@@ -229,7 +229,7 @@ impl Explored {
         let strategy::Tally { executions, asleep, .. } = self.tally;
         let claim = match self.bound {
             _ if self.is_complete => Some("all schedules were explored".to_owned()),
-            Some(bound) if self.is_exhausted && self.given_up().is_empty() => {
+            Some(bound) if self.is_exhausted && !self.held_back && self.given_up().is_empty() => {
                 let interruptions = counted(u64::from(bound), "interruption");
                 Some(format!("all schedules with at most {interruptions} were explored"))
             }
@@ -266,13 +266,18 @@ impl Explored {
             reasons.push("it was stopped before".to_owned());
         }
         if self.held_back {
+<<<<<<< HEAD
             reasons.push("a thread that had yielded, or that spins, was held back, to be fair".to_owned());
+=======
+            reasons.push("a thread that could have gone on was held back, to be fair".to_owned());
+>>>>>>> mend2
         }
         if reasons.is_empty() {
             reasons.push("an execution went another way than it was told to".to_owned());
         }
         // The last number still grows; all with fewer interruptions were executed before the first of those.
         if let (false, Some(done)) = (self.is_exhausted, self.per_bound.len().checked_sub(2))
+            && !self.held_back
             && self.given_up().is_empty()
         {
             reasons.push(format!("all with at most {} were", counted(done as u64, "interruption")));
@@ -354,7 +359,11 @@ mod tests {
           this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
         not all schedules were explored (1 execution did not end in time): 9 executions
         not all schedules were explored (it was stopped before; all with at most 1 interruption were): 9 executions
+<<<<<<< HEAD
         not all schedules were explored (a thread that had yielded, or that spins, was held back, to be fair): 9 executions
+=======
+        not all schedules were explored (a thread that could have gone on was held back, to be fair): 9 executions
+>>>>>>> mend2
         not all schedules were explored (2 executions made too many steps): 9 executions
         "
         );
