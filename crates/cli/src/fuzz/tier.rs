@@ -266,11 +266,7 @@ impl Explored {
             reasons.push("it was stopped before".to_owned());
         }
         if self.held_back {
-<<<<<<< HEAD
             reasons.push("a thread that had yielded, or that spins, was held back, to be fair".to_owned());
-=======
-            reasons.push("a thread that could have gone on was held back, to be fair".to_owned());
->>>>>>> mend2
         }
         if reasons.is_empty() {
             reasons.push("an execution went another way than it was told to".to_owned());
@@ -359,11 +355,7 @@ mod tests {
           this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
         not all schedules were explored (1 execution did not end in time): 9 executions
         not all schedules were explored (it was stopped before; all with at most 1 interruption were): 9 executions
-<<<<<<< HEAD
         not all schedules were explored (a thread that had yielded, or that spins, was held back, to be fair): 9 executions
-=======
-        not all schedules were explored (a thread that could have gone on was held back, to be fair): 9 executions
->>>>>>> mend2
         not all schedules were explored (2 executions made too many steps): 9 executions
         "
         );
