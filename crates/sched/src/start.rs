@@ -14,7 +14,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
-use schedule::channel::{ANSWERS, End, Mode, ORDERS, Outcome, Settings, VARIABLE};
+use schedule::channel::{ANSWERS, End, LONGEST_ORDER, Mode, ORDERS, Outcome, Settings, VARIABLE};
 
 use crate::channel::CHANNEL;
 use crate::real::Main;
@@ -269,15 +269,12 @@ fn serve() {
 }
 
 /// The last order. It is not on the heap, because a process that serves must look the same before every execution.
-struct Latest(UnsafeCell<[u8; LONGEST]>, AtomicUsize);
+struct Latest(UnsafeCell<[u8; LONGEST_ORDER]>, AtomicUsize);
 
 // SAFETY: it is touched by the only thread there is.
 unsafe impl Sync for Latest {}
 
-/// More than anybody says.
-const LONGEST: usize = 1 << 16;
-
-static LATEST: Latest = Latest(UnsafeCell::new([0; LONGEST]), AtomicUsize::new(0));
+static LATEST: Latest = Latest(UnsafeCell::new([0; LONGEST_ORDER]), AtomicUsize::new(0));
 
 /// Reads an order. Ends the process if there are no more.
 fn read_order() {
