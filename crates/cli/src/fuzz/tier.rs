@@ -134,7 +134,9 @@ impl Fuzz<'_> {
         }
         let harness = Harness::build(&self.program, settings, store, self.campaign.timeout, self.args.no_build)?;
         if !self.args.no_build {
-            let command = harness.program.build.join(" ");
+            // As the settings say it: what is added on the way tells nobody anything.
+            let is_own = self.settings.harness.controlled.is_some();
+            let command = if is_own { &harness.program.build } else { &self.program.build }.join(" ");
             self.say(&format!("built to be controlled: {command} ({:.1} s)", started.elapsed().as_secs_f64()));
         }
         Ok(harness)
