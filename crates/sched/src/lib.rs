@@ -5,7 +5,7 @@
 //! wait; it comes before the C library, so the program calls these.
 //!
 //! Threads are real threads, of which one runs at a time: the one that has the *baton*. Before a visible operation a
-//! thread announces it ([`baton::visible`]) and hands the baton to whom a policy chooses ([`decide`]), perhaps to itself;
+//! thread announces it (`baton::visible`) and hands the baton to whom a policy chooses (`decide`), perhaps to itself;
 //! it goes on when it is chosen. So every operation is one step, the steps are in one order, and the same decisions give
 //! the same execution. What each thread is about to do is known at every moment.
 //!
