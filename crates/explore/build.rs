@@ -38,8 +38,8 @@ fn build(manifest: &Path, into: &Path) -> PathBuf {
     let target = variable("TARGET");
     let mut cargo = Command::new(variable("CARGO"));
     cargo.args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &target]);
-    // The outer run has made sure that the lock file is right, and that everything in it is there.
-    cargo.args(["--locked", "--offline"]);
+    // What the lock file says need not be there yet: who installs a command resolves its dependencies anew.
+    cargo.arg("--locked");
     // A thread that ends in the middle, by `pthread_exit`, unwinds through the runtime.
     cargo.args(["--config", "profile.release.panic=\"unwind\"", "--config", "profile.release.strip=\"debuginfo\""]);
     cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(into);

@@ -68,7 +68,7 @@ impl Three<'_> {
             let ratios = [controlled / native, controlled / sanitized].map(|ratio| format!("{ratio:.1}"));
             table.row(std::iter::once(name.to_owned()).chain(costs).chain(ratios));
         };
-        let steady = Order { policy: Policy::Steady, limit: u64::MAX, ..Order::default() };
+        let steady = Order { policy: Policy::Steady, limit: 1 << 20, ..Order::default() };
         let touch = |times: u64| vec!["touch".to_owned(), times.to_string()];
         let add = |threads: u64| move |times: u64| vec!["add".to_owned(), threads.to_string(), times.to_string()];
         row(
