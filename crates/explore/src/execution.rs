@@ -174,10 +174,15 @@ impl Execution {
             steps: self.steps.len() as u64,
             limit: order.limit,
             switches: self.schedule().switches(),
-            digest: format!("{:016x}", self.digest),
+            digest: self.fingerprint(),
             repeats: false,
             smaller_than: None,
         }
+    }
+
+    /// Its fingerprint, as it is kept and told.
+    pub fn fingerprint(&self) -> String {
+        format!("{:016x}", self.digest)
     }
 
     /// All decisions.

@@ -20,7 +20,7 @@ use schedule::channel::{End, Outcome, Settings, Standing};
 use schedule::{Choice, Decision, Kind, Step, THREADS, thread_object};
 
 use crate::channel::CHANNEL;
-use crate::decide::{Decider, each};
+use crate::decide::{Decider, each, set_of};
 use crate::spin::Spin;
 use crate::{interpose, stack, weak};
 
@@ -506,7 +506,7 @@ fn next() -> usize {
         slot.lets_go_first.set(first);
     }
     let others = threads().filter(|&thread| thread != chosen && SHARED.slots[thread].is_alive());
-    let others = others.fold(0, |set, thread| set | 1 << thread);
+    let others = set_of(others);
     decider().stepped(&step, others, |thread| SHARED.slots[thread].pending.get());
     SHARED.current.set(chosen);
     chosen
@@ -524,7 +524,7 @@ struct Offer {
 
 /// All threads whose step is possible.
 fn ready() -> u64 {
-    threads().filter(|&thread| slot(thread).is_ready()).fold(0, |set, thread| set | 1 << thread)
+    set_of(threads().filter(|&thread| slot(thread).is_ready()))
 }
 
 /// Who may make the next step. If it is nobody, the execution ends here.
@@ -533,7 +533,7 @@ fn offer() -> Offer {
         let alive = || threads().filter(|&thread| slot(thread).is_alive());
         let ready = ready();
         let spinning = each(ready).filter(|&thread| slot(thread).standing.get() == Standing::Spinning);
-        let spinning = spinning.fold(0, |set, thread| set | 1 << thread);
+        let spinning = set_of(spinning);
         let mut active = ready & !spinning;
         if active != 0 {
             // A loop that counts how often it looked must be able to give up while others could go on.
@@ -541,7 +541,7 @@ fn offer() -> Offer {
                 active = ready;
             }
             let fair = each(active).filter(|&thread| slot(thread).lets_go_first.get() & active == 0);
-            let fair: u64 = fair.fold(0, |set, thread| set | 1 << thread);
+            let fair: u64 = set_of(fair);
             // If each waits for another one to go first, nobody has to.
             return Offer { enabled: if fair == 0 { active } else { fair }, ready, is_timeout: false };
         }
@@ -562,7 +562,7 @@ fn offer() -> Offer {
             SHARED.skipped.set(SHARED.skipped.get() + first.saturating_sub(now));
             SHARED.have_looked.set(false);
             let due = alive().filter(|&thread| slot(thread).deadline.get() == first);
-            let due = due.fold(0, |set, thread| set | 1 << thread);
+            let due = set_of(due);
             return Offer { enabled: due, ready: due, is_timeout: true };
         }
         if is_outside {

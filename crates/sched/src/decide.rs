@@ -4,7 +4,7 @@
 //! decisions. A decision that was made is also one that can be followed, whatever policy made it.
 
 use schedule::channel::{End, Policy, Settings};
-use schedule::{Choice, Decision, Step, THREADS, dependent};
+use schedule::{Choice, Decision, Step, THREADS, dependent, members};
 
 /// The state of a policy.
 #[derive(Debug)]
@@ -191,15 +191,14 @@ impl Decider {
     }
 }
 
-/// The members of a set, the lowest first.
-pub(crate) fn each(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let first = set.trailing_zeros() as usize;
-        (set != 0).then(|| {
-            set &= set - 1;
-            first
-        })
-    })
+/// The threads of a set, the lowest first.
+pub(crate) fn each(set: u64) -> impl Iterator<Item = usize> {
+    members(set).map(usize::from)
+}
+
+/// These threads as a set.
+pub(crate) fn set_of(threads: impl Iterator<Item = usize>) -> u64 {
+    threads.fold(0, |set, thread| set | 1 << thread)
 }
 
 /// The member of this number, from 0. There are as many.

@@ -202,6 +202,17 @@ pub fn thread_object(thread: u8) -> u64 {
     0xffff_ffff_ffff_0000 + u64::from(thread) * 8
 }
 
+/// The threads of a set, the lowest first.
+pub fn members(mut set: u64) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let first = set.trailing_zeros() as u8;
+        (set != 0).then(|| {
+            set &= set - 1;
+            first
+        })
+    })
+}
+
 /// Whether the order of two steps of different threads can make a difference.
 ///
 /// For a history it matters which operations overlap, so a return and a call of different threads depend on each other.

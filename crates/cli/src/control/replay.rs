@@ -142,7 +142,7 @@ fn compare(loaded: &Loaded, tried: &Tried) -> Result<(), Exit> {
     if !ended_alike(ended, &loaded.run.ended) {
         return Err(differs("it ended in another way than when it ran".to_owned()));
     }
-    let digest = format!("{:016x}", execution.digest);
+    let digest = execution.fingerprint();
     match &loaded.run.controlled {
         Some(controlled) if controlled.digest != digest => {
             let then = &controlled.digest;

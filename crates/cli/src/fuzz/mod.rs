@@ -445,7 +445,7 @@ impl Fuzz<'_> {
                 if crate::control::ended_alike(&again.ran.ended, &run.ran.ended)
                     && again.execution.repeats(execution, !order.batch) =>
             {
-                Controlled { repeats: true, digest: again.execution.controlled(strategy, order).digest, ..controlled }
+                Controlled { repeats: true, digest: again.execution.fingerprint(), ..controlled }
             }
             _ => controlled,
         }

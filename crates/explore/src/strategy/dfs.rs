@@ -18,9 +18,9 @@
 //! kept; here, decisions, because a program can only be started again. What is fair is decided by the runtime, which
 //! offers no thread that spins or has yielded while others can go on.
 
-use schedule::{Choice, Decision, Step};
+use schedule::{Choice, Decision, Step, members};
 
-use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, members};
+use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole};
 use crate::{Execution, Order};
 
 /// Explores depth first, bound by bound.

@@ -40,9 +40,9 @@
 //! depends on none of those that come before the turned race: it might still come after them, where it shows more.
 
 use schedule::channel::{Pending, Standing};
-use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together};
+use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together, members};
 
-use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, members};
+use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole};
 use crate::{Ending, Execution, Order};
 
 /// Explores up to the order of independent steps.

@@ -140,11 +140,6 @@ fn follows(follow: &[Decision], decisions: &[Decision]) -> bool {
     decisions.len() >= follow.len() && follow.iter().zip(decisions).all(same)
 }
 
-/// The threads of a set.
-fn members(set: u64) -> impl Iterator<Item = u8> {
-    (0..u64::BITS as u8).filter(move |thread| set >> thread & 1 == 1)
-}
-
 #[cfg(test)]
 mod tests {
 

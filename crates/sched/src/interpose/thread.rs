@@ -182,9 +182,14 @@ pub(super) fn find(handle: pthread_t) -> Option<usize> {
     })
 }
 
+/// The same, if there is control.
+fn controlled(handle: pthread_t) -> Option<usize> {
+    is_controlled().then(|| find(handle)).flatten()
+}
+
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
-    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = controlled(handle) else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_join(handle, result) };
     };
@@ -214,7 +219,7 @@ unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int 
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> c_int {
-    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = controlled(handle) else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_tryjoin_np(handle, result) };
     };
@@ -237,7 +242,7 @@ unsafe extern "C-unwind" fn pthread_timedjoin_np(
     result: *mut *mut c_void,
     until: *const timespec,
 ) -> c_int {
-    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = controlled(handle) else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_timedjoin_np(handle, result, until) };
     };
@@ -252,7 +257,7 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
     clock: clockid_t,
     until: *const timespec,
 ) -> c_int {
-    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = controlled(handle) else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_clockjoin_np(handle, result, clock, until) };
     };
@@ -271,7 +276,7 @@ unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn pthread_detach(handle: pthread_t) -> c_int {
-    let Some(thread) = is_controlled().then(|| find(handle)).flatten() else {
+    let Some(thread) = controlled(handle) else {
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_detach(handle) };
     };
