@@ -1,4 +1,5 @@
-// All tests, one after the other in one process and one browser: they measure time, and a machine may have few cores.
+// All tests, in one process and one browser. Those that measure time come last and run alone: a machine may have few
+// cores.
 
 import { after } from 'node:test';
 import { close } from './browser.ts';

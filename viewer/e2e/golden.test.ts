@@ -2,7 +2,7 @@
 // by everybody, in light and in dark.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { assertAlone, findings, nodes, open, plain } from './browser.ts';
 import { address, type Golden, pages, picture } from './golden.ts';
 
@@ -22,32 +22,35 @@ function heading(golden: Golden): string {
   return isEmpty ? 'Nothing to check' : HEADINGS[golden.verdict];
 }
 
-for (const golden of pages) {
-  test(`${golden.name}: ${golden.about}`, async () => {
-    const { page, requests, errors, untilVerdict, violations, end } = await open(address(golden));
-    await untilVerdict();
-    await page.waitForLoadState('load');
-    await page.waitForTimeout(300);
-    await page.screenshot({ path: picture(`${golden.name}.png`) });
-    const title = await page.getByRole('heading', { level: 1 }).textContent();
-    assert.ok(title?.includes(heading(golden)), title ?? '');
-    const banner = await page.getByRole('banner').textContent();
-    assert.ok(plain(banner ?? '').includes(plain(golden.says)), banner ?? '');
-    assert.ok((await nodes(page)) <= NODES, `${await nodes(page)} elements`);
-    assert.deepEqual(await violations(), []);
-    assert.deepEqual(await findings(page), []);
-    const tabs = await page.getByRole('tab').all();
-    for (const tab of tabs) {
-      await tab.click();
-      assert.ok((await nodes(page)) <= NODES, `${await nodes(page)} elements in ${await tab.textContent()}`);
-    }
-    await tabs[0]?.click();
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.waitForTimeout(100);
-    await page.screenshot({ path: picture(`${golden.name}-dark.png`) });
-    assert.deepEqual(await findings(page), []);
-    assert.deepEqual(errors, []);
-    assertAlone(requests, address(golden));
-    await end();
-  });
-}
+// Nothing here measures time, and half of it is waiting.
+describe('golden reports', { concurrency: 2 }, () => {
+  for (const golden of pages) {
+    test(`${golden.name}: ${golden.about}`, async () => {
+      const { page, requests, errors, untilVerdict, violations, end } = await open(address(golden));
+      await untilVerdict();
+      await page.waitForLoadState('load');
+      await page.waitForTimeout(300);
+      await page.screenshot({ path: picture(`${golden.name}.png`) });
+      const title = await page.getByRole('heading', { level: 1 }).textContent();
+      assert.ok(title?.includes(heading(golden)), title ?? '');
+      const banner = await page.getByRole('banner').textContent();
+      assert.ok(plain(banner ?? '').includes(plain(golden.says)), banner ?? '');
+      assert.ok((await nodes(page)) <= NODES, `${await nodes(page)} elements`);
+      assert.deepEqual(await violations(), []);
+      assert.deepEqual(await findings(page), []);
+      const tabs = await page.getByRole('tab').all();
+      for (const tab of tabs) {
+        await tab.click();
+        assert.ok((await nodes(page)) <= NODES, `${await nodes(page)} elements in ${await tab.textContent()}`);
+      }
+      await tabs[0]?.click();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.waitForTimeout(100);
+      await page.screenshot({ path: picture(`${golden.name}-dark.png`) });
+      assert.deepEqual(await findings(page), []);
+      assert.deepEqual(errors, []);
+      assertAlone(requests, address(golden));
+      await end();
+    });
+  }
+});

@@ -1,8 +1,10 @@
 //! Builds what is measured, and measures it.
 
-use anyhow::Result;
+use std::process::Command;
 
-use crate::workspace::Workspace;
+use anyhow::{Context, Result, ensure};
+
+use crate::workspace::{Build, Workspace};
 
 /// Runs both benchmarks, even if the first finds something too slow, and prints or writes their tables.
 pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
@@ -16,8 +18,19 @@ pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
 }
 
 /// Measures controlled schedules. With few executions it takes half a minute, and otherwise minutes.
-pub(crate) fn schedules(workspace: &Workspace, quick: bool, only: Option<&str>) -> Result<()> {
-    let quick = if quick { "--quick" } else { "" };
-    let only = only.map_or_else(String::new, |only| format!("--only {only}"));
-    workspace.cargo(&format!("run --quiet --release --manifest-path bench/schedules/Cargo.toml -- {quick} {only}"))
+///
+/// What is measured is compiled in the same way whatever builds this driver, so only its own costs need a fast one.
+pub(crate) fn schedules(workspace: &Workspace, build: Build, quick: bool, only: Option<&str>) -> Result<()> {
+    let driver = match build {
+        Build::Debug => workspace.build_programs()?,
+        Build::Release => {
+            workspace.cargo("build --quiet --release --package schedules")?;
+            workspace.metadata.target_directory.join("release").into()
+        }
+    };
+    let mut command = Command::new(driver.join("schedules"));
+    command.args(quick.then_some("--quick")).args(only.iter().flat_map(|only| ["--only", only]));
+    let status = command.current_dir(workspace.root()).status().context("cannot run the driver")?;
+    ensure!(status.success(), "controlled schedules are not what they should be");
+    Ok(())
 }

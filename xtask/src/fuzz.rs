@@ -1,16 +1,15 @@
-//! Builds the fuzz targets with coverage instrumentation, and runs them.
+//! Builds the fuzz targets with coverage instrumentation, and has libFuzzer run them.
 //!
 //! libFuzzer needs only what any Rust compiler can emit: counters on edges, a table of their addresses, and calls at
-//! comparisons. Our code is safe, so address sanitizing, which would need nightly, would find nothing more. A target is
-//! a file in `fuzz/src/bin`. Inputs that reached new code are kept in `fuzz/corpus`, which is not committed; a few that
-//! give a head start stand in `fuzz/seeds`, which is.
+//! comparisons. Our code is safe, so address sanitizing, which would need nightly, would find nothing more. Each
+//! target has a directory in `fuzz/seeds`, with a few inputs that give a head start. Inputs that reached new code are kept
+//! in `fuzz/corpus`, which is not committed. Tests try the targets as well, with seeds only and without instrumentation.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use cargo_metadata::MetadataCommand;
 
 use crate::workspace::Workspace;
 
@@ -18,37 +17,38 @@ const RUSTFLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing";
 
-/// Runs one target, or all in turn, for so many seconds each.
+/// Runs one target, or all in turn, for this many seconds each.
 pub(crate) fn run(workspace: &Workspace, seconds: u32, only: Option<&str>) -> Result<()> {
     let fuzz = workspace.root().join("fuzz");
-    let metadata = MetadataCommand::new().manifest_path(fuzz.join("Cargo.toml")).no_deps().exec()?;
-    let mut targets: Vec<&str> =
-        metadata.packages.iter().flat_map(|package| &package.targets).map(|t| &*t.name).collect();
+    let seeds = fs::read_dir(fuzz.join("seeds"))?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let mut targets = seeds.collect::<Result<Vec<String>>>()?;
     targets.sort_unstable();
     targets.retain(|target| only.is_none_or(|only| only == *target));
     ensure!(!targets.is_empty(), "there is no fuzz target `{}`", only.unwrap_or("*"));
 
     // Naming the machine keeps the flags from build scripts and macros, which cannot be linked with them.
     let machine = machine()?;
-    let build = format!("build --quiet --release --manifest-path fuzz/Cargo.toml --target {machine}");
+    let build = format!("build --quiet --release --manifest-path fuzz/libfuzzer/Cargo.toml --target {machine}");
     workspace.cargo_with(&build, &[("RUSTFLAGS", RUSTFLAGS), ("CARGO_TARGET_DIR", "fuzz/target")])?;
+    let program = fuzz.join("target").join(machine).join("release/omnilink-libfuzzer");
     for target in targets {
-        run_target(&fuzz, &fuzz.join("target").join(&machine).join("release").join(target), target, seconds)?;
+        run_target(&fuzz, &program, &target, seconds)?;
     }
     Ok(())
 }
 
-fn run_target(fuzz: &Path, binary: &Path, target: &str, seconds: u32) -> Result<()> {
+fn run_target(fuzz: &Path, program: &Path, target: &str, seconds: u32) -> Result<()> {
     let directory = |name: &str| fuzz.join(name).join(target);
-    for name in ["corpus", "seeds", "artifacts"] {
+    for name in ["corpus", "artifacts"] {
         fs::create_dir_all(directory(name))?;
     }
-    let output = Command::new(binary)
+    let output = Command::new(program)
+        .env("OMNILINK_FUZZ_TARGET", target)
         .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix={}/", directory("artifacts").display())])
         .args(["-seed=1", "-rss_limit_mb=2048", "-max_len=4096", "-timeout=10"])
         .args([directory("corpus"), directory("seeds")]) // New inputs go to the first.
         .output()
-        .with_context(|| format!("cannot run {}", binary.display()))?;
+        .with_context(|| format!("cannot run {}", program.display()))?;
     let log = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         // What failed stands after the last line about progress.

@@ -10,6 +10,8 @@
 mod bench;
 mod ci;
 mod fuzz;
+mod hostile;
+mod mutants;
 mod oracle;
 mod recorders;
 mod smoke;
@@ -18,6 +20,7 @@ mod tidy;
 mod viewer;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -30,9 +33,15 @@ use crate::workspace::{Build, Workspace};
 enum Command {
     /// Run every check, and stop at the first that fails
     Ci {
-        /// Also run the ignored tests, `cargo deny`, TLC on large specs, a minute of each fuzz target, and mutation tests
+        /// Also run what takes long: ignored tests, `cargo deny`, more of TLC, a minute of each fuzz target, mutation tests
         #[arg(long)]
         full: bool,
+        /// Only this step, such as `clippy`
+        #[arg(long, value_name = "STEP")]
+        only: Option<String>,
+        /// When the work began, in seconds since 1970: what came before the first step is a row of the table of times
+        #[arg(long, value_name = "SECONDS", conflicts_with = "only")]
+        since: Option<u64>,
     },
     /// Check what compilers do not: layers, licences, layout, text
     Tidy,
@@ -63,6 +72,22 @@ enum Command {
         seconds: u32,
         /// Only this target
         target: Option<String>,
+    },
+    /// Change the code in one place at a time, and list the changes that no test notices; takes hours
+    Mutants(mutants::Options),
+    /// Run the command on inputs made to use up time or memory, and compare what it takes with its limits
+    Hostile {
+        /// With the larger inputs too
+        #[arg(long)]
+        full: bool,
+        /// Replace the table in `bench/README.md`
+        #[arg(long)]
+        write: bool,
+        /// Run this command instead of building one
+        #[arg(long)]
+        command: Option<PathBuf>,
+        /// Only inputs whose name contains this
+        name: Option<String>,
     },
     /// Ask a real TLC, and compare its answers with the recorded ones or with our engine's
     Oracle(oracle::Options),
@@ -100,7 +125,8 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<()> {
     let workspace = Workspace::load()?;
     match command {
-        Command::Ci { full } => ci::run(&workspace, full),
+        Command::Ci { only: Some(only), .. } => ci::run_only(&workspace, &only),
+        Command::Ci { full, since, .. } => ci::run(&workspace, full, since),
         Command::Tidy => tidy::run(&workspace),
         Command::Smoke { write } => smoke::run(&workspace, write),
         Command::Studies { name, release, compare, seeds } => {
@@ -111,10 +137,14 @@ fn run(command: Command) -> Result<()> {
             }
         }
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
+        Command::Mutants(options) => mutants::run(&workspace, &options),
+        Command::Hostile { full, write, command, name } => {
+            hostile::run(&workspace, &hostile::Options { full, write, command, name })
+        }
         Command::Oracle(options) => oracle::run(&workspace, &options),
         Command::Recorders(options) => recorders::run(&workspace, &options),
         Command::Viewer(options) => viewer::run(&workspace, &options),
         Command::Bench { write } => bench::run(&workspace, write),
-        Command::Schedules { quick, only } => bench::schedules(&workspace, quick, only.as_deref()),
+        Command::Schedules { quick, only } => bench::schedules(&workspace, Build::Release, quick, only.as_deref()),
     }
 }

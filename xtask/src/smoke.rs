@@ -1,6 +1,6 @@
 //! Runs the examples of README.md, TLA.md and the book as a reader would, so that they cannot say what is not so.
 //!
-//! Every block marked `console` is run in the root of the repository, with the release build of the command in `PATH`.
+//! Every block marked `console` is run in the root of the repository, with the command in `PATH`.
 //! A line that starts with `$ ` is given to the shell, and the lines up to the next one are what it must print on
 //! standard output. How long something took, such as `in 1.2 ms`, is not compared. A command must succeed, unless the
 //! next one is `echo $?`, which shows how it ended. Commands that cannot be run here, such as those that install the
@@ -24,7 +24,7 @@ use anyhow::{Context, Result, bail, ensure};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use regex::Regex;
 
-use crate::workspace::{Build, Workspace};
+use crate::workspace::Workspace;
 
 /// What a reader does.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
 /// Builds the command and runs the examples of every document. Compares what they print, or writes it down.
 pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     let root = workspace.root();
-    let binaries = workspace.build_command(Build::Release)?;
+    let binaries = workspace.build_programs()?;
     let (mut count, mut wrong) = (0, Vec::new());
     for path in documents(root)? {
         let name = path.strip_prefix(root)?.display().to_string();

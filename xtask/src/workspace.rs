@@ -48,12 +48,22 @@ impl Workspace {
 
     /// Builds `omnilink`, and returns the directory that it is in then.
     pub(crate) fn build_command(&self, build: Build) -> Result<PathBuf> {
-        let (flag, directory) = match build {
-            Build::Debug => ("", "debug"),
-            Build::Release => ("--release", "release"),
-        };
-        self.cargo(&format!("build --quiet {flag} --package omnilink-cli"))?;
-        Ok(self.metadata.target_directory.join(directory).into())
+        match build {
+            Build::Debug => self.build_programs(),
+            Build::Release => {
+                self.cargo("build --quiet --release --package omnilink-cli")?;
+                Ok(self.metadata.target_directory.join("release").into())
+            }
+        }
+    }
+
+    /// Builds every program of the workspace as tests use them, and returns the directory that they are in then.
+    ///
+    /// Cargo chooses the features of dependencies for all packages that it is asked for together, those of development
+    /// dependencies only if tests or examples are built. Any other selection would build most of the workspace again.
+    pub(crate) fn build_programs(&self) -> Result<PathBuf> {
+        self.cargo("build --quiet --workspace --bins --examples")?;
+        Ok(self.metadata.target_directory.join("debug").into())
     }
 
     /// True if Cargo has this subcommand.

@@ -34,7 +34,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Check recorded histories against a specification.
     #[command(after_help = "Exit codes: 0 every history is accepted, 1 one is rejected, 2 the command line or an \
-                            input is wrong, 3 one is inconclusive, 4 nothing to check. 2 wins over 1, and 1 over 3.")]
+                            input is wrong, 3 one is inconclusive, 4 nothing to check, 6 all are accepted and say too \
+                            little (`--strict`). 2 wins over 1, 1 over 3, and 3 over 6.")]
     Check(CheckArgs),
     /// Check, and explain a rejection in full: every possible state, every reason, every order that is still possible. Also
     /// shows a report again that `--report json=FILE` wrote.
@@ -135,6 +136,10 @@ pub(crate) struct About {
     /// Give up on a history after this time, such as `90s` or `10m`: inconclusive.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) timeout: Option<Duration>,
+
+    /// Give up on a history when the process uses this much memory, such as `64M` or `2G`: inconclusive.
+    #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
+    pub(crate) max_memory: ByteSize,
 }
 
 /// What a check may use, where nobody says.
@@ -154,8 +159,8 @@ impl About {
             settings: self.settings.clone(),
             from: self.from,
             order: self.order.precedence(),
-            max_memory: MEMORY.as_u64(),
-            print: |line| anstream::eprintln!("{line}"),
+            max_memory: self.max_memory.as_u64(),
+            print: |text| text.lines().for_each(|line| errln!("{}", report::clean(line))),
             ..judge::Options::default()
         }
     }
@@ -163,25 +168,25 @@ impl About {
 
 impl From<&About> for Settings {
     fn from(about: &About) -> Settings {
-        Settings { timeout: about.timeout, max_memory: MEMORY.as_u64(), progress: Progress::None }
+        Settings { timeout: about.timeout, max_memory: about.max_memory.as_u64(), progress: Progress::None }
     }
 }
 
 impl From<&CheckArgs> for judge::Options {
     fn from(args: &CheckArgs) -> judge::Options {
         judge::Options {
-            max_memory: args.max_memory.as_u64(),
             max_width: args.max_width,
             shortcuts: !args.no_shortcuts,
             exhaustive: args.exhaustive,
             jobs: args.jobs,
             assume: args.assume.assume.clone(),
+            coverage: args.coverage || args.strict,
             ..args.about.options()
         }
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
     /// A TLA+ module, unless `--spec` is given, and then what to check: files, trace directories, directories of either,
     /// or `-` for standard input.
@@ -212,13 +217,19 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) stats: bool,
 
+    /// Show what of the specification the histories exercised: actions, branches, and guards that were ever false. JSON
+    /// has it for each history.
+    #[arg(long)]
+    pub(crate) coverage: bool,
+
+    /// End with 6 if a history has no operation that the specification says something about, or if an action of the
+    /// specification occurs in no history.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
     /// Write the order that was found for an accepted history to this file, one operation a line.
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,
-
-    /// Give up on a history when the process uses this much memory, such as `64M` or `2G`: inconclusive.
-    #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
-    pub(crate) max_memory: ByteSize,
 
     /// Give up on a history when more configurations than this are possible at once: inconclusive.
     #[arg(long, value_name = "COUNT")]
@@ -262,6 +273,14 @@ pub(crate) struct ConvertArgs {
     /// The format to write.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub(crate) to: Writable,
+
+    /// Give up after this time, such as `90s` or `10m`.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Give up when the process uses this much memory, such as `64M` or `2G`.
+    #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
+    pub(crate) max_memory: ByteSize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -271,6 +290,14 @@ pub(crate) enum Order {
 }
 
 impl Order {
+    /// As it stands in reports.
+    pub(crate) fn reported(self) -> report::Order {
+        match self {
+            Order::RealTime => report::Order::RealTime,
+            Order::Program => report::Order::Program,
+        }
+    }
+
     pub(crate) fn precedence(self) -> Precedence {
         match self {
             Order::RealTime => Precedence::RealTime,

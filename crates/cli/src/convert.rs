@@ -1,26 +1,35 @@
 //! `omnilink convert`: a history from one format to another.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use explore::NewFile;
 use history::Trace;
 use history::format::binary::{self, Manifest};
 use history::format::{WriteError, jsonl, text};
 use judge::input::{self, InputError};
+use report::clean;
 
-use crate::args::{ConvertArgs, Writable};
+use crate::args::{ConvertArgs, Progress, Writable};
+use crate::check::tell;
 use crate::complain;
 use crate::exit::Exit;
+use crate::limits::{self, Limits, Settings};
 
 pub(crate) fn run(args: &ConvertArgs) -> Exit {
+    limits::catch_interrupts();
     let label = args.input.display().to_string();
-    let trace = match input::open(&args.input, args.from).and_then(|recording| recording.read(&args.input)) {
+    let max_memory = args.max_memory.as_u64();
+    let limits = Limits::around(&Settings { timeout: args.timeout, max_memory, progress: Progress::None }, &label);
+    let recording = input::open_within(&args.input, args.from, max_memory, &limits);
+    let trace = match recording.and_then(|recording| recording.read_within(&args.input, &limits)) {
         Ok(trace) => trace,
-        Err(error) => return complain(&label, &error),
+        Err(failed) => return tell(&failed, &label),
     };
     for cut in &trace.cuts {
-        anstream::eprintln!("note: {label}: {cut}");
+        errln!("note: {}", clean(&format!("{label}: {cut}")));
     }
     match write(&trace, args) {
         Ok(()) => Exit::Accepted,
@@ -32,13 +41,16 @@ pub(crate) fn run(args: &ConvertArgs) -> Exit {
 }
 
 fn write(trace: &Trace, args: &ConvertArgs) -> Result<(), InputError> {
+    let cannot = |error: io::Error| InputError::new(format!("cannot be written: {error}"));
     let into_file = |write: fn(&Trace, &mut dyn Write) -> Result<(), WriteError>| -> Result<(), InputError> {
-        let mut out: Box<dyn Write> = match &args.output {
-            Some(path) => Box::new(BufWriter::new(File::create(path).map_err(InputError::new)?)),
-            None => Box::new(io::stdout().lock()),
+        let Some(path) = &args.output else {
+            let mut out = BufWriter::new(io::stdout().lock());
+            write(trace, &mut out).map_err(InputError::new)?;
+            return out.flush().map_err(cannot);
         };
-        write(trace, &mut out).map_err(InputError::new)?;
-        out.flush().map_err(InputError::new)
+        let mut file = NewFile::create(path).map_err(cannot)?;
+        write(trace, &mut file).map_err(InputError::new)?;
+        file.commit().map_err(cannot)
     };
     match (args.to, &args.output) {
         (Writable::Jsonl, _) => into_file(|trace, out| jsonl::write(trace, out)),
@@ -51,17 +63,23 @@ fn write(trace: &Trace, args: &ConvertArgs) -> Result<(), InputError> {
     }
 }
 
+/// Writes a directory beside its place first, so that a failure leaves nothing.
 fn write_binary(trace: &Trace, directory: &Path) -> Result<(), InputError> {
-    fs::create_dir_all(directory).map_err(InputError::new)?;
-    let is_empty = fs::read_dir(directory).map_err(InputError::new)?.next().is_none();
-    if !is_empty {
+    let cannot = |error: io::Error| InputError::new(format!("cannot be written: {error}"));
+    if directory.exists() && fs::read_dir(directory).map_err(cannot)?.next().is_some() {
         return Err(InputError { message: "the directory is not empty".into(), help: None });
     }
-    fs::write(directory.join("manifest.json"), Manifest::default().write()).map_err(InputError::new)?;
+    let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(cannot)?;
+    let permissions = Permissions::from_mode(0o777);
+    let beside = tempfile::Builder::new().prefix(".omnilink-").permissions(permissions).tempdir_in(parent);
+    let beside = beside.map_err(|error| cannot(error.kind().into()))?;
+    fs::write(beside.path().join("manifest.json"), Manifest::default().write()).map_err(cannot)?;
     binary::write(trace, |process, _| {
-        let segment = directory.join(format!("{:04}.seg", process.0));
+        let segment = beside.path().join(format!("{:04}.seg", process.0));
         File::create(segment).map(BufWriter::new)
     })
     .and_then(|segments| segments.into_iter().try_for_each(|mut segment| Ok(segment.flush()?)))
-    .map_err(InputError::new)
+    .map_err(InputError::new)?;
+    fs::rename(beside.path(), directory).map_err(cannot)
 }

@@ -44,15 +44,15 @@ pub(crate) fn run(args: &DoctorArgs) -> Exit {
                 .iter()
                 .map(|fact| json!({ "name": fact.name, "there": fact.is_there, "found": fact.found, "so": fact.so }));
             let document = json!({ "schema": "omnilink.doctor/1", "facts": shown.collect::<Vec<_>>() });
-            anstream::println!("{document:#}");
+            outln!("{document:#}");
         }
         Output::Human => {
             let width = facts.iter().map(|fact| fact.name.len()).max().unwrap_or_default();
             for fact in &facts {
                 let (word, color) = if fact.is_there { ("yes", AnsiColor::Green) } else { ("no ", AnsiColor::Yellow) };
                 let color = color.on_default();
-                anstream::println!("{color}{word}{color:#}  {:width$}  {}", fact.name, fact.found);
-                anstream::println!("     {:width$}  {}", "", fact.so);
+                outln!("{color}{word}{color:#}  {:width$}  {}", fact.name, fact.found);
+                outln!("     {:width$}  {}", "", fact.so);
             }
         }
     }

@@ -5,8 +5,13 @@ use std::process::ExitCode;
 /// How a run of the command ended. The order says which of several outcomes wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
+    /// There was no history.
     Nothing,
     Accepted,
+    /// A history has no operation.
+    Empty,
+    /// Everything is accepted, and it says too little.
+    Vacuous,
     Inconclusive,
     /// Somebody asked it to stop before it was done.
     Interrupted,
@@ -23,8 +28,9 @@ impl From<Exit> for ExitCode {
             Exit::Rejected => 1,
             Exit::Wrong => 2,
             Exit::Inconclusive => 3,
-            Exit::Nothing => 4,
+            Exit::Nothing | Exit::Empty => 4,
             Exit::Crashed => 5,
+            Exit::Vacuous => 6,
             Exit::Interrupted => 130,
         })
     }

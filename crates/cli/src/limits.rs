@@ -1,15 +1,23 @@
 //! What may stop a check, and what is shown while it runs. The one place that reads the clock.
+//!
+//! A command runs on a thread of its own, and the main thread watches it ([`supervise`]). Every few milliseconds it looks
+//! at the clock, at the memory in use and at interrupts, and at each check that is going on: a check that has used up its
+//! limits is told to stop, and one that goes on is shown. A check that does not stop in time is abandoned, if it says how:
+//! the command ends with what is known, whatever the check is doing. So no loop that forgets to look can break a limit.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use history::Stop;
+use history::{Halt, Stop};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use judge::Stage;
 use search::Stats;
 
 use crate::args::{CheckArgs, Progress};
+use crate::exit::Exit;
 
 /// What may stop a check, and how to show that it goes on.
 pub(crate) struct Settings {
@@ -21,18 +29,18 @@ pub(crate) struct Settings {
 
 impl From<&CheckArgs> for Settings {
     fn from(args: &CheckArgs) -> Settings {
-        Settings { timeout: args.about.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress }
+        Settings { timeout: args.about.timeout, max_memory: args.about.max_memory.as_u64(), progress: args.progress }
     }
 }
 
-/// Set once somebody has asked the command to stop.
+/// Set once the user has asked the command to stop.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Lets the next look at any check stop it when the user interrupts the command.
+/// Lets an interrupt stop every check that is going on, instead of ending the command at once.
 pub(crate) fn catch_interrupts() {
     // Without a handler an interrupt ends the command at once, which is all right too.
     let _ = ctrlc::set_handler(|| {
-        // Who asks a second time does not want to wait.
+        // A second interrupt does not wait for anything.
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             #[expect(clippy::exit, reason = "nothing is left to do")]
             std::process::exit(130);
@@ -40,21 +48,90 @@ pub(crate) fn catch_interrupts() {
     });
 }
 
-/// True if somebody has asked the command to stop.
+/// True if the user has asked the command to stop.
 pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Watches one check.
-pub(crate) struct Limits {
+/// The checks that are going on.
+static ACTIVE: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+
+/// Between two looks at the checks: while there are any, and while there are none.
+const TICK: Duration = Duration::from_millis(5);
+const IDLE: Duration = Duration::from_millis(20);
+
+/// How long a check may take to stop. Memory grows by up to a gigabyte a second, so there is little time then.
+fn patience(stop: Stop) -> Duration {
+    Duration::from_millis(if stop == Stop::Memory { 30 } else { 400 })
+}
+
+/// Between two changes of the progress bar, or two lines of counters.
+const BAR: Duration = Duration::from_millis(100);
+const COUNTERS: Duration = Duration::from_secs(5);
+
+/// The stack of the thread that a command runs on: that of a main thread.
+const STACK: usize = 8 << 20;
+
+/// Runs a command and watches its checks. Returns what the command does, or how it ends if a check was abandoned.
+pub(crate) fn supervise<R: Send + 'static>(command: impl FnOnce() -> R + Send + 'static) -> Result<R, Exit> {
+    let (done, result) = channel();
+    let started = std::thread::Builder::new().stack_size(STACK).spawn(move || done.send(command()));
+    let thread = started.expect("a machine that runs one thread more");
+    let mut has_checks = false;
+    loop {
+        match result.recv_timeout(if has_checks { TICK } else { IDLE }) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(_) => unreachable!("a command that has ended says how"),
+            },
+        }
+        let active = lock(&ACTIVE).clone();
+        has_checks = !active.is_empty();
+        let memory = if has_checks { memory() } else { 0 };
+        for check in active {
+            if let Some(exit) = check.watch(memory) {
+                return Err(exit);
+            }
+        }
+    }
+}
+
+/// Watches one check, until it is dropped.
+pub(crate) struct Limits(Arc<Shared>);
+
+/// What the check and the main thread both see.
+struct Shared {
     deadline: Option<Instant>,
     max_memory: u64,
     started: Instant,
+    halt: Halt,
+    /// When it was told to stop.
+    halted: OnceLock<Instant>,
+    /// How far the check is: a [`Stage`], operations, and configurations.
+    stage: AtomicU8,
+    operations: AtomicU64,
+    width: AtomicU64,
+    /// How far it is in words, if it finds them itself.
+    words: Mutex<Option<String>>,
+    wants_words: AtomicBool,
     shown: Mutex<Shown>,
+    abandon: Mutex<Option<Abandon>>,
+}
+
+/// Ends the command although a check goes on.
+type Abandon = Box<dyn FnOnce(GivenUp) -> Exit + Send>;
+
+/// What is known of a check that did not stop in time.
+pub(crate) struct GivenUp {
+    pub(crate) stop: Stop,
+    pub(crate) stage: Stage,
+    pub(crate) operations: u64,
+    pub(crate) elapsed: Duration,
 }
 
 struct Shown {
-    next_memory: Instant,
     next: Instant,
     how: How,
 }
@@ -64,13 +141,6 @@ enum How {
     Counters,
     Nothing,
 }
-
-/// Between two looks at the memory in use, which cost a few microseconds each.
-const MEMORY: Duration = Duration::from_millis(2);
-
-/// Between two changes of the progress bar, or two lines of counters.
-const BAR: Duration = Duration::from_millis(100);
-const COUNTERS: Duration = Duration::from_secs(5);
 
 impl Limits {
     pub(crate) fn new(settings: &Settings, label: &str) -> Limits {
@@ -82,65 +152,146 @@ impl Limits {
             Progress::Auto | Progress::Counters => How::Counters,
             Progress::None => How::Nothing,
         };
-        let next = started + how.pause();
-        Limits {
+        let shared = Arc::new(Shared {
             deadline: settings.timeout.map(|timeout| started + timeout),
             max_memory: settings.max_memory,
             started,
-            shown: Mutex::new(Shown { next_memory: started, next, how }),
-        }
+            halt: Halt::default(),
+            halted: OnceLock::new(),
+            stage: AtomicU8::new(0),
+            operations: AtomicU64::new(0),
+            width: AtomicU64::new(0),
+            words: Mutex::new(None),
+            wants_words: AtomicBool::new(true),
+            shown: Mutex::new(Shown { next: started + how.pause(), how }),
+            abandon: Mutex::new(None),
+        });
+        lock(&ACTIVE).push(shared.clone());
+        Limits(shared)
     }
 
-    /// Why to stop now, if there is a reason. What to show is computed from the seconds that have passed, if it is time to.
+    /// Watches all that a command does about something, and ends the command if that does not stop in time.
+    pub(crate) fn around(settings: &Settings, label: &str) -> Limits {
+        let quiet = Settings { progress: Progress::None, ..*settings };
+        let limits = Limits::new(&quiet, label);
+        let label = label.to_owned();
+        limits.abandon(move |given_up| {
+            errln!("{}: inconclusive: {}", report::clean(&label), given_up.stop);
+            if given_up.stop == Stop::Interrupted { Exit::Interrupted } else { Exit::Inconclusive }
+        });
+        limits
+    }
+
+    /// Says how the command ends if the check does not stop in time. Without this it is waited for.
+    pub(crate) fn abandon(&self, abandon: impl FnOnce(GivenUp) -> Exit + Send + 'static) {
+        *lock(&self.0.abandon) = Some(Box::new(abandon));
+    }
+
+    /// Why to stop now, if there is a reason. How far the check is, in words, is found from the seconds that have passed,
+    /// if it is time to.
     pub(crate) fn stop(&self, progress: impl FnOnce(f64) -> String) -> Option<Stop> {
-        let now = Instant::now();
-        if INTERRUPTED.load(Ordering::Relaxed) {
-            return Some(Stop::Interrupted);
+        if self.0.wants_words.swap(false, Ordering::Relaxed) {
+            *lock(&self.0.words) = Some(progress(self.elapsed().as_secs_f64()));
         }
-        if self.deadline.is_some_and(|deadline| now >= deadline) {
-            return Some(Stop::Time);
-        }
-        // Several threads may look at once; one is enough for the rest.
-        let mut shown = self.shown.try_lock().ok()?;
-        if now >= shown.next_memory {
-            shown.next_memory = now + MEMORY;
-            if is_memory_above(self.max_memory) {
-                return Some(Stop::Memory);
-            }
-        }
-        if now >= shown.next {
-            shown.next = now + shown.how.pause();
-            show(&shown.how, progress((now - self.started).as_secs_f64()));
-        }
-        None
+        self.0.halt.reason()
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        self.0.started.elapsed()
     }
 }
 
 impl judge::Limits for Limits {
     fn look(&self, stats: &Stats) -> Option<Stop> {
-        self.stop(|seconds| {
-            let rate = HumanCount((stats.operations as f64 / seconds) as u64);
-            format!(
-                "{} operations, {rate} per second, {} configurations at once",
-                HumanCount(stats.operations),
-                HumanCount(stats.width as u64)
-            )
-        })
+        self.0.stage.store(Stage::Searching as u8, Ordering::Relaxed);
+        self.0.operations.store(stats.operations, Ordering::Relaxed);
+        self.0.width.store(stats.width as u64, Ordering::Relaxed);
+        self.0.halt.reason()
+    }
+
+    fn reached(&self, stage: Stage, operations: u64) {
+        self.0.stage.store(stage as u8, Ordering::Relaxed);
+        self.0.operations.store(operations, Ordering::Relaxed);
     }
 
     fn exceeded(&self) -> Option<Stop> {
-        if INTERRUPTED.load(Ordering::Relaxed) {
-            return Some(Stop::Interrupted);
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Some(Stop::Time);
-        }
-        is_memory_above(self.max_memory).then_some(Stop::Memory)
+        self.0.halt.reason()
     }
+
+    fn memory_left(&self) -> Option<u64> {
+        Some(self.0.max_memory.saturating_sub(memory_stats::memory_stats()?.physical_mem as u64))
+    }
+}
+
+impl Drop for Limits {
+    fn drop(&mut self) {
+        lock(&ACTIVE).retain(|check| !Arc::ptr_eq(check, &self.0));
+        // The main thread may hold on to it for another moment.
+        let mut shown = lock(&self.0.shown);
+        if let How::Bar(bar) = std::mem::replace(&mut shown.how, How::Nothing) {
+            bar.finish_and_clear();
+        }
+        *lock(&self.0.abandon) = None;
+    }
+}
+
+impl Shared {
+    /// Tells the check to stop if it has to, and shows how far it is. How the command ends if it is not waited for.
+    fn watch(&self, memory: u64) -> Option<Exit> {
+        let now = Instant::now();
+        if let Some(stop) = self.halt.reason() {
+            let is_late = self.halted.get().is_some_and(|halted| now >= *halted + patience(stop));
+            let abandon = is_late.then(|| lock(&self.abandon).take()).flatten()?;
+            if let How::Bar(bar) = std::mem::replace(&mut lock(&self.shown).how, How::Nothing) {
+                bar.finish_and_clear();
+            }
+            let (stage, operations) = (self.stage(), self.operations.load(Ordering::Relaxed));
+            return Some(abandon(GivenUp { stop, stage, operations, elapsed: now - self.started }));
+        }
+        let stop = match () {
+            () if is_interrupted() => Some(Stop::Interrupted),
+            () if self.deadline.is_some_and(|deadline| now >= deadline) => Some(Stop::Time),
+            () if memory > self.max_memory => Some(Stop::Memory),
+            () => None,
+        };
+        if let Some(stop) = stop {
+            let _ = self.halted.set(now);
+            self.halt.raise(stop);
+            return None;
+        }
+        let mut shown = lock(&self.shown);
+        if now >= shown.next {
+            shown.next = now + shown.how.pause();
+            let text = lock(&self.words).clone().unwrap_or_else(|| self.progress(now - self.started));
+            self.wants_words.store(true, Ordering::Relaxed);
+            show(&shown.how, text);
+        }
+        None
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::ALL.get(usize::from(self.stage.load(Ordering::Relaxed))).copied().unwrap_or_default()
+    }
+
+    /// How far the check is.
+    fn progress(&self, elapsed: Duration) -> String {
+        let operations = self.operations.load(Ordering::Relaxed);
+        let stage = self.stage();
+        match stage {
+            Stage::Searching => {
+                let rate = HumanCount((operations as f64 / elapsed.as_secs_f64().max(0.001)) as u64);
+                let width = HumanCount(self.width.load(Ordering::Relaxed));
+                format!("{} operations, {rate} per second, {width} configurations at once", HumanCount(operations))
+            }
+            _ if operations == 0 => format!("{stage}, {} s", elapsed.as_secs()),
+            _ => format!("{stage}, {} operations, {} s", HumanCount(operations), elapsed.as_secs()),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is right after every single change.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn show(how: &How, text: String) {
@@ -149,7 +300,7 @@ fn show(how: &How, text: String) {
             bar.set_message(text);
             bar.tick();
         }
-        How::Counters => anstream::eprintln!("{text}"),
+        How::Counters => errln!("{text}"),
         How::Nothing => {}
     }
 }
@@ -160,20 +311,12 @@ impl How {
     }
 }
 
-impl Drop for Limits {
-    fn drop(&mut self) {
-        if let Ok(Shown { how: How::Bar(bar), .. }) = self.shown.get_mut() {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// True if the process uses more memory than this.
-fn is_memory_above(limit: u64) -> bool {
-    memory_stats::memory_stats().is_some_and(|memory| memory.physical_mem as u64 > limit)
+/// The memory that the process uses, in bytes.
+fn memory() -> u64 {
+    memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem as u64)
 }
 
 fn bar(label: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg}").expect("a template that parses");
-    ProgressBar::new_spinner().with_style(style).with_prefix(label.to_owned())
+    ProgressBar::new_spinner().with_style(style).with_prefix(report::clean(label))
 }

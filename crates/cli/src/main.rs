@@ -1,5 +1,8 @@
 //! The command: arguments, files, colors, exit codes.
 
+#[macro_use]
+mod terminal;
+
 mod args;
 mod build;
 mod check;
@@ -18,12 +21,11 @@ mod trust;
 use std::process::ExitCode;
 
 use clap::Parser;
-use judge::Complaint;
 use report::Detail;
 
 use crate::args::{Cli, Color, Command};
-use crate::exit::Exit;
 use crate::look::export::Form;
+use crate::terminal::{complain, print_complaints};
 use crate::trust::args::ExportCommand;
 
 /// Exploring states means making and dropping small values on several threads at once, which this allocator is good at.
@@ -38,9 +40,16 @@ fn main() -> ExitCode {
         Color::Never => anstream::ColorChoice::Never,
     }
     .write_global();
-    let exit = match cli.command {
-        Command::Check(args) => check::run(&args, Detail::Brief),
-        Command::Explain(args) => check::run(&args, Detail::Full),
+    match limits::supervise(move || run(cli.command)) {
+        Ok(code) => code,
+        Err(exit) => terminal::finish(exit).into(),
+    }
+}
+
+fn run(command: Command) -> ExitCode {
+    let exit = match command {
+        Command::Check(args) => check::run(args, Detail::Brief),
+        Command::Explain(args) => check::run(args, Detail::Full),
         Command::Report(args) => look::report::run(&args),
         Command::View(args) => look::view::run(&args),
         Command::Export(ExportCommand::Tlc(args)) => trust::export::run(&args),
@@ -62,22 +71,5 @@ fn main() -> ExitCode {
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),
     };
-    exit.into()
-}
-
-/// Says what is wrong with a specification.
-fn print_complaints(complaints: &[Complaint]) {
-    for complaint in complaints {
-        anstream::eprintln!("{}", complaint.render());
-    }
-}
-
-/// Reports what is wrong with the input or the command line.
-fn complain(about: &str, error: &judge::InputError) -> Exit {
-    let (red, bold) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Style::new().bold());
-    anstream::eprintln!("{red}error{red:#}{bold}:{bold:#} {about}: {}", error.message);
-    if let Some(help) = &error.help {
-        anstream::eprintln!("{bold}help:{bold:#} {help}");
-    }
-    Exit::Wrong
+    terminal::finish(exit).into()
 }

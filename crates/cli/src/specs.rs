@@ -12,7 +12,7 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
         let width = names().iter().map(|about| about.name.len()).max().unwrap_or(0);
         for about in names() {
             let bold = Style::new().bold();
-            anstream::println!("{bold}{:width$}{bold:#}  {}", about.name, about.summary);
+            outln!("{bold}{:width$}{bold:#}  {}", about.name, about.summary);
         }
         return Exit::Accepted;
     };
@@ -28,14 +28,14 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
 
 fn show(about: &About) {
     let bold = Style::new().bold();
-    anstream::println!("{bold}{}{bold:#}: {}", about.name, about.summary);
+    outln!("{bold}{}{bold:#}: {}", about.name, about.summary);
     for (title, rows) in [("operations", about.operations), ("options", about.options)] {
         let width = rows.iter().map(|(text, _)| text.len()).max().unwrap_or(0);
         if !rows.is_empty() {
-            anstream::println!("\n{title}:");
+            outln!("\n{title}:");
         }
         for (text, meaning) in rows {
-            anstream::println!("  {text:width$}  {meaning}");
+            outln!("  {text:width$}  {meaning}");
         }
     }
 }

@@ -37,6 +37,8 @@ fn omnilink(directory: &Path, command: &[&str]) -> tool::Ran {
 #[allow(clippy::print_stderr, reason = "nobody should take what is left out for tested")]
 fn is_there(program: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok();
+    // Where all of it is to be tested, what is missing is a failure.
+    assert!(is_there || std::env::var_os("CI").is_none(), "there is no `{program}`");
     if !is_there {
         eprintln!("left out: there is no `{program}`");
     }
@@ -128,4 +130,13 @@ fn what_cannot_be_built_says_why() {
     let ran = omnilink(&directory, &["c++", "program.cpp"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("program.cpp:1"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_command_for_cargo_has_help_of_its_own() {
+    for arguments in [&["omnilink"][..], &["omnilink", "--help"], &["omnilink", "-h"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_cargo-omnilink")).args(arguments).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("cargo omnilink test"), "{arguments:?}: {said}");
+    }
 }

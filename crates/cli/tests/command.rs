@@ -92,19 +92,35 @@ fn without_operations_there_is_nothing_to_check() {
 }
 
 #[test]
+fn a_history_without_operations_is_not_accepted_among_others() {
+    let directory = directory("nothing-among-others");
+    fs::write(directory.join("empty"), "").expect("a file");
+    fs::write(directory.join("good"), "T0 [0 1] write(1)\n").expect("a file");
+    for files in ["empty good", "good empty"] {
+        let printed = run(&directory, &format!("check --spec register --report junit=r.xml {files}"));
+        assert!(printed.contains("empty: nothing to check\n"), "{printed}");
+        assert!(printed.ends_with("2 histories: 1 accepted, 1 empty\nexit 4"), "{printed}");
+        let junit = fs::read_to_string(directory.join("r.xml")).expect("a report");
+        assert!(junit.contains("tests=\"2\"") && junit.contains("errors=\"1\""), "{junit}");
+    }
+}
+
+#[test]
 fn a_limit_makes_it_inconclusive_and_names_the_widest_place() {
     let mut history = String::new();
     for process in 0..6 {
-        let _ = writeln!(history, "T{process} [0 {}] write({process})", 10 + process);
+        let _ = writeln!(history, "T{process} [0 {}] enqueue({process})", 10 + process);
     }
-    history.push_str("T9 [20 21] read() = 0\n");
-    insta::assert_snapshot!(check("width", "--spec register --max-width 4", &history), @r"
+    history.push_str("T9 [20 21] dequeue() = 0\n");
+    insta::assert_snapshot!(check("width", "--spec queue --no-shortcuts --max-width 4", &history), @"
     history: inconclusive
     warning: the limit on simultaneous configurations was reached
      |
-     = note: widest when T0:0 write(0) returned: 7 configurations at once
-     = note: in flight there: T0:0 write(0), T1:0 write(1), T2:0 write(2), T3:0 write(3), T4:0 write(4) and T5:0 write(5)
+     = note: widest when T0:0 enqueue(0) returned: 7 configurations at once
+     = note: in flight there: T0:0 enqueue(0), T1:0 enqueue(1), T2:0 enqueue(2), T3:0 enqueue(3), T4:0 enqueue(4) and T5:0 enqueue(5)
      = help: fewer operations at once, or a larger limit, make it decidable
+
+      a larger width  omnilink check --spec queue --no-shortcuts history --max-width 64
     exit 3
     ");
 }
@@ -166,12 +182,16 @@ fn a_directory_is_every_history_in_it() {
     fs::write(directory.join("runs/d"), "damage").expect("a file");
     insta::assert_snapshot!(run(&directory, "check --quiet --spec register runs"), @"
     runs/b: rejected
-    error: no order of the operations allows T0:1 read() = 2 [2 3]
-     |
-     = note: in state 1: `read` returned 2, but the register holds 1
-     = note: 1 of 2 operations explained
-    3 histories: 2 accepted, 1 rejected
-    error: runs/d: the format is not one of those that are known
+    error: 2 was never written: T0:1 read() = 2 [2 3]
+
+      this part fails by itself: 1 operation
+
+        T0
+        ----------
+        read() = 2
+        (operations in one row overlap)
+    4 histories: 2 accepted, 1 rejected, 1 not checked
+    error: runs/d: unrecognized format: the file begins with `damage`
     help: name it with `--from`, or see FORMAT.md for how to write a history
     exit 2
     ");
@@ -220,7 +240,7 @@ fn reports_are_written_beside_what_is_printed() {
     assert_eq!(read("r.xml").matches("<failure").count(), 1);
     assert_eq!(json("r.sarif")["runs"][0]["results"].as_array().map(Vec::len), Some(1));
     assert_eq!(json("r.json")["reports"].as_array().map(Vec::len), Some(2));
-    assert!(read("r.md").contains("no order of the operations allows T1:0 read() = 2"));
+    assert!(read("r.md").contains("2 was never written: T1:0 read() = 2"));
 }
 
 #[test]
@@ -228,4 +248,228 @@ fn a_report_of_an_unknown_kind_is_refused() {
     let output = check("report-kind", "--spec register --report yaml=r.yaml", "T0 [0 1] write(1)\n");
     assert!(output.contains("there is no report `yaml`; there are html, json, junit, md and sarif"), "{output}");
     assert!(output.ends_with("exit 2"), "{output}");
+}
+
+#[test]
+fn a_history_that_cannot_be_read_is_an_error_in_every_report() {
+    let directory = directory("unreadable");
+    fs::write(directory.join("good"), "T0 [0 1] write(1)\n").expect("a file");
+    fs::write(directory.join("bad"), "{\"process\": 0, \"action\": 1}\n").expect("a file");
+    let reports = "--report junit=r.xml --report sarif=r.sarif --report json=r.json --report md=r.md";
+    let printed = run(&directory, &format!("check --spec register {reports} good bad"));
+    assert!(printed.contains("2 histories: 1 accepted, 1 not checked\n") && printed.ends_with("exit 2"), "{printed}");
+    let read = |name: &str| fs::read_to_string(directory.join(name)).expect("a report");
+    let json = |name: &str| serde_json::from_str::<serde_json::Value>(&read(name)).expect("a JSON document");
+    assert!(
+        read("r.xml").contains("<testsuites name=\"omnilink\" tests=\"2\" skipped=\"0\" failures=\"0\" errors=\"1\">")
+    );
+    assert!(read("r.xml").contains("type=\"not checked\""), "{}", read("r.xml"));
+    assert_eq!(json("r.sarif")["runs"][0]["results"][0]["ruleId"], "not-checked");
+    assert!(read("r.md").contains("| `bad` | not checked |"), "{}", read("r.md"));
+    let document = json("r.json");
+    assert_eq!(document["reports"].as_array().map(Vec::len), Some(1));
+    assert_eq!(document["unchecked"][0]["history"], "bad");
+    assert_eq!(document["unchecked"][0]["spec"], "register");
+    assert!(document["unchecked"][0]["problems"][0]["message"].is_string(), "{document:#}");
+}
+
+/// What a trace may hold to steer a terminal, to break a line, or to be taken for a command of an automation.
+const STEERING: &str = r"\u001b]0;pwn\u0007\u001b[2J\u202e\u009b31m\r\n::error::x";
+
+#[test]
+fn what_a_trace_says_reaches_no_terminal_raw() {
+    let directory = directory("steering");
+    let s = STEERING;
+    let read = r#""action": "read", "results": [1], "start": 1, "end": 2"#;
+    let histories = [
+        ("action", format!(r#"{{"process": 0, "action": "{s}", "args": [1], "start": 1, "end": 2}}"#)),
+        ("process", format!(r#"{{"process": "{s}", {read}}}{}{{"process": "{s}", {read}}}"#, '\n')),
+        ("key", format!(r#"{{"process": 0, {read}, "{s}": 1}}"#)),
+        ("arguments", format!(r#"{{"process": 0, "action": "write", "args": ["{s}", 1], "start": 1, "end": 2}}"#)),
+        ("result", format!(r#"{{"process": "p{s}", "action": "read", "results": ["{s}"], "start": 1, "end": 2}}"#)),
+        ("syntax", s.replace(r"\u001b", "\u{1b}").replace(r"\u202e", "\u{202e}").replace(r"\r\n", "\r\n")),
+        ("na\u{1b}me", "T0 [2 1] write(1)\n".into()),
+    ];
+    for (name, history) in &histories {
+        fs::write(directory.join(name), history).expect("a file");
+    }
+    fs::write(directory.join("Reg.tla"), REGISTER).expect("a file");
+    let mut rejected = 0;
+    for args in ["--spec register", "Reg.tla", "--spec register --format json", "--spec register --format md"] {
+        for (name, _) in &histories {
+            let mut args: Vec<&str> = args.split(' ').collect();
+            args.push(name);
+            let output = Command::new(env!("CARGO_BIN_EXE_omnilink"))
+                .current_dir(&directory)
+                .arg("check")
+                .args(args)
+                .env("GITHUB_ACTIONS", "true")
+                .output()
+                .expect("the command runs");
+            assert!(matches!(output.status.code(), Some(0..=2)), "{name}: {output:?}");
+            rejected += usize::from(output.status.code() == Some(1));
+            for text in [output.stdout, output.stderr] {
+                let text = String::from_utf8(text).expect("text");
+                let hidden = text.chars().find(|&c| (c.is_control() && c != '\n') || c == '\u{202e}');
+                assert_eq!(hidden, None, "{name}: {text:?}");
+                assert!(!text.lines().any(|line| line.trim_start().starts_with("::error::x")), "{name}: {text}");
+            }
+        }
+    }
+    assert!(rejected >= 3, "{rejected}");
+}
+
+/// A register as a TLA+ module.
+const REGISTER: &str = r#"---- MODULE Reg ----
+VARIABLE value
+Init == value = 0
+write(v) == value' = v
+read == value' = value
+Next == \E v \in {0, 1} : write(v) \/ read
+====
+"#;
+
+/// Runs the command with another standard output. What it complains, and its exit code.
+fn run_into(directory: &Path, stdout: impl Into<std::process::Stdio>, args: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_omnilink"))
+        .current_dir(directory)
+        .args(args.split_whitespace())
+        .env_remove("GITHUB_ACTIONS")
+        .stdout(stdout)
+        .output()
+        .expect("the command runs");
+    format!("{}exit {}", String::from_utf8_lossy(&output.stderr), output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let directory = directory("full");
+    fs::write(directory.join("history"), "T0 [0 1] write(1)\n").expect("a file");
+    let full = || fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+    for args in [
+        "check --spec register history",
+        "check --spec register history --format json",
+        "explain --spec register history",
+        "convert history",
+        "specs",
+        "doctor",
+    ] {
+        let output = run_into(&directory, full(), args);
+        assert!(output.starts_with("error: standard output: cannot "), "{args}: {output}");
+        assert!(output.ends_with(": No space left on device (os error 28)\nexit 2"), "{args}: {output}");
+    }
+    // Standard error that is full cannot be said anywhere, and is no reason to panic.
+    let output = Command::new(env!("CARGO_BIN_EXE_omnilink"))
+        .current_dir(&directory)
+        .args(["check", "--spec", "queue", "nowhere"])
+        .stderr(full())
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_reader_that_has_ended_has_seen_enough() {
+    let directory = directory("pipe");
+    fs::write(directory.join("history"), "T0 [0 1] write(1)\n").expect("a file");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    assert_eq!(run_into(&directory, writer, "check --spec register history"), "exit 0");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_leaves_what_was_there() {
+    let directory = directory("whole");
+    fs::write(directory.join("history"), "T0 [0 1] write(1)\n").expect("a file");
+    let kinds = ["html", "json", "junit", "md", "sarif"];
+    for kind in kinds {
+        fs::create_dir(directory.join(kind)).expect("a directory");
+        let args = format!("check --spec register history --report {kind}={kind}/r --witness {kind}/w");
+        // Files may have no bytes at all.
+        let output = Command::new("sh")
+            .current_dir(&directory)
+            .args(["-c", &format!("trap '' XFSZ; ulimit -f 0; exec {} {args}", env!("CARGO_BIN_EXE_omnilink"))])
+            .stdout(std::process::Stdio::piped())
+            .output()
+            .expect("the command runs");
+        assert_eq!(output.status.code(), Some(2), "{kind}: {output:?}");
+        assert_eq!(fs::read_dir(directory.join(kind)).expect("a directory").count(), 0, "{kind}");
+    }
+}
+
+/// Runs the command, and says how long it took.
+fn timed(directory: &Path, args: &str) -> (String, std::time::Duration) {
+    let begun = std::time::Instant::now();
+    let output = run(directory, args);
+    (output, begun.elapsed())
+}
+
+#[test]
+fn a_file_beyond_the_memory_limit_is_inconclusive() {
+    let history = "{\"process\": 0, \"action\": \"write\", \"args\": [1], \"start\": 1, \"end\": 2}\n";
+    insta::assert_snapshot!(check("large", "--spec register --max-memory 50", history), @"
+    history: inconclusive
+    warning: the memory limit was reached while reading the history
+    exit 3
+    ");
+}
+
+#[test]
+fn limits_hold_while_a_history_is_read() {
+    let directory = directory("reading");
+    fs::write(directory.join("good"), "T0 [0 1] write(1)\n").expect("a file");
+    // A device that never ends, in every place that reads a history.
+    let commands = [
+        "check --spec register --from text --timeout 300ms good /dev/zero good",
+        "check --spec register --from text --max-memory 150M good /dev/zero good",
+        "check --spec register --from text --report json=r.json --timeout 300ms /dev/zero good",
+        "report --spec register --from text --timeout 300ms /dev/zero",
+        "view --no-open --spec register --from text --timeout 300ms /dev/zero",
+        "export dot --spec register --from text --timeout 300ms /dev/zero",
+        "convert --from text --timeout 300ms /dev/zero",
+    ];
+    for args in commands {
+        let (output, took) = timed(&directory, args);
+        assert!(output.contains("limit was reached") && output.ends_with("exit 3"), "{args}: {output}");
+        // The machine may be busy; without a limit it would take until its memory is full.
+        assert!(took.as_secs_f64() < 5.0, "{args}: {took:?}");
+    }
+    let reports = fs::read_to_string(directory.join("r.json")).expect("a report");
+    let reports: serde_json::Value = serde_json::from_str(&reports).expect("a JSON document");
+    let words = reports["reports"].as_array().expect("reports").iter().map(|report| &report["verdict"]["kind"]);
+    assert_eq!(words.collect::<Vec<_>>(), ["inconclusive", "accepted"], "{reports:#}");
+}
+
+#[test]
+fn a_check_that_does_not_stop_is_abandoned() {
+    let directory = directory("abandoned");
+    // One value that takes seconds to read, in a place that looks at nothing but the value.
+    let wide = format!("{{\"process\": 0, \"action\": \"write\", \"args\": [[{}1]]}}\n", "[],".repeat(10_000_000));
+    fs::write(directory.join("wide"), wide).expect("a file");
+    fs::write(directory.join("good"), "T0 [0 1] write(1)\n").expect("a file");
+    let (output, took) =
+        timed(&directory, "check --spec register --max-memory 200M --report junit=r.xml good wide good");
+    assert!(output.contains("wide: inconclusive\nwarning: the memory limit was reached"), "{output}");
+    assert!(output.ends_with("exit 3"), "{output}");
+    assert!(took.as_secs_f64() < 20.0, "{took:?}");
+    let report = fs::read_to_string(directory.join("r.xml")).expect("a report");
+    assert_eq!(report.matches("<testcase ").count(), 3, "{report}");
+    assert!(report.contains("errors=\"2\"") || report.contains("errors=\"1\""), "{report}");
+}
+
+/// A client whose calls time out has a segment for each of them.
+#[test]
+fn a_trace_may_have_more_segments_than_files_may_be_open() {
+    let directory = directory("many-segments");
+    let mut history = String::new();
+    for number in 0..300 {
+        let _ = writeln!(history, "c+{number} [{number} ...] write({number})");
+    }
+    let _ = writeln!(history, "r [1000 1001] read() = 17");
+    fs::write(directory.join("history.txt"), history).expect("a file for a test");
+    let converted = run(&directory, "convert --to binary --output trace history.txt");
+    assert!(converted.ends_with("exit 0"), "{converted}");
+    let command = format!("ulimit -n 64 && {} check --spec register trace", env!("CARGO_BIN_EXE_omnilink"));
+    let output = Command::new("sh").current_dir(&directory).args(["-c", &command]).output().expect("a shell runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

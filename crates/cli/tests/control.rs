@@ -11,6 +11,7 @@ use std::process::Command;
 const HARNESS: &str = r#"
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <mutex>
 #include <string_view>
 #include "omnilink/drive.hpp"
@@ -19,8 +20,11 @@ constexpr omnilink::Action INCREMENT{"increment", {}, {"value"}};
 
 struct System {
   std::atomic<std::int64_t> count{0};
+  std::int64_t plain = 0;
   std::mutex one, other;
 };
+
+volatile bool always = true;
 
 std::string_view mode;
 
@@ -32,6 +36,24 @@ void increment(System& system, std::size_t& thread, omnilink::Client& client) {
   }
   if (mode == "right") {
     call.done(++system.count);
+    return;
+  }
+  if (mode == "races" || mode == "locked") {
+    std::unique_lock<std::mutex> lock(system.one, std::defer_lock);
+    if (mode == "locked") lock.lock();
+    const std::int64_t value = ++system.plain;
+    call.done(value);
+    return;
+  }
+  if (mode == "hang") {
+    while (always) system.plain = system.plain + 1;
+  }
+  if (mode == "clock") {
+    // Right, unless the other thread reads the clock in between.
+    const auto before = std::chrono::steady_clock::now();
+    const std::int64_t value = ++system.count;
+    const bool is_disturbed = std::chrono::steady_clock::now() - before > std::chrono::nanoseconds(1500);
+    call.done(is_disturbed ? 100 : value);
     return;
   }
   const std::int64_t value = system.count.load() + 1;
@@ -100,7 +122,7 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     let found = run(&directory, "fuzz --seed 1 --threads 3 --ops 4");
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
     insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "repeated", "error"]), @r"
-    fuzzing against counter: up to 200 runs, 3 threads, 4 operations each, controlled (random), seeds from 1
+    fuzzing against counter: up to 200 runs, 3 threads, 4 operations each, controlled (random; plain accesses are not steps, see `--plain`), seeds from 1
     error: no order of the operations allows T1:0 increment() = value: 1 [17 31]
     repeated once in a process of its own: the same
     ");
@@ -124,7 +146,9 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     omnilink-schedule 1
     0*6 1 2*4 1*6 2*3 0*7
     ");
-    if Command::new("gdb").arg("--version").output().is_ok() {
+    let has_gdb = Command::new("gdb").arg("--version").output().is_ok();
+    assert!(has_gdb || std::env::var_os("CI").is_none(), "there is no `gdb`");
+    if has_gdb {
         let debugged = run(&directory, "debug --at T1:0 -- -ex bt -batch").stdout;
         assert!(debugged.contains("omnilink_sched_call") && debugged.contains("increment ("), "{debugged}");
     }
@@ -144,12 +168,12 @@ fn all_schedules_of_what_is_right_are_explored() {
         lines(&shown(&directory, &format!("fuzz --schedule {how} --ops 1")), &["fuzzing", "all", "not", "exit"])
     };
     insta::assert_snapshot!(explored("dpor --seed 1"), @r"
-    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dpor), seeds from 1
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dpor; plain accesses are not steps, see `--plain`), seeds from 1
     all schedules were explored: 4 executions
     exit 0
     ");
     insta::assert_snapshot!(explored("dfs --bound 1 --seed 1"), @r"
-    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs), seeds from 1
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs; plain accesses are not steps, see `--plain`), seeds from 1
     all schedules with at most 1 interruption were explored: 23 executions
     exit 0
     ");
@@ -183,13 +207,13 @@ fn who_is_stuck_and_where_is_told() {
     run 1 (seed 1, 3 threads, 12 operations each): stuck
     it is stuck: nobody can go on
     thread 0 joins thread 1
-    run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:304
+    run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:307
     thread 1 locks …
-    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:20
+    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:24
     thread 2 locks …
-    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:21
+    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:25
     thread 3 locks …
-    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:21
+    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:25
     increment           3       100 %  by increment 100 %; 3 never finished
     exit 5
     ");
@@ -242,4 +266,63 @@ fn what_cannot_be_repeated_is_refused() {
     let path = latest(&directory).join("schedule");
     fs::write(path, "omnilink-schedule 1\n0*3 x").expect("a file for a test");
     insta::assert_snapshot!(lines(&run(&directory, "replay").stderr.replace(&*directory.to_string_lossy(), "."), &["error"]), @"error: runs: target/omnilink/aab5fe/schedule: this is no schedule: line 2: `x` is none of `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` and `rCHOSEN/OPTIONS`");
+}
+
+/// A queue whose lock was forgotten: every access is one that is not atomic.
+#[test]
+fn accesses_that_nothing_orders_are_reported_and_nothing_is_claimed() {
+    let directory = set_up("control-races", "races");
+    let raced = |args: &str| {
+        let places = ["data race", "a read", "a write", "`--plain`", "not all", "all schedules", "exit"];
+        let shown = shown(&directory, &format!("fuzz --seed 1 {args}"));
+        // How many executions it took to find what is wrong is not what this is about.
+        lines(&shown, &places).replace(&*directory.to_string_lossy(), ".")
+    };
+    insta::assert_snapshot!(raced("--runs 5 --ops 2 --threads 2 --keep-going"), @r"
+    data race in 5 of 5 executions: nothing orders
+    a write in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
+    a read in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
+    `--plain` also switches threads between such accesses
+    exit 0
+    ");
+    insta::assert_snapshot!(raced("--schedule dpor --ops 1 --keep-going"), @r"
+    not all schedules were explored (accesses that are not steps race): 3 executions
+    data race in 3 of 3 executions: nothing orders
+    a write in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
+    a read in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
+    `--plain` also switches threads between such accesses
+    exit 0
+    ");
+    // A lock orders them.
+    let locked = shown(&set_up("control-locked", "locked"), "fuzz --seed 1 --schedule dpor --ops 1");
+    insta::assert_snapshot!(lines(&locked, &["data race", "all schedules", "not all", "exit"]), @r"
+    all schedules were explored: 4 executions
+    exit 0
+    ");
+}
+
+/// What hangs without a step is shown with its stacks.
+#[test]
+fn a_loop_without_steps_shows_where_it_is() {
+    let directory = set_up("control-hang", "hang");
+    let shown = shown(&directory, "fuzz --seed 1 --runs 1 --threads 2 --ops 1 --timeout 1s");
+    insta::assert_snapshot!(lines(&shown, &["run 1", "it did", "thread", "increment(", "exit"]), @r"
+    run 1 (seed 1, 2 threads, 1 operation each): stuck
+    it did not end, and was stopped
+    thread 0 joins thread 1
+    thread 1 waits at the gate
+    thread 2 runs
+    increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:39
+    exit 5
+    ");
+}
+
+/// What threads tell each other by a clock is explored by `dpor` as by `dfs`.
+#[test]
+fn clocks_are_no_secret_channel() {
+    let directory = set_up("control-clock", "clock");
+    for how in ["dpor", "dfs --bound 2"] {
+        let ran = run(&directory, &format!("fuzz --schedule {how} --threads 2 --ops 1 --seed 1"));
+        assert_eq!(ran.code, 1, "{how}: {}", ran.stdout);
+    }
 }

@@ -68,15 +68,20 @@ fn fuzz(directory: &Path, args: &str) -> String {
 #[test]
 fn the_first_run_that_fails_ends_it() {
     let directory = set_up("fuzz-first", SETTINGS, HARNESS);
-    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1"), @r"
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1"), @"
     not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 200 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
 
     run 3 (seed 3, 2 threads, 1 operation each, undisturbed): rejected
-    error: no order of the operations allows T1:1 read() = nil [5 6]
-     |
-     = note: in state 3: `read` returned nil, but the register holds 3
-     = note: 2 of 3 operations explained
+    error: the initial value nil was there after 3: T0:0 write(3) [1 4] ended before T1:1 read() = nil [5 6] began
+
+      this part fails by itself: 2 operations
+
+        T0        T1
+        --------  ------------
+        write(3)
+                  read() = nil
+        (operations in one row overlap)
 
     found after N s, kept as ef38ae: target/omnilink/ef38ae
 
@@ -105,25 +110,31 @@ fn the_first_run_that_fails_ends_it() {
 #[test]
 fn runs_that_fail_are_told_apart() {
     let directory = set_up("fuzz-all", SETTINGS, HARNESS);
-    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 11 --runs 15 --keep-going"), @r"
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 11 --runs 15 --keep-going"), @"
     not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 15 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 11
 
     run 3 (seed 13, 2 threads, 2 operations each, undisturbed): rejected
-    error: no order of the operations allows T1:1 read() = nil [5 6]
-     |
-     = note: in state 13: `read` returned nil, but the register holds 13
-     = note: 2 of 3 operations explained
+    error: the initial value nil was there after 13: T0:0 write(13) [1 4] ended before T1:1 read() = nil [5 6] began
+
+      this part fails by itself: 2 operations
+
+        T0         T1
+        ---------  ------------
+        write(13)
+                   read() = nil
+        (operations in one row overlap)
 
     found after N s, kept as 86991c: target/omnilink/86991c
 
     run 5 (seed 15, 2 threads, 2 operations each, undisturbed): crashed
       it was ended by SIGABRT
-        assertion failed
+        | assertion failed
 
     found after N s, kept as 543f86: target/omnilink/543f86
 
-    run 7 (seed 17, 2 threads, 2 operations each, undisturbed): stuck, it had not ended after 1s
+    run 7 (seed 17, 2 threads, 2 operations each, undisturbed): stuck
+      it did not end, and was stopped
 
     found after N s, kept as 2bdee3: target/omnilink/2bdee3
 
@@ -134,7 +145,7 @@ fn runs_that_fail_are_told_apart() {
       write              12       100 %  by read 100 %
 
       runs  kept as  why
-         2  86991c   rejected: read: `read` returned nil, but the register holds #
+         2  86991c   rejected: the initial value nil was there after #: T#:# write(#) [# #] ended before T#:# read() = nil [# #] began
          2  543f86   crashed: it was ended by SIGABRT: assertion failed
          1  2bdee3   stuck: it had not ended after 1s
 
@@ -144,13 +155,13 @@ fn runs_that_fail_are_told_apart() {
     ");
     let listed = run(&directory, "runs list");
     assert_eq!(listed.lines().count(), 4, "{listed}");
-    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 5 --runs 1"), @r"
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 5 --runs 1"), @"
     not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 5
 
     run 1 (seed 5, 2 threads, 2 operations each, undisturbed): crashed
       it was ended by SIGABRT
-        assertion failed
+        | assertion failed
 
     found after N s, kept as a2df08: target/omnilink/a2df08
 
@@ -160,11 +171,12 @@ fn runs_that_fail_are_told_apart() {
       to send it   omnilink runs pack a2df08
     exit 5
     ");
-    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 7 --runs 1 --timeout 200ms"), @r"
+    insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 7 --runs 1 --timeout 200ms"), @"
     not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 7
 
-    run 1 (seed 7, 2 threads, 2 operations each, undisturbed): stuck, it had not ended after 200ms
+    run 1 (seed 7, 2 threads, 2 operations each, undisturbed): stuck
+      it did not end, and was stopped
 
     found after N s, kept as 707e72: target/omnilink/707e72
 
@@ -180,7 +192,12 @@ fn runs_that_fail_are_told_apart() {
 fn a_run_can_be_sent_and_checked_again() {
     let directory = set_up("fuzz-pack", SETTINGS, HARNESS);
     run(&directory, "fuzz --seed 3 --runs 1");
-    assert!(run(&directory, "runs pack latest -o run.omni").ends_with("run.omni\nexit 0"));
+    let packed = run(&directory, "runs pack latest -o run.omni");
+    assert!(
+        packed.starts_with("run.omni\nit holds these files of the run, and no environment variables:\n"),
+        "{packed}"
+    );
+    assert!(packed.ends_with("exit 0"), "{packed}");
     run(&directory, "runs prune --keep 0");
     assert_eq!(run(&directory, "runs list"), "no runs are kept\nexit 0");
     let shown = run(&directory, "runs show run.omni --recheck");
@@ -188,9 +205,8 @@ fn a_run_can_be_sent_and_checked_again() {
     assert!(shown.ends_with("exit 1"), "{shown}");
     fs::write(directory.join("cut.omni"), &fs::read(directory.join("run.omni")).unwrap()[..100]).unwrap();
     assert!(run(&directory, "runs show cut.omni").ends_with("exit 2"));
-    insta::assert_snapshot!(run(&directory, "runs show latest"), @r"
-    error: runs: there is no run `latest`
-    help: `omnilink runs list` lists them
+    insta::assert_snapshot!(run(&directory, "runs show latest"), @"
+    error: runs: no run is kept in `target/omnilink`
     exit 2
     ");
 }
@@ -238,10 +254,10 @@ fn what_cannot_run_is_said() {
     exit 2
     ");
     let broken = SETTINGS.replace("run = ", "build = [\"sh\", \"-c\", \"echo wrong; exit 1\"]\nrun = ");
-    insta::assert_snapshot!(wrong("fuzz-build", &broken, "fuzz"), @r"
+    insta::assert_snapshot!(wrong("fuzz-build", &broken, "fuzz"), @"
     not controlled: it is not clear how `sh -c echo wrong; exit 1` builds a second program: say so with `build` and `run` below `[harness.controlled]`
     error: sh -c echo wrong; exit 1: the build failed: it ended with code 1
-    wrong
+      | wrong
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-rr", SETTINGS, "fuzz --rr ./no-such-rr"), @r"

@@ -126,8 +126,7 @@ fn what_is_meant_has_to_be_clear() {
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "latest"]), @"
-    error: runs: there is no run `latest`
-    help: `omnilink runs list` lists the runs that were kept; a history needs its specification before it
+    error: runs: no run is kept in `target/omnilink`
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "trace.jsonl", "Queue.tla"]), @"

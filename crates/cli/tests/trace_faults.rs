@@ -90,7 +90,7 @@ fn a_value_outside_a_constant() {
         "outside",
         "queue",
         &files,
-        "T0 [1 2] Enqueue(elem: 1)\nT0 [3 4] Enqueue(elem: 3)\n"
+        "T0 [1 2] Enqueue(elem: 1)\nT0 [3 4] Enqueue(elem: 3)\nT0 [5 6] Enqueue(elem: 4)\nT0 [7 8] Dequeue() = elem: 4\n"
     ));
 }
 

@@ -181,7 +181,8 @@ fn is_instrumentation(function: &str) -> bool {
     function.starts_with("__tsan_") && function != "__tsan_init"
 }
 
-/// Whether threads or processes meet or wait in a function of the C library or of the compiler's.
+/// Whether threads or processes meet or wait in a function of the C library or of the compiler's, or learn there what others
+/// have done.
 fn synchronizes(function: &str) -> bool {
     const STARTS: [&str; 9] =
         ["pthread_", "mtx_", "cnd_", "thrd_", "sem_", "__atomic_", "__sync_", "epoll_wait", "epoll_pwait"];
@@ -204,7 +205,7 @@ fn synchronizes(function: &str) -> bool {
         "pthread_setaffinity_np",
         "thrd_current",
     ];
-    const NAMES: [&str; 40] = [
+    const NAMES: [&str; 69] = [
         "accept",
         "accept4",
         "call_once",
@@ -245,6 +246,37 @@ fn synchronizes(function: &str) -> bool {
         "wait",
         "wait4",
         "waitpid",
+        // These have one generator or one buffer for all threads.
+        "drand48",
+        "erand48",
+        "initstate",
+        "jrand48",
+        "lcong48",
+        "lrand48",
+        "mrand48",
+        "nrand48",
+        "rand",
+        "random",
+        "seed48",
+        "setstate",
+        "srand",
+        "srand48",
+        "srandom",
+        "strtok",
+        // These tell a thread what others have done, or what is not the same in every run.
+        "clock_getcpuclockid",
+        "fgetc",
+        "fgets",
+        "fread",
+        "fscanf",
+        "getline",
+        "getloadavg",
+        "getrusage",
+        "pread",
+        "sched_getcpu",
+        "shm_open",
+        "sysinfo",
+        "times",
     ];
     let harmless = HARMLESS.iter().any(|start| function.starts_with(start));
     NAMES.contains(&function) || (STARTS.iter().any(|start| function.starts_with(start)) && !harmless)

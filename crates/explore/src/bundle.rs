@@ -1,13 +1,14 @@
 //! Runs in one file, to send to somebody: `.omni`, a compressed archive of the directory of a run.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader};
 use std::path::{Component, Path, PathBuf};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
+use crate::newfile::NewFile;
 use crate::store::{Run, SCHEDULE, StoreError, read};
 
 /// What may be in a run. Anything else in a bundle is somebody else's.
@@ -16,45 +17,112 @@ const PARTS: [&str; 5] = ["run.json", "report.json", "trace", "spec", SCHEDULE];
 /// More than this is not unpacked, so that a small file cannot fill a disk.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Packs the directory of a run into a file.
-pub fn pack(directory: &Path, file: &Path) -> Result<(), StoreError> {
+/// A bundle has at most this many files.
+const MOST_FILES: usize = 10_000;
+
+/// The name of a file in a bundle, with its directory, is at most this long: longer ones need headers of any size.
+const LONGEST_NAME: usize = 100;
+
+/// The largest file of a part that is read into memory as a whole. A recording is not.
+fn most_bytes(part: &str) -> u64 {
+    match part {
+        "run.json" | "spec" => 16 << 20,
+        "report.json" | SCHEDULE => 256 << 20,
+        _ => MOST_BYTES,
+    }
+}
+
+/// What went into a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// The names of the files, each with its size.
+    pub files: Vec<(String, u64)>,
+}
+
+/// Packs the directory of a run into a file. The variables of the environment are no part of a run.
+pub fn pack(directory: &Path, file: &Path) -> Result<Packed, StoreError> {
     read(directory)?;
     let wrong = |error: io::Error| StoreError::file(file, error);
-    let mut archive =
-        tar::Builder::new(GzEncoder::new(BufWriter::new(File::create(file).map_err(wrong)?), Compression::default()));
+    let mut archive = tar::Builder::new(GzEncoder::new(NewFile::create(file).map_err(wrong)?, Compression::default()));
     archive.mode(tar::HeaderMode::Deterministic);
+    archive.follow_symlinks(false);
+    let mut packed = Packed { files: Vec::new() };
+    for (name, path, size) in files(directory)? {
+        archive.append_path_with_name(&path, &name).map_err(|error| StoreError::file(&path, error))?;
+        packed.files.push((name, size));
+    }
+    let out = archive.into_inner().and_then(GzEncoder::finish).map_err(wrong)?;
+    out.commit().map_err(wrong)?;
+    Ok(packed)
+}
+
+/// The files of a run: how a bundle calls them, where they are, and how large.
+fn files(directory: &Path) -> Result<Vec<(String, PathBuf, u64)>, StoreError> {
+    let mut paths: Vec<PathBuf> = Vec::new();
     for name in PARTS {
         let part = directory.join(name);
-        if part.is_dir() {
-            let mut files: Vec<PathBuf> = Vec::new();
-            for entry in fs::read_dir(&part).map_err(|error| StoreError::file(&part, error))? {
-                files.push(entry.map_err(|error| StoreError::file(&part, error))?.path());
+        let wrong = |error: io::Error| StoreError::file(&part, error);
+        match fs::symlink_metadata(&part) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(wrong(error)),
+            Ok(metadata) if metadata.is_dir() => {
+                let entries = fs::read_dir(&part).map_err(wrong)?.map(|entry| entry.map(|entry| entry.path()));
+                let mut inside = entries.collect::<io::Result<Vec<_>>>().map_err(wrong)?;
+                inside.sort();
+                paths.extend(inside);
             }
-            files.sort();
-            for path in files.iter().filter(|path| path.is_file()) {
-                let inside = Path::new(name).join(path.file_name().unwrap_or_default());
-                archive.append_path_with_name(path, inside).map_err(|error| StoreError::file(path, error))?;
-            }
-        } else if part.is_file() {
-            archive.append_path_with_name(&part, name).map_err(|error| StoreError::file(&part, error))?;
+            Ok(_) => paths.push(part),
         }
     }
-    let mut out = archive.into_inner().and_then(GzEncoder::finish).map_err(wrong)?;
-    out.flush().map_err(wrong)
+    let damaged = |path: &Path, why: String| StoreError::Damaged { path: path.to_owned(), why };
+    if paths.len() > MOST_FILES {
+        return Err(damaged(directory, format!("it has {} files, and a bundle has at most {MOST_FILES}", paths.len())));
+    }
+    let file = |path: PathBuf| {
+        let metadata = fs::symlink_metadata(&path).map_err(|error| StoreError::file(&path, error))?;
+        if metadata.is_symlink() {
+            return Err(damaged(&path, "it is a symbolic link, and links are not packed".to_owned()));
+        }
+        if !metadata.is_file() {
+            return Err(damaged(&path, "it is not a file, and only files are packed".to_owned()));
+        }
+        let inside = path.strip_prefix(directory).ok().and_then(Path::to_str).map(str::to_owned);
+        let inside = inside.ok_or_else(|| damaged(&path, "its name is not text".to_owned()))?;
+        if inside.len() > LONGEST_NAME {
+            return Err(damaged(&path, format!("its name has more than {LONGEST_NAME} bytes")));
+        }
+        let most = most_bytes(inside.split('/').next().unwrap_or_default());
+        if metadata.len() > most {
+            return Err(damaged(&path, format!("it is larger than {most} bytes")));
+        }
+        Ok((inside, path, metadata.len()))
+    };
+    paths.into_iter().map(file).collect()
 }
 
 /// Unpacks a file into a directory, and says what the run is.
+///
+/// The number of entries and their sizes are looked at before anything is read or written for them, and headers that
+/// announce names of any length are refused.
 pub fn unpack(file: &Path, directory: &Path) -> Result<Run, StoreError> {
     let wrong = |error: io::Error| StoreError::file(file, error);
     let damaged = |why: String| StoreError::Damaged { path: file.to_owned(), why };
     let mut archive = tar::Archive::new(GzDecoder::new(BufReader::new(File::open(file).map_err(wrong)?)));
-    let mut left = MOST_BYTES;
+    let (mut left, mut files) = (MOST_BYTES, 0);
     let entries = archive.entries().map_err(|error| damaged(format!("this is no bundle: {error}")))?;
-    for entry in entries {
+    for entry in entries.raw(true) {
         let mut entry = entry.map_err(|error| damaged(format!("it breaks off or is damaged: {error}")))?;
         let path = entry.path().map_err(wrong)?.into_owned();
         if !belongs(&path) || !entry.header().entry_type().is_file() {
             return Err(damaged(format!("`{}` is no part of a run", path.display())));
+        }
+        files += 1;
+        if files > MOST_FILES {
+            return Err(damaged(format!("it has more than {MOST_FILES} files")));
+        }
+        let part = path.iter().next().and_then(|part| part.to_str()).unwrap_or_default();
+        if entry.size() > most_bytes(part) {
+            return Err(damaged(format!("`{}` is larger than {} bytes", path.display(), most_bytes(part))));
         }
         left = left.checked_sub(entry.size()).ok_or_else(|| damaged("it is too large".to_owned()))?;
         let to = directory.join(&path);
@@ -82,6 +150,8 @@ fn belongs(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
     use crate::store::tests::{run, store};
 
@@ -154,6 +224,91 @@ mod tests {
             assert!(error.ends_with("is no part of a run"), "{error}");
             assert!(!directory.path().join("evil").exists());
         }
+    }
+
+    /// A bundle of these entries, each with a name, a kind, and the size that its header announces.
+    fn bundle(file: &Path, entries: impl Iterator<Item = (String, tar::EntryType, u64)>) {
+        let mut out = GzEncoder::new(File::create(file).unwrap(), Compression::fast());
+        for (name, kind, size) in entries {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(size);
+            header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_cksum();
+            out.write_all(header.as_bytes()).unwrap();
+        }
+        out.finish().unwrap();
+    }
+
+    #[test]
+    fn sizes_are_looked_at_before_anything_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, to) = (directory.path().join("a.omni"), directory.path().join("to"));
+        let refused = |entries: &[(&str, tar::EntryType, u64)]| {
+            bundle(&file, entries.iter().map(|&(name, kind, size)| (name.to_owned(), kind, size)));
+            let error = unpack(&file, &to).unwrap_err().to_string();
+            error.rsplit_once(".omni: ").unwrap().1.to_owned()
+        };
+        // Read as a whole, the name would take as much memory as its header says.
+        insta::assert_snapshot!(
+            refused(&[("././@LongLink", tar::EntryType::GNULongName, 3 << 30)]),
+            @"`././@LongLink` is no part of a run"
+        );
+        insta::assert_snapshot!(refused(&[("pax", tar::EntryType::XHeader, 3 << 30)]), @"`pax` is no part of a run");
+        insta::assert_snapshot!(
+            refused(&[("run.json", tar::EntryType::Regular, 1 << 30)]),
+            @"`run.json` is larger than 16777216 bytes"
+        );
+        insta::assert_snapshot!(
+            refused(&[("trace/0.seg", tar::EntryType::Regular, 5 << 30)]),
+            @"`trace/0.seg` is larger than 4294967296 bytes"
+        );
+        assert!(!to.exists());
+    }
+
+    #[test]
+    fn the_number_of_files_is_limited() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, to) = (directory.path().join("a.omni"), directory.path().join("to"));
+        bundle(&file, (0..60_000).map(|number| (format!("trace/{number}.seg"), tar::EntryType::Regular, 0)));
+        assert!(fs::metadata(&file).unwrap().len() < 1 << 20);
+        let error = unpack(&file, &to).unwrap_err().to_string();
+        assert!(error.ends_with("it has more than 10000 files"), "{error}");
+        assert_eq!(fs::read_dir(to.join("trace")).unwrap().count(), MOST_FILES);
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(directory.path());
+        let (secret, file) = (directory.path().join("secret"), directory.path().join("a.omni"));
+        fs::write(&secret, "secret").unwrap();
+        let refused = |part: &str, target: &Path| {
+            let link = store.path("abc123").join(part);
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            let error = pack(&store.path("abc123"), &file).unwrap_err().to_string();
+            assert!(error.ends_with("it is a symbolic link, and links are not packed"), "{error}");
+            assert!(!file.exists());
+            fs::remove_file(&link).unwrap();
+        };
+        refused("trace/link.seg", &secret);
+        refused("report.json", &secret);
+        fs::remove_dir_all(store.path("abc123").join("spec")).unwrap();
+        refused("spec", directory.path());
+    }
+
+    #[test]
+    fn variables_of_the_environment_stay_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(directory.path());
+        let file = directory.path().join("a.omni");
+        let packed = pack(&store.path("abc123"), &file).unwrap();
+        let names: Vec<&str> = packed.files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["run.json", "trace/000.seg", "spec/Queue.tla"]);
+        let run: serde_json::Value =
+            serde_json::from_slice(&fs::read(store.path("abc123").join("run.json")).unwrap()).unwrap();
+        let fields: Vec<&String> = run["environment"].as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["omnilink", "system", "processor", "cores"]);
     }
 
     #[test]

@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 use bytemuck::{Pod, Zeroable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, OFlags, mknodat, statvfs};
-use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::process::{PidfdFlags, Signal, pidfd_open};
 use schedule::channel::{
     ANSWERS, EXECUTION, End, LONGEST_ORDER, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending,
-    REFUSAL, STEPS_AT, Settings, VARIABLE,
+    REFUSAL, STEPS_AT, Settings, VARIABLE, WHERE,
 };
 use schedule::{Decision, Step, THREADS};
 use tempfile::TempDir;
@@ -44,6 +44,9 @@ const SAID: &str = "said";
 const MUCH_SAID: u64 = 1 << 20;
 /// Whoever waits for a program looks so often whether somebody wants to stop. Less than a second.
 const LOOK_UP: Duration = Duration::from_millis(50);
+/// How long threads may take to say where they are. A thread that cannot keeps the others from being known.
+const WHERE_PATIENCE: Duration = Duration::from_secs(1);
+const _: () = assert!(Signal::STKFLT.as_raw() == WHERE);
 /// There is room for so many steps.
 pub const MOST_STEPS: u64 = 1 << 20;
 /// There is room for so many decisions.
@@ -163,6 +166,7 @@ impl Control {
                 self.channel.ending(&self.outcome, ExitStatus::from_raw(self.outcome.status as i32), said)?
             }
             Answer::Late => {
+                self.outcome = self.channel.ask_where(&server.group)?;
                 server.group.end().map_err(doing("the program cannot be ended"))?;
                 Ending::TimedOut
             }
@@ -252,6 +256,9 @@ impl Once {
         let mut group = Group::start(&mut command, said).map_err(|error| doing("the program")(named(&name, error)))?;
         let stopped =
             group.wait(Instant::now() + timeout, &|| false).map_err(doing("the program cannot be watched"))?;
+        if stopped.is_some() {
+            self.channel.ask_where(&group)?;
+        }
         let status = group.end().map_err(doing("the program cannot be ended"))?;
         match stopped {
             Some(_) => self.read(None),
@@ -438,6 +445,7 @@ impl Channel {
             (order.plain, Settings::PLAIN),
             (order.strict, Settings::STRICT),
             (order.batch, Settings::BATCH),
+            (order.races, Settings::RACES),
         ];
         let settings = Settings {
             seed: order.seed,
@@ -462,6 +470,19 @@ impl Channel {
 
     fn write(&self, bytes: &[u8], at: usize) -> Result<(), ControlError> {
         self.execution.write_all_at(bytes, at as u64).map_err(doing("the file for executions"))
+    }
+
+    /// Has the threads of an execution that does not end say where they are, if they can. What is known then.
+    fn ask_where(&self, group: &Group) -> Result<Outcome, ControlError> {
+        group.signal(Signal::STKFLT);
+        let until = Instant::now() + WHERE_PATIENCE;
+        loop {
+            let outcome = self.outcome()?;
+            if outcome.flags & Outcome::ANSWERED_WHERE != 0 || Instant::now() >= until {
+                return Ok(outcome);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     fn outcome(&self) -> Result<Outcome, ControlError> {
@@ -563,6 +584,8 @@ impl Recipe {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::offset_of;
+
     use schedule::channel::Policy;
 
     use super::*;
@@ -577,19 +600,32 @@ mod tests {
         while length=$(take); test -n "$length"; do
             order=$(dd bs=1 count="$length" <&3 2>/dev/null)
             case "$order" in
-            *crash*) echo "assertion failed"; put '\006\000\000\000' 4140 ;;
+            *crash*) echo "assertion failed"; put '\006\000\000\000' STATUS_AT ;;
             *hang*) sleep 30 ;;
             *die*) exit 3 ;;
             *refuse*) echo "it is linked in the wrong order"; exit 117 ;;
-            *stuck*) put '\002' 4136 ;;
-            *steps*) put '\002' 4096; put '\001' 4104; put '\007' 32768; put '\003' 32848 ;;
+            *stuck*) put '\002' END_AT ;;
+            *steps*) put '\002' COUNT_AT; put '\001' DECISIONS_AT; put '\007' FIRST_STEP_AT; put '\003' SECOND_STEP_AT ;;
             esac
             printf x >&4
         done"#;
 
+    /// A script with the places of what it writes.
+    fn placed(script: &str) -> String {
+        let places = [
+            ("STATUS_AT", OUTCOME_AT + offset_of!(Outcome, status)),
+            ("END_AT", OUTCOME_AT + offset_of!(Outcome, end)),
+            ("COUNT_AT", OUTCOME_AT + offset_of!(Outcome, steps)),
+            ("DECISIONS_AT", OUTCOME_AT + offset_of!(Outcome, decisions)),
+            ("FIRST_STEP_AT", STEPS_AT + offset_of!(Step, address)),
+            ("SECOND_STEP_AT", STEPS_AT + size_of::<Step>() + offset_of!(Step, thread)),
+        ];
+        places.iter().fold(script.to_owned(), |script, (name, place)| script.replace(name, &place.to_string()))
+    }
+
     fn control(script: &str) -> Control {
         let mut command = Command::new("sh");
-        command.args(["-c", script]);
+        command.args(["-c", &placed(script)]);
         Control::start(&command, Path::new(""), &std::env::temp_dir()).unwrap()
     }
 
@@ -639,7 +675,7 @@ mod tests {
     fn what_happened_is_read() {
         let mut control = control(SERVER);
         let Execution { steps, decisions, .. } = execute(&mut control, "steps", LONG).unwrap();
-        assert_eq!(steps.iter().map(|step| step.address).collect::<Vec<_>>(), [7, 0]);
+        assert_eq!(steps.iter().map(|step| (step.address, step.thread)).collect::<Vec<_>>(), [(7, 0), (0, 3)]);
         assert_eq!(decisions.len(), 1);
         // Nothing of one execution is taken for that of another.
         assert_eq!(execute(&mut control, "finish", LONG).unwrap().steps, []);

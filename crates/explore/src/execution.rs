@@ -30,6 +30,8 @@ pub struct Order {
     pub weak: bool,
     /// Whether accesses without synchronization are steps too.
     pub plain: bool,
+    /// Whether data races are looked for. What is found is one only if all code that synchronizes is instrumented.
+    pub races: bool,
     /// Whether the next execution may be performed in the same process, if the program can: faster, and only what is left
     /// behind by one execution can make a difference to the next.
     pub batch: bool,
@@ -51,6 +53,7 @@ impl Default for Order {
             strict: false,
             weak: false,
             plain: false,
+            races: false,
             batch: false,
             limit: STEP_LIMIT,
             environment: Vec::new(),
@@ -95,6 +98,24 @@ pub enum Ending {
     Diverged,
     /// It took too long, by the clock on the wall: a thread waits where nobody sees it, or computes.
     TimedOut,
+}
+
+/// Two accesses without synchronization that conflict, and that nothing orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Race {
+    /// Where the code of each continues, the earlier one first.
+    pub places: [u64; 2],
+    /// Which of them write.
+    pub writes: [bool; 2],
+}
+
+impl Race {
+    /// The first race of an execution of which this is known.
+    pub fn of(outcome: &Outcome) -> Option<Race> {
+        let has = |flag: u32| outcome.flags & flag != 0;
+        let writes = [has(Outcome::EARLIER_WRITES), has(Outcome::LATER_WRITES)];
+        has(Outcome::RACED).then_some(Race { places: outcome.race, writes })
+    }
 }
 
 /// Why an execution need not be the same when it is repeated.
@@ -220,7 +241,7 @@ impl Execution {
             Ending::Finished => Ended::Finished,
             Ending::Asleep => Ended::BrokenOff { why: "another execution has shown the same".to_owned() },
             Ending::Diverged => Ended::BrokenOff { why: "a decision could not be followed".to_owned() },
-            Ending::TimedOut => Ended::TimedOut,
+            Ending::TimedOut => Ended::TimedOut { threads: self.blocked(symbolize) },
             Ending::Crashed { how, said } => {
                 let stacks = self.pending.iter().filter(|pending| pending.depth > 0);
                 let stack = stacks.flat_map(|pending| symbolize(stack(pending))).collect();
@@ -232,16 +253,27 @@ impl Execution {
     }
 
     fn stuck(&self, how: &str, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
+        Ended::Stuck { how: how.to_owned(), threads: self.blocked(symbolize) }
+    }
+
+    /// The threads that had not ended, what each is about to do and where it is.
+    fn blocked(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Vec<Blocked> {
         let is_alive = |pending: &Pending| {
             matches!(Standing::from_number(pending.standing), Some(Standing::Alive | Standing::Spinning))
         };
         let alive = self.pending.iter().enumerate().filter(|(_, pending)| is_alive(pending));
-        let threads = alive.map(|(thread, pending)| Blocked {
+        let blocked = alive.map(|(thread, pending)| Blocked {
             thread,
-            doing: doing(&pending.step),
+            // Of a thread that runs on without a step, the last one is known.
+            doing: if self.runs(thread) { "runs".to_owned() } else { doing(&pending.step) },
             stack: symbolize(stack(pending)),
         });
-        Ended::Stuck { how: how.to_owned(), threads: threads.collect() }
+        blocked.collect()
+    }
+
+    /// Whether a thread was running when the time was over, and not waiting to make a step.
+    fn runs(&self, thread: usize) -> bool {
+        self.ended == Ending::TimedOut && self.steps.last().is_some_and(|step| usize::from(step.thread) == thread)
     }
 }
 
@@ -290,6 +322,13 @@ mod tests {
     fn what_may_differ_next_time_is_noted() {
         let flags = Outcome::BATCH | Outcome::SIGNALLED | Outcome::WAITED_OUTSIDE;
         assert_eq!(Note::of(&Outcome { flags, ..Outcome::default() }), [Note::WaitedOutside, Note::Signalled]);
+    }
+
+    #[test]
+    fn a_race_is_what_the_outcome_says() {
+        assert_eq!(Race::of(&Outcome { race: [1, 2], ..Outcome::default() }), None);
+        let outcome = Outcome { race: [1, 2], flags: Outcome::RACED | Outcome::LATER_WRITES, ..Outcome::default() };
+        assert_eq!(Race::of(&outcome), Some(Race { places: [1, 2], writes: [false, true] }));
     }
 
     #[test]

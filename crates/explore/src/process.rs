@@ -58,6 +58,11 @@ impl Group {
         }
     }
 
+    /// Sends a signal to all of it. Those that are gone need none.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.pid(), signal);
+    }
+
     /// Ends all of it, and says how the leader ended.
     pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
         self.is_over = true;

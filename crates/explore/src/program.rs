@@ -58,7 +58,11 @@ pub enum Ended {
         why: String,
     },
     /// It was stopped when its time was over.
-    TimedOut,
+    TimedOut {
+        /// The threads that had not ended. Known only under control.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        threads: Vec<Blocked>,
+    },
     /// It was stopped because somebody asked for it.
     Interrupted,
 }
@@ -128,7 +132,7 @@ impl Program {
         let stopped = group.wait(started + timeout, is_interrupted)?;
         let status = group.end()?;
         let ended = match stopped {
-            Some(Stopped::TimedOut) => Ended::TimedOut,
+            Some(Stopped::TimedOut) => Ended::TimedOut { threads: Vec::new() },
             Some(Stopped::Interrupted) => Ended::Interrupted,
             None if status.success() => Ended::Finished,
             None => Ended::Crashed { how: how(status), stack: Vec::new(), said: last_words(&words_file, 0)? },
@@ -166,7 +170,7 @@ mod tests {
         let crashed = |how: &str, said: &str| Ended::Crashed { how: how.into(), said: said.into(), stack: Vec::new() };
         assert_eq!(run("echo no >&2; exit 3", long), crashed("it ended with code 3", "no"));
         assert_eq!(run("kill -SEGV $$", long), crashed("it was ended by SIGSEGV", ""));
-        assert_eq!(run("sleep 30", Duration::from_millis(50)), Ended::TimedOut);
+        assert_eq!(run("sleep 30", Duration::from_millis(50)), Ended::TimedOut { threads: Vec::new() });
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub struct Run {
     pub took: f64,
     /// What it was checked against, as a file below `spec/`, or the name of a built-in specification.
     pub spec: String,
+    /// What ordered operations of different threads when it was checked.
+    #[serde(default = "real_time", skip_serializing_if = "is_real_time")]
+    pub order: report::Order,
     /// The verdict in one word; none if nothing could be checked.
     pub verdict: Option<String>,
     /// Why, the same for runs that fail for the same reason.
@@ -55,6 +58,14 @@ pub struct Run {
     pub controlled: Option<Controlled>,
     /// Where it ran.
     pub environment: Environment,
+}
+
+fn real_time() -> report::Order {
+    report::Order::RealTime
+}
+
+fn is_real_time(order: &report::Order) -> bool {
+    *order == report::Order::RealTime
 }
 
 /// All that is kept of a run besides what is said about it.
@@ -122,6 +133,9 @@ pub enum StoreError {
     /// There is no such run.
     #[error("there is no run `{0}`")]
     Unknown(String),
+    /// There is no run at all.
+    #[error("no run is kept in `{}`", .0.display())]
+    Empty(PathBuf),
     /// There are several.
     #[error("`{0}` may be any of the runs {1}")]
     Ambiguous(String, String),
@@ -254,6 +268,9 @@ impl Store {
     /// A run by its name, the beginning of its name, or `latest`.
     pub fn find(&self, name: &str) -> Result<(Run, PathBuf), StoreError> {
         let (mut runs, _) = self.list()?;
+        if runs.is_empty() {
+            return Err(StoreError::Empty(self.directory.clone()));
+        }
         let run = if name == "latest" {
             runs.pop()
         } else {
@@ -361,6 +378,7 @@ pub(crate) mod tests {
             ended: Ended::Finished,
             took: 0.25,
             spec: "Queue.tla".into(),
+            order: report::Order::RealTime,
             verdict: Some("rejected".into()),
             cause: Some("Dequeue: elem = Head(queue) is FALSE, Queue.tla:25".into()),
             controlled: None,

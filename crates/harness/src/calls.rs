@@ -4,7 +4,7 @@
 //! of one `Put`. What the settings say goes first. A parameter that is the process is nobody's argument, since the harness
 //! records who it is. Every problem is found in one go.
 
-use tla::datum::Datum;
+use tla::datum::{self, Datum};
 use tla::ir::{DefId, ExprId, Level, Node};
 use tla::machine::Machine;
 use tla::modules::World;
@@ -324,6 +324,10 @@ impl Planner<'_> {
                     continue;
                 }
                 let known = match self.machine.constant_set(operation, index) {
+                    Some(Ok(Datum::Value(value))) if !matches!(value, Value::Set(_)) => {
+                        self.not_a_set(&value, &action.name, parameter);
+                        Known::default()
+                    }
                     Some(Ok(set)) => self.look(&set, &action.name, parameter),
                     Some(Err(_)) | None => Known::default(),
                 };
@@ -346,14 +350,52 @@ impl Planner<'_> {
                 let message =
                     format!("`{}` of `{action}` is one of {what}, which a harness cannot draw", parameter.name);
                 let place = parameter.set.as_ref().map(|(_, site)| (*site, "taken from this set".to_owned()));
-                let help = format!(
-                    "list `{action}` under `unsupported` of `[harness]` in omnilink.toml, or under `internal` if no call \
-                     records it"
-                );
+                let help = match self.odd_one(set) {
+                    Some(name) => {
+                        format!("if `{name}` stands for no value, write `nil = \"{name}\"` in omnilink.toml")
+                    }
+                    None => format!(
+                        "list `{action}` under `unsupported` of `[harness]` in omnilink.toml, or under `internal` if no \
+                         call records it"
+                    ),
+                };
                 self.problems.push(Problem { message, place, help: Some(help) });
                 Known::default()
             }
         }
+    }
+
+    /// A definition without parameters whose value is the only element of a set that keeps the others from being of one
+    /// type.
+    fn odd_one(&mut self, set: &Datum) -> Option<String> {
+        let module = &self.program.module;
+        let is_plain = |def: &DefId| {
+            let definition = self.program.definition(*def);
+            definition.params.is_empty() && definition.level == Level::Constant
+        };
+        let names: Vec<(&String, &DefId)> = module.names.iter().filter(|(_, def)| is_plain(def)).collect();
+        let odd = names.into_iter().find(|(_, def)| {
+            let Ok(Datum::Value(value)) = self.machine.evaluate_definition(**def, None) else { return false };
+            let is_element = datum::contains(&mut self.machine, set, &Datum::Value(value.clone())).unwrap_or(false);
+            is_element && values::look(&mut self.machine, set, Some(&value)).is_ok()
+        });
+        odd.map(|(name, _)| name.clone())
+    }
+
+    /// A constant that should be a set and is something else, mostly because it was made a model value.
+    fn not_a_set(&mut self, value: &Value, action: &str, parameter: &tla::program::Parameter) {
+        let Some((set, site)) = &parameter.set else { return };
+        // The recording brings what there is to choose from.
+        if self.settings.constants.contains_key(set) {
+            return;
+        }
+        let value = value.display(&self.program.module.strings);
+        let message =
+            format!("`{}` of `{action}` is taken from `{set}`, which is `{value}` and not a set", parameter.name);
+        let first = set.chars().find(|c| c.is_ascii_alphabetic()).map_or('e', |first| first.to_ascii_lowercase());
+        let help = format!("make it one in the configuration, such as `CONSTANT {set} = {{{first}1, {first}2}}`");
+        let place = Some((*site, "taken from this set".to_owned()));
+        self.problems.push(Problem { message, place, help: Some(help) });
     }
 
     fn is_process(&self, param: &str) -> bool {

@@ -186,6 +186,39 @@ fn what_cannot_be_planned_is_said_with_its_place() {
     insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nTick = 0"), @"every call has the weight 0, so none would ever be made");
 }
 
+/// The problems of a specification with constants.
+fn problems(config: &str, settings: &str) -> String {
+    let text = r"---- MODULE Kv ----
+EXTENDS Integers
+CONSTANTS Keys, NoVal
+VARIABLE m
+Init == m = NoVal
+Put(key, value) == m' = value
+Next == \E key \in Keys, value \in {NoVal, 1, 2} : Put(key, value)
+====
+";
+    let program = program("Kv.tla", text, &format!("INIT Init\nNEXT Next\n{config}"));
+    match plan(&program, settings) {
+        Ok(plan) => plan.lines().join("\n"),
+        Err(problems) => problems.iter().map(|problem| told(&program, problem)).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+#[test]
+fn a_constant_that_is_no_set_and_one_that_stands_for_no_value() {
+    insta::assert_snapshot!(problems("CONSTANT Keys = Keys NoVal = NoVal", ""), @r#"
+    `key` of `Put` is taken from `Keys`, which is `Keys` and not a set
+      at `Keys`: taken from this set
+      help: make it one in the configuration, such as `CONSTANT Keys = {k1, k2}`
+    `value` of `Put` is one of values of different kinds, which a harness cannot draw
+      at `{NoVal, 1, 2}`: taken from this set
+      help: if `NoVal` stands for no value, write `nil = "NoVal"` in omnilink.toml
+    "#);
+    let fed = "nil = \"NoVal\"\n[constants]\nKeys = [\"Put.key\"]";
+    insta::assert_snapshot!(problems("CONSTANT Keys = Keys NoVal = NoVal", fed), @"call Put: Put(key: integer, value: optional integer)");
+    insta::assert_snapshot!(problems("CONSTANT Keys = {k1, k2} NoVal = NoVal", "nil = \"NoVal\""), @"call Put: Put(key: string, value: optional integer)");
+}
+
 #[test]
 fn a_parameter_that_no_constant_bounds_is_drawn_when_the_settings_say_how() {
     let (put, values) = (r"Put(k) == x' = k /\ UNCHANGED q", "[harness.values]\n\"Put.k\" = [\"a\", \"b\"]");

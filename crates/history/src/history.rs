@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::{Call, Interval, Op, OpId, Outcome, ProcessId, Record, Trace};
+use crate::{Call, End, Interval, Op, OpId, Outcome, ProcessId, Record, Trace};
 
 /// Operations by increasing start, each process sequential.
 #[derive(Clone, Debug)]
@@ -31,6 +31,16 @@ pub enum IllFormed {
         start: u64,
         /// When it ends.
         end: u64,
+    },
+    /// An unfinished operation has a latest time before its start.
+    #[error("{op} can take effect until {latest} at the latest, before it starts at {start}")]
+    TooEarly {
+        /// The operation, by process and place.
+        op: String,
+        /// When it starts.
+        start: u64,
+        /// When it may take effect at the latest.
+        latest: u64,
     },
     /// Two operations of one process overlap.
     #[error("{op} starts at {start}, before the operation before it in the same process ends at {end}")]
@@ -63,6 +73,20 @@ pub enum IllFormed {
     TooLong,
 }
 
+impl IllFormed {
+    /// The operation that it shows in, by process and place.
+    pub fn op(&self) -> Option<&str> {
+        match self {
+            IllFormed::Backwards { op, .. }
+            | IllFormed::TooEarly { op, .. }
+            | IllFormed::Overlap { op, .. }
+            | IllFormed::AfterUnfinished { op }
+            | IllFormed::OutOfOrder { op, .. } => Some(op),
+            IllFormed::TooLong => None,
+        }
+    }
+}
+
 impl History<Call> {
     /// Checks a trace. Records may stand in any order, as long as those of one process can be told apart by time.
     pub fn new(trace: Trace) -> Result<History<Call>, IllFormed> {
@@ -74,17 +98,24 @@ impl History<Call> {
 impl<T> History<T> {
     /// Checks operations given as (process, start, end, call), where an end of `None` was never recorded.
     pub fn from_calls(calls: impl IntoIterator<Item = (u32, u64, Option<u64>, T)>) -> Result<History<T>, IllFormed> {
-        let calls: Vec<_> =
-            calls.into_iter().map(|(process, start, end, call)| (ProcessId(process), start, end, call)).collect();
+        History::numbered(calls.into_iter().map(|(process, start, end, call)| (process, start, end.into(), call)))
+    }
+
+    /// Checks operations given as (process, interval, call).
+    pub fn from_intervals(calls: impl IntoIterator<Item = (u32, Interval, T)>) -> Result<History<T>, IllFormed> {
+        History::numbered(calls.into_iter().map(|(process, ran, call)| (process, ran.start(), ran.into(), call)))
+    }
+
+    /// Names processes by their numbers.
+    fn numbered(calls: impl Iterator<Item = (u32, u64, End, T)>) -> Result<History<T>, IllFormed> {
+        let calls: Vec<_> = calls.map(|(process, start, end, call)| (ProcessId(process), start, end, call)).collect();
         let count = calls.iter().map(|call| call.0.index() + 1).max().unwrap_or(0);
         History::in_order((0..count).map(|process| process.to_string().into()).collect(), calls)
     }
 
-    fn in_order(
-        processes: Arc<[Arc<str>]>,
-        mut calls: Vec<(ProcessId, u64, Option<u64>, T)>,
-    ) -> Result<History<T>, IllFormed> {
-        calls.sort_by_key(|&(_, start, end, _)| (start, end.unwrap_or(u64::MAX)));
+    fn in_order(processes: Arc<[Arc<str>]>, mut calls: Vec<(ProcessId, u64, End, T)>) -> Result<History<T>, IllFormed> {
+        // An unfinished operation comes last in its process, whatever its latest time is.
+        calls.sort_by_key(|&(_, start, end, _)| (start, end.at().unwrap_or(u64::MAX)));
         let mut sequence = Sequence::default();
         let number = |(process, start, end, call)| sequence.next(&processes, process, start, end, call);
         let ops = calls.into_iter().map(number).collect::<Result<_, _>>()?;
@@ -105,6 +136,11 @@ impl<T> History<T> {
     /// The operations, by increasing start.
     pub fn ops(&self) -> &[Op<T>] {
         &self.ops
+    }
+
+    /// The operations, by increasing start, without the history.
+    pub fn into_ops(self) -> Vec<Op<T>> {
+        self.ops
     }
 
     /// The operation with this number.
@@ -135,6 +171,13 @@ impl<T> History<T> {
             ops.extend(view(op)?.map(|call| op.with(call)));
         }
         Ok(History { processes: self.processes.clone(), ops })
+    }
+}
+
+/// A history without processes and operations.
+impl<T> Default for History<T> {
+    fn default() -> History<T> {
+        History { processes: Arc::default(), ops: Vec::new() }
     }
 }
 
@@ -180,7 +223,7 @@ pub fn name(processes: &[Arc<str>], process: ProcessId, index: u32) -> String {
 pub struct Sequence {
     next: u32,
     start: u64,
-    processes: Vec<(u32, u64)>, // How many operations each process has called, and when its last one ends.
+    processes: Vec<(u32, u64)>, // How many operations each process has called, and when its last one ends, if it does.
 }
 
 impl Sequence {
@@ -190,7 +233,7 @@ impl Sequence {
         names: &[Arc<str>],
         process: ProcessId,
         start: u64,
-        end: Option<u64>,
+        end: End,
         call: T,
     ) -> Result<Op<T>, IllFormed> {
         if self.processes.len() <= process.index() {
@@ -202,8 +245,11 @@ impl Sequence {
             return Err(IllFormed::OutOfOrder { op: op(), start, after: self.start });
         }
         let interval = match end {
-            Some(end) => Interval::new(start, end).ok_or_else(|| IllFormed::Backwards { op: op(), start, end })?,
-            None => Interval::unfinished(start),
+            End::At(end) => Interval::new(start, end).ok_or_else(|| IllFormed::Backwards { op: op(), start, end })?,
+            End::Unknown { latest: None } => Interval::unfinished(start),
+            End::Unknown { latest: Some(latest) } => {
+                Interval::unknown(start, latest).ok_or_else(|| IllFormed::TooEarly { op: op(), start, latest })?
+            }
         };
         if last_end == u64::MAX {
             return Err(IllFormed::AfterUnfinished { op: op() });
@@ -214,7 +260,7 @@ impl Sequence {
         let id = OpId(self.next);
         self.next = self.next.checked_add(1).ok_or(IllFormed::TooLong)?;
         self.start = start;
-        self.processes[process.index()] = (index + 1, interval.deadline());
+        self.processes[process.index()] = (index + 1, interval.end().unwrap_or(u64::MAX));
         Ok(Op { id, process, index, interval, call })
     }
 }
@@ -247,10 +293,26 @@ mod tests {
             "T0:1 follows an operation of the same process that never finished; give it a process of its own"
         );
         let mut sequence = Sequence::default();
-        sequence.next(&[], ProcessId(0), 4, Some(5), ()).unwrap();
-        let error = sequence.next(&[], ProcessId(1), 3, Some(5), ()).unwrap_err();
+        sequence.next(&[], ProcessId(0), 4, End::At(5), ()).unwrap();
+        let error = sequence.next(&[], ProcessId(1), 3, End::At(5), ()).unwrap_err();
         assert_eq!(error, IllFormed::OutOfOrder { op: "T1:0".into(), start: 3, after: 4 });
-        assert!(sequence.next(&[], ProcessId(1), 4, Some(u64::MAX), ()).is_err());
+        assert!(sequence.next(&[], ProcessId(1), 4, End::At(u64::MAX), ()).is_err());
+    }
+
+    #[test]
+    fn unfinished_operations_keep_their_latest_time_and_end_their_process() {
+        let bounded = Interval::unknown(2, 3).unwrap();
+        let calls = |then| [(0, bounded, 'b'), (0, Interval::new(2, 2).unwrap(), 'a'), (1, then, 'c')];
+        let history = History::from_intervals(calls(Interval::unfinished(1))).unwrap();
+        let shown: Vec<String> = history.ops().iter().map(|op| format!("{}{}", op.call, op.interval)).collect();
+        assert_eq!(shown, ["c[1 ...]", "a[2 2]", "b[2 ..3]"]);
+        let mut after = calls(Interval::new(4, 5).unwrap());
+        after[2].0 = 0;
+        let op = "T0:2".to_owned();
+        assert_eq!(History::from_intervals(after).unwrap_err(), IllFormed::AfterUnfinished { op });
+        let end = End::Unknown { latest: Some(3) };
+        let error = Sequence::default().next(&[], ProcessId(0), 4, end, ()).unwrap_err();
+        assert_eq!(error.to_string(), "T0:0 can take effect until 3 at the latest, before it starts at 4");
     }
 
     #[test]

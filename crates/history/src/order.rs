@@ -4,6 +4,9 @@
 //! next. In real time, a head is ready unless another head ended before it started. Comparing it with the earliest end
 //! among heads is enough, because nothing behind a head ends sooner. One pass over the processes finds all ready
 //! operations, however long the history is. In program order every head is ready.
+//!
+//! An operation that never finished need not take effect, so no other operation waits for it. If it has a latest time,
+//! it is ready as long as nothing that started after that time has taken effect.
 
 use crate::{History, Interval};
 
@@ -21,11 +24,15 @@ pub enum Precedence {
 pub struct Order {
     chains: Vec<Vec<(usize, Interval)>>, // For each process, the places of its operations in the history.
     precedence: Precedence,
+    has_latest: bool, // Some operation has a latest time, and real time matters.
 }
 
 /// A set of operations that is closed under "comes before": for each process, how many of its operations are in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Position(Box<[u32]>);
+pub struct Position {
+    counts: Box<[u32]>,
+    latest_start: u64, // Of the operations that have taken a step. Zero if it makes no difference.
+}
 
 impl Order {
     /// The order of a history.
@@ -34,29 +41,32 @@ impl Order {
         for (place, op) in history.ops().iter().enumerate() {
             chains[op.process.index()].push((place, op.interval));
         }
-        Order { chains, precedence }
+        let has_latest = history.ops().iter().any(|op| op.interval.latest().is_some());
+        let has_latest = has_latest && precedence == Precedence::RealTime;
+        Order { chains, precedence, has_latest }
     }
 
     /// The position before every operation.
     pub fn origin(&self) -> Position {
-        Position(vec![0; self.chains.len()].into())
+        Position { counts: vec![0; self.chains.len()].into(), latest_start: 0 }
     }
 
     /// Operations that may take effect next: the process of each, and its place in the history.
     pub fn ready(&self, position: &Position) -> impl Iterator<Item = (usize, usize)> {
         let earliest_end = match self.precedence {
-            Precedence::RealTime => self.heads(position).map(|(_, _, head)| head.deadline()).min(),
+            Precedence::RealTime => self.heads(position).filter_map(|(_, _, head)| head.end()).min(),
             Precedence::Program => None,
         };
         let earliest_end = earliest_end.unwrap_or(u64::MAX);
         self.heads(position)
-            .filter(move |(_, _, head)| head.start() <= earliest_end)
+            .filter(move |(_, _, head)| head.start() <= earliest_end && position.latest_start <= head.deadline())
             .map(|(process, place, _)| (process, place))
     }
 
     /// The operations that cannot be next, with the place of one that must come before each.
     pub fn waiting(&self, position: &Position) -> Vec<(usize, usize)> {
-        let first_to_end = self.heads(position).min_by_key(|(_, _, head)| head.deadline());
+        let finished = self.heads(position).filter(|(_, _, head)| !head.is_unfinished());
+        let first_to_end = finished.min_by_key(|(_, _, head)| head.deadline());
         match (self.precedence, first_to_end) {
             (Precedence::RealTime, Some((_, blocker, first))) => self
                 .heads(position)
@@ -69,8 +79,18 @@ impl Order {
 
     /// The position after the next operation of a process.
     pub fn after(&self, position: &Position, process: usize) -> Position {
+        let mut next = self.during(position, process);
+        next.counts[process] += 1;
+        next
+    }
+
+    /// The position after a step of the next operation of a process that is not its last.
+    pub fn during(&self, position: &Position, process: usize) -> Position {
         let mut next = position.clone();
-        next.0[process] += 1;
+        if self.has_latest {
+            let (_, head) = self.chains[process][position.counts[process] as usize];
+            next.latest_start = next.latest_start.max(head.start());
+        }
         next
     }
 
@@ -80,7 +100,7 @@ impl Order {
     }
 
     fn heads(&self, position: &Position) -> impl Iterator<Item = (usize, usize, Interval)> {
-        self.chains.iter().zip(&position.0).enumerate().filter_map(|(process, (chain, &next))| {
+        self.chains.iter().zip(&position.counts).enumerate().filter_map(|(process, (chain, &next))| {
             chain.get(next as usize).map(|&(place, interval)| (process, place, interval))
         })
     }
@@ -89,7 +109,7 @@ impl Order {
 impl Position {
     /// How many operations are in the set.
     pub fn count(&self) -> usize {
-        self.0.iter().map(|&count| count as usize).sum()
+        self.counts.iter().map(|&count| count as usize).sum()
     }
 }
 
@@ -109,6 +129,20 @@ mod tests {
         let calls = [(0, 0, Some(4)), (0, 5, Some(6)), (1, 4, Some(9)), (2, 5, None)];
         assert_eq!(ready(&calls, Precedence::RealTime), [0, 1]);
         assert_eq!(ready(&calls, Precedence::Program), [0, 1, 3]);
+    }
+
+    #[test]
+    fn nothing_waits_for_an_operation_with_a_latest_time_and_it_expires() {
+        let intervals = [Interval::unknown(0, 4), Interval::new(5, 9)].map(Option::unwrap);
+        let history = History::from_intervals((0..).zip(intervals).map(|(process, ran)| (process, ran, ()))).unwrap();
+        let check = |precedence| {
+            let order = Order::new(&history, precedence);
+            let ready = |position: &Position| order.ready(position).map(|(_, place)| place).collect::<Vec<_>>();
+            let (before, during) = (order.origin(), order.during(&order.origin(), 1));
+            (ready(&before), ready(&during), ready(&order.after(&before, 1)))
+        };
+        assert_eq!(check(Precedence::RealTime), (vec![0, 1], vec![1], vec![]));
+        assert_eq!(check(Precedence::Program), (vec![0, 1], vec![0, 1], vec![0]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Call, ProcessId};
+use crate::{Call, End, ProcessId};
 
 /// Everything that was read from one recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Record {
     /// A time before the operation began.
     pub start: u64,
     /// A time after the operation ended, if it did.
-    pub end: Option<u64>,
+    pub end: End,
     /// What was called.
     pub call: Call,
 }

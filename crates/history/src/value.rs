@@ -1,22 +1,30 @@
 //! What operations take and return: finite values, each with exactly one representation.
 //!
 //! Sets are sorted and free of duplicates; functions are sorted by argument; a function whose domain is `1..n` is a
-//! tuple, and the empty function is the empty tuple. So equality, order and hash are derived and cannot disagree. A
-//! record is a function whose arguments are strings.
+//! tuple, and the empty function is the empty tuple. So equality and hash are derived. A record is a function whose
+//! arguments are strings.
+//!
+//! Numbers are exact. An integer is an [`Value::Int`] if it has 64 bits and a [`Value::Big`] otherwise; a [`Value::Float`]
+//! is never an integer. They are one kind of value, ordered as numbers: 2 < 2.5 < 3.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::number::{self, BadNumber};
+
 /// A finite value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Value {
     /// No value: JSON's `null`, EDN's `nil`.
     #[default]
     Nil,
     /// A truth value.
     Bool(bool),
-    /// An integer.
+    /// An integer of 64 bits with its sign.
     Int(i64),
+    /// Any other integer.
+    Big(Big),
     /// A number that is not an integer. Traces of other tools contain them; TLA+ has none.
     Float(Float),
     /// A string.
@@ -37,9 +45,15 @@ pub struct Set(Arc<[Value]>); // Invariant: strictly increasing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Function(Arc<[(Value, Value)]>); // Invariant: arguments strictly increase and are not 1..n.
 
+/// An integer that does not fit an `i64`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Big(Arc<str>); // Invariant: perhaps `-`, then digits of which the first is not 0; no `i64`.
+
 /// A finite number that is not an integer, ordered as numbers are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Float(f64); // Invariant: finite and not a whole number that fits an `i64`.
+pub struct Float(f64); // Invariant: finite and not a whole number.
+
+const _: () = assert!(size_of::<Value>() == 24, "calls hold values in place");
 
 impl Value {
     /// A string.
@@ -83,12 +97,31 @@ impl Value {
     /// A number, or `None` if it is not finite. Whole numbers become integers, so that each has one representation.
     pub fn number(number: f64) -> Option<Value> {
         const LIMIT: f64 = 9_223_372_036_854_775_808.0; // 2^63, the first number above every `i64`.
-        let is_integer = number.fract() == 0.0 && (-LIMIT..LIMIT).contains(&number);
-        if is_integer {
-            Some(Value::Int(number as i64))
-        } else {
-            number.is_finite().then_some(Value::Float(Float(number)))
+        match number.fract() == 0.0 {
+            true if (-LIMIT..LIMIT).contains(&number) => Some(Value::Int(number as i64)),
+            true => Value::integer(&format!("{number:.0}")),
+            false => number.is_finite().then_some(Value::Float(Float(number))),
         }
+    }
+
+    /// The integer with these digits, perhaps after a `-`. `None` if the text is anything else.
+    pub fn integer(text: &str) -> Option<Value> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        Some(text.parse().map_or_else(
+            |_| {
+                let sign = &text[..text.len() - digits.len()];
+                Value::Big(Big(format!("{sign}{}", digits.trim_start_matches('0')).into()))
+            },
+            Value::Int,
+        ))
+    }
+
+    /// The number that a text such as `-12`, `0.5` or `1e-7` stands for.
+    pub fn parse_number(text: &str) -> Result<Value, BadNumber> {
+        number::parse(text)
     }
 
     /// This value as an integer, if it is one.
@@ -126,23 +159,100 @@ impl Function {
     }
 }
 
+impl Big {
+    /// The digits of the integer, after a `-` if it is negative.
+    pub fn digits(&self) -> &str {
+        &self.0
+    }
+
+    fn is_negative(&self) -> bool {
+        self.0.starts_with('-')
+    }
+}
+
+impl Ord for Big {
+    fn cmp(&self, other: &Big) -> Ordering {
+        // Of two numbers without leading zeros, the longer one is larger.
+        let size = |big: &Big| big.0.len();
+        match (self.is_negative(), other.is_negative()) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => size(self).cmp(&size(other)).then_with(|| self.0.cmp(&other.0)),
+            (true, true) => size(other).cmp(&size(self)).then_with(|| other.0.cmp(&self.0)),
+        }
+    }
+}
+
+impl PartialOrd for Big {
+    fn partial_cmp(&self, other: &Big) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Value {
+    /// The place of this kind of value among the others. Numbers are one kind.
+    fn kind(&self) -> u8 {
+        match self {
+            Value::Nil => 0,
+            Value::Bool(_) => 1,
+            Value::Int(_) | Value::Big(_) | Value::Float(_) => 2,
+            Value::Str(_) => 3,
+            Value::Tuple(_) => 4,
+            Value::Set(_) => 5,
+            Value::Function(_) => 6,
+        }
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Value) -> Ordering {
+        let against_big = |big: &Big| if big.is_negative() { Ordering::Greater } else { Ordering::Less };
+        match (self, other) {
+            (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+            (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            (Value::Big(a), Value::Big(b)) => a.cmp(b),
+            (Value::Float(a), Value::Float(b)) => a.cmp(b),
+            // Every double that is not an integer is smaller than 2^53, so it lies between integers of 64 bits.
+            (Value::Int(_) | Value::Float(_), Value::Big(big)) => against_big(big),
+            (Value::Big(big), Value::Int(_) | Value::Float(_)) => against_big(big).reverse(),
+            (Value::Int(int), Value::Float(float)) => float.cmp_int(*int).reverse(),
+            (Value::Float(float), Value::Int(int)) => float.cmp_int(*int),
+            (Value::Str(a), Value::Str(b)) => a.cmp(b),
+            (Value::Tuple(a), Value::Tuple(b)) => a.cmp(b),
+            (Value::Set(a), Value::Set(b)) => a.cmp(b),
+            (Value::Function(a), Value::Function(b)) => a.cmp(b),
+            _ => self.kind().cmp(&other.kind()),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Float {
     /// The number itself.
     pub fn get(self) -> f64 {
         self.0
+    }
+
+    fn cmp_int(self, int: i64) -> Ordering {
+        if (self.0.floor() as i64) < int { Ordering::Less } else { Ordering::Greater }
     }
 }
 
 impl Eq for Float {}
 
 impl PartialOrd for Float {
-    fn partial_cmp(&self, other: &Float) -> Option<std::cmp::Ordering> {
+    fn partial_cmp(&self, other: &Float) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Ord for Float {
-    fn cmp(&self, other: &Float) -> std::cmp::Ordering {
+    fn cmp(&self, other: &Float) -> Ordering {
         self.0.total_cmp(&other.0)
     }
 }
@@ -179,6 +289,7 @@ impl fmt::Display for Value {
             Value::Bool(true) => f.write_str("TRUE"),
             Value::Bool(false) => f.write_str("FALSE"),
             Value::Int(int) => write!(f, "{int}"),
+            Value::Big(big) => f.write_str(&big.0),
             Value::Float(float) => write!(f, "{}", float.0),
             Value::Str(text) => write!(f, "{text:?}"),
             Value::Tuple(elements) => write_list(f, "<<", elements, ">>"),
@@ -230,10 +341,49 @@ mod tests {
         assert_eq!(Value::number(-0.0), Some(Value::Int(0)));
         assert_eq!(Value::number(9.1e18), Some(Value::Int(9_100_000_000_000_000_000)));
         assert_eq!(Value::number(-9_223_372_036_854_775_808.0), Some(Value::Int(i64::MIN)));
-        assert!(matches!(Value::number(9_223_372_036_854_775_808.0), Some(Value::Float(_))));
+        assert_eq!(Value::number(9_223_372_036_854_775_808.0), Value::integer("9223372036854775808"));
+        assert_eq!(Value::number(-1e23).unwrap().to_string(), "-99999999999999991611392");
+        assert_eq!(Value::integer("-00009223372036854775809").unwrap().to_string(), "-9223372036854775809");
+        assert_eq!(Value::integer("-0009"), Some(Value::Int(-9)));
+        assert_eq!(Value::integer("1e5"), None);
         assert_eq!(Value::number(f64::NAN), None);
         assert_eq!(Value::number(f64::INFINITY), None);
         assert_eq!(Value::record([("a", Value::Nil), ("a", Value::Nil)]), None);
+    }
+
+    #[test]
+    fn numbers_are_ordered_as_numbers() {
+        let sorted = [
+            "-18446744073709551617",
+            "-18446744073709551616",
+            "-9223372036854775809",
+            "-9223372036854775808",
+            "-2.5",
+            "-2",
+            "-0.5",
+            "0",
+            "5e-324",
+            "2",
+            "2.5",
+            "3",
+            "4503599627370495.5",
+            "4503599627370496",
+            "9223372036854775807",
+            "9223372036854775808",
+            "100000000000000000000",
+        ];
+        let numbers = sorted.map(|text| Value::parse_number(text).unwrap());
+        for (a, number) in numbers.iter().enumerate() {
+            for (b, other) in numbers.iter().enumerate() {
+                assert_eq!(number.cmp(other), a.cmp(&b), "{number} {other}");
+                assert_eq!(number == other, a == b, "{number} {other}");
+            }
+            assert!(Value::Bool(true) < *number && *number < Value::from(""));
+        }
+        assert_eq!(
+            Value::set(numbers.clone()).to_string(),
+            format!("{{{}}}", numbers.map(|n| n.to_string()).join(", "))
+        );
     }
 
     #[test]

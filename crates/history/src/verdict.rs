@@ -1,6 +1,7 @@
 //! The three answers, and why there may be none.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What a check found. An error in the spec or the trace is none of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,31 @@ pub enum Stop {
     Interrupted,
 }
 
+/// Tells work that it has to end before it is done. A thread that watches limits raises it; loops over the input look at it
+/// and return what they have. The thread that started the work looks too, and makes nothing of what is not complete.
+#[derive(Debug, Default)]
+pub struct Halt(AtomicU8); // Zero, or a place in `STOPS` counted from one.
+
+const STOPS: [Stop; 4] = [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted];
+
+impl Halt {
+    /// Ends the work for this reason, if it is the first.
+    pub fn raise(&self, stop: Stop) {
+        let place = STOPS.iter().position(|known| *known == stop).map_or(STOPS.len(), |place| place + 1);
+        let _ = self.0.compare_exchange(0, place as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Why the work has to end, if it has to.
+    pub fn reason(&self) -> Option<Stop> {
+        STOPS.get(usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?).copied()
+    }
+
+    /// True if the work has to end.
+    pub fn is_raised(&self) -> bool {
+        self.reason().is_some()
+    }
+}
+
 impl<W, E> Verdict<W, E> {
     /// True if the spec allows the history.
     pub fn is_accepted(&self) -> bool {
@@ -46,5 +72,21 @@ impl fmt::Display for Stop {
             Stop::Width => "the limit on simultaneous configurations was reached",
             Stop::Interrupted => "interrupted",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_stays() {
+        for stop in STOPS {
+            let halt = Halt::default();
+            assert_eq!(halt.reason(), None);
+            halt.raise(stop);
+            halt.raise(Stop::Time);
+            assert_eq!(halt.reason(), Some(stop));
+        }
     }
 }

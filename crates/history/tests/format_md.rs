@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use history::format::binary::{Manifest, SegmentReader, SegmentWriter, read_all};
 use history::format::{jsonl, text};
-use history::{Call, ProcessId, Record, Schema, Trace, Value};
+use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 const FORMAT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../FORMAT.md"));
 
@@ -48,7 +48,7 @@ fn the_writer_writes_the_bytes_of_the_example() {
     let get = Call::positional("get", [1.into()], [1000.into()]);
     let mut cas = Call::positional("cas", [1.into(), (-1).into(), Value::Nil], []);
     cas.failed = true;
-    let record = |start, end, call| Record { process: ProcessId(0), start, end: Some(end), call };
+    let record = |start, end, call| Record { process: ProcessId(0), start, end: End::At(end), call };
     let mut writer = SegmentWriter::new(Vec::new(), "c1").unwrap();
     writer.record(&record(1000, 1250, put)).unwrap();
     writer.call(1300, &get).unwrap();
@@ -82,8 +82,8 @@ fn a_segment_cut_anywhere_reads_as_its_longest_valid_prefix() {
         assert_eq!(before, &whole.records[..before.len()]);
         let full = &whole.records[before.len()];
         let is_same_call = last.start == full.start && last.call.args() == full.call.args();
-        assert!(is_same_call || last.end.is_none() && last.start < full.start, "an outcome may say it anew");
-        assert!(last.end.is_none() || last.end == full.end);
+        assert!(is_same_call || last.end.is_unknown() && last.start < full.start, "an outcome may say it anew");
+        assert!(last.end.is_unknown() || last.end == full.end);
         // Zeros behind the last published record change nothing but what was found.
         let whole_records = [&bytes[..cut.at_byte as usize], &[0; 9]].concat();
         let extended = read_segment(&whole_records);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use history::format::binary::{self, Merge, SegmentReader, SegmentWriter};
 use history::format::{FormatError, jsonl, text};
-use history::{Call, History, ProcessId, Record, Schema, Trace, Value};
+use history::{Call, End, History, ProcessId, Record, Schema, Trace, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -14,6 +14,7 @@ fn values() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         (-20..200_i64).prop_map(Value::from),
+        any::<i128>().prop_map(|number| Value::integer(&number.to_string()).unwrap_or_default()),
         any::<f64>().prop_map(|number| Value::number(number).unwrap_or_default()),
         any::<i64>().prop_map(|number| Value::number(number as f64).unwrap_or_default()),
         names().prop_map(Value::str),
@@ -56,12 +57,17 @@ fn calls() -> impl Strategy<Value = Call> {
 /// Traces whose processes are numbered as they first appear. Nothing says that times make sense.
 fn traces() -> impl Strategy<Value = Trace> {
     let times = prop_oneof![any::<u64>(), 0..1000_u64];
-    let record = (names(), times.clone(), proptest::option::of(times), calls());
+    let end = prop_oneof![
+        2 => times.clone().prop_map(End::At),
+        1 => proptest::option::of(times.clone()).prop_map(|latest| End::Unknown { latest }),
+    ];
+    let record = (names(), times, end, calls());
     vec(record, 0..8).prop_map(|records| {
         let mut trace = Trace::default();
         for (process, start, end, call) in records {
             let process = trace.process(&process);
-            let call = if end.is_some() { call } else { without_results(call) };
+            let mut call = if end.is_unknown() { without_results(call) } else { call };
+            call.failed &= !matches!(end, End::Unknown { latest: Some(_) });
             trace.records.push(Record { process, start, end, call });
         }
         trace
@@ -125,7 +131,7 @@ proptest! {
             (call.failed, call.meta) = (false, Vec::new());
             writer.call(before, &first).unwrap();
             writer.outcome(start, end, &call).unwrap();
-            expected.push(Record { process: ProcessId(0), start, end: Some(end), call });
+            expected.push(Record { process: ProcessId(0), start, end: End::At(end), call });
         }
         let bytes = writer.close().unwrap();
         prop_assert_eq!(binary::read_all(readers(&[bytes])).unwrap().records, expected);
@@ -139,7 +145,7 @@ proptest! {
         for (process, gap, length, call) in calls {
             let start = clocks[process as usize] + gap;
             clocks[process as usize] = start + length;
-            trace.records.push(Record { process: ProcessId(process), start, end: Some(start + length), call });
+            trace.records.push(Record { process: ProcessId(process), start, end: End::At(start + length), call });
         }
         let segments = write_segments(&trace);
         trace.records.sort_by_key(|record| record.process); // As the merge, prefer lower processes among equals.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use history::format::binary::{Merge, SegmentReader, SegmentWriter};
-use history::{Call, ProcessId, Record, Schema};
+use history::{Call, End, ProcessId, Record, Schema};
 
 const PROCESSES: u64 = 5;
 const OPERATIONS: u64 = 10_000_000;
@@ -27,7 +27,7 @@ fn segment(process: u64) -> Vec<u8> {
         };
         let call = call.expect("a value for each name");
         writer
-            .record(&Record { process: ProcessId(0), start, end: Some(end), call })
+            .record(&Record { process: ProcessId(0), start, end: End::At(end), call })
             .expect("memory can be written to");
     }
     writer.close().expect("memory can be written to")

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
-use report::{Field, Legal, Reason, Rejection, Report, Timeline, Window};
-use search::{Assumption, Explanation, Route, Stats, Why, Witness};
+use report::{Coverage, CoveredAction, Field, Legal, Reason, Rejection, Report, Timeline, Window};
+use search::{Assumption, Explanation, Route, Stats, Why};
 use validate::{Teller, Way};
 
 use crate::input::{self, InputError, Recording};
 use crate::mentions::Calls;
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, places};
-use crate::{Case, Failed, Limits};
+use crate::{Case, Failed, Limits, Stage};
 
 /// A built-in specification, by its name and options.
 #[derive(Debug)]
@@ -37,22 +37,16 @@ impl Builtin {
         sight: Option<(&mut Sight, &Look)>,
     ) -> Result<Report, Failed> {
         let Case { path, label, limits, .. } = *case;
-        let is_too_large =
-            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > asked.max_memory);
-        let recording = match is_too_large {
-            true => Recording::Trace(Trace::default()),
-            false => input::open(path, asked.from)?,
-        };
+        limits.reached(Stage::Reading, 0);
+        let recording = input::open_within(path, asked.from, asked.max_memory, limits)?;
         let witness = &mut case.witness;
         let check = Check { asked, spec: &self.0, path, label, recording, limits, witness, sight };
-        if is_too_large {
-            let verdict = Verdict::Inconclusive(Stop::Memory);
-            let settled = Witness::default();
-            let checked = Checked { verdict, settled, method: Method::Search, stats: Stats::default() };
-            Ok(check.report(&checked, None, 0, &[], &Calls::Segments(path, &[]))?.0)
-        } else {
-            Ok(with_model(&self.0, check).map_err(InputError::new)??)
-        }
+        with_model(&self.0, check).map_err(InputError::new)?
+    }
+
+    /// How people call it.
+    pub(crate) fn name(&self) -> &str {
+        &self.0
     }
 
     /// Looks at other states of a recording that was checked before.
@@ -63,9 +57,41 @@ impl Builtin {
         shown: &mut Shown,
         look: &Look,
     ) -> Result<(), Failed> {
-        let history = History::new(input::open(case.path, asked.from)?.read(case.path)?)?;
+        let recording = input::open_within(case.path, asked.from, asked.max_memory, case.limits)?;
+        let history = History::new(recording.read_within(case.path, case.limits)?)
+            .map_err(|error| input::ill_formed(case.path, asked.from, &error))?;
         let walk = Walk { asked, history: &history, way: &shown.way, look, timeline: &mut shown.timeline };
         Ok(with_model(&self.0, walk).map_err(InputError::new)??)
+    }
+}
+
+/// Counts operations by name, if that is asked for.
+struct Seen {
+    coverage: Option<Coverage>,
+}
+
+impl Seen {
+    fn new(spec: &str, is_wanted: bool) -> Seen {
+        let name = spec.split_once(':').map_or(spec, |(name, _)| name);
+        let about = models::names().iter().find(|about| about.name == name);
+        let operations = about.map_or(&[][..], |about| about.operations);
+        let action = |(call, _): &(&str, &str)| CoveredAction {
+            name: call.split_once('(').map_or(*call, |(name, _)| name).to_owned(),
+            operations: 0,
+            steps: 0,
+            is_internal: false,
+            parts: Vec::new(),
+        };
+        let actions = operations.iter().map(action).collect();
+        Seen { coverage: is_wanted.then(|| Coverage { actions, ..Coverage::default() }) }
+    }
+
+    fn add(&mut self, op: &Op<Call>) {
+        let Some(coverage) = &mut self.coverage else { return };
+        coverage.operations += 1;
+        coverage.relevant += u64::from(!op.call.failed);
+        let action = coverage.actions.iter_mut().find(|action| action.name == op.call.action());
+        action.into_iter().for_each(|action| action.operations += 1);
     }
 }
 
@@ -142,7 +168,7 @@ struct Check<'a, 'w> {
 }
 
 impl Visitor for Check<'_, '_> {
-    type Output = Result<Report, InputError>;
+    type Output = Result<Report, Failed>;
 
     fn visit<M: Model>(mut self, model: M) -> Self::Output {
         match self.recording {
@@ -176,27 +202,43 @@ impl Check<'_, '_> {
         Ok(false)
     }
 
-    fn check_stream<M: Model>(&self, model: &M) -> Result<Report, InputError> {
+    fn check_stream<M: Model>(&self, model: &M) -> Result<Report, Failed> {
         let mut merge = input::segments(self.path)?;
         let processes: Vec<Arc<str>> = merge.processes().to_vec();
-        let mut operations = 0;
-        let counted = merge.by_ref().map(|op| op.map_err(InputError::from)).inspect(|_| operations += 1);
-        let watcher = |stats: &Stats| self.limits.look(stats);
-        let checked = models::check::check_stream(model, &processes, counted, &self.options().search, &watcher)?;
-        // A verdict may come before the end. The rest is read all the same, so that what is damaged there is not missed.
-        for op in merge.by_ref() {
-            op?;
+        let (mut operations, mut seen) = (0, Seen::new(self.spec, self.asked.coverage));
+        let counted = merge.by_ref().map(|op| op.map_err(InputError::from)).inspect(|op| {
             operations += 1;
+            op.iter().for_each(|op| seen.add(op));
+        });
+        let watcher = |stats: &Stats| self.limits.look(stats);
+        let checked: Result<Checked, InputError> =
+            models::check::check_stream(model, &processes, counted, &self.options().search, &watcher);
+        let checked = checked?;
+        // A verdict may come before the end. The rest is read all the same, so that what is damaged there is not missed;
+        // but not if there was no time or memory left for a verdict.
+        let mut is_whole = !matches!(checked.verdict, Verdict::Inconclusive(_));
+        while is_whole && let Some(op) = merge.next() {
+            seen.add(&op.map_err(InputError::from)?);
+            operations += 1;
+            is_whole = self.limits.exceeded().is_none();
         }
         let calls = Calls::Segments(self.path, &processes);
-        Ok(self.report(&checked, Some(operations), processes.len(), merge.cuts(), &calls)?.0)
+        let operations = is_whole.then_some(operations);
+        let mut report = self.report(&checked, operations, processes.len(), merge.cuts(), &calls)?.0;
+        if !is_whole && !matches!(checked.verdict, Verdict::Inconclusive(_)) {
+            report.notes.push("the rest of the recording was not read: a limit was reached".into());
+        }
+        report.coverage = seen.coverage;
+        Ok(report)
     }
 
-    fn check_whole<M: Model>(&mut self, model: &M) -> Result<Report, InputError> {
+    fn check_whole<M: Model>(&mut self, model: &M) -> Result<Report, Failed> {
         let recording = replace(&mut self.recording, Recording::Trace(Trace::default()));
-        let mut trace = recording.read(self.path)?;
+        let mut trace = recording.read_within(self.path, self.limits)?;
         let cuts = take(&mut trace.cuts);
-        let history = History::new(trace)?;
+        self.limits.reached(Stage::Reading, trace.records.len() as u64);
+        let history = History::new(trace).map_err(|error| input::ill_formed(self.path, self.asked.from, &error))?;
+        self.limits.reached(Stage::Deciding, history.ops().len() as u64);
         let count = if self.sight.is_some() { history.ops().len() } else { 0 };
         let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
         let options = self.options();
@@ -208,7 +250,11 @@ impl Check<'_, '_> {
             Calls::Whole(&history).write_witness(file, self.label, witness)?;
         }
         let (operations, processes) = (history.ops().len() as u64, history.processes().len());
-        let (report, mentioned) = self.report(&checked, Some(operations), processes, &cuts, &Calls::Whole(&history))?;
+        let (mut report, mentioned) =
+            self.report(&checked, Some(operations), processes, &cuts, &Calls::Whole(&history))?;
+        let mut seen = Seen::new(self.spec, self.asked.coverage);
+        history.ops().iter().for_each(|op| seen.add(op));
+        report.coverage = seen.coverage;
         if let Some((sight, look)) = self.sight.take() {
             let mut tape = Tape::new(history.processes());
             history.ops().iter().for_each(|op| tape.add(op));
@@ -216,6 +262,7 @@ impl Check<'_, '_> {
             sight.timeline.mentioned = places(&mentioned);
             sight.timeline.widths = watcher.widths.into_iter().map(AtomicU32::into_inner).collect();
             sight.keep(way(&checked));
+            self.limits.reached(Stage::Showing, operations);
             let (way, timeline) = (&sight.way, &mut sight.timeline);
             Walk { asked: self.asked, history: &history, way, look, timeline }.walk(model)?;
         }
@@ -247,8 +294,8 @@ impl Check<'_, '_> {
             Verdict::Rejected(Failure::Contradiction { ops, reason }) => {
                 report::Verdict::Rejected(Box::new(contradiction(ops, reason, &mut teller)))
             }
-            Verdict::Rejected(Failure::Stuck { part, explanation }) => {
-                let part = part.as_ref().map(|part| format!(" on {part}")).unwrap_or_default();
+            Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
+                let part = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
                 let blocked = explanation.goal.map(|goal| calls.describe(&[goal])).transpose()?;
                 let sentence = match blocked.as_deref() {
                     Some([op]) => {
@@ -264,15 +311,18 @@ impl Check<'_, '_> {
         };
         let method = match checked.method {
             Method::Procedure => "decided without searching".to_owned(),
-            Method::Parts(parts) => format!("searched in {parts} independent parts"),
+            Method::Parts { all, searched: 0 } => format!("decided in {all} independent parts without searching"),
+            Method::Parts { all, searched } if all == searched => format!("searched in {all} independent parts"),
+            Method::Parts { all, searched } => format!("searched in {searched} of {all} independent parts"),
             Method::Search => "searched whole".to_owned(),
         };
-        let stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
+        let mut stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
+        stats.no_procedure.clone_from(&checked.no_procedure);
         let report = Report {
             schema: report::SCHEMA.into(),
             history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
-            order: crate::order(self.asked),
+            order: crate::order(self.asked.order),
             verdict,
             operations: calls.describe(teller.mentioned())?,
             sources: Vec::new(),
@@ -280,6 +330,7 @@ impl Check<'_, '_> {
             assumed: crate::assumed(self.asked),
             notes: crate::assumed_notes(self.asked).into_iter().chain(part_note(checked)).collect(),
             tags: Vec::new(),
+            coverage: None,
             next: Vec::new(),
         };
         Ok((report, teller.mentioned().to_vec()))
@@ -289,8 +340,11 @@ impl Check<'_, '_> {
 /// What is counted is only a part, if parts were searched on their own.
 fn part_note(checked: &Checked) -> Option<String> {
     match &checked.verdict {
-        Verdict::Rejected(Failure::Stuck { part: Some(part), .. }) => {
-            Some(format!("explained are operations on {part}: those on others were checked apart, and are not counted"))
+        Verdict::Rejected(Failure::Stuck { parts, .. }) if !parts.is_empty() => {
+            let parts = parts.join(", ");
+            Some(format!(
+                "explained are operations on {parts}: those on others were checked apart, and are not counted"
+            ))
         }
         _ => None,
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use report::clean;
 use serde_json::json;
 use tla::error::EvalError;
 use tla::program::{LinkError, LinkErrors, Place, Program, Warning};
@@ -75,6 +76,17 @@ impl Complaint {
         let related = error.related.iter().map(|(span, label)| config.spot(*span, label));
         let spots = std::iter::once(config.spot(error.span, &error.label)).chain(related).collect();
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
+    }
+
+    /// What is wrong with settings.
+    pub fn of_settings(settings: &Text, error: &validate::BadSettings) -> Complaint {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let spot = error.place.as_ref().map(|range| Span { start: place(range.start), end: place(range.end) });
+        let mut message = error.message.clone();
+        if spot.is_none() {
+            message = format!("{}: {message}", settings.path);
+        }
+        Complaint { spots: spot.map(|span| settings.spot(span, "")).into_iter().collect(), ..Complaint::new(message) }
     }
 
     /// What is wrong with modules.
@@ -158,7 +170,23 @@ impl Complaint {
         self.rendered(Renderer::plain())
     }
 
+    /// Messages and labels quote traces, which anything may have written.
+    fn visible(&self) -> Complaint {
+        let spot = |spot: &Spot| Spot { path: clean(&spot.path), label: clean(&spot.label), ..spot.clone() };
+        Complaint {
+            message: clean(&self.message),
+            spots: self.spots.iter().map(spot).collect(),
+            note: self.note.as_deref().map(clean),
+            help: self.help.as_deref().map(clean),
+            ..*self
+        }
+    }
+
     fn rendered(&self, renderer: Renderer) -> String {
+        self.visible().drawn(renderer)
+    }
+
+    fn drawn(&self, renderer: Renderer) -> String {
         let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
         let mut report = vec![self.shown(level)];
         if let Some(note) = &self.note {

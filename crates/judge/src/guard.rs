@@ -1,31 +1,96 @@
 //! Evaluation under limits: one expression may take longer than everything else.
 
+use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use history::Stop;
+use history::{Halt, Stop};
 use tla::reach::Limit;
 
 use crate::Limits;
 use crate::world::Stopper;
 
-/// Runs while somebody looks at the limits.
+/// Runs while a thread looks at the limits, and stops the evaluation once one is reached.
 pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
-    const PAUSE: Duration = Duration::from_millis(10);
+    let look = || {
+        limits.memory_left().into_iter().for_each(|bytes| stop.set_room(bytes));
+        limits.exceeded().map(|reason| stop.stop(limit(reason))).is_some()
+    };
+    watched(&look, run)
+}
+
+/// Runs while a thread looks at the limits, and raises a flag once one is reached.
+pub(crate) fn halting<R>(limits: &dyn Limits, run: impl FnOnce(&Halt) -> R) -> R {
+    let halt = Halt::default();
+    watched(&|| limits.exceeded().map(|reason| halt.raise(reason)).is_some(), || run(&halt))
+}
+
+/// Runs while a thread looks every few milliseconds, until a look says that it was the last.
+fn watched<R>(look: &(dyn Fn() -> bool + Sync), run: impl FnOnce() -> R) -> R {
+    const PAUSE: Duration = Duration::from_millis(5);
     let (ended, end) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
-            while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                if let Some(reason) = limits.exceeded() {
-                    stop.stop(limit(reason));
-                    return;
-                }
-            }
-        });
+        scope.spawn(move || while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) && !look() {});
         let result = run();
         drop(ended);
         result
     })
+}
+
+/// The same reason in the words of a verdict.
+pub(crate) fn stop(limit: Limit) -> Stop {
+    match limit {
+        Limit::Time => Stop::Time,
+        Limit::Memory => Stop::Memory,
+        Limit::States | Limit::Interrupt => Stop::Interrupted,
+    }
+}
+
+/// What a check is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stage {
+    /// Reading the specification.
+    #[default]
+    Preparing,
+    /// Reading the history.
+    Reading,
+    /// Finding what operations mean for the specification.
+    Binding,
+    /// Deciding with a procedure made for one data type, or before a search has begun.
+    Deciding,
+    /// Searching for an order.
+    Searching,
+    /// Finding reasons for a rejection.
+    Explaining,
+    /// Following the states of an order, or writing them down.
+    Showing,
+}
+
+impl Stage {
+    /// All of them, each at the place that it is as a number.
+    pub const ALL: [Stage; 7] = [
+        Stage::Preparing,
+        Stage::Reading,
+        Stage::Binding,
+        Stage::Deciding,
+        Stage::Searching,
+        Stage::Explaining,
+        Stage::Showing,
+    ];
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Preparing => "preparing",
+            Stage::Reading => "reading the history",
+            Stage::Binding => "binding the operations to the specification",
+            Stage::Deciding => "deciding",
+            Stage::Searching => "searching",
+            Stage::Explaining => "explaining a rejection",
+            Stage::Showing => "following the states",
+        })
+    }
 }
 
 /// The same reason in the words of `tla`.

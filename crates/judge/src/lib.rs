@@ -20,6 +20,7 @@ mod world;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use history::{Cut, OpId, Precedence, Stop};
 use report::Report;
@@ -27,12 +28,12 @@ use search::{Stats, Strategy};
 
 use builtin::Builtin;
 pub use complaint::Complaint;
-pub use guard::{guarded, limit};
+pub use guard::{Stage, guarded, limit};
 pub use input::InputError;
 pub use mentions::witness_line;
 use show::Sight;
 pub use show::{Assumption, Look, Shown};
-pub use tla::{Bound, SETTINGS, Tla, read_settings};
+pub use tla::{Bound, SETTINGS, Tla, quoted, read_settings};
 pub use world::{Outside, Stopper};
 
 /// What a recording and a specification are, and how to search.
@@ -58,11 +59,14 @@ pub struct Options {
     pub exhaustive: bool,
     /// What is assumed about the order of operations. Then histories are searched whole.
     pub assume: Vec<Assumption>,
+    /// Whether to report what of the specification a history exercised.
+    pub coverage: bool,
     /// How many parts to search at once; all cores if none.
     pub jobs: Option<usize>,
     /// Where what a specification prints goes.
     pub print: fn(&str),
-    /// The specification is somebody else's, and sees neither files nor the environment while it is evaluated.
+    /// The specification is imported, from a bundle for example: it sees neither files nor the environment while it is
+    /// evaluated, and its settings name no files elsewhere.
     pub is_foreign: bool,
 }
 
@@ -79,6 +83,7 @@ impl Default for Options {
             shortcuts: true,
             exhaustive: false,
             assume: Vec::new(),
+            coverage: false,
             jobs: None,
             print: |_| {},
             is_foreign: false,
@@ -90,8 +95,27 @@ impl Default for Options {
 pub trait Limits: Sync {
     /// Why to stop a search now, if there is a reason.
     fn look(&self, stats: &Stats) -> Option<Stop>;
-    /// The same, asked by somebody who has nothing to show.
+    /// The same, asked by work that has no numbers to show.
     fn exceeded(&self) -> Option<Stop>;
+    /// How many more bytes of memory may be used, if that is limited.
+    fn memory_left(&self) -> Option<u64> {
+        None
+    }
+    /// Called when a check has come to a stage, and from time to time with the number of operations behind it there.
+    fn reached(&self, _stage: Stage, _operations: u64) {}
+}
+
+/// Never stops a check.
+struct Unlimited;
+
+impl Limits for Unlimited {
+    fn look(&self, _: &Stats) -> Option<Stop> {
+        None
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        None
+    }
 }
 
 /// Why a recording could not be checked.
@@ -136,6 +160,14 @@ pub struct Case<'a> {
     pub limits: &'a dyn Limits,
 }
 
+impl Case<'_> {
+    /// The same recording, under other limits.
+    fn under<'b>(&'b mut self, limits: &'b dyn Limits) -> Case<'b> {
+        let witness = self.witness.as_mut().map(|file| &mut **file as &mut dyn Write);
+        Case { path: self.path, label: self.label, witness, limits }
+    }
+}
+
 impl Judge {
     /// Reads a specification: a TLA+ module by its path, or a built-in one by its name.
     pub fn new(spec: &str, options: Options) -> Result<Judge, Failed> {
@@ -149,21 +181,46 @@ impl Judge {
 
     /// Checks one recording.
     pub fn report(&self, case: &mut Case<'_>) -> Result<Report, Failed> {
-        match &self.against {
+        let stages = Stages::new(case.limits);
+        let case = &mut case.under(&stages);
+        let report = match &self.against {
             Against::Builtin(builtin) => builtin.check(&self.options, case, None),
             Against::Tla(tla) => tla.check(&self.options, case),
-        }
+        };
+        self.or_given_up(report, case.label, &stages)
     }
 
     /// Checks one recording, and keeps all there is to look at.
     pub fn show(&self, case: &mut Case<'_>, look: &Look) -> Result<Shown, Failed> {
         let mut sight = Sight::default();
+        let stages = Stages::new(case.limits);
+        let case = &mut case.under(&stages);
         let report = match &self.against {
             Against::Builtin(builtin) => builtin.check(&self.options, case, Some((&mut sight, look))),
             Against::Tla(tla) => tla.show(&self.options, case, &mut sight, look),
-        }?;
+        };
+        let report = self.or_given_up(report, case.label, &stages)?;
         let Sight { timeline, way } = sight;
         Ok(Shown { report, timeline, way })
+    }
+
+    /// A limit that was reached before there was anything to report makes the history inconclusive.
+    fn or_given_up(&self, report: Result<Report, Failed>, label: &str, stages: &Stages<'_>) -> Result<Report, Failed> {
+        match report {
+            Err(Failed::Stopped(stop)) => {
+                let (stage, operations) = stages.reached();
+                Ok(given_up(label, self.spec(), self.options.order, stop, stage, operations))
+            }
+            report => report,
+        }
+    }
+
+    /// How people call the specification.
+    fn spec(&self) -> &str {
+        match &self.against {
+            Against::Builtin(builtin) => builtin.name(),
+            Against::Tla(tla) => tla.name(),
+        }
     }
 
     /// Looks at other states of a recording that was checked before.
@@ -194,6 +251,85 @@ impl Judge {
     }
 }
 
+/// Notes how far a check is, for the report on one that is given up.
+struct Stages<'a> {
+    limits: &'a dyn Limits,
+    stage: AtomicU8,
+    operations: AtomicU64,
+}
+
+impl<'a> Stages<'a> {
+    fn new(limits: &'a dyn Limits) -> Stages<'a> {
+        Stages { limits, stage: AtomicU8::new(0), operations: AtomicU64::new(0) }
+    }
+
+    fn reached(&self) -> (Stage, u64) {
+        let stage = usize::from(self.stage.load(Ordering::Relaxed));
+        (Stage::ALL.get(stage).copied().unwrap_or_default(), self.operations.load(Ordering::Relaxed))
+    }
+}
+
+impl Limits for Stages<'_> {
+    fn look(&self, stats: &Stats) -> Option<Stop> {
+        self.stage.store(Stage::Searching as u8, Ordering::Relaxed);
+        self.operations.store(stats.operations, Ordering::Relaxed);
+        self.limits.look(stats)
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        self.limits.exceeded()
+    }
+
+    fn memory_left(&self) -> Option<u64> {
+        self.limits.memory_left()
+    }
+
+    fn reached(&self, stage: Stage, operations: u64) {
+        self.stage.store(stage as u8, Ordering::Relaxed);
+        self.operations.store(operations, Ordering::Relaxed);
+        self.limits.reached(stage, operations);
+    }
+}
+
+/// The report on a history that was given up before there was anything to report but how far the check was.
+pub fn given_up(label: &str, spec: &str, order: Precedence, stop: Stop, stage: Stage, operations: u64) -> Report {
+    let count = |done: &str| {
+        let noun = if operations == 1 { "operation" } else { "operations" };
+        (operations > 0).then(|| format!("{operations} {noun} {done}"))
+    };
+    let note = match stage {
+        Stage::Preparing | Stage::Searching | Stage::Showing => None,
+        Stage::Reading => count("read until then"),
+        Stage::Binding => count("bound until then"),
+        Stage::Deciding => count("to decide about"),
+        Stage::Explaining => Some("no order of the operations is legal, but the reasons were not found in time".into()),
+    };
+    Report {
+        schema: report::SCHEMA.into(),
+        history: report::History { name: label.into(), operations: None, processes: 0, cuts: Vec::new() },
+        spec: report::Spec { name: spec.into(), constants: Vec::new() },
+        order: self::order(order),
+        verdict: report::Verdict::Inconclusive { stop: format!("{stop} while {stage}") },
+        operations: Vec::new(),
+        sources: Vec::new(),
+        stats: report::Stats {
+            method: "given up".into(),
+            returned: if stage == Stage::Searching { operations } else { 0 },
+            evaluations: 0,
+            generated: 0,
+            distinct: 0,
+            widest: None,
+            seconds: 0.0,
+            no_procedure: None,
+        },
+        assumed: Vec::new(),
+        notes: note.into_iter().collect(),
+        tags: Vec::new(),
+        coverage: None,
+        next: Vec::new(),
+    }
+}
+
 /// How a path says that it is a TLA+ module.
 pub fn is_tla(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "tla")
@@ -207,8 +343,8 @@ fn strategy(options: &Options) -> Strategy {
     }
 }
 
-fn order(options: &Options) -> report::Order {
-    match options.order {
+fn order(order: Precedence) -> report::Order {
+    match order {
         Precedence::RealTime => report::Order::RealTime,
         Precedence::Program => report::Order::Program,
     }
@@ -246,6 +382,7 @@ fn stats(stats: &Stats, method: &str, mention: &mut dyn FnMut(OpId) -> report::O
     });
     report::Stats {
         method: method.into(),
+        no_procedure: None,
         returned: stats.operations,
         evaluations: stats.steps,
         generated: stats.generated,

@@ -1,5 +1,6 @@
 //! Checking histories against a TLA+ specification.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,14 +18,14 @@ use tla_syntax::ast::Name;
 use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Settings, Teller};
 use validate::{TraceOp, TraceSpec, TraceState, Way};
 
-use crate::complaint::Complaint;
-use crate::guard::guarded;
+use crate::complaint::{Complaint, Text};
+use crate::guard::{self, guarded};
 use crate::input::{self, InputError, Recording};
 use crate::load::{Around, Loaded, Parts};
 use crate::mentions::Calls;
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Widths, places};
 use crate::world::{Outside, Stopper};
-use crate::{Case, Failed, Limits, Options};
+use crate::{Case, Failed, Limits, Options, Stage, Unlimited};
 
 /// A specification with its configuration and its settings.
 #[derive(Debug)]
@@ -46,6 +47,15 @@ impl Tla {
     pub fn load(path: &Path, asked: &Options) -> Result<Tla, Vec<Complaint>> {
         let directory = path.parent().unwrap_or(Path::new(""));
         let (settings, file) = read_settings(path, asked.settings.as_deref()).map_err(|complaint| vec![complaint])?;
+        if let Some(companion) = &settings.companion
+            && asked.is_foreign
+            && Path::new(companion).file_name() != Some(OsStr::new(companion))
+        {
+            let message =
+                format!("the settings name the companion `{companion}`, which is not beside the specification");
+            let help = "file access is disabled for imported specifications".to_owned();
+            return Err(vec![Complaint { help: Some(help), ..Complaint::new(message) }]);
+        }
         // The companion extends the specification, and is configured like it.
         let root = settings.companion.as_ref().map_or(path.to_owned(), |companion| directory.join(companion));
         if settings.companion.is_some() && !root.is_file() {
@@ -60,6 +70,11 @@ impl Tla {
             assume_behavior(&mut parts);
         }
         Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file })
+    }
+
+    /// How people call it.
+    pub(crate) fn name(&self) -> &str {
+        self.path.to_str().unwrap_or_default()
     }
 
     /// Checks one recording.
@@ -80,7 +95,7 @@ impl Tla {
 
     /// Looks at other states of a recording that was checked before.
     pub(crate) fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
-        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &look.watch)?;
+        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &look.watch, case.limits)?;
         let (label, limits) = (case.label, case.limits);
         let run = Run { asked, label, limits, source: &source, program: &loaded.program };
         let Shown { timeline, way, .. } = shown;
@@ -96,7 +111,7 @@ impl Tla {
         sight: Option<(&mut Sight, &Look)>,
     ) -> Result<Report, Failed> {
         let watch = sight.as_ref().map_or(&[][..], |(_, look)| &look.watch);
-        let Prepared { source, given, config, loaded, tags } = self.prepare(asked, case.path, watch)?;
+        let Prepared { source, given, config, loaded, tags } = self.prepare(asked, case.path, watch, case.limits)?;
         let Case { path, label, limits, .. } = *case;
         let run = Run { asked, label, limits, source: &source, program: &loaded.program };
         let sight = sight.map(|(sight, look)| (sight, look, &*loaded.expressions));
@@ -106,19 +121,21 @@ impl Tla {
         let constants = given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
         report.spec.constants = constants.collect();
         report.next = self.next(asked, path, &report);
+        report.notes.extend(misnamed(&loaded.program));
         Ok(report)
     }
 
     /// Reads a recording, gives the constants that it feeds their values, and links.
-    fn prepare(&self, asked: &Options, path: &Path, watch: &[String]) -> Result<Prepared, Failed> {
-        let source = Source::open(path, asked, self.settings.companion.is_some())?;
+    fn prepare(&self, asked: &Options, path: &Path, watch: &[String], limits: &dyn Limits) -> Result<Prepared, Failed> {
+        limits.reached(Stage::Reading, 0);
+        let source = Source::open(path, asked, self.settings.companion.is_some(), limits)?;
         let mut parts = self.parts.clone();
         let mut harvest = Harvest::new(&self.settings, &parts.module);
         if !harvest.is_idle() {
             let processes = source.processes().to_vec();
-            source.for_each(|op| {
+            source.for_each(limits, Stage::Reading, |op| {
                 harvest.add(&op, &processes[op.process.index()]);
-                Ok::<(), InputError>(())
+                Ok(())
             })?;
         }
         let given = harvest.give(&mut parts.module, &mut parts.config);
@@ -155,7 +172,7 @@ impl Tla {
 
     /// The operations that recordings may have, by the names that they are recorded under.
     pub(crate) fn operations(&self, asked: &Options, recording: &Path) -> Result<Vec<String>, Failed> {
-        Ok(operations(&self.settings, &self.prepare(asked, recording, &[])?.loaded.program))
+        Ok(operations(&self.settings, &self.prepare(asked, recording, &[], &Unlimited)?.loaded.program))
     }
 
     /// Does something else with a recording that is bound to the specification than to search for an order.
@@ -165,7 +182,7 @@ impl Tla {
         case: &Case<'_>,
         work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
-        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &[])?;
+        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &[], case.limits)?;
         let (label, limits) = (case.label, case.limits);
         let run = Run { asked, label, limits, source: &source, program: &loaded.program };
         run.with_spec(&self.settings, &config, |spec, history, _| {
@@ -178,11 +195,11 @@ impl Tla {
         if !matches!(report.verdict, Verdict::Rejected(_) | Verdict::Violated(_)) || path == Path::new("-") {
             return Vec::new();
         }
-        let mut what = format!("{} {}", quoted(&self.path.display()), quoted(&path.display()));
+        let mut what = format!("{} {}", quoted(self.path.display()), quoted(path.display()));
         let files = [("--config", &asked.config), ("--settings", &asked.settings)];
         let files = files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
         for (option, file) in files.chain(asked.includes.iter().map(|include| ("--include", include))) {
-            let _ = write!(what, " {option} {}", quoted(&file.display()));
+            let _ = write!(what, " {option} {}", quoted(file.display()));
         }
         if asked.order == Precedence::Program {
             what.push_str(" --order program");
@@ -203,8 +220,16 @@ impl Tla {
     }
 }
 
+/// What TLC has against the name of the file, if anything.
+fn misnamed(program: &Program) -> Option<String> {
+    let (_, root) = program.module.sources.iter().next()?;
+    let stem = Path::new(&root.name).file_stem()?.to_string_lossy();
+    let misnamed = Complaint::of_file_name(program, &stem)?;
+    Some(format!("{}; {}", misnamed.message, misnamed.help.unwrap_or_default()))
+}
+
 /// A word of a command line, however strange.
-fn quoted(word: &dyn std::fmt::Display) -> String {
+pub fn quoted(word: impl std::fmt::Display) -> String {
     let word = word.to_string();
     // What cannot be quoted cannot be typed either.
     shlex::try_quote(&word).map_or_else(|_| word.replace('\0', ""), |quoted| quoted.into_owned())
@@ -255,18 +280,19 @@ enum Source {
 }
 
 impl Source {
-    fn open(path: &Path, asked: &Options, has_companion: bool) -> Result<Source, InputError> {
-        let mut trace: Trace = match input::open(path, asked.from)? {
+    fn open(path: &Path, asked: &Options, has_companion: bool, limits: &dyn Limits) -> Result<Source, Failed> {
+        let mut trace: Trace = match input::open_within(path, asked.from, asked.max_memory, limits)? {
             Recording::Segments(merge) if !has_companion => {
                 return Ok(Source::Segments(path.to_owned(), merge.processes().to_vec()));
             }
-            recording => recording.read(path)?,
+            recording => recording.read_within(path, limits)?,
         };
         let cuts = std::mem::take(&mut trace.cuts);
         if has_companion {
             validate::add_ends(&mut trace);
         }
-        Ok(Source::Whole(History::new(trace)?, cuts))
+        let history = History::new(trace).map_err(|error| input::ill_formed(path, asked.from, &error))?;
+        Ok(Source::Whole(history, cuts))
     }
 
     fn processes(&self) -> &[Arc<str>] {
@@ -276,11 +302,29 @@ impl Source {
         }
     }
 
-    /// Shows every operation, and says where the recording breaks off.
-    fn for_each<E: From<InputError>>(&self, mut show: impl FnMut(Op<Call>) -> Result<(), E>) -> Result<Vec<Cut>, E> {
+    /// Shows every operation, unless a limit is reached, and says where the recording breaks off.
+    fn for_each(
+        &self,
+        limits: &dyn Limits,
+        stage: Stage,
+        mut show: impl FnMut(Op<Call>) -> Result<(), Failed>,
+    ) -> Result<Vec<Cut>, Failed> {
+        /// Operations between two looks at the limits.
+        const PAUSE: u64 = 256;
+        let mut count = 0;
+        let mut show = |op: Op<Call>| {
+            if count % PAUSE == 0 {
+                limits.reached(stage, count);
+                if let Some(stop) = limits.exceeded() {
+                    return Err(Failed::Stopped(stop));
+                }
+            }
+            count += 1;
+            show(op)
+        };
         match self {
             Source::Whole(history, cuts) => {
-                history.ops().iter().cloned().try_for_each(show)?;
+                history.ops().iter().cloned().try_for_each(&mut show)?;
                 Ok(cuts.clone())
             }
             Source::Segments(path, _) => {
@@ -321,15 +365,29 @@ impl Run<'_> {
     ) -> Result<Report, Failed> {
         let (limits, options) = (self.limits, self.options());
         let mut teller = Teller::default();
-        let (operations, cuts, checked, verdict, tagged) =
+        let (operations, cuts, checked, verdict, tagged, coverage) =
             self.with_spec(settings, config, |spec, history, cuts| {
                 let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
                 let mut widths = Widths { limits, widths: vec![0; places] };
                 let checked =
                     validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?;
-                let mut watch = |stats: &Stats| limits.look(stats);
+                let mut watch = |_: &Stats| limits.exceeded();
+                limits.reached(Stage::Explaining, 0);
                 let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
                 let mut tagged = tagged(spec, &checked.outcome, tags);
+                if let (Verdict::Rejected(rejection), Some(stuck)) = (&verdict, checked.outcome.stuck())
+                    && rejection.interpretations.len() < stuck.stuck.len()
+                {
+                    let (few, all) = (rejection.interpretations.len(), stuck.stuck.len());
+                    tagged.notes.push(format!("states are large: {few} of {all} configurations are explained"));
+                }
+                if let Some(stop) = spec.stopped().filter(|_| checked.outcome.stuck().is_some()) {
+                    tagged.notes.push(format!("the explanation is not complete: {stop}"));
+                }
+                let coverage = match self.asked.coverage {
+                    true => Some(validate::coverage(spec, history, &checked).map_err(|error| self.failed(error))?),
+                    false => None,
+                };
                 if let Some((sight, look, expressions)) = &mut sight {
                     sight.timeline = self.timeline()?;
                     sight.timeline.widths = widths.widths;
@@ -344,7 +402,7 @@ impl Run<'_> {
                         walked => walked?,
                     }
                 }
-                Ok((history.ops().len(), cuts, checked, verdict, tagged))
+                Ok((history.ops().len(), cuts, checked, verdict, tagged, coverage))
             })?;
         if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
             self.source.calls().write_witness(file, self.label, witness)?;
@@ -362,7 +420,7 @@ impl Run<'_> {
                 cuts: crate::cuts(&cuts),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
-            order: crate::order(self.asked),
+            order: crate::order(self.asked.order),
             verdict,
             operations: self.source.calls().describe(teller.mentioned())?,
             sources: teller.sources(self.program),
@@ -370,6 +428,7 @@ impl Run<'_> {
             assumed: crate::assumed(self.asked),
             notes: self.notes(&checked.outcome).into_iter().chain(tagged.notes).collect(),
             tags: tagged.tags,
+            coverage,
             next: Vec::new(),
         })
     }
@@ -377,9 +436,11 @@ impl Run<'_> {
     /// Every operation.
     fn timeline(&self) -> Result<Timeline, Failed> {
         let mut tape = Tape::new(self.source.processes());
-        self.source.for_each(|op| {
+        self.limits.reached(Stage::Showing, 0);
+        // The verdict is known, and the history is needed to show anything of it.
+        self.source.for_each(&Unlimited, Stage::Showing, |op| {
             tape.add(&op);
-            Ok::<(), InputError>(())
+            Ok(())
         })?;
         Ok(tape.finish())
     }
@@ -419,18 +480,21 @@ impl Run<'_> {
         work: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>, Vec<Cut>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
         let stop = Arc::new(Stopper::default());
-        let mut machine = Machine::new(
-            self.program,
-            Box::new(Outside::until(self.asked.print, stop.clone()).foreign(self.asked.is_foreign)),
-        );
-        let binder =
-            Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
-        let mut spec = TraceSpec::new(binder, machine);
-        guarded(self.limits, &stop, || {
+        let world = Outside::until(self.asked.print, stop.clone()).foreign(self.asked.is_foreign);
+        let done = guarded(self.limits, &stop, || {
+            let mut machine = Machine::new(self.program, Box::new(world));
+            let binder =
+                Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
+            let mut spec = TraceSpec::new(binder, machine);
             let (history, cuts) = self.bind(&mut spec)?;
             spec.assume(self.assumed(&history)?);
             work(&mut spec, &history, cuts)
-        })
+        });
+        match (done, stop.limit()) {
+            // What could not be evaluated in time is not wrong, and memory may be free again by now.
+            (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => Err(Failed::Stopped(guard::stop(limit))),
+            (done, _) => done,
+        }
     }
 
     fn options(&self) -> search::Options {
@@ -452,15 +516,13 @@ impl Run<'_> {
         let stuck = match &checked.outcome {
             Outcome::Accepted(_) => return Ok(Verdict::Accepted),
             Outcome::Inconclusive(stop) => return Ok(Verdict::Inconclusive { stop: stop.to_string() }),
-            Outcome::Rejected(stuck) | Outcome::Violated(stuck) => stuck,
-        };
-        self.name(stuck.goal, teller)?;
-        if let Outcome::Violated(_) = &checked.outcome {
-            let violation = validate::explain_violation(spec, history, options, stuck, teller);
-            if let Some(violation) = violation.map_err(|error| self.failed(error))? {
+            Outcome::Violated(stuck, broken) => {
+                let violation = validate::explain_violation(spec, history, options, stuck, broken, teller);
                 return Ok(Verdict::Violated(Box::new(violation)));
             }
-        }
+            Outcome::Rejected(stuck) => stuck,
+        };
+        self.name(stuck.goal, teller)?;
         let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller);
         Ok(Verdict::Rejected(Box::new(rejection)))
     }
@@ -468,7 +530,7 @@ impl Run<'_> {
     /// What a verdict rests on that a reader may not expect.
     fn notes(&self, outcome: &Outcome) -> Vec<String> {
         let mut notes = crate::assumed_notes(self.asked);
-        if self.program.view.is_some() && matches!(outcome, Outcome::Rejected(_) | Outcome::Violated(_)) {
+        if self.program.view.is_some() && outcome.stuck().is_some() {
             notes.push(
                 "states with the same VIEW were taken for one; if it hides what matters, this is wrong".to_owned(),
             );
@@ -494,7 +556,9 @@ impl Run<'_> {
     fn failed(&self, error: NoAnswer) -> Failed {
         let fault = match error {
             NoAnswer::Fault(fault) => fault,
-            other @ (NoAnswer::Unconfirmed(_) | NoAnswer::TooMany(_)) => return Failed::Input(InputError::new(other)),
+            other @ (NoAnswer::Unconfirmed(_) | NoAnswer::Unrepeatable | NoAnswer::TooMany(_)) => {
+                return Failed::Input(InputError::new(other));
+            }
         };
         if fault.error.kind == ErrorKind::Stopped {
             return Failed::Stopped(self.limits.exceeded().unwrap_or(Stop::Interrupted));
@@ -524,7 +588,7 @@ impl Run<'_> {
     fn bind(&self, spec: &mut TraceSpec<'_>) -> Result<(History<TraceOp>, Vec<Cut>), Failed> {
         let processes = self.source.processes();
         let (mut bound, mut problems) = (Vec::new(), Vec::new());
-        let cuts = self.source.for_each(|op| {
+        let cuts = self.source.for_each(self.limits, Stage::Binding, |op| {
             match spec.bind(&op, processes) {
                 Ok(call) => bound.extend(call.map(|call| op.with(call))),
                 Err(more) => problems.extend(more),
@@ -567,7 +631,7 @@ struct Tagged {
 /// Looks whether a failure is one of those that are known.
 fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> Tagged {
     let mut tagged = Tagged::default();
-    let (Outcome::Rejected(stuck) | Outcome::Violated(stuck)) = outcome else { return tagged };
+    let Some(stuck) = outcome.stuck() else { return tagged };
     for (tag, definition) in tags {
         let values: Result<Vec<String>, _> =
             stuck.stuck.iter().map(|stuck| spec.evaluate(*definition, &stuck.state.values)).collect();
@@ -607,6 +671,8 @@ pub fn read_settings(spec: &Path, file: Option<&Path>) -> Result<(Settings, Opti
     };
     let wrong = |message: String| Complaint::new(format!("{}: {message}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let settings = Settings::parse(&text).map_err(|error| wrong(error.to_string()))?;
-    Ok((settings, Some(path.to_owned())))
+    match Settings::parse(&text) {
+        Ok(settings) => Ok((settings, Some(path.to_owned()))),
+        Err(error) => Err(Complaint::of_settings(&Text { path: path.display().to_string(), text }, &error)),
+    }
 }

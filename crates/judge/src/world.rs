@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use tla::datum::Datum;
 use tla::modules::World;
@@ -15,16 +15,26 @@ pub struct Outside {
     random: fastrand::Rng,
     /// How many of these there are.
     workers: usize,
-    /// Whoever looks around is a stranger.
+    /// Whether the specification was received from elsewhere: it reads neither files nor the environment.
     is_foreign: bool,
     /// Where what is printed goes.
     print: fn(&str),
     stop: Arc<Stopper>,
 }
 
-/// Tells everyone who evaluates that a limit was reached.
-#[derive(Debug, Default)]
-pub struct Stopper(AtomicU8);
+/// Tells every evaluation that a limit was reached, and how much memory is left before one is.
+#[derive(Debug)]
+pub struct Stopper {
+    limit: AtomicU8,
+    /// In bytes, when it was last looked at.
+    room: AtomicU64,
+}
+
+impl Default for Stopper {
+    fn default() -> Stopper {
+        Stopper { limit: AtomicU8::new(0), room: AtomicU64::new(u64::MAX) }
+    }
+}
 
 /// What can be told; a place in it, counted from one, is what is stored.
 const LIMITS: [Limit; 4] = [Limit::States, Limit::Time, Limit::Memory, Limit::Interrupt];
@@ -33,11 +43,16 @@ impl Stopper {
     /// Tells it.
     pub fn stop(&self, limit: Limit) {
         let place = LIMITS.iter().position(|known| *known == limit).map_or(0, |place| place + 1);
-        self.0.store(place as u8, Ordering::Relaxed);
+        self.limit.store(place as u8, Ordering::Relaxed);
     }
 
-    fn limit(&self) -> Option<Limit> {
-        LIMITS.get(usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?).copied()
+    /// Tells how many more bytes of memory may be used.
+    pub(crate) fn set_room(&self, bytes: u64) {
+        self.room.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        LIMITS.get(usize::from(self.limit.load(Ordering::Relaxed)).checked_sub(1)?).copied()
     }
 }
 
@@ -62,7 +77,7 @@ impl Outside {
         }
     }
 
-    /// Shows neither files nor the environment, if so.
+    /// Hides files and the environment from an imported specification.
     pub fn foreign(self, is_foreign: bool) -> Outside {
         Outside { is_foreign, ..self }
     }
@@ -80,7 +95,7 @@ impl World for Outside {
 
     fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
         if self.is_foreign {
-            return Err("a specification of somebody else reads no files".into());
+            return Err("file access is disabled for imported specifications".into());
         }
         std::fs::read(path).map_err(|error| error.to_string())
     }
@@ -115,5 +130,13 @@ impl World for Outside {
 
     fn limit(&self) -> Option<Limit> {
         self.stop.limit()
+    }
+
+    fn has_room(&self, bytes: u64) -> bool {
+        let has_room = bytes <= self.stop.room.load(Ordering::Relaxed);
+        if !has_room {
+            self.stop.stop(Limit::Memory);
+        }
+        has_room
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
 use history::Stop;
-use omnilink_judge::{Assumption, Case, Failed, Judge, Limits, Look, Options, Shown, is_tla};
+use omnilink_judge::{Assumption, Case, Failed, Judge, Limits, Look, Options, Shown, Stage, is_tla};
 use report::{State, Verdict};
 use search::Stats;
 
@@ -21,8 +22,11 @@ impl Limits for Patient {
     }
 }
 
-/// Has waited long enough by the time that there is a verdict: who checks asks then, and somebody else before.
-struct Late(ThreadId);
+/// Reaches its limit once there is a verdict, as the thread that checks sees it.
+struct Late {
+    thread: ThreadId,
+    has_verdict: AtomicBool,
+}
 
 impl Limits for Late {
     fn look(&self, _: &Stats) -> Option<Stop> {
@@ -30,7 +34,12 @@ impl Limits for Late {
     }
 
     fn exceeded(&self) -> Option<Stop> {
-        (std::thread::current().id() == self.0).then_some(Stop::Time)
+        let is_late = self.has_verdict.load(Ordering::Relaxed) && std::thread::current().id() == self.thread;
+        is_late.then_some(Stop::Time)
+    }
+
+    fn reached(&self, stage: Stage, _: u64) {
+        self.has_verdict.fetch_or(stage == Stage::Explaining, Ordering::Relaxed);
     }
 }
 
@@ -42,6 +51,12 @@ fn judge(spec: &str, assume: &[&str]) -> Judge {
     let assume = assume.iter().map(|text| text.parse().expect("an assumption")).collect();
     let spec = if is_tla(Path::new(spec)) { example(spec).display().to_string() } else { spec.to_owned() };
     Judge::new(&spec, Options { assume, ..Options::default() }).expect("a specification")
+}
+
+/// Decides by searching alone: a procedure gives no states.
+fn searching(spec: &str) -> Judge {
+    let spec = if is_tla(Path::new(spec)) { example(spec).display().to_string() } else { spec.to_owned() };
+    Judge::new(&spec, Options { shortcuts: false, ..Options::default() }).expect("a specification")
 }
 
 fn show(judge: &Judge, trace: &str, look: &Look) -> Result<Shown, String> {
@@ -114,7 +129,7 @@ fn a_rejected_history_is_shown_up_to_its_failure() {
 #[test]
 fn the_states_that_are_shown_last_are_those_that_a_rejection_speaks_of() {
     for (spec, traces) in [("queue/Queue.tla", "queue/traces"), ("map/Map.tla", "map/traces"), ("register", "")] {
-        let judge = judge(spec, &[]);
+        let judge = searching(spec);
         let mut rejected = 0;
         for trace in std::fs::read_dir(example(traces)).expect("traces") {
             let trace = trace.expect("a trace").path();
@@ -224,7 +239,8 @@ fn failures_that_are_known_have_tags() {
 #[test]
 fn a_verdict_stands_whatever_there_is_time_to_show() {
     let path = example("queue/traces/early-return.jsonl");
-    let case = &mut Case { path: &path, label: "", witness: None, limits: &Late(std::thread::current().id()) };
+    let late = Late { thread: std::thread::current().id(), has_verdict: AtomicBool::new(false) };
+    let case = &mut Case { path: &path, label: "", witness: None, limits: &late };
     let shown = judge("queue/Queue.tla", &[]).show(case, &Look::default()).expect("a report");
     assert_eq!(shown.report.verdict.word(), "rejected");
     assert!(shown.timeline.states.is_empty() && !shown.timeline.order.is_empty());

@@ -24,6 +24,9 @@ impl Atom {
     /// The truth value `TRUE`.
     pub const TRUE: Atom = Atom(NonZeroU32::new(11).expect("11 is not 0"));
 
+    /// The key of operations that have none. It is not a value, and so differs from the key `nil`.
+    pub const UNKEYED: Atom = Atom(NonZeroU32::new(15).expect("15 is not 0"));
+
     /// An integer, if it fits.
     pub fn int(int: i64) -> Option<Atom> {
         let shifted = (int as i32) << 2;
@@ -69,13 +72,18 @@ impl Interner {
         }
     }
 
+    /// The part of an object that a key stands for, as people should see it.
+    pub fn show_key(&self, key: Atom) -> String {
+        if key == Atom::UNKEYED { "the object without a key".into() } else { self.value(key).to_string() }
+    }
+
     /// The value of a word that this interner gave out.
     pub fn value(&self, atom: Atom) -> Value {
         if let Some(int) = atom.as_int() {
             return Value::Int(int);
         }
         match atom {
-            Atom::NIL => Value::Nil,
+            Atom::NIL | Atom::UNKEYED => Value::Nil,
             Atom::FALSE => Value::Bool(false),
             Atom::TRUE => Value::Bool(true),
             Atom(word) => {
@@ -87,9 +95,14 @@ impl Interner {
 
     /// A map as people should see it. A value would print as a sequence if the keys are `1..n`.
     pub fn show_map(&self, pairs: impl Iterator<Item = (Atom, Value)>) -> String {
-        let mut pairs: Vec<(Value, Value)> = pairs.map(|(key, value)| (self.value(key), value)).collect();
+        let mut pairs: Vec<(bool, Value, Value)> =
+            pairs.map(|(key, value)| (key != Atom::UNKEYED, self.value(key), value)).collect();
         pairs.sort();
-        let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} :> {value}")).collect();
+        let show = |(has_key, key, value): &(bool, Value, Value)| match has_key {
+            true => format!("{key} :> {value}"),
+            false => format!("without a key {value}"),
+        };
+        let pairs: Vec<String> = pairs.iter().map(show).collect();
         if pairs.is_empty() { "empty".into() } else { pairs.join(" @@ ") }
     }
 

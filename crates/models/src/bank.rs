@@ -185,6 +185,7 @@ impl Model for Bank {
             "read" => {
                 fields.args(0)?;
                 let expected = "a function from accounts to balances";
+                fields.needs_result("balances")?;
                 let balances = fields.read_result(&["balances", "value"], expected, |value| self.balances(value))?;
                 Ok(balances.map(|balances| Op::Read { balances }))
             }

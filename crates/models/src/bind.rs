@@ -46,6 +46,14 @@ pub enum BadCall {
         /// Its name.
         name: &'static str,
     },
+    /// The call returned, and what it returned was not recorded.
+    #[error("`{action}` returned, but its result `{name}` was not recorded")]
+    NoResult {
+        /// What was called.
+        action: String,
+        /// The name of the result.
+        name: &'static str,
+    },
     /// An argument or result cannot mean anything.
     #[error("the {kind} `{name}` of `{action}` is `{value}`, not {expected}")]
     Wrong {
@@ -143,6 +151,14 @@ impl<'a> Fields<'a> {
         match self.arg(place, names)? {
             nil @ Value::Nil => Err(self.wrong("argument", names[0], nil, "a value")),
             value => Ok(atoms.atom(value)),
+        }
+    }
+
+    /// Fails if the operation finished and no result was recorded, for those that say nothing without one.
+    pub(crate) fn needs_result(&self, name: &'static str) -> Result<(), BadCall> {
+        match self.is_finished && self.call.results().is_empty() {
+            true => Err(BadCall::NoResult { action: self.action().into(), name }),
+            false => Ok(()),
         }
     }
 

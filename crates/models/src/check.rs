@@ -1,24 +1,31 @@
 //! Checks a recorded history against a model, in the cheapest way that decides it.
 //!
-//! Three ways, tried in this order: the polynomial procedure, where the model has one that applies; the search over each
-//! part of the object on its own, where every operation concerns one part; the search over the whole. Whichever it was,
-//! an accepted history carries an order of all its operations, and that order is replayed through the whole model.
+//! Three ways, tried in this order: the polynomial procedure, where the model has one that applies; each part of the object
+//! on its own, by the procedure or else by search, where every operation concerns one part; the search over the whole.
+//! Whichever it was, an accepted history carries an order of all its operations, and that order is replayed through the
+//! whole model.
 //!
 //! Linearizability is local (Herlihy and Wing 1990): if each part has an order, so has the whole. To find it, give each
 //! operation of a part the earliest time that its place in the part's order leaves it, and merge the parts by time.
+//!
+//! That holds where the order of each process lies inside real time. A process that starts an operation at the very instant
+//! at which its last one ended is ordered by more than time, and if two processes do that at one instant, orders of two
+//! parts may contradict each other. Parts whose orders do are searched again as one. A part that has no order has none
+//! together with others either, so rejections stand.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
+use std::mem::take;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use history::{Call, History, Op, OpId, Precedence, Stop, Value, Verdict};
+use history::{Call, History, Op, OpId, Precedence, Stop, Verdict};
 use search::{Assuming, Assumption, CheckError, Explanation, Report, Route, Stats, Strategy};
 use search::{TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
 use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::unambiguous::Decision;
-use crate::{BadCall, Model};
+use crate::{Atom, BadCall, Model};
 
 /// How to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +94,8 @@ pub struct Checked {
     pub settled: Witness,
     /// What decided it.
     pub method: Method,
+    /// Why the model's procedure did not decide it, if it was asked.
+    pub no_procedure: Option<String>,
     /// Counts of the search; all zero if there was none.
     pub stats: Stats,
 }
@@ -96,8 +105,13 @@ pub struct Checked {
 pub enum Method {
     /// The model's own procedure, without searching.
     Procedure,
-    /// A search over each of so many parts of the object.
-    Parts(usize),
+    /// Each part of the object on its own.
+    Parts {
+        /// How many parts there are.
+        all: usize,
+        /// How many of them were searched. The model's procedure decided the others.
+        searched: usize,
+    },
     /// A search over the whole history.
     Search,
 }
@@ -114,8 +128,8 @@ pub enum Failure {
     },
     /// Every order gets stuck.
     Stuck {
-        /// The part of the object that has no order, if each was searched on its own.
-        part: Option<Value>,
+        /// The parts of the object that have no order, as people should see them, if they were searched without the others.
+        parts: Vec<String>,
         /// Where every order gets stuck, with states as the model shows them.
         explanation: Explanation<String>,
     },
@@ -148,6 +162,7 @@ pub fn check<M: Model>(
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let bound = history.try_map(|op| bind(model, history, op))?;
+    let mut no_procedure = None;
     if options.shortcuts && options.search.strategy == Strategy::JustInTime {
         match model.decide(&bound) {
             Decision::Linearizable(order) => {
@@ -157,18 +172,19 @@ pub fn check<M: Model>(
             Decision::Violation { ops, reason } => {
                 return Ok(decided(Verdict::Rejected(Failure::Contradiction { ops, reason })));
             }
-            Decision::NotApplicable(_) => {}
+            Decision::NotApplicable(reason) => no_procedure = Some(reason),
         }
         if let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1) {
-            return check_parts(model, &bound, &parts, options, watcher);
+            return check_parts(model, &bound, parts, options, watcher);
         }
     }
     let report = search::check_watched(model, &bound, &options.search, &mut watched(watcher));
-    Ok(show(model, None, Method::Search, confirmed(report)?))
+    Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) })
 }
 
 fn decided(verdict: Verdict<Witness, Failure>) -> Checked {
-    Checked { verdict, settled: Witness::default(), method: Method::Procedure, stats: Stats::default() }
+    let (settled, stats) = (Witness::default(), Stats::default());
+    Checked { verdict, settled, method: Method::Procedure, no_procedure: None, stats }
 }
 
 /// Something assumed about the order of operations. A state is one that is meant if this is true of what the model shows.
@@ -184,7 +200,7 @@ pub fn check_assuming<M: Model>(
 ) -> Result<Checked, Error> {
     with_assumed(model, history, assumed, |spec, marked| {
         let report = confirmed(search::check_watched(spec, marked, options, &mut watched(watcher)))?;
-        Ok(show(model, None, Method::Search, report.map_states(|since| since.state)))
+        Ok(show(model, Vec::new(), Method::Search, report.map_states(|since| since.state)))
     })
 }
 
@@ -246,7 +262,7 @@ pub fn check_stream<M: Model, E: From<Error>>(
             break;
         }
     }
-    Ok(show(model, None, Method::Search, confirmed(checker.finish(watch))?))
+    Ok(show(model, Vec::new(), Method::Search, confirmed(checker.finish(watch))?))
 }
 
 fn bind<M: Model>(model: &M, history: &History<Call>, op: &Op<Call>) -> Result<Option<M::Op>, Error> {
@@ -267,16 +283,16 @@ fn confirmed<T>(result: Result<T, CheckError<std::convert::Infallible>>) -> Resu
     })
 }
 
-fn show<M: Model>(model: &M, part: Option<Value>, method: Method, report: Report<M::State>) -> Checked {
+fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, report: Report<M::State>) -> Checked {
     let verdict = match report.verdict {
         Verdict::Accepted(witness) => Verdict::Accepted(witness),
         Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
         Verdict::Rejected(explanation) => {
             let explanation = explanation.map_states(|state| model.show(&state));
-            Verdict::Rejected(Failure::Stuck { part, explanation })
+            Verdict::Rejected(Failure::Stuck { parts, explanation })
         }
     };
-    Checked { verdict, settled: report.settled, method, stats: report.stats }
+    Checked { verdict, settled: report.settled, method, no_procedure: None, stats: report.stats }
 }
 
 /// How many configurations a part may have at once before the other parts get their turn. The next turn allows more by
@@ -284,45 +300,127 @@ fn show<M: Model>(model: &M, part: Option<Value>, method: Method, report: Report
 const FIRST_WIDTH: usize = 1 << 10;
 const WIDENING: usize = 8;
 
-/// Searches parts. One that is hard to decide must not hide another that is easy to reject, so a part that gets wide waits
-/// until all others have been searched as far. Which rejected part is reported depends on widths, not on time.
+/// Operations that are decided without the others: those on one part, or on several whose orders contradict each other.
+struct Group<T> {
+    parts: Vec<Atom>, // Empty once it is united with another.
+    history: History<T>,
+    order: Option<Witness>,
+    is_searched: bool, // False if the procedure decides it.
+}
+
+/// Decides parts by the procedure, as far as it can, and searches the others. One that is hard to decide must not hide another
+/// that is easy to reject, so a part that gets wide waits until all others have been searched as far. Which rejected part is
+/// reported depends on widths, not on time.
 fn check_parts<M: Model>(
     model: &M,
     whole: &History<M::Op>,
-    parts: &[(crate::Atom, History<M::Op>)],
+    parts: Vec<(Atom, History<M::Op>)>,
     options: &Options,
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
+    let group = |(part, history)| Group { parts: vec![part], history, order: None, is_searched: false };
+    let mut groups: Vec<Group<M::Op>> = parts.into_iter().map(group).collect();
     let max_width = options.search.max_width.unwrap_or(usize::MAX);
-    let mut width = FIRST_WIDTH.min(max_width);
-    let mut open: Vec<usize> = (0..parts.len()).collect();
-    let mut stats = Stats::default();
-    let mut orders = Vec::new();
-    let mut stopped = None;
-    while !open.is_empty() {
-        let search = search::Options { max_width: Some(width), ..options.search.clone() };
-        let reports = search_parts(model, parts, &open, &search, options.threads, watcher);
-        open.clear();
-        for (index, report) in reports {
-            let report = report?;
-            stats.add(&report.stats);
-            match report.verdict {
-                Verdict::Accepted(witness) => orders.push(witness),
-                Verdict::Inconclusive(Stop::Width) if width < max_width => open.push(index),
-                Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
-                Verdict::Rejected(_) => {
-                    let part = Some(model.atoms().value(parts[index].0));
-                    return Ok(Checked { stats, ..show(model, part, Method::Parts(parts.len()), report) });
-                }
+    let (mut stats, mut no_procedure) = (Stats::default(), None);
+    for group in &mut groups {
+        match model.decide(&group.history) {
+            Decision::Linearizable(order) => group.order = Some(Witness::from_order(order)),
+            Decision::Violation { ops, reason } => {
+                return Ok(decided(Verdict::Rejected(Failure::Contradiction { ops, reason })));
+            }
+            Decision::NotApplicable(reason) => {
+                no_procedure.get_or_insert((group.parts[0], reason));
+                group.is_searched = true;
             }
         }
-        width = width.saturating_mul(WIDENING).min(max_width);
     }
-    let verdict = match stopped {
-        Some(stop) => Verdict::Inconclusive(stop),
-        None => Verdict::Accepted(confirm(model, whole, merge(whole, &orders))?),
-    };
-    Ok(Checked { verdict, settled: Witness::default(), method: Method::Parts(parts.len()), stats })
+    let count = groups.iter().filter(|group| group.is_searched).count();
+    let no_procedure = no_procedure.map(|(part, reason)| {
+        let others = match count {
+            1 => String::new(),
+            count => format!(" (and {} other parts)", count - 1),
+        };
+        format!("{}: {reason}{others}", model.atoms().show_key(part))
+    });
+    loop {
+        let is_live = |group: &&Group<M::Op>| !group.parts.is_empty();
+        let method = Method::Parts {
+            all: groups.iter().filter(is_live).count(),
+            searched: groups.iter().filter(is_live).filter(|group| group.is_searched).count(),
+        };
+        let is_open = |&index: &usize| !groups[index].parts.is_empty() && groups[index].order.is_none();
+        let mut open: Vec<usize> = (0..groups.len()).filter(is_open).collect();
+        let mut width = FIRST_WIDTH.min(max_width);
+        let mut stopped = None;
+        while !open.is_empty() {
+            let search = search::Options { max_width: Some(width), ..options.search.clone() };
+            let reports = search_parts(model, &groups, &open, &search, options.threads, watcher);
+            open.clear();
+            for (index, report) in reports {
+                let report = report?;
+                stats.add(&report.stats);
+                match report.verdict {
+                    Verdict::Accepted(witness) => groups[index].order = Some(witness),
+                    Verdict::Inconclusive(Stop::Width) if width < max_width => open.push(index),
+                    Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
+                    Verdict::Rejected(_) => {
+                        let parts = groups[index].parts.iter().map(|&part| model.atoms().show_key(part)).collect();
+                        return Ok(Checked { stats, no_procedure, ..show(model, parts, method, report) });
+                    }
+                }
+            }
+            width = width.saturating_mul(WIDENING).min(max_width);
+        }
+        let orders: Vec<&Witness> = groups.iter().filter_map(|group| group.order.as_ref()).collect();
+        let verdict = match stopped {
+            Some(stop) => Verdict::Inconclusive(stop),
+            None => match merge(whole, &orders) {
+                Ok(witness) => Verdict::Accepted(confirm(model, whole, witness)?),
+                Err(contradictions) if unite(&mut groups, whole, &contradictions) => continue,
+                Err(_) => {
+                    let report = search::check_watched(model, whole, &options.search, &mut watched(watcher));
+                    return Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) });
+                }
+            },
+        };
+        return Ok(Checked { verdict, settled: Witness::default(), method, no_procedure, stats });
+    }
+}
+
+/// Makes one group of those whose operations wait for each other. Returns false if all of these are in one group already.
+fn unite<T: Clone>(groups: &mut [Group<T>], whole: &History<T>, contradictions: &[(OpId, OpId)]) -> bool {
+    let mut group_of = vec![usize::MAX; whole.ops().last().map_or(0, |op| op.id.index() + 1)];
+    for (index, group) in groups.iter().enumerate() {
+        group.history.ops().iter().for_each(|op| group_of[op.id.index()] = index);
+    }
+    let mut into: Vec<usize> = (0..groups.len()).collect(); // For each group one that it belongs to, itself at the end.
+    fn root(into: &[usize], mut index: usize) -> usize {
+        while into[index] != index {
+            index = into[index];
+        }
+        index
+    }
+    for (a, b) in contradictions {
+        let (a, b) = (root(&into, group_of[a.index()]), root(&into, group_of[b.index()]));
+        into[a.max(b)] = a.min(b);
+    }
+    let mut ops: Vec<Vec<Op<T>>> = groups.iter().map(|_| Vec::new()).collect();
+    for index in 0..groups.len() {
+        let to = root(&into, index);
+        if to != index {
+            let parts = take(&mut groups[index].parts);
+            groups[to].parts.extend(parts);
+            groups[index].order = None;
+            ops[to].extend(take(&mut groups[index].history).into_ops());
+        }
+    }
+    for (group, mut others) in groups.iter_mut().zip(ops).filter(|(_, others)| !others.is_empty()) {
+        others.extend(take(&mut group.history).into_ops());
+        others.sort_unstable_by_key(|op| op.id);
+        group.history = History::from_ops(whole.processes().into(), others);
+        (group.order, group.is_searched) = (None, true);
+    }
+    into.iter().enumerate().any(|(index, to)| index != *to)
 }
 
 type PartReport<M> = (usize, Result<Report<<M as search::Spec>::State>, Error>);
@@ -331,7 +429,7 @@ type PartReport<M> = (usize, Result<Report<<M as search::Spec>::State>, Error>);
 /// before it that is rejected.
 fn search_parts<M: Model>(
     model: &M,
-    parts: &[(crate::Atom, History<M::Op>)],
+    groups: &[Group<M::Op>],
     open: &[usize],
     options: &search::Options,
     threads: usize,
@@ -348,7 +446,7 @@ fn search_parts<M: Model>(
             }
             let is_moot = || first_rejected.load(Ordering::Relaxed) < index;
             let mut watch = Watched { watcher, is_moot };
-            let report = confirmed(search::check_watched(model, &parts[index].1, options, &mut watch));
+            let report = confirmed(search::check_watched(model, &groups[index].history, options, &mut watch));
             if report.as_ref().is_ok_and(|report| report.verdict.is_rejected()) {
                 first_rejected.fetch_min(index, Ordering::Relaxed);
             }
@@ -367,8 +465,9 @@ fn search_parts<M: Model>(
     reports
 }
 
-/// One order of all operations that agrees with the order of each part.
-fn merge<T>(whole: &History<T>, orders: &[Witness]) -> Witness {
+/// One order of all operations that agrees with the order of each part, or the pairs of which the first comes before the
+/// second and, through others of these pairs, after it.
+fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witness, Vec<(OpId, OpId)>> {
     let size = whole.ops().last().map_or(0, |op| op.id.index() + 1);
     let mut links = vec![Link::default(); size];
     for order in orders {
@@ -391,7 +490,7 @@ fn merge<T>(whole: &History<T>, orders: &[Witness]) -> Witness {
     let mut order = Vec::with_capacity(size);
     while let Some(Reverse((_, id))) = ready.pop() {
         order.push(id);
-        for follower in std::mem::take(&mut links[id.index()].followers) {
+        for follower in take(&mut links[id.index()].followers) {
             let link = &mut links[follower.index()];
             link.waits -= 1;
             if link.waits == 0 {
@@ -399,7 +498,38 @@ fn merge<T>(whole: &History<T>, orders: &[Witness]) -> Witness {
             }
         }
     }
-    Witness::from_order(order)
+    if order.len() == orders.iter().map(|order| order.len()).sum::<usize>() {
+        return Ok(Witness::from_order(order));
+    }
+    // Nothing comes before what has an earlier time, so operations that wait for each other have the same one.
+    let edges = |id: OpId| links[id.index()].followers.iter().map(move |follower| (id, *follower));
+    let edges =
+        whole.ops().iter().flat_map(|op| edges(op.id)).filter(|(a, b)| links[a.index()].time == links[b.index()].time);
+    let flip = |edges: Vec<(OpId, OpId)>| edges.into_iter().map(|(a, b)| (b, a)).collect();
+    Err(flip(without_sources(flip(without_sources(edges.collect())))))
+}
+
+/// The edges of a graph that do not begin in a source, where what follows a source only is one too.
+fn without_sources(mut edges: Vec<(OpId, OpId)>) -> Vec<(OpId, OpId)> {
+    let mut incoming: HashMap<OpId, usize> = HashMap::new();
+    let mut followers: HashMap<OpId, Vec<OpId>> = HashMap::new();
+    for &(a, b) in &edges {
+        incoming.entry(a).or_default();
+        *incoming.entry(b).or_default() += 1;
+        followers.entry(a).or_default().push(b);
+    }
+    let mut sources: Vec<OpId> = edges.iter().map(|(a, _)| *a).filter(|a| incoming[a] == 0).collect();
+    while let Some(source) = sources.pop() {
+        for follower in followers.remove(&source).unwrap_or_default() {
+            let waits = incoming.get_mut(&follower).expect("every end of an edge was counted");
+            *waits -= 1;
+            if *waits == 0 {
+                sources.push(follower);
+            }
+        }
+    }
+    edges.retain(|(a, _)| incoming[a] > 0);
+    edges
 }
 
 /// What the merge knows of an operation.

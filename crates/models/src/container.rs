@@ -202,15 +202,18 @@ impl<D: Discipline> Model for Container<D> {
             }
             action if remove.contains(&action) => {
                 fields.args(0)?;
+                fields.needs_result(names[0])?;
                 let value = fields.result(names)?.map(|value| self.atoms.atom(value));
                 Ok(Some(Op::Remove { value }))
             }
             "len" | "size" | "length" => {
                 fields.args(0)?;
+                fields.needs_result("count")?;
                 Ok(fields.count()?.map(|count| Op::Len { count }))
             }
             "is_empty" | "empty" => {
                 fields.args(0)?;
+                fields.needs_result("ok")?;
                 Ok(fields.ok()?.map(|ok| Op::IsEmpty { ok }))
             }
             _ => Err(fields.unknown()),

@@ -108,9 +108,12 @@ impl Model for Counter {
             "add" => add(delta()?),
             "increment" | "inc" => fields.args(0).and_then(|()| add(1)),
             "decrement" | "dec" => fields.args(0).and_then(|()| add(-1)),
-            "fetch_add" => Ok(Some(Op::Add { delta: delta()?, old: result(&["old", "value"])? })),
+            "fetch_add" => fields
+                .needs_result("old")
+                .and_then(|()| Ok(Some(Op::Add { delta: delta()?, old: result(&["old", "value"])? }))),
             "read" | "get" => {
                 fields.args(0)?;
+                fields.needs_result("value")?;
                 Ok(result(&["value"])?.map(|value| Op::Read { value }))
             }
             _ => Err(fields.unknown()),

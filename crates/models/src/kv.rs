@@ -18,11 +18,13 @@
 
 use std::sync::Arc;
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
+use crate::unambiguous::Decision;
+use crate::unambiguous::register::{Access, View, decide};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about this model.
@@ -158,6 +160,15 @@ impl Kv {
         }
     }
 
+    /// The value that a key has whenever this operation has just taken effect; `None` within if it is not there.
+    fn left_by(&self, op: &Op) -> Option<(Atom, Option<Atom>)> {
+        match *op {
+            Op::Put { key, value, .. } | Op::Insert { key, value, ok: Some(true) } => Some((key, Some(value))),
+            Op::Erase { key, .. } => Some((key, None)),
+            _ => None,
+        }
+    }
+
     fn is_enabled(&self, state: &State, op: &Op) -> bool {
         match op {
             Op::Put { key, old, .. } => old.is_none_or(|old| self.held(state, *key) == old),
@@ -172,6 +183,49 @@ impl Kv {
             Op::Len { count } => state.len() == *count,
             Op::IsEmpty { ok } => state.is_empty() == *ok,
             Op::Scan { pairs } => **pairs == **state,
+        }
+    }
+
+    /// What an operation does to the register that its key is. All must be on the same key.
+    fn access(&self, key: Option<Atom>, op: &history::Op<Op>) -> Result<Access, String> {
+        let is_unfinished = op.interval.is_unfinished();
+        match op.call {
+            _ if self.partition(&op.call).is_none() => Err("an operation concerns several keys".into()),
+            _ if self.partition(&op.call) != key => Err("there are several keys".into()),
+            Op::Put { value, old: None, .. } => Ok(Access::Write(value)),
+            Op::Put { value, old: Some(old), .. } => Ok(Access::Replace(old, value)),
+            Op::Get { value, .. } => Ok(Access::Read(value)),
+            Op::Insert { ok: Some(false), .. } | Op::Contains { ok: true, .. } => Ok(Access::Miss(self.absent)),
+            Op::Insert { value, ok, .. } if ok.is_some() || is_unfinished => Ok(Access::Replace(self.absent, value)),
+            Op::Insert { .. } => Err("an `insert` has no recorded result".into()),
+            Op::Erase { old: Some(Erased::Ok(false)), .. } | Op::Contains { .. } => Ok(Access::Read(self.absent)),
+            Op::Erase { old: Some(Erased::Old(old)), .. } if old == self.absent => Ok(Access::Read(self.absent)),
+            _ => Err("a key was erased".into()),
+        }
+    }
+
+    fn show_op(&self, op: &Op) -> String {
+        let value = |atom: Atom| self.atoms.value(atom);
+        let result = |result: Option<Value>| result.map(|result| format!(" = {result}")).unwrap_or_default();
+        match op {
+            Op::Put { key, value: new, old } => {
+                format!("put({}, {}){}", value(*key), value(*new), result(old.map(value)))
+            }
+            Op::Get { key, value: held } => format!("get({}) = {}", value(*key), value(*held)),
+            Op::Insert { key, value: new, ok } => {
+                format!("insert({}, {}){}", value(*key), value(*new), result(ok.map(Value::Bool)))
+            }
+            Op::Erase { key, old } => {
+                let old = old.map(|old| match old {
+                    Erased::Ok(ok) => Value::Bool(ok),
+                    Erased::Old(old) => value(old),
+                });
+                format!("erase({}){}", value(*key), result(old))
+            }
+            Op::Contains { key, ok } => format!("contains({}) = {}", value(*key), Value::Bool(*ok)),
+            Op::RangeCount { .. } | Op::Len { .. } | Op::IsEmpty { .. } | Op::Clear | Op::Scan { .. } => {
+                unreachable!("the procedure leaves histories with such operations to the search")
+            }
         }
     }
 
@@ -223,6 +277,27 @@ impl Spec for Kv {
             (Some(a), Some(b)) if a != b => true,
             _ => (self.is_observer(a) && self.is_observer(b)) || outside(a, b) || outside(b, a),
         }
+    }
+
+    fn is_total(&self, op: &Op) -> bool {
+        matches!(op, Op::Put { old: None, .. } | Op::Insert { ok: None, .. } | Op::Erase { old: None, .. } | Op::Clear)
+    }
+
+    fn overwrites(&self, later: &Op, earlier: &Op) -> bool {
+        match later {
+            Op::Clear => true,
+            Op::Put { old: None, key, .. } | Op::Erase { old: None, key } => self.partition(earlier) == Some(*key),
+            _ => false,
+        }
+    }
+
+    fn precludes(&self, earlier: &Op, later: &Op) -> bool {
+        let is_left = self.left_by(earlier).filter(|&(key, _)| self.partition(later) == Some(key));
+        is_left.is_some_and(|(key, held)| {
+            let mut state = State::default();
+            held.into_iter().for_each(|held| state.put(key, held));
+            !self.is_enabled(&state, later)
+        })
     }
 
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
@@ -283,6 +358,7 @@ impl Model for Kv {
             "get" | "read" | "find" => {
                 fields.args(1)?;
                 let key = key()?;
+                fields.needs_result("value")?;
                 let Some(value) = fields.result(&["value"])? else { return Ok(None) };
                 Op::Get { key, value: atom(value) }
             }
@@ -310,22 +386,26 @@ impl Model for Kv {
             "contains" | "has" | "contains_key" => {
                 fields.args(1)?;
                 let key = key()?;
+                fields.needs_result("ok")?;
                 let Some(ok) = fields.ok()? else { return Ok(None) };
                 Op::Contains { key, ok }
             }
             "range_count" => {
                 fields.args(2)?;
                 let (lo, hi) = (atom(fields.arg(0, &["lo", "from"])?), atom(fields.arg(1, &["hi", "to"])?));
+                fields.needs_result("count")?;
                 let Some(count) = fields.count()? else { return Ok(None) };
                 Op::RangeCount { lo, hi, count }
             }
             "len" | "size" | "length" => {
                 fields.args(0)?;
+                fields.needs_result("count")?;
                 let Some(count) = fields.count()? else { return Ok(None) };
                 Op::Len { count }
             }
             "is_empty" | "empty" => {
                 fields.args(0)?;
+                fields.needs_result("ok")?;
                 let Some(ok) = fields.ok()? else { return Ok(None) };
                 Op::IsEmpty { ok }
             }
@@ -337,6 +417,7 @@ impl Model for Kv {
             "scan" | "items" => {
                 fields.args(0)?;
                 let expected = "a function, a record or a list of pairs";
+                fields.needs_result("pairs")?;
                 let pairs = fields.read_result(&["pairs", "value"], expected, |value| self.pairs(value))?;
                 let Some(pairs) = pairs else { return Ok(None) };
                 Op::Scan { pairs }
@@ -377,6 +458,12 @@ impl Model for Kv {
 
     fn show(&self, state: &State) -> String {
         self.atoms.show_map(state.iter().map(|&(key, value)| (key, self.atoms.value(value))))
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        let key = history.ops().first().and_then(|op| self.partition(&op.call));
+        let access = |op: &history::Op<Op>| self.access(key, op);
+        decide(&View { initial: self.absent, atoms: &self.atoms, access, show: |op: &Op| self.show_op(op) }, history)
     }
 }
 

@@ -168,6 +168,7 @@ impl Model for KvAppend {
             "get" | "read" => {
                 fields.args(1)?;
                 let key = key()?;
+                fields.needs_result("value")?;
                 Ok(fields.read_result(&["value"], "a string", text)?.map(|value| Op::Get { key, value }))
             }
             _ => Err(fields.unknown()),

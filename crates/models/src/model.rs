@@ -18,7 +18,8 @@ pub trait Model:
     Spec<Op: Clone + Debug + Hash + Send + Sync, State: Debug + Send + Sync, Error = Infallible> + Send + Sync
 {
     /// The operation as this model sees it, or `None` if it constrains nothing and changes nothing: it failed, or it
-    /// only looks at the state and what it saw was not recorded.
+    /// only looks at the state and is unfinished. One that looked and returned, but whose result was not recorded, is an
+    /// error: a history of such operations would always be accepted.
     fn bind(&self, op: &Op<Call>) -> Result<Option<Self::Op>, BadCall>;
 
     /// The state that `op` leads to, or `None` if it is disabled: [`Spec::step`] for one successor.
@@ -128,11 +129,17 @@ pub(crate) mod tests {
                 let after = model.next(state, a);
                 assert_eq!(after.is_none(), model.why_not(state, a).is_some(), "{state:?} {a:?}");
                 assert_eq!(after.is_some(), model.allows(state, a).unwrap(), "{state:?} {a:?}");
-                assert!(!model.is_observer(a) || after.is_none_or(|after| after == *state), "{state:?} {a:?}");
+                assert!(!model.is_observer(a) || after.as_ref().is_none_or(|after| after == state), "{state:?} {a:?}");
+                assert!(!model.is_total(a) || after.is_some(), "{state:?} {a:?}");
                 for b in &ops {
                     let apart = model.partition(a).zip(model.partition(b)).is_some_and(|(a, b)| a != b);
                     assert!(!apart || model.commute(a, b), "{a:?} {b:?}");
                     assert_eq!(model.commute(a, b), model.commute(b, a), "{a:?} {b:?}");
+                    if let Some(after) = &after {
+                        let (alone, behind) = (model.next(state, b), model.next(after, b));
+                        assert!(!model.overwrites(b, a) || alone == behind, "{state:?} {a:?} {b:?}");
+                        assert!(!model.precludes(a, b) || behind.is_none(), "{state:?} {a:?} {b:?}");
+                    }
                     if model.commute(a, b) {
                         assert_eq!(run(state, a, b), run(state, b, a), "{state:?} {a:?} {b:?}");
                         if let Some(after) = model.next(state, a) {

@@ -93,7 +93,8 @@ impl Spec for Mutex {
         if self.next(state, op).is_some() {
             return None;
         }
-        let lock = if op.key == Atom::NIL { "the lock".into() } else { format!("lock {}", self.atoms.value(op.key)) };
+        let lock =
+            if op.key == Atom::UNKEYED { "the lock".into() } else { format!("lock {}", self.atoms.value(op.key)) };
         let refused = if op.ok == Some(false) { "this operation was refused, but " } else { "" };
         Some(match holder(state, op.key) {
             Some(holder) if holder == op.process => format!("{refused}{lock} is held by {holder} itself"),
@@ -114,8 +115,11 @@ impl Model for Mutex {
         };
         let key = match fields.args_or_one_more(0, 1)? {
             true => self.atoms.atom(fields.arg(0, &["key", "lock"])?),
-            false => Atom::NIL,
+            false => Atom::UNKEYED,
         };
+        if is_try {
+            fields.needs_result("ok")?;
+        }
         let mut ok = if fields.acknowledged(None).is_ok() && !is_try { None } else { fields.ok()? };
         // One that finished and was not refused has happened. Only an attempt may have ended either way.
         if fields.is_finished() && !is_try && ok.is_none() {
@@ -186,7 +190,7 @@ mod tests {
     #[test]
     fn promises_are_kept() {
         let calls = "T1 acquire(); T2 acquire()?; T1 release(); T2 release()?; T1 try_lock() = FALSE; \
-                     T2 try_lock() = TRUE; T1 acquire(a); T2 try_lock(a); T1 release(a) = FALSE";
+                     T2 try_lock() = TRUE; T1 acquire(a); T2 try_lock(a)?; T1 release(a) = FALSE";
         check_laws(&Mutex::new(), calls);
     }
 }

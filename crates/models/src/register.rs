@@ -10,11 +10,13 @@
 //! others as failed. With a `key` as first argument there is one register for each key, and a history is decided key by
 //! key.
 
-use history::{Call, Value};
+use history::{Call, History, Value};
 use search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
+use crate::unambiguous::Decision;
+use crate::unambiguous::register::{Access, View, decide};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
 /// What people should know about a register that is only read and written.
@@ -97,6 +99,41 @@ impl Register {
         state.look_up(key).unwrap_or(self.initial)
     }
 
+    /// What an operation does to its register. All must be on the same one.
+    fn access(&self, key: Atom, op: &Op) -> Result<Access, String> {
+        match *op {
+            _ if self.partition(op) != Some(key) => Err("there are several registers".into()),
+            Op::Write { value, .. } => Ok(Access::Write(value)),
+            Op::Read { value, .. } => Ok(Access::Read(value)),
+            Op::Cas { from, ok: Some(false), .. } => Ok(Access::Miss(from)),
+            Op::Cas { from, to, .. } => Ok(Access::Replace(from, to)),
+        }
+    }
+
+    fn show_op(&self, op: &Op) -> String {
+        let value = |atom: Atom| self.atoms.value(atom);
+        let (Op::Write { key, .. } | Op::Read { key, .. } | Op::Cas { key, .. }) = *op;
+        let key = if key == Atom::UNKEYED { String::new() } else { value(key).to_string() };
+        let comma = if key.is_empty() { "" } else { ", " };
+        match *op {
+            Op::Write { value: new, .. } => format!("write({key}{comma}{})", value(new)),
+            Op::Read { value: held, .. } => format!("read({key}) = {}", value(held)),
+            Op::Cas { from, to, ok, .. } => {
+                let ok = ok.map(|ok| format!(" = {}", Value::Bool(ok))).unwrap_or_default();
+                format!("cas({key}{comma}{}, {}){ok}", value(from), value(to))
+            }
+        }
+    }
+
+    /// The value that a register holds whenever this operation has just taken effect.
+    fn left_by(&self, op: &Op) -> Option<Atom> {
+        match *op {
+            Op::Write { value, .. } | Op::Read { value, .. } => Some(value),
+            Op::Cas { to, ok: Some(true), .. } => Some(to),
+            Op::Cas { .. } => None,
+        }
+    }
+
     fn is_enabled(&self, state: &State, op: &Op) -> bool {
         match *op {
             Op::Write { .. } => true,
@@ -121,6 +158,25 @@ impl Spec for Register {
         self.partition(a) != self.partition(b) || (self.is_observer(a) && self.is_observer(b))
     }
 
+    fn is_total(&self, op: &Op) -> bool {
+        matches!(op, Op::Write { .. } | Op::Cas { ok: None, .. })
+    }
+
+    fn overwrites(&self, later: &Op, earlier: &Op) -> bool {
+        matches!(later, Op::Write { .. }) && self.partition(later) == self.partition(earlier)
+    }
+
+    fn precludes(&self, earlier: &Op, later: &Op) -> bool {
+        let Some(held) = self.left_by(earlier).filter(|_| self.partition(later) == self.partition(earlier)) else {
+            return false;
+        };
+        match *later {
+            Op::Read { value, .. } => value != held,
+            Op::Cas { from, ok: Some(ok), .. } => ok != (from == held),
+            Op::Write { .. } | Op::Cas { ok: None, .. } => false,
+        }
+    }
+
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
         if self.is_enabled(state, op) {
             return None;
@@ -128,7 +184,7 @@ impl Spec for Register {
         let value = |atom: Atom| self.atoms.value(atom);
         let (Op::Write { key, .. } | Op::Read { key, .. } | Op::Cas { key, .. }) = *op;
         let held = value(self.held(state, key));
-        let register = if key == Atom::NIL { "the register".into() } else { format!("register {}", value(key)) };
+        let register = if key == Atom::UNKEYED { "the register".into() } else { format!("register {}", value(key)) };
         Some(match *op {
             Op::Write { .. } => return None,
             Op::Read { value: returned, .. } => {
@@ -145,7 +201,7 @@ impl Model for Register {
         let Some(fields) = Fields::of(self.about, op) else { return Ok(None) };
         let key = |is_keyed: bool| match is_keyed {
             true => fields.arg(0, &["key", "register"]).map(|value| self.atoms.atom(value)),
-            false => Ok(Atom::NIL),
+            false => Ok(Atom::UNKEYED),
         };
         match fields.action() {
             "write" | "set" | "put" => {
@@ -156,6 +212,7 @@ impl Model for Register {
             }
             "read" | "get" => {
                 let key = key(fields.args_or_one_more(0, 1)?)?;
+                fields.needs_result("value")?;
                 let value = fields.result(&["value"])?.map(|value| self.atoms.atom(value));
                 Ok(value.map(|value| Op::Read { key, value }))
             }
@@ -199,9 +256,19 @@ impl Model for Register {
     fn show(&self, state: &State) -> String {
         match &state[..] {
             [] => self.atoms.value(self.initial).to_string(),
-            [(Atom::NIL, value)] => self.atoms.value(*value).to_string(),
+            [(Atom::UNKEYED, value)] => self.atoms.value(*value).to_string(),
             all => self.atoms.show_map(all.iter().map(|&(key, value)| (key, self.atoms.value(value)))),
         }
+    }
+
+    fn has_procedure(&self) -> bool {
+        true
+    }
+
+    fn decide(&self, history: &History<Op>) -> Decision {
+        let key = history.ops().first().and_then(|op| self.partition(&op.call)).unwrap_or(Atom::UNKEYED);
+        let access = |op: &history::Op<Op>| self.access(key, &op.call);
+        decide(&View { initial: self.initial, atoms: &self.atoms, access, show: |op: &Op| self.show_op(op) }, history)
     }
 }
 

@@ -31,12 +31,12 @@ pub trait Visitor {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadModel {
     /// There is no model of this name.
-    #[error("there is no model `{name}`; there are {known}")]
+    #[error("there is no model `{name}`; {hint}")]
     UnknownModel {
         /// The name.
         name: String,
-        /// The names there are.
-        known: String,
+        /// The name that was probably meant, or all names there are.
+        hint: String,
     },
     /// The model has no such option.
     #[error("the model `{model}` has no option `{option}`{known}")]
@@ -83,9 +83,13 @@ pub fn names() -> &'static [About] {
 /// Hands the model that a text chooses to a visitor.
 pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadModel> {
     let (name, options) = text.split_once(':').unwrap_or((text, ""));
-    let about = names().iter().find(|about| about.name == name).ok_or_else(|| BadModel::UnknownModel {
-        name: name.into(),
-        known: names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", "),
+    let about = names().iter().find(|about| about.name == name).ok_or_else(|| {
+        let known = || names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", ");
+        let hint = match history::closest(name, names().iter().map(|about| about.name)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("there are {}", known()),
+        };
+        BadModel::UnknownModel { name: name.into(), hint }
     })?;
     let mut options = Options::new(about, options);
     Ok(match about.name {
@@ -220,6 +224,7 @@ mod tests {
             run("deque", ""),
             @"there is no model `deque`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"
         );
+        insta::assert_snapshot!(run("regster", ""), @"there is no model `regster`; did you mean `register`?");
         insta::assert_snapshot!(run("queue:size=4", ""), @"the model `queue` has no option `size`, only `capacity=4`");
         insta::assert_snapshot!(run("set:size=4", ""), @"the model `set` has no option `size`");
         insta::assert_snapshot!(

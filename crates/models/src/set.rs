@@ -164,11 +164,13 @@ impl Model for Set {
             "remove" | "erase" | "delete" => Ok(Some(Op::Remove { value: value()?, ok: fields.ok()? })),
             "contains" | "has" => {
                 let value = value()?;
+                fields.needs_result("ok")?;
                 Ok(fields.ok()?.map(|ok| Op::Contains { value, ok }))
             }
             "read" => {
                 fields.args(0)?;
                 let expected = "a set or a list without repetition";
+                fields.needs_result("elements")?;
                 let elements = fields.read_result(&["elements", "value"], expected, |value| self.elements(value))?;
                 Ok(elements.map(|elements| Op::Read { elements }))
             }

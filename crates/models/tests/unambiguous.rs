@@ -424,7 +424,7 @@ fn bounded_objects_are_left_to_the_search() {
     for text in ["queue:capacity=1", "stack:capacity=1"] {
         assert!(matches!(with_model(text, Decide(&history)), Ok(Decision::NotApplicable(_))), "{text}");
     }
-    for model in ["register", "kv", "counter", "mutex", "bank"] {
+    for model in ["kv-append", "counter", "mutex", "bank"] {
         let history = History::from_calls([]).unwrap();
         assert!(matches!(with_model(model, Decide(&history)), Ok(Decision::NotApplicable(_))), "{model}");
     }
@@ -432,15 +432,15 @@ fn bounded_objects_are_left_to_the_search() {
 
 #[test]
 fn what_a_procedure_cannot_decide_is_named_in_the_words_of_its_model() {
-    let check = |model: &str, call: Call| {
-        let history = History::from_calls([(0, 0, Some(1), call)]).unwrap();
+    let check = |model: &str, (call, end): (Call, Option<u64>)| {
+        let history = History::from_calls([(0, 0, end, call)]).unwrap();
         match with_model(model, Decide(&history)) {
             Ok(Decision::NotApplicable(reason)) => reason,
             other => panic!("{other:?}"),
         }
     };
-    let refused = || Call::positional("push", [1.into()], [false.into()]);
-    let unknown = || Call::positional("pop", [], []);
+    let refused = || (Call::positional("push", [1.into()], [false.into()]), Some(1));
+    let unknown = || (Call::positional("pop", [], []), None);
     insta::assert_snapshot!(check("queue", refused()), @"an `enqueue` was refused");
     insta::assert_snapshot!(check("stack", refused()), @"a `push` was refused");
     insta::assert_snapshot!(check("queue", unknown()), @"a `dequeue` has no recorded result");

@@ -69,8 +69,8 @@
 pub mod testing;
 
 pub use history::{
-    Call, History, IllFormed, Interval, Op, OpId, Outcome, Precedence, ProcessId, Record, Schema, Stop, Trace, Value,
-    Verdict, format,
+    Call, End, History, IllFormed, Interval, Op, OpId, Outcome, Precedence, ProcessId, Record, Schema, Stop, Trace,
+    Value, Verdict, format,
 };
 pub use models;
 pub use omnilink_macros::test;

@@ -167,12 +167,13 @@ impl Test {
         let run = Run {
             schema: Run::schema(),
             id: store.free_id(plan.seed),
-            began: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            began: written_at(trace),
             plan: plan.clone(),
             command: vec!["cargo".into(), "test".into(), self.name.rsplit("::").next().unwrap_or_default().into()],
             ended: Ended::Finished,
             took: 0.0,
             spec: Path::new(self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            order: report.order,
             verdict: Some(report.verdict.word().to_owned()),
             cause: Some(cause.to_owned()),
             controlled: None,
@@ -232,6 +233,14 @@ impl Test {
         }
         writeln!(file, "{} # {}", write(plan), cause.replace('\n', " "))
     }
+}
+
+/// When a recording was begun, in seconds since 1970, as the file system dates it: under control a clock that is read says
+/// how far the schedule is, and all executions begin at the same time.
+fn written_at(trace: &Path) -> u64 {
+    let manifest = fs::metadata(trace.join("manifest.json")).and_then(|about| about.modified());
+    let modified = manifest.unwrap_or_else(|_| SystemTime::now());
+    modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 fn write(plan: &Plan) -> String {

@@ -21,6 +21,7 @@ fn report() -> Report {
         sources: Vec::new(),
         stats: Stats {
             method: String::new(),
+            no_procedure: None,
             returned: 0,
             evaluations: 0,
             generated: 0,
@@ -31,6 +32,7 @@ fn report() -> Report {
         assumed: Vec::new(),
         notes: Vec::new(),
         tags: Vec::new(),
+        coverage: None,
         next: Vec::new(),
     }
 }

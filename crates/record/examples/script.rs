@@ -12,7 +12,8 @@
 //! done a=v                the same with names
 //! as ACTION v v -- v      the call returns, and was of ACTION, with these arguments, and results after `--`
 //! failed                  the call returns, and had no effect
-//! drop                    the call never finishes
+//! drop                    the outcome of the call is unknown
+//! unknown                 the same, but it cannot take effect from now on
 //! meta KEY v              a note about the call
 //! refine_start            nothing has happened up to now
 //! refine_end              everything has happened by now
@@ -20,7 +21,7 @@
 //! ```
 //!
 //! ```text
-//! v = 12 | -3 | true | false | nil | 1.5 | "text with \" and \\" | [v v] | {v v} | (k v k v)
+//! v = 12 | -3 | 18446744073709551615 | true | false | nil | 1.5 | "text with \" and \\" | [v v] | {v v} | (k v k v)
 //! ```
 //!
 //! Brackets are a tuple, braces a set, parentheses a function. An action is its name and the names of its arguments and
@@ -57,6 +58,7 @@ enum Statement {
     As(&'static Action, Vec<Value>, Vec<Value>),
     Failed,
     Drop,
+    Unknown,
     Meta(String, Value),
     RefineStart,
     RefineEnd,
@@ -68,6 +70,7 @@ enum Value {
     Nil,
     Bool(bool),
     Int(i64),
+    Large(u64),
     Float(f64),
     Str(String),
     Tuple(Vec<Value>),
@@ -81,6 +84,7 @@ impl Encode for Value {
             Value::Nil => encoder.nil(),
             Value::Bool(value) => encoder.bool(*value),
             Value::Int(value) => encoder.int(*value),
+            Value::Large(value) => value.encode(encoder),
             Value::Float(value) => encoder.float(*value),
             Value::Str(value) => encoder.str(value),
             Value::Tuple(elements) => encoder.tuple(elements.iter()),
@@ -159,7 +163,8 @@ fn finish(mut call: Pending<'_>, inbox: &Receiver<Statement>, done: &Sender<()>)
                     Statement::Done(results) => call.done(results.as_slice()),
                     Statement::As(action, args, results) => call.done_as(action, args.as_slice(), results.as_slice()),
                     Statement::Failed => call.failed(),
-                    Statement::Drop => drop(call),
+                    Statement::Drop => call.unknown(),
+                    Statement::Unknown => call.unknown_by_now(),
                     next => return Some(next),
                 }
                 reply();
@@ -221,6 +226,7 @@ fn statements(text: &str) -> Vec<Statement> {
             }
             "failed" => Statement::Failed,
             "drop" => Statement::Drop,
+            "unknown" => Statement::Unknown,
             "meta" => Statement::Meta(word.to_owned(), fields(more).1.remove(0)),
             "refine_start" => Statement::RefineStart,
             "refine_end" => Statement::RefineEnd,
@@ -239,7 +245,7 @@ fn results_ahead<'a>(process: &str, lines: impl Iterator<Item = &'a str>) -> Vec
         match verb {
             "process" => current = rest,
             "done" if current == process => return fields(rest).0,
-            "as" | "failed" | "drop" | "call" | "named" if current == process => break,
+            "as" | "failed" | "drop" | "unknown" | "call" | "named" if current == process => break,
             "close" if rest == process => break,
             _ => {}
         }
@@ -281,7 +287,10 @@ fn value(chars: &mut Peekable<Chars<'_>>) -> Value {
                 "true" => Value::Bool(true),
                 "false" => Value::Bool(false),
                 number if number.contains('.') => Value::Float(number.parse().expect("a number")),
-                number => Value::Int(number.parse().unwrap_or_else(|_| panic!("`{number}` is not a value"))),
+                number => number.parse().map_or_else(
+                    |_| Value::Large(number.parse().unwrap_or_else(|_| panic!("`{number}` is not a value"))),
+                    Value::Int,
+                ),
             }
         }
     }

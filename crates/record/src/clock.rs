@@ -128,86 +128,83 @@ impl Clock {
     /// A time before everything that follows.
     #[inline(always)]
     pub fn start(&self) -> u64 {
-        let start = self.early();
-        self.settle();
+        let (start, settling) = self.early();
+        settling.settle(self);
         start
     }
 
-    /// A time before everything that follows a call of [`Clock::settle`].
+    /// A time before everything that follows a call of [`Settling::settle`]. Under control, what this thread does until then
+    /// is part of recording.
     #[inline(always)]
-    pub(crate) fn early(&self) -> u64 {
+    pub(crate) fn early(&self) -> (u64, Settling) {
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
-            Source::Tsc(scale) => scale.nanoseconds(tsc::read()),
-            other => now(other),
-        }
-    }
-
-    /// Lets nothing that follows begin before the time has been read. Apart from reading it, because what may well happen
-    /// before, such as writing the time down, need not wait.
-    #[inline(always)]
-    pub(crate) fn settle(&self) {
-        match &self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Source::Tsc(_) => tsc::settle(),
-            other => slow_settle(other),
+            Source::Tsc(scale) => (scale.nanoseconds(tsc::read()), Settling(None)),
+            Source::Steps(hooks) => (hooks.call(), Settling(Some(*hooks))),
+            other => (now(other), Settling(None)),
         }
     }
 
     /// A time after everything before.
     #[inline(always)]
     pub fn end(&self) -> u64 {
-        let end = self.late();
-        self.rest();
-        end
+        self.late().0
     }
 
-    /// A time after everything before. What follows is part of recording until [`Clock::rest`] is called.
+    /// A time after everything before. Under control, what follows is part of recording until the second one is dropped.
     #[inline(always)]
-    pub(crate) fn late(&self) -> u64 {
+    pub(crate) fn late(&self) -> (u64, Settling) {
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
-            Source::Tsc(scale) => scale.nanoseconds(tsc::end()),
-            other => slow_end(other),
+            Source::Tsc(scale) => (scale.nanoseconds(tsc::end()), Settling(None)),
+            Source::Steps(hooks) => (hooks.back(), Settling(Some(*hooks))),
+            other => {
+                fence();
+                (now(other), Settling(None))
+            }
         }
     }
+}
 
-    /// Says that an end has been written down.
+/// Recording goes on: under control, nothing that this thread does is a step until this is dropped, also if a value that is
+/// recorded panics.
+#[derive(Debug, Default)]
+#[must_use = "recording ends when it is dropped"]
+pub(crate) struct Settling(Option<Hooks>);
+
+impl Settling {
+    /// Lets nothing that follows begin before the time of a start has been read. Apart from reading it, because what may
+    /// well happen before, such as writing the time down, need not wait.
     #[inline(always)]
-    pub(crate) fn rest(&self) {
-        if let Source::Steps(hooks) = &self.0 {
+    pub(crate) fn settle(self, clock: &Clock) {
+        match &clock.0 {
+            #[cfg(target_arch = "x86_64")]
+            Source::Tsc(_) => tsc::settle(),
+            Source::Steps(_) => {}
+            _ => fence(),
+        }
+    }
+}
+
+impl Drop for Settling {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(hooks) = self.0 {
             hooks.settle();
         }
     }
 }
 
 #[inline(never)]
-fn slow_settle(source: &Source) {
-    match source {
-        Source::Steps(hooks) => hooks.settle(),
-        _ => fence(),
-    }
-}
-
-#[inline(never)]
-fn slow_end(source: &Source) -> u64 {
-    if let Source::Steps(hooks) = source {
-        return hooks.back();
-    }
-    fence();
-    now(source)
-}
-
-#[inline(never)]
 fn now(source: &Source) -> u64 {
     match source {
         Source::Manual(time) => time.load(Ordering::SeqCst),
-        Source::Steps(hooks) => hooks.call(),
         _ => monotonic(),
     }
 }
 
 /// Nothing after begins before everything before is done and seen.
+#[inline(never)]
 fn fence() {
     std::sync::atomic::fence(Ordering::SeqCst);
     #[cfg(target_arch = "aarch64")]

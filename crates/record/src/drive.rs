@@ -211,7 +211,7 @@ pub fn repeat<E>(mut body: impl FnMut() -> Result<(), E>) -> Result<(), E> {
 ///
 /// # Errors
 ///
-/// If the trace cannot be created, or a thread not started.
+/// If the trace cannot be created or was deleted while it was written, or a thread not started.
 ///
 /// # Panics
 ///
@@ -265,10 +265,10 @@ pub fn run<S: Sync, L>(
             thread::Builder::new().spawn_scoped(scope, work)
         });
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
-        let panics: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().err()).collect();
+        let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         is_over.store(true, Ordering::Relaxed);
-        if let Some(panic) = panics.into_iter().next() {
-            std::panic::resume_unwind(panic);
+        for client in ended {
+            client.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).process.close()?;
         }
         Ok(())
     })

@@ -87,6 +87,23 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// An integer of any size, by its digits in base 10, perhaps after a `-`.
+    ///
+    /// # Panics
+    ///
+    /// If they are anything else.
+    pub fn integer(self, digits: &str) -> Encoded {
+        if let Ok(value) = digits.parse() {
+            return self.int(value);
+        }
+        let unsigned = digits.strip_prefix('-').unwrap_or(digits);
+        let are_digits = !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit());
+        assert!(are_digits, "`{digits}` cannot be recorded: it is not an integer");
+        self.cursor.tagged(9, digits.len() as u64);
+        self.cursor.bytes(digits.as_bytes());
+        Encoded(())
+    }
+
     /// A number.
     ///
     /// # Panics
@@ -193,26 +210,23 @@ integers!(i8 i16 i32 i64 u8 u16 u32);
 
 macro_rules! large_integers {
     ($($type:ty)*) => {$(
-        /// # Panics
-        ///
-        /// If the number is larger than an `i64` can be: traces have no such integers.
         impl Encode for $type {
             #[inline(always)]
             fn encode(&self, encoder: Encoder<'_>) -> Encoded {
                 match i64::try_from(*self) {
                     Ok(value) => encoder.int(value),
-                    Err(_) => too_large(*self as u64),
+                    Err(_) => large(encoder, &self.to_string()),
                 }
             }
         }
     )*};
 }
 
-large_integers!(u64 usize isize);
+large_integers!(u64 usize isize u128 i128);
 
 #[cold]
-fn too_large(value: u64) -> ! {
-    panic!("`{value}` cannot be recorded: integers have at most 64 bits with their sign")
+fn large(encoder: Encoder<'_>, digits: &str) -> Encoded {
+    encoder.integer(digits)
 }
 
 macro_rules! simple {

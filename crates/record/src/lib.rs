@@ -54,7 +54,15 @@
 //! # Limits
 //!
 //! Unix only: files are mapped. A process that forks must not record in the child what it began to record in the parent:
-//! both would write to the same file. Create a recorder after the fork, in a directory of its own.
+//! both would write to the same file. On Linux the child has no such mapping, and ends with a fault. Create a recorder after
+//! the fork, in a directory of its own.
+//!
+//! A file that cannot grow, because the disk is full or the file was deleted, makes the call that needs room panic; what was
+//! recorded before stays, and can be read. On file systems without `fallocate` a full disk is noticed too late for that, and
+//! ends the program with SIGBUS.
+//!
+//! If a recording was deleted while it was written, [`Process::close`] is an error. Where processes are only dropped, a line
+//! on standard error says so, once for each recorder.
 
 #![cfg(unix)]
 

@@ -7,13 +7,15 @@
 //! What stays true: times of one process never decrease from the end of one call to the start of the next, and every
 //! number of an action has been defined in the segment before it is used there.
 
+use std::collections::HashSet;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Settling};
 use crate::encode::{zigzag, Encode, Encoder, List, Values};
 use crate::segment::{Cursor, Segment};
 
@@ -26,6 +28,7 @@ mod kind {
     pub(super) const META: u8 = 6;
     pub(super) const END: u8 = 7;
     pub(super) const OUTCOME: u8 = 8;
+    pub(super) const UNKNOWN: u8 = 9;
 }
 
 /// The longest name of a process. Names have 255 bytes at most, and some are left for `+1` and so on.
@@ -67,7 +70,20 @@ pub struct Recorder {
 struct Shared {
     directory: PathBuf,
     clock: Clock,
-    names: Mutex<Vec<String>>, // One for each segment.
+    names: Mutex<HashSet<String>>, // One for each segment.
+    is_deleted: AtomicBool,        // A file was gone when its process ended, and no caller was told.
+}
+
+impl Drop for Shared {
+    /// Says that the recording is gone, if only this can.
+    fn drop(&mut self) {
+        if *self.is_deleted.get_mut() {
+            let line =
+                format!("omnilink: the recording in `{}` was deleted while it was written\n", self.directory.display());
+            // There is no other place to say it.
+            let _ = io::stderr().write_all(line.as_bytes());
+        }
+    }
 }
 
 impl Recorder {
@@ -116,8 +132,8 @@ impl Recorder {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
         fs::write(directory.join("manifest.json"), manifest(clock.unit(), meta)).map_err(at)?;
-        let names = Mutex::new(Vec::new());
-        Ok(Recorder { shared: Arc::new(Shared { directory: directory.to_owned(), clock, names }) })
+        let (names, is_deleted) = (Mutex::new(HashSet::new()), AtomicBool::new(false));
+        Ok(Recorder { shared: Arc::new(Shared { directory: directory.to_owned(), clock, names, is_deleted }) })
     }
 
     /// A process of this name, with a segment of its own: `000.seg`, `001.seg`, and so on.
@@ -141,6 +157,7 @@ impl Recorder {
             floor: 0,
             count: 0,
             is_open: false,
+            is_told: false,
             name: name.to_owned(),
             continued: 0,
             shared: self.shared.clone(),
@@ -152,11 +169,11 @@ impl Shared {
     /// The next segment, or `None` if there is one of this process.
     fn segment(&self, process: &str) -> io::Result<Option<Segment>> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if names.iter().any(|name| name == process) {
+        if names.contains(process) {
             return Ok(None);
         }
         let segment = Segment::create(self.directory.join(format!("{:03}.seg", names.len())), process)?;
-        names.push(process.to_owned());
+        names.insert(process.to_owned());
         Ok(Some(segment))
     }
 }
@@ -173,6 +190,7 @@ pub struct Process {
     floor: u64,                    // The end of the last call.
     count: u64,                    // Of calls in the segment.
     is_open: bool,
+    is_told: bool, // The caller learns if the file was deleted.
     name: String,
     continued: u32, // How many segments there were before.
     shared: Arc<Shared>,
@@ -183,7 +201,8 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// If there are not as many arguments as the action has, if a value cannot be recorded, or if the file cannot grow.
+    /// If there are not as many arguments as the action has, if a value cannot be recorded, or if the file cannot grow: the
+    /// disk is full, or the file was deleted.
     #[inline]
     #[track_caller]
     pub fn call<A: Values>(&mut self, action: &'static Action, args: A) -> Pending<'_> {
@@ -192,7 +211,8 @@ impl Process {
         }
         let number = self.number(action);
         let mut body = self.segment.begin(); // If the file has to grow, it does so before the clock is read.
-        let (start, mut time) = (self.clock.early().max(self.floor), self.time);
+        let (early, settling) = self.clock.early();
+        let (start, mut time) = (early.max(self.floor), self.time);
         body.tagged(kind::CALL, number);
         time.write(&mut body, start);
         let from = body.position();
@@ -205,7 +225,7 @@ impl Process {
         let to = self.segment.published(); // Not the position before: a long record moves when it is published.
         (self.time, self.is_open) = (time, true);
         self.count += 1;
-        self.clock.settle();
+        settling.settle(&self.clock);
         Pending { process: self, action, start, args: (to - length, to), is_refined: false, end: None }
     }
 
@@ -267,17 +287,37 @@ impl Process {
                 Err(error) => panic!("process `{name}` cannot begin a segment: {error}"),
             }
         };
-        self.close();
+        self.end();
         self.segment = segment;
         self.actions.clear();
         (self.time, self.count, self.is_open) = (Time(0), 0, false);
     }
 
-    fn close(&mut self) {
+    /// Publishes that nothing follows, as dropping it does.
+    ///
+    /// # Errors
+    ///
+    /// If the file was deleted in the meantime.
+    pub fn close(mut self) -> io::Result<()> {
+        self.is_told = true;
+        match self.segment.is_deleted() {
+            true => {
+                let message = format!("`{}` was deleted while it was recorded", self.path().display());
+                Err(io::Error::new(io::ErrorKind::NotFound, message))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Ends the segment. Never panics: it may be called while another panic unwinds.
+    fn end(&mut self) {
         if self.segment.is_ours() {
-            let mut body = self.segment.begin();
+            let mut body = self.segment.begin_last();
             body.tagged(kind::END, self.count);
             body.publish_last();
+            if !self.is_told && self.segment.is_deleted() {
+                self.shared.is_deleted.store(true, Ordering::Relaxed);
+            }
         }
     }
 }
@@ -285,13 +325,13 @@ impl Process {
 impl Drop for Process {
     /// Publishes that nothing follows.
     fn drop(&mut self) {
-        self.close();
+        self.end();
     }
 }
 
-/// A call that has begun. Dropping it leaves the call open: it never finished.
+/// A call that has begun. Dropping it leaves the call open: its outcome is unknown.
 #[derive(Debug)]
-#[must_use = "a call that is dropped never finished"]
+#[must_use = "a call that is dropped has an unknown outcome"]
 pub struct Pending<'a> {
     process: &'a mut Process,
     action: &'static Action,
@@ -331,7 +371,7 @@ impl Pending<'_> {
     #[inline]
     #[track_caller]
     pub fn done<R: Values>(self, results: R) {
-        let end = self.end();
+        let (end, _settling) = self.end();
         if self.is_refined {
             let number = self.process.number(self.action);
             self.outcome(number, end, results);
@@ -347,14 +387,14 @@ impl Pending<'_> {
     /// As [`Pending::done`].
     #[track_caller]
     pub fn done_as<A: Values, R: Values>(self, action: &'static Action, args: A, results: R) {
-        let end = self.end();
+        let (end, _settling) = self.end();
         let number = self.process.number(action);
         self.replace(number, action, end, &args, &results);
     }
 
     /// The same, in fewer bytes if only the results are new.
     pub(crate) fn done_as_or_same<A: Values, R: Values>(mut self, action: &'static Action, args: A, results: R) {
-        let end = self.end();
+        let (end, _settling) = self.end();
         let number = self.process.number(action);
         if !self.is_refined && ptr::eq(action, self.action) && self.has_arguments(&args) {
             return self.returned(end, results);
@@ -373,7 +413,7 @@ impl Pending<'_> {
 
     /// Publishes that the call returned and had no effect.
     pub fn failed(self) {
-        let end = self.end();
+        let (end, _settling) = self.end();
         let process = self.process;
         let mut body = process.segment.begin();
         body.byte(kind::FAIL);
@@ -383,15 +423,33 @@ impl Pending<'_> {
         process.finish(time);
     }
 
+    /// Says that the outcome of the call is unknown: it timed out, or its connection broke. It may have taken effect, or may
+    /// yet do so at any time, or never. The same as dropping it.
+    pub fn unknown(self) {}
+
+    /// Publishes that the outcome of the call is unknown, but that it cannot take effect from now on: it was cancelled, its
+    /// lease ran out, or the system was stopped. With [`Pending::refine_end`], from then on.
+    pub fn unknown_by_now(self) {
+        let (latest, _settling) = self.end();
+        let process = self.process;
+        let mut body = process.segment.begin();
+        body.byte(kind::UNKNOWN);
+        let mut time = process.time;
+        time.write(&mut body, latest);
+        body.publish();
+        process.finish(time);
+        process.is_open = true; // The call has no end, so nothing follows it in this process.
+    }
+
     /// The end. If the start was raised and the thread runs on the processor that lags, the reading may be before it; an
     /// end that is too late is harmless.
     #[inline(always)]
-    fn end(&self) -> u64 {
-        let end = match self.end {
-            Some(end) => end,
+    fn end(&self) -> (u64, Settling) {
+        let (end, settling) = match self.end {
+            Some(end) => (end, Settling::default()),
             None => self.process.clock.late(),
         };
-        end.max(self.start)
+        (end.max(self.start), settling)
     }
 
     #[inline(always)]
@@ -451,7 +509,6 @@ impl Process {
         self.is_open = false;
         self.time = end;
         self.floor = end.0;
-        self.clock.rest();
     }
 }
 
@@ -524,7 +581,7 @@ mod tests {
         let recorder = Recorder::with_clock(directory.path(), ManualClock::new()).unwrap();
         let mut process = recorder.process("p").unwrap();
         work(&mut process);
-        process.close();
+        process.end();
         let bytes = fs::read(process.path()).unwrap();
         let (published, rest) = bytes.split_at(process.published());
         assert!(published.ends_with(&[2, kind::END, process.count as u8]), "{published:X?}");
@@ -570,13 +627,24 @@ mod tests {
         );
         insta::assert_snapshot!(check_told(|process| process.call(&GET, (1,)).failed()), @"call settle return settle");
         insta::assert_snapshot!(check_told(|process| drop(process.call(&GET, (1,)))), @"call settle");
+        insta::assert_snapshot!(check_told(|process| process.call(&GET, (1,)).unknown()), @"call settle");
+        insta::assert_snapshot!(
+            check_told(|process| process.call(&GET, (1,)).unknown_by_now()),
+            @"call settle return settle"
+        );
         let refine = |process: &mut Process| {
             let mut call = process.call(&GET, (1,));
             call.refine_start();
             call.refine_end();
             call.done((2,));
         };
-        insta::assert_snapshot!(check_told(refine), @"call settle call settle return settle settle");
+        insta::assert_snapshot!(check_told(refine), @"call settle call settle return settle");
+        let panics = |process: &mut Process| {
+            // A value that is recorded, or their number, may be wrong.
+            catch_unwind(AssertUnwindSafe(|| process.call(&GET, (1, 2)).failed())).unwrap_err();
+            catch_unwind(AssertUnwindSafe(|| process.call(&GET, (1,)).done((1, 2)))).unwrap_err();
+        };
+        insta::assert_snapshot!(check_told(panics), @"call settle call settle return settle");
     }
 
     #[test]

@@ -39,6 +39,10 @@ const LONG: u8 = 0xFF;
 /// behind it, and four more if it turns out to be long.
 const MARGIN: usize = 64;
 
+/// The most bytes that the last record takes, with its length and the zero behind it.
+const LAST: usize = 16;
+const _: () = assert!(4 + LAST + 11 <= MARGIN); // What is stored after the last comparison fits as well.
+
 /// How far the file is extended: first by this, then by twice as much each time, up to the last.
 const FIRST_STEP: usize = 64 << 10;
 const LAST_STEP: usize = 4 << 20;
@@ -99,6 +103,20 @@ impl Segment {
         Body { cursor, segment: PhantomData }
     }
 
+    /// Begins the last record, which has at most [`LAST`] bytes with its length. The file need not grow for it, so it can be
+    /// published where a disk is full: a record ends at most four bytes behind `limit`, and `MARGIN` bytes follow that.
+    pub(crate) fn begin_last(&mut self) -> Body<'_> {
+        // SAFETY: `MARGIN` bytes of the mapping follow every place that has been published, and the new limit.
+        let (next, limit) = unsafe { (self.start.add(1), self.limit.add(4 + LAST)) };
+        Body { cursor: Cursor { next, limit, segment: self }, segment: PhantomData }
+    }
+
+    /// Whether the file was deleted: what is published goes nowhere.
+    pub(crate) fn is_deleted(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        self.file.metadata().map_or(false, |about| about.nlink() == 0)
+    }
+
     /// How many bytes were published.
     pub(crate) fn published(&self) -> usize {
         self.start as usize - self.base as usize
@@ -133,6 +151,9 @@ impl Segment {
     }
 
     fn extend(&mut self, step: usize) -> io::Result<()> {
+        if self.length > 0 && self.is_deleted() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "it was deleted"));
+        }
         let length = self.length.checked_add(step).filter(|length| *length <= self.range);
         let length = length.ok_or_else(|| {
             io::Error::new(io::ErrorKind::Other, format!("only {} bytes of addresses were to be had", self.range))
@@ -150,10 +171,11 @@ impl Segment {
 impl Drop for Segment {
     /// Gives the zeros behind the last record back, and the addresses. A forked child leaves the file alone.
     fn drop(&mut self) {
-        let published = self.published() as u64;
-        // SAFETY: nothing points into the mapping but this segment, which ends here.
-        unsafe { libc::munmap(self.base.cast(), self.range) };
+        // A forked child has no such mapping, and at its place there may be another one by now.
         if self.is_ours() {
+            let published = self.published() as u64;
+            // SAFETY: nothing points into the mapping but this segment, which ends here.
+            unsafe { libc::munmap(self.base.cast(), self.range) };
             // A file that keeps its zeros is as good a segment.
             let _ = self.file.set_len(published);
         }
@@ -414,6 +436,7 @@ fn map(file: &File) -> io::Result<(*mut u8, usize)> {
         // SAFETY: no address is asked for, so no mapping that exists is replaced.
         let address = unsafe { libc::mmap(ptr::null_mut(), range, access, flags, file.as_raw_fd(), 0) };
         if address != libc::MAP_FAILED {
+            keep_from_children(address, range);
             return Ok((address.cast(), range));
         }
         if range == LEAST_RANGE {
@@ -423,7 +446,20 @@ fn map(file: &File) -> io::Result<(*mut u8, usize)> {
     }
 }
 
-/// Extends a file with zeros that have a place on the disk, or at least a length.
+/// Leaves a mapping out of processes that this one forks. A child that records what its parent began faults, where it would
+/// otherwise write over what the parent writes.
+fn keep_from_children(address: *mut libc::c_void, range: usize) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: the addresses are mapped; what stands there does not change. Where it is not done, nothing is protected.
+    unsafe {
+        libc::madvise(address, range, libc::MADV_DONTFORK);
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = (address, range);
+}
+
+/// Extends a file with zeros that have a place on the disk, or at least a length: then a disk that is full shows when a page
+/// is first stored to, as SIGBUS.
 fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     loop {

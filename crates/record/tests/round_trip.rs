@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 
 use common::{print, read, segments};
-use history::{ProcessId, Value};
+use history::{End, ProcessId, Value};
 use omnilink_record::drive::{self, Perturbation, Plan};
 use omnilink_record::{Action, Encode, Encoded, Encoder, ManualClock, Recorder};
 use proptest::collection::vec;
@@ -29,6 +29,7 @@ impl Encode for Any {
             Value::Nil => encoder.nil(),
             Value::Bool(value) => encoder.bool(*value),
             Value::Int(value) => encoder.int(*value),
+            Value::Big(value) => encoder.integer(value.digits()),
             Value::Float(value) => encoder.float(value.get()),
             Value::Str(value) => encoder.str(value),
             Value::Tuple(elements) => encoder.tuple(elements.iter().map(any)),
@@ -46,6 +47,7 @@ fn values() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         (-20..200_i64).prop_map(Value::from),
+        any::<i128>().prop_map(|number| Value::integer(&number.to_string()).unwrap_or_default()),
         any::<f64>().prop_map(|number| Value::number(number).unwrap_or_default()),
         any::<String>().prop_map(Value::str),
         "[a-z]{30,33}|[a-z]{240,260}".prop_map(Value::str),
@@ -75,6 +77,7 @@ enum Ending {
     Other,
     Failed,
     Never,
+    Unknown,
 }
 
 fn steps() -> impl Strategy<Value = Step> {
@@ -85,6 +88,7 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => Just(Ending::Other),
         1 => Just(Ending::Failed),
         1 => Just(Ending::Never),
+        1 => Just(Ending::Unknown),
     ];
     (any::<[u16; 4]>(), ending, [values(), values(), values()]).prop_map(|(steps, ending, values)| {
         let mut time = 0;
@@ -122,24 +126,26 @@ proptest! {
             match ending {
                 Ending::Other => call.done_as(&MISS, (Any(result.clone()),), ()),
                 Ending::Failed => call.failed(),
-                Ending::Never => drop(call),
+                Ending::Never => call.unknown(),
+                Ending::Unknown => call.unknown_by_now(),
                 _ => call.done((Any(result.clone()),)),
             }
             clock.set(last);
             let (start, end) = match ending {
-                Ending::RefinedStart => (later, Some(end)),
-                Ending::RefinedEnd => (start, Some(later)),
-                Ending::Never => (start, None),
-                _ => (start, Some(end)),
+                Ending::RefinedStart => (later, End::At(end)),
+                Ending::RefinedEnd => (start, End::At(later)),
+                Ending::Never => (start, End::Unknown { latest: None }),
+                Ending::Unknown => (start, End::Unknown { latest: Some(end) }),
+                _ => (start, End::At(end)),
             };
             let (action, args, results) = match ending {
                 Ending::Other => ("miss", vec![result], vec![]),
-                Ending::Failed | Ending::Never => ("any", vec![arg], vec![]),
+                Ending::Failed | Ending::Never | Ending::Unknown => ("any", vec![arg], vec![]),
                 _ => ("any", vec![arg], vec![result]),
             };
             let is_failed = ending == Ending::Failed;
             expected.push((ProcessId(segment), start, end, action, args, results, is_failed, note));
-            segment += u32::from(ending == Ending::Never);
+            segment += u32::from(matches!(ending, Ending::Never | Ending::Unknown));
         }
         drop(process);
         let trace = read(directory.path()).unwrap();
@@ -188,7 +194,7 @@ fn a_call_that_panics_never_finished() {
         }),
         panics(&mut |process| {
             clock.set(5);
-            process.call(&GET, (2,)).done((u64::MAX,));
+            process.call(&GET, (2,)).done((f64::INFINITY,));
         }),
         panics(&mut |process| process.call(&GET, (f64::NAN,)).done((1,))),
         panics(&mut |process| process.call(&GET, (1, 2)).done((1,))),
@@ -197,7 +203,7 @@ fn a_call_that_panics_never_finished() {
     ];
     insta::assert_snapshot!(messages.join("\n"), @"
     the system panics
-    `18446744073709551615` cannot be recorded: integers have at most 64 bits with their sign
+    `inf` cannot be recorded: only finite numbers can
     `NaN` cannot be recorded: only finite numbers can
     action `get` has 1 arguments, but 2 were given
     action `get` has 1 results, but 0 were given

@@ -6,6 +6,8 @@ use fnv::FnvHasher;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::Coverage;
+
 /// The name and version of the form in which reports are written.
 pub const SCHEMA: &str = "omnilink.report/1";
 
@@ -36,8 +38,31 @@ pub struct Report {
     /// The names of known failures that this one is like, as the settings define them.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// What of the specification the history exercised, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
     /// Commands that lead further.
     pub next: Vec<Command>,
+}
+
+/// A history that could not be checked, and why: it cannot be read, or the specification cannot be applied to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unchecked {
+    /// How the user calls the history: mostly a path.
+    pub history: String,
+    /// How the user calls the specification.
+    pub spec: String,
+    /// At least one.
+    pub problems: Vec<Problem>,
+}
+
+/// One reason why a history could not be checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Problem {
+    /// In one sentence.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
 }
 
 /// The history that was checked.
@@ -420,6 +445,9 @@ pub struct Span {
 pub struct Stats {
     /// How the verdict was found, in words.
     pub method: String,
+    /// Why the procedure for the specification's data type did not decide it, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_procedure: Option<String>,
     /// How many operations had returned when the check ended.
     pub returned: u64,
     /// How often the specification was asked whether a state allows an operation, and where it leads.

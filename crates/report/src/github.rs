@@ -3,18 +3,18 @@
 
 use std::fmt::Write as _;
 
-use crate::data::Report;
+use crate::data::{Report, Unchecked};
 use crate::finding::{Finding, Note, lines};
-use crate::text::verdict_style;
+use crate::text::{UNCHECKED, problems, verdict_style};
 use crate::words::clean;
 
 /// Workflow commands for everything that is not accepted.
-pub fn github(reports: &[Report]) -> String {
+pub fn github(reports: &[Report], unchecked: &[Unchecked]) -> String {
     let mut out = String::new();
     for report in reports {
         let Some(finding) = Finding::new(report) else { continue };
         let command = if finding.is_warning { "warning" } else { "error" };
-        let name = format!("{}: {}", clean(&report.history.name), verdict_style(&report.verdict).1);
+        let name = format!("{}: {}", clean(&report.history.name), verdict_style(report).1);
         let mut message = finding.title.clone();
         let mut properties = Vec::new();
         if let Some(mark) = finding.primary() {
@@ -38,6 +38,10 @@ pub fn github(reports: &[Report]) -> String {
         let properties: Vec<String> =
             properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
         let _ = writeln!(out, "::{command} {}::{}", properties.join(","), data(&message));
+    }
+    for history in unchecked {
+        let name = format!("{}: {UNCHECKED}", clean(&history.history));
+        let _ = writeln!(out, "::error title={}::{}", property(&name), data(problems(history).trim_end()));
     }
     out
 }

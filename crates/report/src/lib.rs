@@ -9,6 +9,7 @@
 //! Renderers are functions from reports, and some from timelines too, to strings. `finding` decides what is said, they decide how it looks; `words` and
 //! `window` are what they share.
 
+mod coverage;
 mod data;
 mod dot;
 mod finding;
@@ -24,6 +25,7 @@ mod timeline;
 mod window;
 mod words;
 
+pub use coverage::{Coverage, CoveredAction, CoveredPart, PartKind};
 pub use data::*;
 pub use dot::dot;
 pub use github::github;
@@ -33,5 +35,6 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use perfetto::perfetto;
 pub use sarif::sarif;
-pub use text::{Detail, headline, sentence, stats, summary, text};
+pub use text::{Detail, headline, sentence, stats, summary, text, text_within};
 pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline};
+pub use words::{clean, visible_json};

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use crate::data::{OpRef, Report, Verdict, Window};
+use crate::data::{OpRef, Report, Unchecked, Verdict, Window};
 use crate::finding::{Finding, VALUE, commands, fields, remarks};
-use crate::text::{everything, snippet, summary, verdict_style, window_title, work};
+use crate::text::{UNCHECKED, everything, problems, snippet, summary, verdict_style, window_title, work};
 use crate::window::{Cell, Grid};
 use crate::words::{clean, number, short};
 
@@ -21,15 +21,25 @@ const PROCESSES: usize = 10;
 const EVERYTHING: usize = 50_000;
 
 /// All histories as Markdown.
-pub fn markdown(reports: &[Report]) -> String {
+pub fn markdown(reports: &[Report], unchecked: &[Unchecked]) -> String {
     let mut out = String::new();
-    if reports.len() > 1 {
-        list(&mut out, reports);
+    let histories = reports.len() + unchecked.len();
+    if histories > 1 {
+        list(&mut out, reports, unchecked);
     }
     let (mut shown, mut left_out) = (0, 0);
+    for history in unchecked {
+        if shown >= SHOWN {
+            left_out += 1;
+            continue;
+        }
+        shown += 1;
+        let _ = writeln!(out, "### {}: {UNCHECKED}\n", code(&history.history, VALUE));
+        fence(&mut out, "text", problems(history).trim_end());
+    }
     for report in reports {
         match Finding::new(report) {
-            None if reports.len() > 1 => {}
+            None if histories > 1 => {}
             _ if shown >= SHOWN => left_out += 1,
             finding => {
                 shown += 1;
@@ -43,23 +53,28 @@ pub fn markdown(reports: &[Report]) -> String {
     out
 }
 
-fn list(out: &mut String, reports: &[Report]) {
-    let _ = writeln!(out, "## {}\n\n| history | verdict | work |\n| --- | --- | --- |", summary(reports).trim_end());
+fn list(out: &mut String, reports: &[Report], unchecked: &[Unchecked]) {
+    let summary = summary(reports, unchecked);
+    let _ = writeln!(out, "## {}\n\n| history | verdict | work |\n| --- | --- | --- |", summary.trim_end());
+    for history in unchecked.iter().take(LISTED) {
+        let _ = writeln!(out, "| {} | {UNCHECKED} | |", code(&history.history, VALUE));
+    }
+    let left = LISTED.saturating_sub(unchecked.len());
     let (mut rows, accepted): (Vec<&Report>, Vec<&Report>) =
         reports.iter().partition(|report| report.verdict != Verdict::Accepted);
     rows.extend(accepted);
-    for report in rows.iter().take(LISTED) {
+    for report in rows.iter().take(left) {
         let (name, work) = (code(&report.history.name, VALUE), code(&work(report), usize::MAX));
-        let _ = writeln!(out, "| {name} | {} | {work} |", verdict_style(&report.verdict).1);
+        let _ = writeln!(out, "| {name} | {} | {work} |", verdict_style(report).1);
     }
-    if rows.len() > LISTED {
-        let _ = writeln!(out, "\nAnd {} more.", number((rows.len() - LISTED) as u64));
+    if rows.len() + unchecked.len() > LISTED {
+        let _ = writeln!(out, "\nAnd {} more.", number((rows.len() + unchecked.len() - LISTED) as u64));
     }
     out.push('\n');
 }
 
 fn section(out: &mut String, report: &Report, finding: Option<&Finding>) {
-    let (name, word) = (code(&report.history.name, VALUE), verdict_style(&report.verdict).1);
+    let (name, word) = (code(&report.history.name, VALUE), verdict_style(report).1);
     let _ = writeln!(out, "### {name}: {word}\n");
     let Some(finding) = finding else {
         for line in std::iter::once(work(report)).chain(remarks(report)) {

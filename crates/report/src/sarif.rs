@@ -6,22 +6,26 @@
 
 use serde_json::{Value, json};
 
-use crate::data::{Legal, Outcome, Rejection, Report, Span, Verdict, Why};
+use crate::data::{Legal, Outcome, Rejection, Report, Span, Unchecked, Verdict, Why};
 use crate::finding::{Finding, Note, lines, place};
+use crate::text::problems;
 use crate::words::clean;
 
-/// All histories that are not accepted, as a SARIF log.
-pub fn sarif(reports: &[Report]) -> String {
+/// All histories that are not accepted or could not be checked, as a SARIF log.
+pub fn sarif(reports: &[Report], unchecked: &[Unchecked]) -> String {
     let (mut rules, mut results): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
+    let mut rule = |name: &str| {
+        rules.iter().position(|rule| rule == name).unwrap_or_else(|| {
+            rules.push(name.to_owned());
+            rules.len() - 1
+        })
+    };
     for report in reports {
         let Some(finding) = Finding::new(report) else { continue };
         let cause = Cause::new(report, &finding);
-        let rule = rules.iter().position(|rule| *rule == cause.rule).unwrap_or_else(|| {
-            rules.push(cause.rule.clone());
-            rules.len() - 1
-        });
-        results.push(result(report, &finding, &cause, rule));
+        results.push(result(report, &finding, &cause, rule(&cause.rule)));
     }
+    results.extend(unchecked.iter().map(|history| unchecked_result(history, rule(UNCHECKED))));
     let rules: Vec<Value> = rules.iter().map(|rule| json!({ "id": rule, "name": rule })).collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -123,6 +127,20 @@ fn result(report: &Report, finding: &Finding, cause: &Cause, rule: usize) -> Val
         "locations": locations,
         "relatedLocations": related.collect::<Vec<_>>(),
         "partialFingerprints": { "omnilink/v1": cause.fingerprint() },
+    })
+}
+
+/// The rule of histories that could not be checked.
+const UNCHECKED: &str = "not-checked";
+
+fn unchecked_result(unchecked: &Unchecked, rule: usize) -> Value {
+    let text = format!("{}: {}", clean(&unchecked.history), problems(unchecked).trim_end());
+    json!({
+        "ruleId": UNCHECKED,
+        "ruleIndex": rule,
+        "level": "error",
+        "message": { "text": message(&text) },
+        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(&unchecked.history) } } }],
     })
 }
 

@@ -10,7 +10,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::data::{Guard, OpRef, Outcome, Reason, Rejection, Report, State, Stats, Step, Verdict, Why, Window};
+use crate::data::{
+    Guard, OpRef, Outcome, Problem, Reason, Rejection, Report, State, Stats, Step, Unchecked, Verdict, Why, Window,
+};
 use crate::finding::{Finding, Note, VALUE, commands, differing, fields, op_text, remarks, why};
 use crate::window::{Cell, Grid};
 use crate::words::{clean, count, cut, duration, list, number, pad, short, wrapped};
@@ -27,6 +29,9 @@ pub enum Detail {
 /// The widest line of what we lay out ourselves.
 const WIDTH: usize = 120;
 
+/// A terminal that is narrower has to break lines itself.
+const NARROWEST: usize = 60;
+
 /// So many states, reasons and rows are shown in brief.
 const BRIEF_STATES: usize = 3;
 const BRIEF_REASONS: usize = 3;
@@ -40,6 +45,12 @@ const FULL_VALUE: usize = 2000;
 
 /// A report as text, ending with a line break. Colors are ANSI escapes.
 pub fn text(report: &Report, detail: Detail, color: bool) -> String {
+    text_within(report, detail, color, WIDTH)
+}
+
+/// A report as text in which our own lines, and above all tables, have at most this many columns.
+pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -> String {
+    let width = width.clamp(NARROWEST, WIDTH);
     let pen = Pen { color };
     let name = pen.bold(&clean(&report.history.name));
     if report.history.operations == Some(0) {
@@ -52,9 +63,9 @@ pub fn text(report: &Report, detail: Detail, color: bool) -> String {
         }
         return out;
     };
-    let (style, word) = verdict_style(&report.verdict);
+    let (style, word) = verdict_style(report);
     let mut out = format!("{name}: {}\n{}\n", pen.paint(style, word), snippet(report, &finding, color));
-    let mut sections = Sections { report, pen, out: &mut out };
+    let mut sections = Sections { report, pen, width, out: &mut out };
     if let Verdict::Rejected(rejection) = &report.verdict {
         if let Some(window) = &rejection.window {
             sections.window(window, rejection.blocked, detail);
@@ -90,17 +101,20 @@ pub fn sentence(report: &Report) -> Option<String> {
 /// Everything that a report knows beyond what is shown in brief; often nothing.
 pub(crate) fn everything(report: &Report) -> String {
     let mut out = String::new();
-    Sections { report, pen: Pen { color: false }, out: &mut out }.everything();
+    Sections { report, pen: Pen { color: false }, width: WIDTH, out: &mut out }.everything();
     out
 }
 
 /// What the check took, for those who want to make it faster.
 pub fn stats(report: &Report) -> String {
-    let Stats { method, returned, evaluations, generated, distinct, widest, seconds } = &report.stats;
+    let Stats { method, no_procedure, returned, evaluations, generated, distinct, widest, seconds } = &report.stats;
     let mut out = format!("{}: {} in {}\n", clean(&report.history.name), clean(method), duration(*seconds));
     let mut line = |name: &str, value: String| {
         let _ = writeln!(out, "  {name:<16} {value}");
     };
+    if let Some(reason) = no_procedure {
+        line("no procedure", clean(reason));
+    }
     line("returned", count(*returned, "operation"));
     let rate =
         if *seconds > 0.0 { format!(" ({}/s)", number((*evaluations as f64 / seconds) as u64)) } else { String::new() };
@@ -121,17 +135,32 @@ pub fn stats(report: &Report) -> String {
     out
 }
 
+/// What is said instead of a verdict about a history that could not be checked.
+pub(crate) const UNCHECKED: &str = "not checked";
+
+/// Why a history could not be checked, one problem after the other.
+pub(crate) fn problems(unchecked: &Unchecked) -> String {
+    let mut out = String::new();
+    for Problem { message, help } in &unchecked.problems {
+        let _ = writeln!(out, "error: {}", clean(message));
+        if let Some(help) = help {
+            let _ = writeln!(out, "help: {}", clean(help));
+        }
+    }
+    out
+}
+
 /// How many histories got which verdict, on one line; empty if there is only one.
-pub fn summary(reports: &[Report]) -> String {
-    if reports.len() < 2 {
+pub fn summary(reports: &[Report], unchecked: &[Unchecked]) -> String {
+    let histories = reports.len() + unchecked.len();
+    if histories < 2 {
         return String::new();
     }
-    let words = ["accepted", "rejected", "violated", "inconclusive"];
-    let counts =
-        words.map(|word| (reports.iter().filter(|report| verdict_style(&report.verdict).1 == word).count(), word));
-    let counts =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(*count as u64)));
-    format!("{}: {}\n", count(reports.len() as u64, "history"), counts.collect::<Vec<_>>().join(", "))
+    let words = ["accepted", "empty", "rejected", "violated", "inconclusive"];
+    let counts = words.map(|word| (reports.iter().filter(|report| verdict_style(report).1 == word).count(), word));
+    let counts = counts.into_iter().chain([(unchecked.len(), UNCHECKED)]);
+    let counts = counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(count as u64)));
+    format!("{}: {}\n", count(histories as u64, "history"), counts.collect::<Vec<_>>().join(", "))
 }
 
 /// The sentence, the marks and the notes, as compilers print them.
@@ -164,9 +193,10 @@ pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool) -> String
     renderer.decor_style(DecorStyle::Ascii).render(&[group])
 }
 
-/// What a verdict is called, and its color.
-pub(crate) fn verdict_style(verdict: &Verdict) -> (Style, &'static str) {
-    match verdict {
+/// What the outcome of a check is called, and its color. A history without operations was not checked.
+pub(crate) fn verdict_style(report: &Report) -> (Style, &'static str) {
+    match report.verdict {
+        _ if report.history.operations == Some(0) => (YELLOW, "empty"),
         Verdict::Accepted => (GREEN, "accepted"),
         Verdict::Rejected(_) => (RED, "rejected"),
         Verdict::Violated(_) => (RED, "violated"),
@@ -225,12 +255,15 @@ impl Pen {
 struct Sections<'a> {
     report: &'a Report,
     pen: Pen,
+    /// The widest line.
+    width: usize,
     out: &'a mut String,
 }
 
 impl Sections<'_> {
     fn line(&mut self, indent: usize, text: &str) {
-        let _ = writeln!(self.out, "{}{}", " ".repeat(indent), wrapped(text, WIDTH - indent, indent + 2).trim_end());
+        let _ =
+            writeln!(self.out, "{}{}", " ".repeat(indent), wrapped(text, self.width - indent, indent + 2).trim_end());
     }
 
     fn heading(&mut self, text: &str) {
@@ -293,8 +326,9 @@ impl Sections<'_> {
             };
             (0..grid.processes.len()).map(column).collect()
         };
-        let fits =
-            |grid: &Grid, most: usize| widths(grid, most).iter().map(|width| width + 2).sum::<usize>() + 2 <= WIDTH;
+        // Rows begin with four blanks.
+        let room = self.width - 2;
+        let fits = |grid: &Grid, most: usize| widths(grid, most).iter().map(|width| width + 2).sum::<usize>() <= room;
         let most = CELLS.into_iter().find(|&most| fits(&grid, most)).unwrap_or(CELLS[CELLS.len() - 1]);
         let (processes, hidden) = grid.narrow(blocked, |grid| fits(grid, most));
         let widths = widths(&grid, most);

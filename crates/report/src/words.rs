@@ -43,7 +43,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// Foreign text on one line, with everything escaped that is not seen or that changes how the rest is seen.
-pub(crate) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -52,6 +52,22 @@ pub(crate) fn clean(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             _ if is_invisible(c) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
             _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// JSON with the same meaning, in which no string holds a character that is not seen or that changes how the rest is
+/// seen. Line ends between the tokens stay.
+pub fn visible_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && is_invisible(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
         }
     }
     out
@@ -153,6 +169,18 @@ mod tests {
     #[test]
     fn foreign_text_stays_on_its_line() {
         insta::assert_snapshot!(clean("a\u{1b}[31mb\n\u{202e}c\u{200b}\td é"), @r"a\u{1b}[31mb\n\u{202e}c\u{200b}\td é");
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let text = "a\u{1b}[31m\u{7f}\u{9b}b\n\u{202e}\u{e0041} \u{e9}";
+        let json = visible_json(&format!("{:#}", serde_json::json!([text])));
+        insta::assert_snapshot!(json, @r#"
+        [
+          "a\u001b[31m\u007f\u009bb\n\u202e\udb40\udc41 é"
+        ]
+        "#);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
     }
 
     #[test]

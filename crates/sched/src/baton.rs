@@ -61,7 +61,7 @@ impl Slot {
             standing: Cell::new(Standing::Absent),
             pending: Cell::new(NOTHING),
             ready: Cell::new(None),
-            deadline: Cell::new(u64::MAX),
+            deadline: Cell::new(NEVER),
             is_timed_out: Cell::new(false),
             is_outside: Cell::new(false),
             lets_go_first: Cell::new(0),
@@ -103,16 +103,20 @@ struct Shared {
     current: Cell<usize>,
     /// How many slots were ever used.
     used: Cell<usize>,
-    /// Time that passed without steps, in nanoseconds.
-    skipped: Cell<u64>,
+    /// The time that the program sees, in nanoseconds.
+    now: Cell<u64>,
     /// How often those who spin have looked again without a change.
     rounds: Cell<u32>,
     /// Whether they have since time passed, or something came from outside.
     have_looked: Cell<bool>,
     /// A thread that is about to end for real. Whoever runs next waits for that, because it still gives memory back.
     ending: Cell<Option<usize>>,
-    is_plain: Cell<bool>,
-    is_weak: Cell<bool>,
+    // These are looked at by threads that have not the baton too, and by those that are not ours.
+    is_plain: AtomicBool,
+    is_weak: AtomicBool,
+    looks_for_races: AtomicBool,
+    /// Whether what happened before what is kept: for one of the two above.
+    is_ordering: AtomicBool,
 }
 
 // SAFETY: as for slots.
@@ -123,12 +127,14 @@ static SHARED: Shared = Shared {
     decider: UnsafeCell::new(Decider::new()),
     current: Cell::new(0),
     used: Cell::new(0),
-    skipped: Cell::new(0),
+    now: Cell::new(0),
     rounds: Cell::new(0),
     have_looked: Cell::new(false),
     ending: Cell::new(None),
-    is_plain: Cell::new(false),
-    is_weak: Cell::new(false),
+    is_plain: AtomicBool::new(false),
+    is_weak: AtomicBool::new(false),
+    looks_for_races: AtomicBool::new(false),
+    is_ordering: AtomicBool::new(false),
 };
 
 /// Whether there is control. Set before there is a second thread, and taken back in a child that the program forks.
@@ -137,9 +143,6 @@ static IS_CONTROLLED: AtomicBool = AtomicBool::new(false);
 /// After so many rounds in which those who spin looked again and nothing changed, nothing ever will. Many, because a loop
 /// that counts in a register looks the same from outside.
 const ROUNDS: u32 = 10_000;
-
-/// How long a step takes, in nanoseconds of the time that the program sees.
-const STEP_TIME: u64 = 100;
 
 thread_local! {
     /// The number of this thread; not one of ours if it is too large.
@@ -170,13 +173,32 @@ pub(crate) fn is_watched() -> bool {
 /// Whether accesses without synchronization are steps.
 #[inline]
 pub(crate) fn is_plain_visible() -> bool {
-    SHARED.is_plain.get() && is_watched()
+    SHARED.is_plain.load(Ordering::Relaxed) && is_watched()
 }
 
 /// Whether loads may read old stores.
 #[inline]
 pub(crate) fn is_weak() -> bool {
-    SHARED.is_weak.get()
+    SHARED.is_weak.load(Ordering::Relaxed)
+}
+
+/// Whether data races are looked for.
+#[inline]
+pub(crate) fn looks_for_races() -> bool {
+    // Before there is a second thread, whatever happens comes before what others do.
+    SHARED.looks_for_races.load(Ordering::Relaxed) && is_controlled() && SHARED.used.get() > 1
+}
+
+/// One was found, which is enough.
+pub(crate) fn stop_looking_for_races() {
+    SHARED.looks_for_races.store(false, Ordering::Relaxed);
+    SHARED.is_ordering.store(is_weak(), Ordering::Relaxed);
+}
+
+/// Whether what happened before what is kept.
+#[inline]
+pub(crate) fn is_ordering() -> bool {
+    SHARED.is_ordering.load(Ordering::Relaxed)
 }
 
 /// The number of the thread that calls.
@@ -212,15 +234,21 @@ pub(crate) fn loud() {
     QUIET.set(QUIET.get().saturating_sub(1));
 }
 
-/// The time that the program sees, in nanoseconds since it started.
+/// The time that the program sees, in nanoseconds since it started. It is shared by all threads, so a thread may learn it
+/// in a step about [`schedule::CLOCK`] only.
 pub(crate) fn now() -> u64 {
-    SHARED.skipped.get() + CHANNEL.outcome().steps * STEP_TIME
+    SHARED.now.get()
 }
 
-/// Lets time pass without a step.
+/// Lets time pass.
 pub(crate) fn advance(nanoseconds: u64) {
-    SHARED.skipped.set(SHARED.skipped.get().saturating_add(nanoseconds));
+    SHARED.now.set(SHARED.now.get().saturating_add(nanoseconds));
 }
+
+/// A deadline that has passed already. A thread that waits until then only tries.
+pub(crate) const PASSED: u64 = 0;
+/// No deadline.
+pub(crate) const NEVER: u64 = u64::MAX;
 
 /// How many steps were made.
 pub(crate) fn steps() -> u64 {
@@ -234,7 +262,7 @@ pub(crate) fn begin() {
         slot.standing.set(Standing::Absent);
         slot.pending.set(NOTHING);
         slot.ready.set(None);
-        slot.deadline.set(u64::MAX);
+        slot.deadline.set(NEVER);
         slot.lets_go_first.set(0);
         slot.spin().clear();
         slot.gate.store(0, Ordering::Relaxed);
@@ -243,11 +271,14 @@ pub(crate) fn begin() {
     decider().begin(&settings);
     SHARED.used.set(1);
     SHARED.current.set(0);
-    SHARED.skipped.set(0);
+    SHARED.now.set(0);
     SHARED.rounds.set(0);
     SHARED.have_looked.set(false);
-    SHARED.is_plain.set(settings.flags & Settings::PLAIN != 0);
-    SHARED.is_weak.set(settings.flags & Settings::WEAK != 0);
+    let has = |flag: u32| settings.flags & flag != 0;
+    SHARED.is_plain.store(has(Settings::PLAIN), Ordering::Relaxed);
+    SHARED.is_weak.store(has(Settings::WEAK), Ordering::Relaxed);
+    SHARED.looks_for_races.store(has(Settings::RACES), Ordering::Relaxed);
+    SHARED.is_ordering.store(has(Settings::WEAK | Settings::RACES), Ordering::Relaxed);
     ME.set(0);
     QUIET.set(0);
     let slot = slot(0);
@@ -256,8 +287,7 @@ pub(crate) fn begin() {
     slot.handle.set(unsafe { libc::pthread_self() });
     interpose::begin(&settings);
     weak::begin();
-    CHANNEL.outcome().threads = 1;
-    CHANNEL.outcome().base = crate::start::base();
+    CHANNEL.set_base(crate::start::base());
     IS_CONTROLLED.store(true, Ordering::Relaxed);
 }
 
@@ -280,17 +310,17 @@ fn decider() -> &'static mut Decider {
 /// Announces a step that is always possible. When this returns, it is to be made.
 #[inline]
 pub(crate) fn visible(step: Step) {
-    announce(step, None, u64::MAX, false);
+    announce(step, None, NEVER, false);
 }
 
 /// Announces a step that is possible whenever `ready` says so.
 pub(crate) fn blocking(step: Step, ready: &dyn Fn() -> bool) {
-    announce(step, Some(ready), u64::MAX, false);
+    announce(step, Some(ready), NEVER, false);
 }
 
 /// The same, but not for longer than until a moment. False if that came first.
 pub(crate) fn timed(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bool {
-    if deadline > now() {
+    if deadline != PASSED {
         return announce(step, Some(ready), deadline, false);
     }
     // Who does not wait at all only tries.
@@ -361,12 +391,12 @@ pub(crate) fn create() -> usize {
         thread,
         Step { kind: Kind::Start as u8, address: thread_object(thread as u8), size: 8, ..NOTHING },
         None,
-        u64::MAX,
+        NEVER,
     );
-    if is_weak() {
+    if is_ordering() {
         weak::created(thread);
     }
-    CHANNEL.outcome().threads += 1;
+    CHANNEL.add_thread();
     thread
 }
 
@@ -444,7 +474,7 @@ fn prepare(thread: usize, step: Step, ready: Option<Ready>, deadline: u64) {
 fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outside: bool) -> bool {
     let me = me();
     interpose::signal::deliver();
-    if is_weak() {
+    if is_ordering() {
         weak::announced(&step);
     }
     // SAFETY: only the lifetime changes. It is asked only while this thread is in this function, and then forgotten.
@@ -470,7 +500,7 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     if CHANNEL.settings().stop_before == CHANNEL.outcome().steps {
         crate::hooks::omnilink_sched_breakpoint();
     }
-    if is_weak() {
+    if is_ordering() {
         weak::chosen(&step);
     }
     !slot(me).is_timed_out.get()
@@ -552,14 +582,13 @@ fn offer() -> Offer {
         }
         let is_outside = alive().any(|thread| slot(thread).is_outside.get());
         if is_outside && interpose::outside::pause() {
-            CHANNEL.outcome().flags |= Outcome::WAITED_OUTSIDE;
+            CHANNEL.add_flags(Outcome::WAITED_OUTSIDE);
             SHARED.have_looked.set(false);
             continue;
         }
-        let first = alive().map(|thread| slot(thread).deadline.get()).min().unwrap_or(u64::MAX);
-        if first != u64::MAX {
-            let now = now();
-            SHARED.skipped.set(SHARED.skipped.get() + first.saturating_sub(now));
+        let first = alive().map(|thread| slot(thread).deadline.get()).min().unwrap_or(NEVER);
+        if first != NEVER {
+            SHARED.now.set(now().max(first));
             SHARED.have_looked.set(false);
             let due = alive().filter(|&thread| slot(thread).deadline.get() == first);
             let due = set_of(due);
@@ -602,15 +631,19 @@ pub(crate) fn finish() {
 
 /// Says what all threads are about to do.
 pub(crate) fn write_down_pending() {
+    // A thread that crashed, or that was asked where it is, may have been about to change what its question looks at.
+    let can_ask = !interpose::table::is_in_use();
     for thread in threads() {
-        let (slot, pending) = (slot(thread), CHANNEL.pending(thread));
-        pending.step = slot.pending.get();
-        pending.step.enabled = u64::from(slot.is_ready());
-        pending.standing = slot.standing.get() as u32;
+        let slot = slot(thread);
+        let enabled = u64::from(can_ask && slot.is_ready());
+        CHANNEL.set_pending(thread, Step { enabled, ..slot.pending.get() }, slot.standing.get() as u32);
     }
-    let outcome = CHANNEL.outcome();
-    outcome.now = now();
-    outcome.last = SHARED.current.get() as u32;
+    CHANNEL.set_last(now(), SHARED.current.get() as u32);
+}
+
+/// The thread that made the last step.
+pub(crate) fn current() -> usize {
+    SHARED.current.get()
 }
 
 fn hand_to(thread: usize) {
@@ -636,7 +669,19 @@ pub(crate) fn disturb(thread: usize) {
 
 /// Opens a gate.
 pub(crate) fn open(gate: &AtomicU32) {
-    gate.store(1, Ordering::Release);
+    // SAFETY: it is borrowed.
+    unsafe { open_once(gate) };
+}
+
+/// Opens a gate that may be gone as soon as it is open: the thread that passes it may give its memory back before this one
+/// has woken it. Then another one is woken at the same address, which looks again and waits on.
+///
+/// # Safety
+///
+/// The gate must be there until it is open.
+pub(crate) unsafe fn open_once(gate: *const AtomicU32) {
+    // SAFETY: as the caller promised. The reference is gone when the store was made.
+    unsafe { (*gate).store(1, Ordering::Release) };
     futex(gate, libc::FUTEX_WAKE, 1);
 }
 
@@ -648,16 +693,16 @@ pub(crate) fn pass(gate: &AtomicU32) {
 }
 
 /// The system call itself: the C library's function is interposed.
-fn futex(word: &AtomicU32, operation: i32, value: u32) {
-    // SAFETY: the word lives as long as the program. The kernel changes only the registers that are named.
+fn futex(word: *const AtomicU32, operation: i32, value: u32) {
+    // SAFETY: a wake only compares the address; who waits has the word. The kernel changes only the registers that are named.
     unsafe {
         std::arch::asm!(
             "syscall",
             inlateout("rax") libc::SYS_futex => _,
-            in("rdi") word.as_ptr().cast::<c_void>(),
+            in("rdi") word.cast::<c_void>(),
             in("rsi") i64::from(operation | libc::FUTEX_PRIVATE_FLAG),
             in("rdx") u64::from(value),
-            in("r10") 0,
+            in("r10") 0_usize,
             lateout("rcx") _,
             lateout("r11") _,
             options(nostack),

@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::ffi::CString;
 
-use schedule::channel::{EXECUTION, End, MAGIC, OUTCOME_AT, Outcome, PENDING_AT, Pending, STEPS_AT, Settings};
+use schedule::channel::{EXECUTION, End, FRAMES, MAGIC, OUTCOME_AT, Outcome, PENDING_AT, Pending, STEPS_AT, Settings};
 use schedule::{Decision, Step, THREADS};
 
 /// The mapped file, while there is one.
@@ -39,8 +39,16 @@ impl Channel {
         if read != size_of::<Settings>() as isize || settings.magic != MAGIC {
             return Err(format!("{}: it is of another version", path.to_string_lossy()));
         }
+        // SAFETY: zeros are a value, and it is filled.
+        let length = unsafe {
+            let mut about: libc::stat = std::mem::zeroed();
+            if libc::fstat(file, &raw mut about) == 0 { about.st_size as u64 } else { 0 }
+        };
+        if !fits(&settings, length) {
+            return Err(format!("{}: it is too short for what it says", path.to_string_lossy()));
+        }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping somewhere; that the file is long enough is checked by whoever made it.
+        // SAFETY: a new mapping somewhere, of a file that is as long.
         let start =
             unsafe { libc::mmap(std::ptr::null_mut(), settings.length(), protection, libc::MAP_SHARED, file, 0) };
         if start == libc::MAP_FAILED {
@@ -53,14 +61,17 @@ impl Channel {
         Ok(())
     }
 
-    /// Reads what is asked for next, and forgets what came of what was asked before.
+    /// Reads what is asked for next, and forgets what came of what was asked before. How much there is room for was said
+    /// when the file was mapped.
     pub(crate) fn begin(&self) -> Settings {
+        let Settings { steps, decisions, .. } = self.settings.get();
         // SAFETY: settings stand at the beginning of the mapping.
-        let settings = unsafe { self.start.get().cast::<Settings>().read() };
+        let settings = Settings { steps, decisions, ..unsafe { self.start.get().cast::<Settings>().read() } };
         self.settings.set(settings);
-        *self.outcome() = Outcome::default();
-        for thread in 0..THREADS {
-            *self.pending(thread) = bytemuck_zeroed();
+        // SAFETY: both stand there, aligned; numbers, for which zeros are values.
+        unsafe {
+            self.outcome_at().write(Outcome::default());
+            self.start.get().add(PENDING_AT).write_bytes(0, THREADS * size_of::<Pending>());
         }
         settings
     }
@@ -70,30 +81,89 @@ impl Channel {
         self.settings.get()
     }
 
-    /// What has come of it so far.
-    #[allow(clippy::mut_from_ref, reason = "the mapping is not part of what is borrowed, and one thread has the baton")]
-    pub(crate) fn outcome(&self) -> &mut Outcome {
-        // SAFETY: it stands there, aligned, and only the thread with the baton touches it, for no longer than a line.
-        unsafe { &mut *self.start.get().add(OUTCOME_AT).cast() }
+    /// Where the outcome is. No reference to it is ever made: the driver reads it too, and a signal handler may write to it
+    /// while the thread that it interrupts does.
+    #[inline]
+    fn outcome_at(&self) -> *mut Outcome {
+        self.start.get().wrapping_add(OUTCOME_AT).cast()
     }
 
-    /// What a thread is about to do, for the driver.
-    #[allow(clippy::mut_from_ref, reason = "as above")]
-    pub(crate) fn pending(&self, thread: usize) -> &mut Pending {
+    /// What has come of it so far.
+    #[inline]
+    pub(crate) fn outcome(&self) -> Outcome {
+        // SAFETY: it stands there, aligned; any bytes are a value.
+        unsafe { self.outcome_at().read() }
+    }
+
+    /// Notes what else is known.
+    pub(crate) fn add_flags(&self, flags: u32) {
+        // SAFETY: as above.
+        unsafe { (*self.outcome_at()).flags |= flags };
+    }
+
+    /// Notes that this is no longer so.
+    pub(crate) fn remove_flags(&self, flags: u32) {
+        // SAFETY: as above.
+        unsafe { (*self.outcome_at()).flags &= !flags };
+    }
+
+    /// Says where the program is mapped, of which there is one thread.
+    pub(crate) fn set_base(&self, base: u64) {
+        // SAFETY: as above.
+        unsafe { ((*self.outcome_at()).base, (*self.outcome_at()).threads) = (base, 1) };
+    }
+
+    /// There is one more thread.
+    pub(crate) fn add_thread(&self) {
+        // SAFETY: as above.
+        unsafe { (*self.outcome_at()).threads += 1 };
+    }
+
+    /// Says how the process ended.
+    pub(crate) fn set_status(&self, status: u32) {
+        // SAFETY: as above.
+        unsafe { (*self.outcome_at()).status = status };
+    }
+
+    /// Says which signal ended it.
+    pub(crate) fn set_signal(&self, signal: u32) {
+        // SAFETY: as above.
+        unsafe { (*self.outcome_at()).signal = signal };
+    }
+
+    /// Says what time it is, and which thread ran last.
+    pub(crate) fn set_last(&self, now: u64, last: u32) {
+        // SAFETY: as above.
+        unsafe { ((*self.outcome_at()).now, (*self.outcome_at()).last) = (now, last) };
+    }
+
+    fn pending_at(&self, thread: usize) -> *mut Pending {
         assert!(thread < THREADS);
+        self.start.get().wrapping_add(PENDING_AT).cast::<Pending>().wrapping_add(thread)
+    }
+
+    /// Says what a thread is about to do.
+    pub(crate) fn set_pending(&self, thread: usize, step: Step, standing: u32) {
         // SAFETY: as above; there is one for each thread.
-        unsafe { &mut *self.start.get().add(PENDING_AT).cast::<Pending>().add(thread) }
+        unsafe { ((*self.pending_at(thread)).step, (*self.pending_at(thread)).standing) = (step, standing) };
+    }
+
+    /// Says where a thread is.
+    pub(crate) fn set_stack(&self, thread: usize, stack: [u64; FRAMES], depth: u32) {
+        // SAFETY: as above; there is one for each thread.
+        unsafe { ((*self.pending_at(thread)).stack, (*self.pending_at(thread)).depth) = (stack, depth) };
     }
 
     /// Writes down the next step.
     #[inline]
     pub(crate) fn add_step(&self, step: Step) {
-        let outcome = self.outcome();
-        if outcome.steps < self.settings.get().steps {
+        let steps = self.outcome().steps;
+        if steps < self.settings.get().steps {
             // SAFETY: there is room for it.
-            unsafe { self.step_at(outcome.steps).write(step) };
+            unsafe { self.step_at(steps).write(step) };
         }
-        outcome.steps += 1;
+        // SAFETY: it stands there, aligned.
+        unsafe { (*self.outcome_at()).steps = steps + 1 };
     }
 
     /// Completes the last step.
@@ -101,10 +171,12 @@ impl Channel {
     pub(crate) fn complete_step(&self, value: u64, flags: u32) {
         let index = self.outcome().steps.wrapping_sub(1);
         if index < self.settings.get().steps {
+            let step = self.step_at(index);
             // SAFETY: it has been written.
-            let step = unsafe { &mut *self.step_at(index) };
-            step.value = value;
-            step.flags |= flags;
+            unsafe {
+                (*step).value = value;
+                (*step).flags |= flags;
+            }
         }
     }
 
@@ -120,15 +192,17 @@ impl Channel {
     /// Adds the last step, which nobody changes any more, to the fingerprint.
     #[inline]
     pub(crate) fn seal_step(&self) {
-        let outcome = self.outcome();
-        let index = outcome.steps.wrapping_sub(1);
+        let Outcome { steps, mut digest, .. } = self.outcome();
+        let index = steps.wrapping_sub(1);
         if index < self.settings.get().steps {
             // SAFETY: it has been written.
             let step = unsafe { self.step_at(index).read() };
             let words = [step.address, step.value, step.place, u64::from(step.kind) << 8 | u64::from(step.thread)];
             for word in words {
-                outcome.digest = (outcome.digest ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+                digest = (digest ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
             }
+            // SAFETY: it stands there, aligned.
+            unsafe { (*self.outcome_at()).digest = digest };
         }
     }
 
@@ -140,15 +214,16 @@ impl Channel {
     /// Writes down a decision.
     #[inline]
     pub(crate) fn add_decision(&self, decision: Decision) {
-        let (outcome, settings) = (self.outcome(), self.settings.get());
-        if outcome.decisions < settings.decisions {
+        let (made, settings) = (self.outcome().decisions, self.settings.get());
+        if made < settings.decisions {
             // SAFETY: there is room for it.
             unsafe {
                 let decisions = self.start.get().add(settings.decisions_at()).cast::<Decision>();
-                decisions.add(outcome.decisions as usize).write(decision);
+                decisions.add(made as usize).write(decision);
             }
         }
-        outcome.decisions += 1;
+        // SAFETY: it stands there, aligned.
+        unsafe { (*self.outcome_at()).decisions = made + 1 };
     }
 
     /// A decision to be followed.
@@ -160,13 +235,39 @@ impl Channel {
         })
     }
 
+    /// Writes down a data race: where its accesses are, and which of them write; the earlier one first.
+    pub(crate) fn set_race(&self, places: [u64; 2], writes: [bool; 2]) {
+        // SAFETY: it stands there, aligned.
+        unsafe { (*self.outcome_at()).race = places };
+        let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+        let [earlier, later] = writes;
+        self.add_flags(Outcome::RACED | flag(earlier, Outcome::EARLIER_WRITES) | flag(later, Outcome::LATER_WRITES));
+    }
+
     /// Says how it ended.
     pub(crate) fn end(&self, end: End) {
-        self.outcome().end = end as u32;
+        // SAFETY: it stands there, aligned.
+        unsafe { (*self.outcome_at()).end = end as u32 };
     }
 }
 
-fn bytemuck_zeroed() -> Pending {
-    // SAFETY: numbers, for which zeros are values.
-    unsafe { std::mem::zeroed() }
+/// Whether a file of this length has room for what settings say.
+fn fits(settings: &Settings, length: u64) -> bool {
+    // More would not be a file, and could not be computed with.
+    let is_possible = |count: u64| count < 1 << 40;
+    is_possible(settings.steps) && is_possible(settings.decisions) && settings.length() as u64 <= length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_room_for_what_it_says() {
+        let settings = Settings { steps: 10, decisions: 20, ..Settings::default() };
+        let length = settings.length() as u64;
+        assert!(fits(&settings, length) && !fits(&settings, length - 1));
+        assert!(!fits(&Settings { steps: u64::MAX, ..settings }, u64::MAX));
+        assert!(!fits(&Settings { decisions: u64::MAX / 4, ..settings }, u64::MAX));
+    }
 }

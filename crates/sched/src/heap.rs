@@ -48,14 +48,35 @@ impl Heap {
     }
 
     fn with<R>(&self, what: impl FnOnce(&mut State) -> R) -> R {
+        self.lock();
+        // SAFETY: this thread has the lock, and what is done calls nobody but the kernel.
+        let result = what(unsafe { &mut *self.state.get() });
+        self.unlock();
+        result
+    }
+
+    fn lock(&self) {
         while self.is_locked.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
         }
-        // SAFETY: this thread has the lock, and what is done calls nobody but the kernel.
-        let result = what(unsafe { &mut *self.state.get() });
-        self.is_locked.store(false, Ordering::Release);
-        result
     }
+
+    fn unlock(&self) {
+        self.is_locked.store(false, Ordering::Release);
+    }
+}
+
+/// Has the lock free in processes that are forked while another thread has it: it is taken before, by the thread that forks.
+/// Called before anything of the program, so that this comes last before a fork and first after it.
+pub(crate) fn survive_forks() {
+    extern "C" fn lock() {
+        crate::HEAP.lock();
+    }
+    extern "C" fn unlock() {
+        crate::HEAP.unlock();
+    }
+    // SAFETY: functions that touch nothing but the lock.
+    unsafe { libc::pthread_atfork(Some(lock), Some(unlock), Some(unlock)) };
 }
 
 /// The power of two that a request is rounded up to. A piece is aligned to its size, or to pages.

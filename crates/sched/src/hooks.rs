@@ -8,20 +8,20 @@ use crate::{baton, start};
 
 /// Whether this process is under control.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(crate) extern "C" fn omnilink_sched_is_controlled() -> c_int {
+pub(crate) extern "C-unwind" fn omnilink_sched_is_controlled() -> c_int {
     c_int::from(baton::is_controlled())
 }
 
 /// A recorded operation is called. The number of the step, from 1. No access of this thread to memory from here
 /// until [`omnilink_sched_settle`] is a step, atomic ones included; locks and the like are.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(crate) extern "C" fn omnilink_sched_call() -> u64 {
+pub(crate) extern "C-unwind" fn omnilink_sched_call() -> u64 {
     border(Kind::Call)
 }
 
 /// A recorded operation returned. The same otherwise.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(crate) extern "C" fn omnilink_sched_return() -> u64 {
+pub(crate) extern "C-unwind" fn omnilink_sched_return() -> u64 {
     border(Kind::Return)
 }
 
@@ -37,7 +37,7 @@ fn border(kind: Kind) -> u64 {
 
 /// What was called, or returned, is written down.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(crate) extern "C" fn omnilink_sched_settle() {
+pub(crate) extern "C-unwind" fn omnilink_sched_settle() {
     if baton::is_controlled() {
         baton::loud();
     }
@@ -45,7 +45,7 @@ pub(crate) extern "C" fn omnilink_sched_settle() {
 
 /// Waits until so many threads wait here, and then all go on.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(crate) extern "C" fn omnilink_sched_gate(count: u32) {
+pub(crate) extern "C-unwind" fn omnilink_sched_gate(count: u32) {
     if baton::is_controlled() {
         crate::interpose::gate::wait(count);
     }
@@ -53,13 +53,13 @@ pub(crate) extern "C" fn omnilink_sched_gate(count: u32) {
 
 /// For programs that run something many times: whether it is to be run (again) in this process.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(crate) extern "C" fn omnilink_sched_next() -> c_int {
+pub(crate) extern "C-unwind" fn omnilink_sched_next() -> c_int {
     c_int::from(start::next())
 }
 
 /// Called before the step at which somebody wants to look.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 #[inline(never)]
-pub(crate) extern "C" fn omnilink_sched_breakpoint() {
+pub(crate) extern "C-unwind" fn omnilink_sched_breakpoint() {
     std::hint::black_box(());
 }

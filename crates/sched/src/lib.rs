@@ -10,9 +10,9 @@
 //! the same execution. What each thread is about to do is known at every moment.
 //!
 //! Files in reading order: `baton` (who runs), `decide` (who is next), `spin` (who only waits), `channel` (the file that
-//! the driver reads), `start` (how control is taken, forking for every execution), `tsan`, `memory` (which store a load
-//! reads, if memory is weak), `weak` (who tells it what), `interpose` (the functions of the C library), `hooks` (for
-//! recorders), `stack`, `heap`, `real`.
+//! the driver reads), `start` (how control is taken, forking for every execution), `tsan`, `memory` (what happened before
+//! what, and which store a load reads if memory is weak), `races` (accesses that nothing orders), `weak` (hands both of them
+//! what happens), `interpose` (the functions of the C library), `hooks` (for recorders), `stack`, `heap`, `real`.
 //!
 //! # What stays true
 //!
@@ -36,6 +36,7 @@ mod heap;
 mod hooks;
 mod interpose;
 mod memory;
+mod races;
 mod real;
 mod spin;
 mod stack;

@@ -268,6 +268,17 @@ impl Memory {
         history.touch_last(thread, time);
     }
 
+    /// A thread makes an access that orders nothing. Its time.
+    pub(crate) fn access(&mut self, thread: usize) -> u32 {
+        self.thread(thread).tick(thread)
+    }
+
+    /// Whether what a thread did at some time happened before the next operation of another.
+    pub(crate) fn happened_before(&self, thread: usize, time: u32, next: usize) -> bool {
+        let known = self.threads.get(next).and_then(|next| next.clock.times.get(thread));
+        known.is_some_and(|&known| time <= known)
+    }
+
     /// A fence.
     pub(crate) fn fence(&mut self, thread: usize, order: MemoryOrder) {
         self.thread(thread);

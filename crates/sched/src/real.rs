@@ -101,6 +101,7 @@ functions! {
     fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int;
     fn exit(code: c_int) -> !;
     fn free(start: *mut c_void);
+    fn realloc(start: *mut c_void, size: usize) -> *mut c_void;
     fn pthread_cond_init(condition: *mut pthread_cond_t, attributes: *const pthread_condattr_t) -> c_int as c"GLIBC_2.3.2";
     fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int as c"GLIBC_2.3.2";
     fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int as c"GLIBC_2.3.2";

@@ -55,11 +55,7 @@ pub(crate) fn write_down(me: usize) {
     let mut frames = [std::ptr::null_mut(); FRAMES];
     // SAFETY: there is room for so many.
     let depth = baton::inside(|| unsafe { backtrace(frames.as_mut_ptr(), FRAMES as libc::c_int) });
-    let pending = CHANNEL.pending(me);
-    pending.depth = depth.max(0) as u32;
-    for (place, frame) in pending.stack.iter_mut().zip(frames) {
-        *place = frame as u64;
-    }
+    CHANNEL.set_stack(me, frames.map(|frame| frame as u64), depth.max(0) as u32);
 }
 
 /// Says why there can be no control, and ends the process.

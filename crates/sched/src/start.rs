@@ -45,6 +45,8 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
     if cfg!(test) {
         return;
     }
+    // Also where nothing is controlled, this library has a heap of its own.
+    crate::heap::survive_forks();
     // SAFETY: the linker hands over lists of strings that end with a null.
     let (arguments, variables) = unsafe { (list(arguments), list(variables)) };
     let name = [VARIABLE, "="].concat();
@@ -213,6 +215,7 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
             ]);
         }
         interpose::signal::catch_crashes();
+        interpose::signal::answer_where();
         if CHANNEL.settings().mode == Mode::Serve as u32 {
             if !baton::is_alone() {
                 fail(&["threads were created before `main`, so that no process can be forked there"]);
@@ -224,7 +227,7 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
                 obey();
             } else {
                 set_environment();
-                CHANNEL.outcome().flags |= Outcome::EARLY_THREADS;
+                CHANNEL.add_flags(Outcome::EARLY_THREADS);
             }
         }
     }
@@ -259,9 +262,8 @@ fn serve() {
                         fail(&["the end of an execution cannot be waited for: ", &error.to_string()]);
                     }
                 }
-                let outcome = CHANNEL.outcome();
-                outcome.status = status as u32;
-                outcome.flags &= !Outcome::BATCH;
+                CHANNEL.set_status(status as u32);
+                CHANNEL.remove_flags(Outcome::BATCH);
                 answer();
             }
         }
@@ -342,7 +344,7 @@ pub(crate) fn next() -> bool {
     }
     baton::finish();
     CHANNEL.end(End::Complete);
-    CHANNEL.outcome().flags |= Outcome::BATCH;
+    CHANNEL.add_flags(Outcome::BATCH);
     answer();
     read_order();
     obey();
@@ -352,8 +354,7 @@ pub(crate) fn next() -> bool {
 /// Remembers where a thread crashed.
 pub(crate) fn crashed(signal: c_int) {
     if baton::is_controlled() {
-        let outcome = CHANNEL.outcome();
-        outcome.signal = signal as u32;
+        CHANNEL.set_signal(signal as u32);
         baton::write_down_pending();
         stack::write_down(baton::me());
     }

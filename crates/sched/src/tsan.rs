@@ -1,13 +1,14 @@
 //! ThreadSanitizer's interface: what compilers call for `-fsanitize=thread`.
 //!
 //! Atomic operations are steps. Accesses without synchronization are steps only if that was asked for: there are many, and
-//! who runs between two of them makes a difference to programs with data races alone. Fences order nothing in an execution
+//! who runs between two of them makes a difference to programs with data races alone; `races` looks for these. Fences order nothing in an execution
 //! in which one thread runs at a time, so they are no steps. If memory is weak, `weak` says what is read, and sequentially
 //! consistent fences are steps, because their order is one of the things that say it.
 //!
 //! Each function is a few instructions that hand its return address, the place in the program, to the one that does the
 //! work. gcc calls `compare_exchange_strong` and `_weak`, clang and rustc `compare_exchange_val`; each compiler calls some
-//! of the others that the others do not.
+//! of the others that the others do not. A thread that announces a step may call a signal handler of the program, which may
+//! throw or end the thread, so unwinding passes through all of them.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -25,7 +26,7 @@ pub(crate) fn is_instrumented() -> bool {
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(crate) extern "C" fn __tsan_init() {
+pub(crate) extern "C-unwind" fn __tsan_init() {
     IS_INSTRUMENTED.store(true, Ordering::Relaxed);
 }
 
@@ -180,9 +181,12 @@ fn announce<T>(kind: Kind, address: *const T, order: c_int, place: u64) {
         place,
         ..Step::default()
     });
+    if baton::looks_for_races() {
+        weak::accessed(address as u64, size_of::<T>(), place, kind != Kind::Load, true);
+    }
 }
 
-extern "C" fn load<T: Word>(address: *const T, order: c_int, place: u64) -> T {
+extern "C-unwind" fn load<T: Word>(address: *const T, order: c_int, place: u64) -> T {
     if !baton::is_watched() {
         // SAFETY: the program asked for it.
         return unsafe { T::load(address) };
@@ -191,7 +195,7 @@ extern "C" fn load<T: Word>(address: *const T, order: c_int, place: u64) -> T {
     // SAFETY: the program asked for it.
     let mut value = unsafe { T::load(address) };
     let mut is_last = true;
-    if baton::is_weak() {
+    if baton::is_ordering() {
         let (read, is_current) = weak::load(address as u64, size_of::<T>(), order, value.wide());
         (value, is_last) = (T::from_wide(read), is_current);
     }
@@ -203,7 +207,7 @@ extern "C" fn load<T: Word>(address: *const T, order: c_int, place: u64) -> T {
     value
 }
 
-extern "C" fn store<T: Word>(address: *mut T, value: T, order: c_int, place: u64) {
+extern "C-unwind" fn store<T: Word>(address: *mut T, value: T, order: c_int, place: u64) {
     if !baton::is_watched() {
         // SAFETY: the program asked for it.
         return unsafe { T::store(address, value) };
@@ -213,7 +217,7 @@ extern "C" fn store<T: Word>(address: *mut T, value: T, order: c_int, place: u64
     let old = unsafe { T::load(address) };
     // SAFETY: the program asked for it.
     unsafe { T::store(address, value) };
-    if baton::is_weak() {
+    if baton::is_ordering() {
         weak::store(address as u64, size_of::<T>(), order, value.wide(), old.wide());
     }
     baton::made(value.bits(), true);
@@ -231,7 +235,7 @@ fn update<T: Word>(address: *mut T, order: c_int, place: u64, change: impl Fn(T)
         let new = change(old);
         // SAFETY: the program asked for it.
         unsafe { T::store(address, new) };
-        if baton::is_weak() {
+        if baton::is_ordering() {
             weak::update(address as u64, size_of::<T>(), order, new.wide(), old.wide());
         }
         wrote(address, place, old, new);
@@ -263,7 +267,7 @@ fn wrote<T: Word>(address: *mut T, place: u64, old: T, new: T) {
 
 macro_rules! updates {
     ($($name:ident: $method:ident),*) => {
-        $(extern "C" fn $name<T: Word>(address: *mut T, operand: T, order: c_int, place: u64) -> T {
+        $(extern "C-unwind" fn $name<T: Word>(address: *mut T, operand: T, order: c_int, place: u64) -> T {
             update(address, order, place, |old| old.$method(operand))
         })*
     };
@@ -275,7 +279,7 @@ updates!(
 );
 
 /// As clang and rustc call it: what was read.
-extern "C" fn compare_value<T: Word>(
+extern "C-unwind" fn compare_value<T: Word>(
     address: *mut T,
     expected: T,
     value: T,
@@ -290,9 +294,9 @@ extern "C" fn compare_value<T: Word>(
     announce(Kind::Update, address, order, place);
     // SAFETY: the program asked for it.
     let old = unsafe { T::exchange(address, expected, value) };
-    if baton::is_weak() && old == expected {
+    if baton::is_ordering() && old == expected {
         weak::update(address as u64, size_of::<T>(), order, value.wide(), old.wide());
-    } else if baton::is_weak() {
+    } else if baton::is_ordering() {
         weak::not_exchanged(address as u64, size_of::<T>(), order, failure, old.wide());
     }
     wrote(address, place, old, if old == expected { value } else { old });
@@ -300,7 +304,7 @@ extern "C" fn compare_value<T: Word>(
 }
 
 /// As gcc calls it: whether it was as expected; what was read stands where the expectation stood.
-extern "C" fn compare<T: Word>(
+extern "C-unwind" fn compare<T: Word>(
     address: *mut T,
     expected: *mut T,
     value: T,
@@ -324,7 +328,7 @@ macro_rules! shims {
         $($(
             #[cfg_attr(not(test), unsafe(no_mangle))]
             #[unsafe(naked)]
-            unsafe extern "C" fn $name() {
+            unsafe extern "C-unwind" fn $name() {
                 std::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {}", sym $target)
             }
         )*)*
@@ -397,7 +401,7 @@ macro_rules! wide_exchanges {
     ($($name:ident),*) => {
         $(
             #[cfg_attr(not(test), unsafe(no_mangle))]
-            unsafe extern "C" fn $name(
+            unsafe extern "C-unwind" fn $name(
                 address: *mut u128,
                 expected: *mut u128,
                 value: u128,
@@ -413,7 +417,7 @@ macro_rules! wide_exchanges {
 wide_exchanges!(__tsan_atomic128_compare_exchange_strong, __tsan_atomic128_compare_exchange_weak);
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
+unsafe extern "C-unwind" fn __tsan_atomic128_compare_exchange_val(
     address: *mut u128,
     expected: u128,
     value: u128,
@@ -424,11 +428,11 @@ unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn __tsan_atomic_thread_fence(order: c_int) {
+unsafe extern "C-unwind" fn __tsan_atomic_thread_fence(order: c_int) {
     std::sync::atomic::fence(Ordering::SeqCst);
-    if baton::is_weak() && baton::is_watched() {
+    if baton::is_ordering() && baton::is_watched() {
         let order = MemoryOrder::from_number(order as u8);
-        if order == MemoryOrder::SequentiallyConsistent {
+        if baton::is_weak() && order == MemoryOrder::SequentiallyConsistent {
             baton::visible(Step { kind: Kind::Fence as u8, order: order as u8, ..Step::default() });
         }
         weak::fence(order);
@@ -436,7 +440,7 @@ unsafe extern "C" fn __tsan_atomic_thread_fence(order: c_int) {
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn __tsan_atomic_signal_fence(_order: c_int) {}
+unsafe extern "C-unwind" fn __tsan_atomic_signal_fence(_order: c_int) {}
 
 /// Announces an access without synchronization, if that is visible.
 #[inline]
@@ -453,40 +457,43 @@ fn access(kind: Kind, address: u64, size: usize, place: u64) {
             _ => baton::only_looked(place, address, 0),
         }
     }
-    if kind == Kind::Write && baton::is_weak() && baton::is_controlled() {
+    if baton::looks_for_races() && baton::is_watched() {
+        weak::accessed(address, size, place, kind == Kind::Write, false);
+    }
+    if kind == Kind::Write && baton::is_ordering() && baton::is_controlled() {
         weak::overwritten(address, size);
     }
 }
 
-extern "C" fn read<const SIZE: usize>(address: u64, place: u64) {
+extern "C-unwind" fn read<const SIZE: usize>(address: u64, place: u64) {
     access(Kind::Read, address, SIZE, place);
 }
 
-extern "C" fn write<const SIZE: usize>(address: u64, place: u64) {
+extern "C-unwind" fn write<const SIZE: usize>(address: u64, place: u64) {
     access(Kind::Write, address, SIZE, place);
 }
 
-extern "C" fn read_range(address: u64, size: usize, place: u64) {
+extern "C-unwind" fn read_range(address: u64, size: usize, place: u64) {
     access(Kind::Read, address, size, place);
 }
 
-extern "C" fn write_range(address: u64, size: usize, place: u64) {
+extern "C-unwind" fn write_range(address: u64, size: usize, place: u64) {
     access(Kind::Write, address, size, place);
 }
 
-extern "C" fn vptr_update(address: u64, _value: u64, place: u64) {
+extern "C-unwind" fn vptr_update(address: u64, _value: u64, place: u64) {
     access(Kind::Write, address, 8, place);
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn __tsan_memcpy(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+unsafe extern "C-unwind" fn __tsan_memcpy(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
     copied(to, from, size);
     // SAFETY: as the caller promised.
     unsafe { libc::memcpy(to, from, size) }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn __tsan_memmove(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+unsafe extern "C-unwind" fn __tsan_memmove(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
     copied(to, from, size);
     // SAFETY: as the caller promised.
     unsafe { libc::memmove(to, from, size) }
@@ -499,7 +506,7 @@ fn copied(to: *mut c_void, from: *const c_void, size: usize) {
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn __tsan_memset(to: *mut c_void, value: c_int, size: usize) -> *mut c_void {
+unsafe extern "C-unwind" fn __tsan_memset(to: *mut c_void, value: c_int, size: usize) -> *mut c_void {
     access(Kind::Write, to as u64, size, 0);
     // SAFETY: as the caller promised.
     unsafe { libc::memset(to, value, size) }
@@ -510,7 +517,7 @@ macro_rules! ignored {
     ($($name:ident),*) => {
         $(
             #[cfg_attr(not(test), unsafe(no_mangle))]
-            unsafe extern "C" fn $name() {}
+            unsafe extern "C-unwind" fn $name() {}
         )*
     };
 }

@@ -1,4 +1,7 @@
-//! Weak memory in a program under control: who tells [`Memory`] what.
+//! Hands [`Memory`] and [`Races`] what happens in a program under control, if memory is weak or races are looked for.
+//!
+//! If memory is not weak, a load always reads the last store, and what is left of [`Memory`] is which operation happened
+//! before which.
 //!
 //! Atomic operations of the program come from `tsan`, which does them in memory and asks here what they read. What
 //! else synchronizes is known from steps: every step about a lock, a semaphore, a thread or somebody who waits is
@@ -20,26 +23,36 @@ use std::ffi::{c_int, c_void};
 
 use schedule::{Choice, Kind, MemoryOrder, Step, thread_object};
 
+use crate::channel::CHANNEL;
 use crate::memory::Memory;
+use crate::races::{Access, Races};
 use crate::{baton, real};
 
 /// The memory of this execution.
-struct Shared(UnsafeCell<Memory>);
+struct Shared(UnsafeCell<(Memory, Races)>);
 
 // SAFETY: only the thread that has the baton touches it.
 unsafe impl Sync for Shared {}
 
-static MEMORY: Shared = Shared(UnsafeCell::new(Memory::new()));
+static MEMORY: Shared = Shared(UnsafeCell::new((Memory::new(), Races::new())));
 
 /// Looks at it or changes it.
 fn with<R>(what: impl FnOnce(&mut Memory) -> R) -> R {
-    // SAFETY: one thread has the baton, and nothing of `Memory` comes back here.
-    what(unsafe { &mut *MEMORY.0.get() })
+    with_races(|memory, _| what(memory))
+}
+
+fn with_races<R>(what: impl FnOnce(&mut Memory, &mut Races) -> R) -> R {
+    // SAFETY: one thread has the baton, and nothing of `Memory` and `Races` comes back here.
+    let (memory, races) = unsafe { &mut *MEMORY.0.get() };
+    what(memory, races)
 }
 
 /// Begins an execution.
 pub(crate) fn begin() {
-    with(Memory::clear);
+    with_races(|memory, races| {
+        memory.clear();
+        races.clear();
+    });
 }
 
 /// A thread is about to make a step.
@@ -77,8 +90,10 @@ pub(crate) fn created(thread: usize) {
 /// An atomic load. What it reads, and whether that is the last store: `current` is what memory holds.
 pub(crate) fn load(address: u64, size: usize, order: c_int, current: u128) -> (u128, bool) {
     let (me, size, order) = (baton::me(), size as u8, MemoryOrder::from_number(order as u8));
-    let options = with(|memory| memory.readable(me, address, size, order, current));
-    let choice = baton::choose(Choice::Read, options);
+    let choice = match baton::is_weak() {
+        true => baton::choose(Choice::Read, with(|memory| memory.readable(me, address, size, order, current))),
+        false => 0,
+    };
     (with(|memory| memory.load(me, address, size, order, choice, current)), choice == 0)
 }
 
@@ -113,6 +128,36 @@ pub(crate) fn overwritten(address: u64, length: usize) {
     with(|memory| memory.forget(address, length as u64));
 }
 
+/// Memory is accessed. Writes down the first race of the execution, after which none is looked for.
+pub(crate) fn accessed(address: u64, size: usize, place: u64, writes: bool, is_atomic: bool) {
+    let me = baton::me();
+    let earlier = with_races(|memory, races| {
+        let access = Access { thread: me as u8, writes, is_atomic, place, time: memory.access(me) };
+        let knows = |thread: u8, time| memory.happened_before(thread.into(), time, me);
+        races.access(access, address, size, knows)
+    });
+    if let Some(earlier) = earlier {
+        CHANNEL.set_race([earlier.place, place], [earlier.writes, writes]);
+        baton::stop_looking_for_races();
+    }
+}
+
+/// Memory is given back to the allocator, which may hand it to another thread.
+fn freed(start: *mut c_void) {
+    if !start.is_null() && baton::is_ordering() && baton::is_controlled() {
+        // SAFETY: it was allocated by the allocator that belongs to this function.
+        forget(start as u64, unsafe { libc::malloc_usable_size(start) } as u64);
+    }
+}
+
+/// Memory becomes that of another object.
+pub(crate) fn forget(address: u64, size: u64) {
+    with_races(|memory, races| {
+        memory.forget(address, size);
+        races.forget(address, size);
+    });
+}
+
 thread_local! {
     /// Whether this thread is in [`free`]: looking up the real one may free something itself.
     static FREES: Cell<bool> = const { Cell::new(false) };
@@ -124,12 +169,16 @@ unsafe extern "C-unwind" fn free(start: *mut c_void) {
         // What is freed while the function that frees is looked up is a few bytes, once.
         return;
     }
-    if baton::is_weak() && baton::is_controlled() && !start.is_null() {
-        // SAFETY: it was allocated by the allocator that belongs to this `free`.
-        overwritten(start as u64, unsafe { libc::malloc_usable_size(start) });
-    }
+    freed(start);
     FREES.set(true);
     // SAFETY: as the caller promised.
     unsafe { real::free(start) };
     FREES.set(false);
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn realloc(start: *mut c_void, size: usize) -> *mut c_void {
+    freed(start);
+    // SAFETY: as the caller promised.
+    unsafe { real::realloc(start, size) }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -259,4 +260,53 @@ fn a_program_that_would_not_be_controlled_says_so() {
     // Nobody loads the runtime before everything else, so it comes when it was linked.
     insta::assert_snapshot!(refusal(Build::TooLate, Path::new("")), @"the program cannot be controlled: the program would call another `pthread_create` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)");
     insta::assert_snapshot!(refusal(Build::Plain, Path::new("")), @"the program was not controlled: it ended with code 0 before it was asked for anything; it said nothing");
+}
+
+/// How a program ended, each way once, in all schedules that a strategy asks for.
+fn endings(strategy: &mut dyn Strategy, control: &mut Control) -> BTreeSet<String> {
+    let mut endings = BTreeSet::new();
+    while let Some(order) = strategy.next() {
+        let execution = execute(control, &order);
+        strategy.learn(&execution);
+        match execution.ended {
+            Ending::Asleep => {}
+            ended => drop(endings.insert(format!("{ended:?}"))),
+        }
+    }
+    endings
+}
+
+/// Threads tell each other something by reading a clock, so that is a step.
+#[test]
+fn clocks_and_deadlines_are_explored() {
+    for (what, count) in [("clock", 2), ("deadline", 2)] {
+        let mut control = start("channels", &[what]);
+        let mut dpor = Dpor::new(Order::default());
+        let by_classes = endings(&mut dpor, &mut control);
+        assert!(dpor.is_complete(), "{what}");
+        let one_by_one = endings(&mut Dfs::new(Order::default(), Some(3)), &mut control);
+        assert_eq!(by_classes, one_by_one, "{what}");
+        assert!(by_classes.len() >= count, "{what}: {by_classes:?}");
+    }
+}
+
+/// Threads tell each other nothing by drawing random numbers, so that is no step.
+#[test]
+fn what_a_thread_draws_does_not_depend_on_others() {
+    let mut control = start("channels", &["random"]);
+    let mut sampling = Sampling::new(Order { policy: Policy::Random, ..Order::default() });
+    let mut draws = BTreeSet::new();
+    for _ in 0..20 {
+        let order = sampling.next().unwrap();
+        // The generators of threads belong to the seed, and so does the schedule; decisions made elsewhere change it alone.
+        let execution = execute(&mut control, &order);
+        let again = Order { seed: 7, policy: Policy::Steady, follow: execution.decisions.clone(), ..Order::default() };
+        let execution = execute(&mut control, &again);
+        let stores = execution.steps.iter().filter(|step| step.kind() == Some(Kind::Store) && step.size == 4);
+        let drawn = |thread| stores.clone().filter(|step| step.thread == thread).map(|step| step.value).collect();
+        draws.insert([1, 2].map(drawn) as [Vec<u64>; 2]);
+    }
+    assert_eq!(draws.len(), 1, "{draws:?}");
+    let [first, second] = draws.first().unwrap();
+    assert!(first.len() == 2 && second.len() == 2 && first != second, "{draws:?}");
 }

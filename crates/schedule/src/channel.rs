@@ -39,6 +39,10 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"omnilnk1");
 /// The code that a program ends with if it cannot be controlled; it has said why.
 pub const NO_CONTROL: i32 = 117;
 
+/// The signal with which the driver asks where the threads of an execution are that does not end: SIGSTKFLT, which the kernel
+/// never sends.
+pub const WHERE: i32 = 16;
+
 /// How it begins to say why.
 pub const REFUSAL: &str = "omnilink: the program cannot be controlled: ";
 
@@ -84,6 +88,9 @@ impl Settings {
     pub const STRICT: u32 = 4;
     /// A program that can may perform the next execution in the same process.
     pub const BATCH: u32 = 8;
+    /// Accesses without synchronization are compared: the first two that conflict and that nothing orders are a data race.
+    /// Only where all code that synchronizes is instrumented.
+    pub const RACES: u32 = 16;
 }
 
 /// How the next thread is chosen.
@@ -138,6 +145,8 @@ pub struct Outcome {
     pub last: u32,
     /// What else is known, as the bits [`Outcome::BATCH`] and so on.
     pub flags: u32,
+    /// Where the code of the two accesses of a data race continues, the earlier first; 0 if none was found.
+    pub race: [u64; 2],
 }
 
 impl Outcome {
@@ -149,6 +158,14 @@ impl Outcome {
     pub const WAITED_OUTSIDE: u32 = 4;
     /// A signal came from outside.
     pub const SIGNALLED: u32 = 8;
+    /// All threads have said where they are, because the driver asked.
+    pub const ANSWERED_WHERE: u32 = 128;
+    /// The accesses of a data race are in [`Outcome::race`].
+    pub const RACED: u32 = 16;
+    /// Of these, the earlier one writes.
+    pub const EARLIER_WRITES: u32 = 32;
+    /// Of these, the later one writes.
+    pub const LATER_WRITES: u32 = 64;
 }
 
 /// How an execution ended.

@@ -10,4 +10,4 @@ mod decision;
 mod step;
 
 pub use decision::{BadSchedule, Choice, Decision, Schedule};
-pub use step::{Kind, MemoryOrder, Step, THREADS, dependent, may_be_enabled_together, members, thread_object};
+pub use step::{CLOCK, Kind, MemoryOrder, Step, THREADS, dependent, may_be_enabled_together, members, thread_object};

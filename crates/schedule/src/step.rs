@@ -128,6 +128,10 @@ kinds! {
     TryJoin "tries to join",
     /// All threads of a harness begin together. About the gate.
     Gate "waits at the gate",
+    /// A clock is read, which lets time pass. About [`CLOCK`].
+    Clock "reads a clock",
+    /// A deadline is computed from what a clock says. About [`CLOCK`].
+    Deadline "computes a deadline",
 }
 
 impl Kind {
@@ -154,7 +158,7 @@ impl Kind {
 
     /// It cannot change what it is about, so two of these may change places.
     pub fn only_reads(self) -> bool {
-        matches!(self, Kind::Load | Kind::Read)
+        matches!(self, Kind::Load | Kind::Read | Kind::Deadline)
     }
 }
 
@@ -201,6 +205,10 @@ impl MemoryOrder {
 pub fn thread_object(thread: u8) -> u64 {
     0xffff_ffff_ffff_0000 + u64::from(thread) * 8
 }
+
+/// What steps that read a clock are about. All clocks are one object, because time passes for all of them at once. No
+/// program has this address.
+pub const CLOCK: u64 = 0xffff_ffff_fffe_0000;
 
 /// The threads of a set, the lowest first.
 pub fn members(mut set: u64) -> impl Iterator<Item = u8> {
@@ -280,6 +288,10 @@ mod tests {
         assert!(!check(step(Kind::Call, 0, 0), step(Kind::Call, 0, 0)));
         assert!(!check(step(Kind::Return, 0, 0), step(Kind::Return, 0, 0)));
         assert!(!check(step(Kind::Gate, 8, 4), step(Kind::Gate, 8, 4)));
+        assert!(check(step(Kind::Clock, CLOCK, 8), step(Kind::Clock, CLOCK, 8)));
+        assert!(check(step(Kind::Clock, CLOCK, 8), step(Kind::Deadline, CLOCK, 8)));
+        assert!(!check(step(Kind::Deadline, CLOCK, 8), step(Kind::Deadline, CLOCK, 8)));
+        assert!(!check(step(Kind::Clock, CLOCK, 8), step(Kind::Exit, thread_object(0), 8)));
     }
 
     #[test]

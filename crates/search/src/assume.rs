@@ -127,6 +127,18 @@ impl<S: Spec, P: Fn(&S::State) -> bool> Spec for Assuming<'_, S, P> {
         a.mark.is_none() && b.mark.is_none() && self.spec.commute(&a.op, &b.op)
     }
 
+    fn is_total(&self, op: &Self::Op) -> bool {
+        op.mark.is_none() && self.spec.is_total(&op.op)
+    }
+
+    fn overwrites(&self, later: &Self::Op, earlier: &Self::Op) -> bool {
+        later.mark.is_none() && earlier.mark.is_none() && self.spec.overwrites(&later.op, &earlier.op)
+    }
+
+    fn precludes(&self, earlier: &Self::Op, later: &Self::Op) -> bool {
+        self.spec.precludes(&earlier.op, &later.op)
+    }
+
     fn why_not(&self, state: &Self::State, op: &Self::Op) -> Option<String> {
         let id = op.mark.map(|mark| self.marked[usize::from(mark)]);
         let mut reached = Successors::default();

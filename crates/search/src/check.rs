@@ -13,8 +13,9 @@ use crate::observe::{Stats, Unwatched, Watch};
 use crate::replay::{Replay, ReplayError, Unconfirmed, Witness};
 use crate::slots::{Slots, Wide};
 use crate::spec::Spec;
-use crate::stream::{Relate, Stream};
+use crate::stream::{Relate, SlotCut, Stream};
 use crate::trail::INITIAL;
+use crate::walk::Walk;
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +131,7 @@ enum Width<'s, S: Spec, P> {
 struct Run<'s, S: Spec, P, C> {
     spec: &'s S,
     stream: Stream<P, C>,
-    engine: Engine<S, C>,
+    engine: Engine<S, SlotCut<C>>,
     replay: Replay<'s, S>,
     witness: Witness,
     finished: u64,
@@ -171,7 +172,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
             finished: 0,
             ending: None,
         };
-        run.engine.begin(spec, &run.stream, &0).map_err(CheckError::Spec)?;
+        run.engine.begin(spec, &run.stream, &SlotCut::default()).map_err(CheckError::Spec)?;
         Ok(Checker(Width::Narrow(run)))
     }
 
@@ -210,8 +211,9 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
     }
 
     /// Every configuration that is possible now, but for those that another one covers: which of the operations in
-    /// flight it has placed, and its state.
-    pub fn possible(&self) -> Vec<(Vec<OpId>, &S::State)> {
+    /// flight it has placed, and its state. `None` if this is open: an operation that another one overwrites may have
+    /// taken effect before it, or take effect later.
+    pub fn possible(&self) -> Option<Vec<(Vec<OpId>, &S::State)>> {
         match &self.0 {
             Width::Narrow(run) => run.possible(),
             Width::Wide(run) => run.possible(),
@@ -232,7 +234,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
             self.0 = Width::Wide(Run {
                 spec,
                 stream: replace(&mut run.stream, Stream::new(true)).widen(),
-                engine: replace(&mut run.engine, Engine::new(None)).with_cuts(Wide::from),
+                engine: replace(&mut run.engine, Engine::new(None)).with_cuts(SlotCut::widen),
                 replay: replace(&mut run.replay, replay),
                 witness: take(&mut run.witness),
                 finished: run.finished,
@@ -249,9 +251,13 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
         }
         self.finished += u64::from(!op.interval.is_unfinished());
         let relation = &Relation(self.spec);
-        if let Some(observer) = self.stream.call(op, relation) {
-            let Run { spec, stream, engine, .. } = self;
-            let is_ready = |cut: &C| stream.is_ready(cut, observer);
+        let observer = self.stream.call(op, relation);
+        let Run { spec, stream, engine, .. } = self;
+        if stream.has_chains() {
+            engine.part(|cut| stream.decide(cut));
+        }
+        if let Some(observer) = observer {
+            let is_ready = |cut: &SlotCut<C>| stream.is_ready(cut, observer);
             let is_everywhere = engine.place_observer(*spec, stream, observer, is_ready).map_err(CheckError::Spec)?;
             if !is_everywhere {
                 self.stream.keep_open(observer, relation);
@@ -278,9 +284,9 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
         Ok(Report { verdict, settled: self.witness, stats: self.engine.stats })
     }
 
-    fn possible(&self) -> Vec<(Vec<OpId>, &S::State)> {
+    fn possible(&self) -> Option<Vec<(Vec<OpId>, &S::State)>> {
         let configs = self.engine.frontier.configs.iter();
-        configs.map(|config| (self.stream.placed(&config.cut).collect(), &config.state)).collect()
+        configs.map(|config| Some((self.stream.placed(&config.cut)?, &config.state))).collect()
     }
 
     /// Walks the returns before this time.
@@ -291,18 +297,21 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
             self.engine.note_width(|| (Some(goal), self.stream.in_flight().collect()));
             match attempt {
                 Attempt::Met => {
+                    let is_expired = self.stream.is_expiring();
                     let retired = self.stream.retire_goal();
                     for config in &mut self.engine.frontier.configs {
                         retired.forget_in(&mut config.cut);
                     }
-                    self.engine.stats.operations += 1;
-                    watch.returned(goal, self.engine.stats.width);
+                    if !is_expired {
+                        self.engine.stats.operations += 1;
+                        watch.returned(goal, self.engine.stats.width);
+                    }
                 }
                 Attempt::Stuck(beginning) => {
                     let explained = self.engine.stats.operations;
                     let stuck = self
                         .engine
-                        .stuck(self.spec, &self.stream, &self.witness, beginning)
+                        .stuck(self.spec, &self.stream, &self.witness, beginning, watch)
                         .map_err(CheckError::Spec)?;
                     self.ending = Some(Ending::Rejected(Explanation { goal: Some(goal), explained, stuck }));
                 }
@@ -316,7 +325,7 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
     fn settle(&mut self) -> Result<(), CheckError<S::Error>> {
         let mut settled = Vec::new();
         let living = self.engine.frontier.configs.iter_mut().map(|config| &mut config.trail);
-        self.engine.trails.settle(living, |step| settled.push(step));
+        self.engine.trails.settle(living, |op| self.stream.has_returned(op), |step| settled.push(step));
         for placed in settled {
             self.witness.push(placed);
             if placed.op == INITIAL {
@@ -326,6 +335,7 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
                 stream.settle(placed.op, !placed.partway, |op| replay.step(op, placed))?;
             }
         }
+        self.stream.keep_expired(|op| self.engine.trails.mention(op));
         Ok(())
     }
 }
@@ -344,6 +354,18 @@ impl<S: Spec, P: Borrow<S::Op>> Relate<P> for Relation<'_, S> {
 
     fn are_equal(&self, a: &P, b: &P) -> bool {
         a.borrow() == b.borrow()
+    }
+
+    fn is_total(&self, op: &P) -> bool {
+        self.0.is_total(op.borrow())
+    }
+
+    fn overwrites(&self, later: &P, earlier: &P) -> bool {
+        self.0.overwrites(later.borrow(), earlier.borrow())
+    }
+
+    fn precludes(&self, earlier: &P, later: &P) -> bool {
+        self.0.precludes(earlier.borrow(), later.borrow())
     }
 }
 
@@ -374,7 +396,8 @@ fn check_by_level<S: Spec>(
                 engine.note_width(|| (None, Vec::new()));
             }
             Attempt::Stuck(beginning) => {
-                let stuck = engine.stuck(spec, &levels, &Witness::default(), beginning).map_err(CheckError::Spec)?;
+                let stuck =
+                    engine.stuck(spec, &levels, &Witness::default(), beginning, watch).map_err(CheckError::Spec)?;
                 break Verdict::Rejected(Explanation { goal: None, explained: engine.stats.operations, stuck });
             }
             Attempt::Stopped(stop) => break Verdict::Inconclusive(stop),

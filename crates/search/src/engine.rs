@@ -5,10 +5,14 @@
 //! Observers are placed in every new configuration as soon as they are enabled: whatever completes the configuration
 //! completes it with the observer moved to the front. If the next frontier stays empty, no order of the operations gets
 //! past this goal, and the configurations that could not be extended are the proof.
+//!
+//! Some operations are placed only for a [`Reason`], which the walk gives: what follows them directly. Until something
+//! does, there is no configuration but a [`Link`], which is extended at once and compared with nothing, because it may go
+//! on in some ways only.
 
 use std::borrow::Borrow;
 
-use history::{OpId, Stop};
+use history::{Op, OpId, Stop};
 use smallvec::SmallVec;
 
 use crate::explain::{Refusal, Stuck, Why};
@@ -16,8 +20,8 @@ use crate::frontier::{Config, Frontier};
 use crate::observe::{Stats, Watch, Widest};
 use crate::replay::Witness;
 use crate::spec::{Spec, Successors};
-use crate::trail::{INITIAL, Placed, Trails};
-use crate::walk::{Move, Walk};
+use crate::trail::{Entry, INITIAL, Placed, Trails};
+use crate::walk::{Move, Reason, Walk};
 
 pub(crate) struct Engine<S: Spec, C> {
     pub(crate) frontier: Frontier<C, S::State>,
@@ -31,27 +35,48 @@ pub(crate) struct Engine<S: Spec, C> {
     successors: Successors<S::State>,
     moves: Vec<Move>,
     tried: Vec<Move>,
+    absorbed: Vec<OpId>,
     observed: Vec<Placed>,
     pending: Vec<Pending<C, S::State>>,
+    links: Vec<Link<C, S::State>>,
 }
 
-/// A configuration that has been reached, the step that led there, and the observers that were placed then.
-type Pending<C, S> = (Config<C, S>, Placed, SmallVec<[Placed; 2]>);
+/// The steps from one configuration to another.
+type Steps = SmallVec<[Entry; 3]>;
+
+/// A configuration that has been reached, and the steps that led there from the one that it goes back to.
+type Pending<C, S> = (Config<C, S>, Steps);
+
+/// A configuration that has just placed an operation for which there must be a reason.
+struct Link<C, S> {
+    config: Config<C, S>,
+    steps: Steps,
+    last: Move,
+    reason: Reason,
+    passed: Vec<S>, // The states that the chain went through, the one in which the last operation was placed last.
+}
+
+impl<C, S> Link<C, S> {
+    /// The state in which the last operation was placed.
+    fn before(&self) -> &S {
+        self.passed.last().expect("a chain begins in a state")
+    }
+}
 
 /// How an attempt to reach the goal ended.
 pub(crate) enum Attempt {
     /// The frontier holds every configuration that meets the goal.
     Met,
-    /// No configuration can meet the goal. The first so many in the work list are those it began with.
+    /// No configuration can meet the goal. The first ones in the work list, as many as this, are those it began with.
     Stuck(usize),
     /// It was stopped.
     Stopped(Stop),
 }
 
-/// So many steps are taken between two looks at the watch.
+/// Steps between two looks at the watch.
 const STEPS_UNWATCHED: usize = 64;
 
-/// At most so many stuck configurations are looked for. Beyond, only those that were tried for the goal are shown.
+/// The most stuck configurations that are looked for. Beyond, only those that were tried for the goal are shown.
 const THOROUGH: usize = 10_000;
 
 impl<S: Spec, C: Clone + Eq> Engine<S, C> {
@@ -67,8 +92,10 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             successors: Successors::default(),
             moves: Vec::new(),
             tried: Vec::new(),
+            absorbed: Vec::new(),
             observed: Vec::new(),
             pending: Vec::new(),
+            links: Vec::new(),
         }
     }
 
@@ -93,8 +120,10 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             successors: self.successors,
             moves: self.moves,
             tried: self.tried,
+            absorbed: self.absorbed,
             observed: self.observed,
             pending: Vec::new(),
+            links: Vec::new(),
         }
     }
 
@@ -118,9 +147,19 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             moves.clear();
             walk.observers(&config.cut, None, moves);
             Eager { moves, stats, observed }.place(spec, walk, &config.state, &mut config.cut)?;
-            config.trail = trails.extend_all(config.trail, observed);
+            config.trail = observed.iter().fold(config.trail, |trail, &placed| trails.extend(trail, placed));
         }
         Ok(())
+    }
+
+    /// Parts configurations in two.
+    pub(crate) fn part(&mut self, part: impl Fn(&mut C) -> Option<C>) {
+        for index in 0..self.frontier.configs.len() {
+            if let Some(cut) = part(&mut self.frontier.configs[index].cut) {
+                let config = Config { cut, ..self.frontier.configs[index].clone() };
+                self.frontier.push(config);
+            }
+        }
     }
 
     /// Places an observer that has just become available, in every configuration of the frontier that is ready for it and
@@ -138,7 +177,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         for config in &mut frontier.configs {
             stats.steps += 1;
             if is_ready(&config.cut) && spec.allows(&config.state, op.call.borrow())? {
-                config.cut = walk.place(&config.cut, observer);
+                config.cut = walk.place(&config.cut, observer, false);
                 let placed = Placed { op: op.id, choice: 0, partway: false };
                 config.trail = trails.extend(config.trail, placed);
             } else {
@@ -159,22 +198,30 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.stats.width = self.frontier.configs.len();
             return Ok(Attempt::Met);
         }
-        // Most configurations often meet the goal already, so those that do not are picked out.
+        // Most configurations often meet the goal already, so those that do not are picked out. Those that may pass as they
+        // are stay, and are extended besides.
         std::mem::swap(&mut self.frontier, &mut self.next);
         for index in (0..self.next.configs.len()).rev() {
-            if !walk.is_met(&self.next.configs[index].cut) {
-                self.work.push(self.next.configs.swap_remove(index));
+            let config = &self.next.configs[index];
+            if walk.is_met(&config.cut) {
+                continue;
+            }
+            match walk.may_pass(&config.cut) {
+                true => self.work.push(config.clone()),
+                false => self.work.push(self.next.configs.swap_remove(index)),
             }
         }
         self.next.forget_table();
         let beginning = self.work.configs.len();
         let mut cursor = 0;
         while cursor < self.work.configs.len() {
-            if !self.work.configs[cursor].is_covered {
-                self.extend(spec, walk, cursor, false)?;
+            if !self.work.configs[cursor].is_covered
+                && let Some(stop) = self.extend(spec, walk, cursor, false, watch)?
+            {
+                return Ok(Attempt::Stopped(stop));
             }
             cursor += 1;
-            if let Some(stop) = self.look(watch) {
+            if let Some(stop) = self.look(self.work.configs.len(), watch) {
                 return Ok(Attempt::Stopped(stop));
             }
         }
@@ -197,6 +244,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         walk: &impl Walk<P, Cut = C>,
         settled: &Witness,
         beginning: usize,
+        watch: &mut dyn Watch,
     ) -> Result<Vec<Stuck<S::State>>, S::Error> {
         let stats = self.stats.clone(); // Explaining is no part of the work that they count.
         let by_need = std::mem::take(&mut self.work.configs);
@@ -205,56 +253,114 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.work.insert(walk, Config { is_covered: false, ..config.clone() });
         }
         let mut cursor = 0;
-        while cursor < self.work.configs.len() && self.work.configs.len() < THOROUGH {
+        let mut is_stopped = false;
+        while cursor < self.work.configs.len() && self.work.configs.len() < THOROUGH && !is_stopped {
             if !self.work.configs[cursor].is_covered {
-                self.extend(spec, walk, cursor, true)?;
+                is_stopped = self.extend(spec, walk, cursor, true, watch)?.is_some();
             }
             cursor += 1;
+            is_stopped |= self.look(self.work.configs.len(), watch).is_some_and(|stop| stop != Stop::Width);
         }
         self.stats = stats;
-        let is_whole = cursor == self.work.configs.len();
+        let is_whole = cursor == self.work.configs.len() && !is_stopped;
         let all = if is_whole { std::mem::take(&mut self.work.configs) } else { by_need };
         let shown = all.into_iter().filter(|config| !config.is_covered);
         shown.map(|config| self.explain(spec, walk, settled, config)).collect()
     }
 
-    /// Adds what can follow one configuration of the work list.
+    /// Adds what can follow one configuration of the work list. Says so if it was stopped.
     fn extend<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
         cursor: usize,
         thorough: bool,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Stop>, S::Error> {
+        let mut work = std::mem::replace(&mut self.work, Frontier::new());
+        self.follow(spec, walk, &work.configs[cursor], &[], None, thorough)?;
+        let mut stopped = None;
+        while let Some(link) = self.links.pop() {
+            self.follow(spec, walk, &link.config, &link.steps, Some(&link), thorough)?;
+            stopped = self.look(work.configs.len(), watch);
+            if stopped.is_some() {
+                self.links.clear();
+            }
+        }
+        for (reached, steps) in self.pending.drain(..) {
+            self.stats.distinct += u64::from(work.insert_new(walk, reached, &mut self.trails, &steps));
+        }
+        self.work = work;
+        Ok(stopped)
+    }
+
+    /// Adds what can follow a configuration, or a link of a chain that begins with one.
+    fn follow<P: Borrow<S::Op>>(
+        &mut self,
+        spec: &S,
+        walk: &impl Walk<P, Cut = C>,
+        config: &Config<C, S::State>,
+        chain: &[Entry],
+        link: Option<&Link<C, S::State>>,
+        thorough: bool,
     ) -> Result<(), S::Error> {
-        let Engine { work, next: met, trails, stats, successors, moves, tried, observed, pending, .. } = self;
-        let config = &work.configs[cursor];
+        let Engine { next: met, trails, stats, successors, moves, tried, absorbed, observed, pending, links, .. } =
+            self;
         walk.moves(&config.cut, thorough, tried);
+        if let Some(link) = link {
+            tried.retain(|&next| walk.may_follow(link.last, next));
+        }
         self.unwatched += tried.len();
+        let passed = link.filter(|link| link.reason == Reason::Needed).map_or(&[][..], |link| &link.passed);
         for next in tried.drain(..) {
             let op = walk.op(next);
             stats.steps += 1;
             spec.step(&config.state, op.call.borrow(), successors)?;
+            let is_unneeded = match link {
+                Some(link) if link.reason == Reason::Needed && !successors.done_states().is_empty() => {
+                    unneeded(spec, walk, link, next, successors, stats)?
+                }
+                _ => SmallVec::new(),
+            };
             let (done, partway) = successors.drain();
             let done = done.enumerate().map(|(choice, state)| (choice, state, false));
             let partway = partway.enumerate().map(|(choice, state)| (choice, state, true));
             for (choice, state, partway) in done.chain(partway) {
-                let mut cut = if partway { config.cut.clone() } else { walk.place(&config.cut, next) };
+                if !partway && is_unneeded.get(choice).is_some_and(|&is_unneeded| is_unneeded) {
+                    continue;
+                }
+                let mut cut = walk.place(&config.cut, next, partway);
+                absorbed.clear();
+                walk.absorbed(&config.cut, &cut, absorbed);
                 moves.clear();
                 walk.observers(&cut, Some(next), moves);
                 Eager { moves, stats, observed }.place(spec, walk, &state, &mut cut)?;
                 stats.generated += 1;
                 let placed = Placed { op: op.id, choice: choice as u32, partway };
-                let is_met = walk.is_met(&cut);
+                let mut steps = Steps::from_slice(chain);
+                steps.extend(absorbed.iter().map(|&op| Entry::Absorbed(op)));
+                steps.push(Entry::Taken(placed));
+                steps.extend(observed.iter().map(|&placed| Entry::Taken(placed)));
                 let reached = Config { cut, state, trail: config.trail, is_covered: false };
-                // What does not meet the goal goes where this configuration stands, so it has to wait.
-                match is_met {
-                    true => stats.distinct += u64::from(met.insert_new(walk, reached, trails, placed, observed)),
-                    false => pending.push((reached, placed, observed.as_slice().into())),
+                if walk.is_met(&reached.cut) {
+                    stats.distinct += u64::from(met.insert_new(walk, reached, trails, &steps));
+                    continue;
+                }
+                if partway && walk.may_stop(next) {
+                    stats.distinct += u64::from(met.insert_new(walk, reached.clone(), trails, &steps));
+                }
+                let is_plain = thorough || partway || !observed.is_empty();
+                match if is_plain { Reason::None } else { walk.reason(&reached.cut, next) } {
+                    // What does not meet the goal goes where this configuration stands, so it has to wait.
+                    Reason::None => pending.push((reached, steps)),
+                    // Never-finished operations that lead back to where they began are not needed by anything.
+                    Reason::Needed if reached.state == config.state || passed.contains(&reached.state) => {}
+                    reason => {
+                        let passed = passed.iter().chain([&config.state]).cloned().collect();
+                        links.push(Link { config: reached, steps, last: next, reason, passed });
+                    }
                 }
             }
-        }
-        for (reached, placed, observed) in pending.drain(..) {
-            stats.distinct += u64::from(work.insert_new(walk, reached, trails, placed, &observed));
         }
         Ok(())
     }
@@ -267,8 +373,9 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
     }
 
-    fn look(&mut self, watch: &mut dyn Watch) -> Option<Stop> {
-        self.stats.width = self.work.configs.len() + self.next.configs.len();
+    /// Looks at the limits, with this many configurations in the work list.
+    fn look(&mut self, work: usize, watch: &mut dyn Watch) -> Option<Stop> {
+        self.stats.width = work + self.next.configs.len() + self.links.len() + self.pending.len();
         if self.stats.width > self.max_width {
             return Some(Stop::Width);
         }
@@ -300,11 +407,41 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             refused.push(Refusal { op: op.id, why: if is_enabled { Why::LeadsNowhere } else { disabled() } });
         }
         refused.sort_by_key(|refusal| refusal.op);
+        let is_optional: Vec<OpId> = walk.optional(&config.cut);
+        refused.retain(|refusal| !is_optional.contains(&refusal.op));
         let mut recent = self.trails.steps(config.trail);
         let initial = recent.first().filter(|step| step.op == INITIAL).map_or(settled.initial(), |step| step.choice);
         recent.retain(|step| step.op != INITIAL);
         Ok(Stuck { state: config.state, initial, recent, refused })
     }
+}
+
+/// Which successors of an operation, placed directly after a never-finished one, can as well be reached without it, or with
+/// it placed later.
+fn unneeded<S: Spec, P: Borrow<S::Op>, W: Walk<P>>(
+    spec: &S,
+    walk: &W,
+    link: &Link<W::Cut, S::State>,
+    next: Move,
+    successors: &Successors<S::State>,
+    stats: &mut Stats,
+) -> Result<SmallVec<[bool; 4]>, S::Error> {
+    let (last, op) = (walk.op(link.last), walk.op(next));
+    let mut alone = Successors::default();
+    stats.steps += 1;
+    spec.step(link.before(), op.call.borrow(), &mut alone)?;
+    let mut elsewhere = alone.done_states().to_vec();
+    // Two that never finished are swapped one way only, and not against the order of twins.
+    let rank = |op: &Op<P>| (op.interval.deadline(), op.id);
+    if !op.interval.is_unfinished() || rank(last) > rank(op) {
+        for state in alone.done_states() {
+            let mut swapped = Successors::default();
+            stats.steps += 1;
+            spec.step(state, last.call.borrow(), &mut swapped)?;
+            elsewhere.extend(swapped.into_parts().0);
+        }
+    }
+    Ok(successors.done_states().iter().map(|state| elsewhere.contains(state)).collect())
 }
 
 /// Places observers in one configuration. Borrows what it needs of the engine.
@@ -330,7 +467,7 @@ impl Eager<'_> {
                 let op = walk.op(next);
                 self.stats.steps += 1;
                 if spec.allows(state, op.call.borrow())? {
-                    *cut = walk.place(cut, next);
+                    *cut = walk.place(cut, next, false);
                     self.observed.push(Placed { op: op.id, choice: 0, partway: false });
                 }
             }

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::trail::{Placed, Trail, Trails};
+use crate::trail::{Entry, Trail, Trails};
 use crate::walk::Walk;
 
 /// What has been placed, the state this led to, and how.
@@ -53,13 +53,11 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
         walk: &impl Walk<P, Cut = C>,
         config: Config<C, S>,
         trails: &mut Trails,
-        placed: Placed,
-        observed: &[Placed],
+        steps: &[Entry],
     ) -> bool {
         let is_new = self.insert(walk, config);
         if is_new && let Some(newest) = self.configs.last_mut() {
-            newest.trail = trails.extend(newest.trail, placed);
-            newest.trail = trails.extend_all(newest.trail, observed);
+            newest.trail = trails.extend_all(newest.trail, steps);
         }
         is_new
     }

@@ -41,8 +41,9 @@ impl<P> Walk<P> for Levels<'_, P> {
         &self.ops[next.0 as usize]
     }
 
-    fn place(&self, position: &Position, next: Move) -> Position {
-        self.order.after(position, self.op(next).process.index())
+    fn place(&self, position: &Position, next: Move, partway: bool) -> Position {
+        let process = self.op(next).process.index();
+        if partway { self.order.during(position, process) } else { self.order.after(position, process) }
     }
 
     fn waiting(&self, position: &Position) -> Vec<(OpId, OpId)> {
@@ -60,8 +61,13 @@ impl<P> Walk<P> for Levels<'_, P> {
 }
 
 impl<P> Levels<'_, P> {
+    /// The operations that may be next: those that are placed as soon as they can be, or the others. An observer that
+    /// started after the latest time of another operation is one of the others, because it would make that one late.
     fn ready(&self, position: &Position, observers: bool) -> impl Iterator<Item = Move> {
+        let latest = self.order.ready(position).filter_map(|(_, place)| self.ops[place].interval.latest()).min();
+        let may_be_late = move |op: &Op<P>| latest.is_some_and(|latest| latest < op.interval.start());
+        let is_eager = move |place: usize| self.is_observer[place] && !may_be_late(&self.ops[place]);
         let ready = self.order.ready(position).map(|(_, place)| place);
-        ready.filter(move |&place| self.is_observer[place] == observers).map(|place| Move(place as u32))
+        ready.filter(move |&place| is_eager(place) == observers).map(|place| Move(place as u32))
     }
 }

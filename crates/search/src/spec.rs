@@ -40,6 +40,24 @@ pub trait Spec {
         false
     }
 
+    /// True if `op` is enabled in every state and is done in one step.
+    fn is_total(&self, _op: &Self::Op) -> bool {
+        false
+    }
+
+    /// True if `later` undoes whatever `earlier` did: from every state, and from every state that a step of `earlier` leads
+    /// to from there, `later` has the same successors in the same order. A plain write overwrites every operation on
+    /// the same place.
+    fn overwrites(&self, _later: &Self::Op, _earlier: &Self::Op) -> bool {
+        false
+    }
+
+    /// True if `later` is never enabled in a state that a step of `earlier` has just led to: a read of one value directly after a
+    /// write of another.
+    fn precludes(&self, _earlier: &Self::Op, _later: &Self::Op) -> bool {
+        false
+    }
+
     /// Why `op` is disabled in `state`. Asked only of stuck configurations, so it may be slow.
     fn why_not(&self, _state: &Self::State, _op: &Self::Op) -> Option<String> {
         None
@@ -74,6 +92,11 @@ impl<S> Successors<S> {
     /// The states in which the operation is over, and those in which it is not.
     pub fn into_parts(self) -> (Vec<S>, Vec<S>) {
         (self.done, self.partway)
+    }
+
+    /// The states in which the operation is over.
+    pub(crate) fn done_states(&self) -> &[S] {
+        &self.done
     }
 
     /// Takes out what is over and what is partway.

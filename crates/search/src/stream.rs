@@ -8,13 +8,32 @@
 //! Boxes are closed: at one instant, calls come before returns. A process may start an operation at the very instant at
 //! which its last one ends; the two are then in flight together, and the later one waits for the earlier.
 //!
+//! An operation that never finished can be placed at any time after its start, or never. If it has a latest time, that
+//! is when it *expires*: configurations that have not placed it go on without it, and those in which it is placed at
+//! the last moment are added.
+//!
 //! What need not be tried, and why nothing is lost:
-//! - *Dominance.* Of two configurations with equal states that have placed the same finished mutators, the one that has
-//!   placed more observers and used up fewer never-finished operations can do whatever the other can.
+//! - *Dominance.* Of two configurations with equal states, the one that has placed more observers, used up fewer of the
+//!   other operations and satisfied more of those that must be placed can do whatever the other can.
 //! - *Independence.* On the way to `r`, operations that commute with everything `r` depends on can as well be placed
 //!   after it. What `r` depends on is found by following pairs that do not commute, through mutators and observers.
 //! - *Symmetry.* Of two equal operations in flight, the one that ends first can be placed first: swapping them changes
 //!   nothing but their names.
+//! - *Absorption.* Let `x` overwrite `w`, and let `w` be enabled everywhere. Then `w` directly before `x` changes nothing:
+//!   once `x` is placed, every such `w` in flight counts as placed there and is *optional*. It may still be used for its
+//!   effect until it returns; then configurations in which it is left absorbed stay, and those in which it is used at the
+//!   last moment are added. A configuration is then what is placed, what is optional, and a state. If the next operation
+//!   of the same process is called before that, the two ways part there.
+//! - *Reasons.* An operation `y` other than the goal is followed by another one, `x`, on the way to the goal. If `x`
+//!   overwrites `y`, there is a configuration with `x` alone that covers the one with both: `y` is optional there, or never
+//!   finished. So `y` is tried only if some `x` in flight does not overwrite it and may be enabled after it.
+//! - *Delay.* Let `y` never have finished, and `x` follow it directly. If `x` leads to the same state without `y`, then `y`
+//!   need not be placed at all; if it does with `y` after it, then `y` can be placed later. If `x` never finished either,
+//!   the two are swapped only one way, by deadline and number, or both orders would be lost. Take a way to complete a configuration
+//!   with the fewest steps of never-finished operations, of these one with the fewest before the goal, of these one
+//!   with the fewest pairs of such an operation before another before the goal, and of these one with the fewest pairs of
+//!   such operations that are out of order: neither rule applies to it anywhere, so it is found. The other
+//!   reductions make none of the four numbers larger. This holds for single steps, so for operations of several too.
 
 use std::hash::Hasher;
 
@@ -22,19 +41,31 @@ use history::{Op, OpId};
 
 use crate::ring::Ring;
 use crate::slots::{Slots, Wide};
-use crate::walk::{Move, Walk};
+use crate::walk::{Move, Reason, Walk};
+
+/// Which of the operations in flight a configuration has placed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SlotCut<C> {
+    /// Those that are placed, effect and all.
+    placed: C,
+    /// Those that count as placed and may still be used for their effect.
+    optional: C, // Invariant: none of them is placed; all finished, are total and no observers.
+}
 
 pub(crate) struct Stream<P, C> {
     slots: Vec<Slot<P, C>>,
     free: Vec<usize>,
     returned: Ring<P>,        // Those whose place in the order is not settled yet.
-    ends: Vec<(u64, usize)>,  // The end and slot of operations in flight, latest first.
+    expired: Vec<Op<P>>,      // Likewise; some configurations may have placed them.
+    ends: Vec<(u64, usize)>,  // The deadline and slot of operations in flight that have one, latest first.
     last: Vec<Option<usize>>, // For each process, the slot of its last operation if still in flight.
     in_flight: C,
     open: C, // Operations in flight that some configuration may not have placed.
     observers: C,
     unfinished: C, // Never-finished operations in flight; all are mutators, as an observer tells nothing then.
     chained: C,    // Operations whose predecessor in the same process is still in flight.
+    leading: C,    // Those predecessors.
+    absorbable: C, // Operations in flight that may be optional in some configuration.
     goal: usize,
     must_reduce: bool,
 }
@@ -45,6 +76,8 @@ struct Slot<P, C> {
     before: Option<usize>, // Its predecessor in the same process, if in flight.
     tied: C,               // Operations in flight that do not commute with it.
     twins: C,              // Equal operations in flight that end sooner.
+    overwrites: C,         // Operations that it absorbs.
+    reasons: C,            // Operations that may be a reason to place it, if they follow directly.
 }
 
 /// What a stream needs to know about operations to leave out what need not be tried.
@@ -52,6 +85,9 @@ pub(crate) trait Relate<P> {
     fn is_observer(&self, op: &P) -> bool;
     fn commute(&self, a: &P, b: &P) -> bool;
     fn are_equal(&self, a: &P, b: &P) -> bool;
+    fn is_total(&self, op: &P) -> bool;
+    fn overwrites(&self, later: &P, earlier: &P) -> bool;
+    fn precludes(&self, earlier: &P, later: &P) -> bool;
 }
 
 impl<P, C: Slots> Stream<P, C> {
@@ -60,6 +96,7 @@ impl<P, C: Slots> Stream<P, C> {
             slots: Vec::new(),
             free: Vec::new(),
             returned: Ring::new(),
+            expired: Vec::new(),
             ends: Vec::new(),
             last: Vec::new(),
             in_flight: C::default(),
@@ -67,6 +104,8 @@ impl<P, C: Slots> Stream<P, C> {
             observers: C::default(),
             unfinished: C::default(),
             chained: C::default(),
+            leading: C::default(),
+            absorbable: C::default(),
             goal: 0,
             must_reduce,
         }
@@ -87,14 +126,23 @@ impl<P, C: Slots> Stream<P, C> {
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let before = self.predecessor(&op, slot);
         self.in_flight.insert(slot);
-        match op.interval.end() {
-            Some(end) => {
-                let place = self.ends.iter().rposition(|&other| other > (end, slot)).map_or(0, |place| place + 1);
-                self.ends.insert(place, (end, slot));
-            }
-            None => self.unfinished.insert(slot),
+        if op.interval.is_unfinished() {
+            self.unfinished.insert(slot);
         }
-        let entry = Slot { op: Some(op), is_settled: false, before, tied: C::default(), twins: C::default() };
+        let end = op.interval.deadline();
+        if end != u64::MAX {
+            let place = self.ends.iter().rposition(|&other| other > (end, slot)).map_or(0, |place| place + 1);
+            self.ends.insert(place, (end, slot));
+        }
+        let entry = Slot {
+            op: Some(op),
+            is_settled: false,
+            before,
+            tied: C::default(),
+            twins: C::default(),
+            overwrites: C::default(),
+            reasons: C::default(),
+        };
         if slot == self.slots.len() {
             self.slots.push(entry)
         } else {
@@ -120,14 +168,22 @@ impl<P, C: Slots> Stream<P, C> {
         Some(self.at(slot).id)
     }
 
-    /// Closes the slot of the goal, which every configuration has placed and must now forget.
+    /// True if the goal is an operation that expires: it need not be placed.
+    pub(crate) fn is_expiring(&self) -> bool {
+        self.unfinished.contains(self.goal)
+    }
+
+    /// Closes the slot of the goal, which configurations must now forget. Every configuration has placed it, unless it
+    /// expires.
     pub(crate) fn retire_goal(&mut self) -> Retired {
+        let is_expiring = self.is_expiring();
         let slot = self.goal;
-        let sets = [&mut self.in_flight, &mut self.open, &mut self.observers, &mut self.unfinished, &mut self.chained];
+        let Stream { in_flight, open, observers, unfinished, chained, leading, absorbable, .. } = self;
+        let sets = [in_flight, open, observers, unfinished, chained, leading, absorbable];
         sets.into_iter().for_each(|set| set.remove(slot));
         for other in self.open.iter() {
-            self.slots[other].tied.remove(slot);
-            self.slots[other].twins.remove(slot);
+            let Slot { tied, twins, overwrites, reasons, .. } = &mut self.slots[other];
+            [tied, twins, overwrites, reasons].into_iter().for_each(|set| set.remove(slot));
         }
         for other in self.chained.clone().iter() {
             if self.slots[other].before == Some(slot) {
@@ -140,8 +196,10 @@ impl<P, C: Slots> Stream<P, C> {
         if *last == Some(slot) {
             *last = None;
         }
-        if !self.slots[slot].is_settled {
-            self.returned.insert(op);
+        match self.slots[slot].is_settled {
+            true => {}
+            false if is_expiring => self.expired.push(op),
+            false => self.returned.insert(op),
         }
         self.free.push(slot);
         Retired(slot)
@@ -152,7 +210,7 @@ impl<P, C: Slots> Stream<P, C> {
         if is_final && let Some(op) = self.returned.remove(id) {
             return show(&op);
         }
-        if let Some(op) = self.returned.get(id) {
+        if let Some(op) = self.returned.get(id).or_else(|| self.expired.iter().find(|op| op.id == id)) {
             return show(op);
         }
         let is_it = |slot: &usize| self.at(*slot).id == id;
@@ -161,14 +219,24 @@ impl<P, C: Slots> Stream<P, C> {
         show(self.at(slot))
     }
 
+    /// Lets go of operations that have expired, but for those that this is true of.
+    pub(crate) fn keep_expired(&mut self, is_kept: impl Fn(OpId) -> bool) {
+        self.expired.retain(|op| is_kept(op.id));
+    }
+
     /// The operations in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = OpId> {
         self.in_flight.iter().map(|slot| self.at(slot).id)
     }
 
-    /// The operations in flight that a cut has placed.
-    pub(crate) fn placed(&self, cut: &C) -> impl Iterator<Item = OpId> {
-        cut.iter().map(|slot| self.at(slot).id)
+    /// The operations in flight that a cut has placed. `None` if it is open whether the effect of one is used.
+    pub(crate) fn placed(&self, cut: &SlotCut<C>) -> Option<Vec<OpId>> {
+        cut.optional.is_empty().then(|| cut.placed.iter().map(|slot| self.at(slot).id).collect())
+    }
+
+    /// True if an operation, which was called before, is not in flight.
+    pub(crate) fn has_returned(&self, id: OpId) -> bool {
+        !self.absorbable.iter().any(|slot| self.at(slot).id == id)
     }
 
     fn at(&self, slot: usize) -> &Op<P> {
@@ -184,6 +252,7 @@ impl<P, C: Slots> Stream<P, C> {
         // Swapping the earlier one with a twin that ends sooner could now put it behind the later one.
         self.slots[before].twins = C::default();
         self.chained.insert(slot);
+        self.leading.insert(before);
         Some(before)
     }
 
@@ -201,6 +270,9 @@ impl<P, C: Slots> Stream<P, C> {
             let is_tied = before == Some(other) || !relate.commute(&op.call, &rival.call);
             let is_twin = !is_observer && relate.are_equal(&op.call, &rival.call);
             let rival_ends_first = rival.interval.deadline() <= op.interval.deadline();
+            // One that may be left out is no substitute for one that may not.
+            let (first, second) = if rival_ends_first { (rival, op) } else { (op, rival) };
+            let is_twin = is_twin && (second.interval.is_unfinished() || !first.interval.is_unfinished());
             if is_tied {
                 self.slots[slot].tied.insert(other);
                 self.slots[other].tied.insert(slot);
@@ -211,12 +283,51 @@ impl<P, C: Slots> Stream<P, C> {
                 (true, false) if before.is_none() => self.slots[other].twins.insert(slot),
                 _ => {}
             }
+            self.relate_pair(slot, other, relate);
+            self.relate_pair(other, slot, relate);
+        }
+    }
+
+    /// Notes whether one operation absorbs another, and whether it may be a reason to place the other.
+    fn relate_pair(&mut self, later: usize, earlier: usize, relate: &impl Relate<P>) {
+        if self.observers.contains(earlier) {
+            return;
+        }
+        let (x, y) = (&self.at(later).call, &self.at(earlier).call);
+        let is_free = self.observers.contains(later) || !relate.overwrites(x, y);
+        let is_unfinished = self.unfinished.contains(earlier);
+        let is_absorbed = !is_free && !is_unfinished && relate.is_total(y);
+        let is_reason = (is_free || !is_unfinished && !is_absorbed) && !relate.precludes(y, x);
+        if is_absorbed {
+            self.slots[later].overwrites.insert(earlier);
+            self.absorbable.insert(earlier);
+        }
+        if is_reason {
+            self.slots[earlier].reasons.insert(later);
         }
     }
 
     /// True if a cut has placed what must come before this operation in its process.
-    pub(crate) fn is_ready(&self, cut: &C, next: Move) -> bool {
-        self.slots[next.0 as usize].before.is_none_or(|before| cut.contains(before))
+    pub(crate) fn is_ready(&self, cut: &SlotCut<C>, next: Move) -> bool {
+        self.slots[next.0 as usize].before.is_none_or(|before| cut.placed.contains(before))
+    }
+
+    /// Decides about an operation that was optional when the next one of its process was called: in this cut it stays
+    /// where it was absorbed, and in the one that is returned it will have to be used.
+    pub(crate) fn decide(&self, cut: &mut SlotCut<C>) -> Option<SlotCut<C>> {
+        let decided = cut.optional.and(&self.leading);
+        if decided.is_empty() {
+            return None;
+        }
+        cut.optional = cut.optional.minus(&decided);
+        let used = cut.clone();
+        cut.placed = cut.placed.or(&decided);
+        Some(used)
+    }
+
+    /// True if an operation may not be absorbed now: where it is placed matters to another one of its process.
+    fn is_bound(&self, slot: usize) -> bool {
+        self.chained.contains(slot) || self.leading.contains(slot)
     }
 
     /// What the goal depends on: it, and whatever does not commute with something it depends on.
@@ -231,8 +342,9 @@ impl<P, C: Slots> Stream<P, C> {
         needed
     }
 
-    fn core(&self, cut: &C) -> C {
-        if self.must_reduce { cut.minus(&self.observers).minus(&self.unfinished) } else { cut.clone() }
+    /// What two cuts must share for one to cover the other.
+    fn core(&self, cut: &SlotCut<C>) -> C {
+        cut.placed.minus(&self.observers).minus(&self.unfinished).minus(&self.absorbable)
     }
 }
 
@@ -245,11 +357,14 @@ impl<P> Stream<P, u64> {
             before: slot.before,
             tied: slot.tied.into(),
             twins: slot.twins.into(),
+            overwrites: slot.overwrites.into(),
+            reasons: slot.reasons.into(),
         };
         Stream {
             slots: self.slots.into_iter().map(widen).collect(),
             free: self.free,
             returned: self.returned,
+            expired: self.expired,
             ends: self.ends,
             last: self.last,
             in_flight: self.in_flight.into(),
@@ -257,9 +372,18 @@ impl<P> Stream<P, u64> {
             observers: self.observers.into(),
             unfinished: self.unfinished.into(),
             chained: self.chained.into(),
+            leading: self.leading.into(),
+            absorbable: self.absorbable.into(),
             goal: self.goal,
             must_reduce: self.must_reduce,
         }
+    }
+}
+
+impl SlotCut<u64> {
+    /// The same cut with room for more.
+    pub(crate) fn widen(self) -> SlotCut<Wide> {
+        SlotCut { placed: self.placed.into(), optional: self.optional.into() }
     }
 }
 
@@ -267,31 +391,50 @@ impl<P> Stream<P, u64> {
 pub(crate) struct Retired(usize);
 
 impl Retired {
-    pub(crate) fn forget_in(&self, cut: &mut impl Slots) {
-        cut.remove(self.0);
+    pub(crate) fn forget_in<C: Slots>(&self, cut: &mut SlotCut<C>) {
+        cut.placed.remove(self.0);
+        cut.optional.remove(self.0);
     }
 }
 
 impl<P, C: Slots> Walk<P> for Stream<P, C> {
-    type Cut = C;
+    type Cut = SlotCut<C>;
 
-    fn is_met(&self, cut: &C) -> bool {
-        cut.contains(self.goal)
+    fn is_met(&self, cut: &SlotCut<C>) -> bool {
+        cut.placed.contains(self.goal)
     }
 
-    fn moves(&self, cut: &C, thorough: bool, out: &mut Vec<Move>) {
-        let unplaced = self.in_flight.minus(cut);
-        let tried = if thorough || !self.must_reduce { unplaced.clone() } else { self.needed(&unplaced) };
+    fn may_pass(&self, cut: &SlotCut<C>) -> bool {
+        cut.optional.contains(self.goal) || self.unfinished.contains(self.goal)
+    }
+
+    fn may_stop(&self, partway: Move) -> bool {
+        partway.0 as usize == self.goal && self.is_expiring()
+    }
+
+    fn moves(&self, cut: &SlotCut<C>, thorough: bool, out: &mut Vec<Move>) {
+        let unplaced = self.in_flight.minus(&cut.placed);
+        let is_thorough = thorough || !self.must_reduce;
+        let tried = if is_thorough { unplaced.clone() } else { self.needed(&unplaced) };
         for slot in tried.minus(&self.observers).iter() {
-            let is_next_twin = self.slots[slot].twins.and(&tried).is_empty();
-            if is_next_twin && self.is_ready(cut, Move(slot as u32)) {
+            let Slot { twins, overwrites, reasons, .. } = &self.slots[slot];
+            // A twin that the goal absorbs need not be placed before it.
+            let rivals = if slot == self.goal { twins.and(&tried).minus(overwrites) } else { twins.and(&tried) };
+            // A twin that is satisfied already is no substitute for one that is not.
+            let is_next_twin = match cut.optional.contains(slot) {
+                true => rivals.is_empty(),
+                false => rivals.minus(&cut.optional).is_empty(),
+            };
+            let needs_none = is_thorough || slot == self.goal || self.is_bound(slot);
+            let has_reason = needs_none || !reasons.and(&unplaced).is_empty();
+            if is_next_twin && has_reason && self.is_ready(cut, Move(slot as u32)) {
                 out.push(Move(slot as u32));
             }
         }
     }
 
-    fn observers(&self, cut: &C, after: Option<Move>, out: &mut Vec<Move>) {
-        let mut unplaced = self.observers.minus(cut);
+    fn observers(&self, cut: &SlotCut<C>, after: Option<Move>, out: &mut Vec<Move>) {
+        let mut unplaced = self.observers.minus(&cut.placed);
         if let Some(after) = after {
             unplaced = unplaced.and(&self.slots[after.0 as usize].tied);
         }
@@ -306,25 +449,70 @@ impl<P, C: Slots> Walk<P> for Stream<P, C> {
         self.at(next.0 as usize)
     }
 
-    fn place(&self, cut: &C, next: Move) -> C {
-        cut.with(next.0 as usize)
+    fn place(&self, cut: &SlotCut<C>, next: Move, partway: bool) -> SlotCut<C> {
+        let next = next.0 as usize;
+        let Slot { overwrites, .. } = &self.slots[next];
+        let mut cut = cut.clone();
+        if !overwrites.is_empty() {
+            let absorbed = overwrites.minus(&cut.placed).minus(&self.chained).minus(&self.leading);
+            cut.optional = cut.optional.or(&absorbed);
+        }
+        if !partway {
+            cut.optional.remove(next);
+            cut.placed.insert(next);
+        }
+        cut
     }
 
-    fn waiting(&self, cut: &C) -> Vec<(OpId, OpId)> {
-        let unplaced = self.in_flight.minus(cut);
-        let waits = |slot: usize| self.slots[slot].before.filter(|&before| !cut.contains(before));
+    fn absorbed(&self, before: &SlotCut<C>, after: &SlotCut<C>, out: &mut Vec<OpId>) {
+        out.extend(after.optional.minus(&before.optional).minus(&before.placed).iter().map(|slot| self.at(slot).id));
+    }
+
+    fn optional(&self, cut: &SlotCut<C>) -> Vec<OpId> {
+        cut.optional.iter().map(|slot| self.at(slot).id).collect()
+    }
+
+    fn reason(&self, cut: &SlotCut<C>, last: Move) -> Reason {
+        let last = last.0 as usize;
+        if !self.must_reduce {
+            Reason::None
+        } else if self.unfinished.contains(last) {
+            Reason::Needed
+        } else if self.absorbable.contains(last) && !self.is_bound(last) {
+            let unplaced = self.in_flight.minus(&cut.placed);
+            let is_absorbed = unplaced.iter().any(|slot| self.slots[slot].overwrites.contains(last));
+            if is_absorbed { Reason::Kept } else { Reason::None }
+        } else {
+            Reason::None
+        }
+    }
+
+    fn may_follow(&self, last: Move, next: Move) -> bool {
+        let (last, next) = (last.0 as usize, next.0 as usize);
+        self.slots[last].reasons.contains(next) || self.is_bound(last)
+    }
+
+    fn waiting(&self, cut: &SlotCut<C>) -> Vec<(OpId, OpId)> {
+        let unplaced = self.in_flight.minus(&cut.placed);
         let op = |slot: usize| self.at(slot).id;
+        let waits = |slot: usize| self.slots[slot].before.filter(|&before| !cut.placed.contains(before));
         unplaced.iter().filter_map(|slot| waits(slot).map(|before| (op(slot), op(before)))).collect()
     }
 
-    fn hash_core<H: Hasher>(&self, cut: &C, hasher: &mut H) {
-        self.core(cut).hash(hasher);
+    fn hash_core<H: Hasher>(&self, cut: &SlotCut<C>, hasher: &mut H) {
+        match self.must_reduce {
+            true => self.core(cut).hash(hasher),
+            false => cut.placed.hash(hasher),
+        }
     }
 
-    fn covers(&self, a: &C, b: &C) -> bool {
+    fn covers(&self, a: &SlotCut<C>, b: &SlotCut<C>) -> bool {
         if !self.must_reduce {
             return a == b;
         }
-        self.core(a) == self.core(b) && b.and(&self.observers).is_subset(a) && a.and(&self.unfinished).is_subset(b)
+        self.core(a) == self.core(b)
+            && b.placed.and(&self.observers).is_subset(&a.placed)
+            && a.placed.minus(&self.observers).is_subset(&b.placed)
+            && b.optional.or(&b.placed.and(&self.absorbable)).is_subset(&a.optional.or(&a.placed))
     }
 }

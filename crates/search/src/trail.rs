@@ -5,8 +5,13 @@
 //! ones and moves what all living ones have in common into the settled past, so the tree stays as small as the part that
 //! is still open, however long the history is. A settling pass is linear in the tree and is made when the tree has
 //! doubled, so it costs a constant per node.
+//!
+//! An operation that was *absorbed* has a node at the place where it counts as placed. If its effect is used later, it
+//! has another node there, and the first one says nothing. So a node of an absorbed operation is settled once the
+//! operation has returned and all living configurations agree on it.
 
 use history::OpId;
+use rustc_hash::FxHashSet;
 
 /// One step of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +22,15 @@ pub struct Placed {
     pub choice: u32,
     /// True if the operation is not over with this step.
     pub partway: bool,
+}
+
+/// One entry of a trail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// An operation takes a step.
+    Taken(Placed),
+    /// An operation takes effect here, without consequence, unless it is taken later.
+    Absorbed(OpId),
 }
 
 /// The past of one configuration.
@@ -33,14 +47,23 @@ pub(crate) struct Trails {
 struct Node {
     before: u32,
     op: OpId,
-    branch: u32, // The choice, and in the lowest bit whether the step is partway.
+    branch: u32, // The choice, and in the lowest bit whether the step is partway; or `ABSORBED`.
 }
 
 impl Node {
     fn placed(self) -> Placed {
-        Placed { op: self.op, choice: self.branch >> 1, partway: self.branch & 1 == 1 }
+        match self.is_absorbed() {
+            true => Placed { op: self.op, choice: 0, partway: false },
+            false => Placed { op: self.op, choice: self.branch >> 1, partway: self.branch & 1 == 1 },
+        }
+    }
+
+    fn is_absorbed(self) -> bool {
+        self.branch == ABSORBED
     }
 }
+
+const ABSORBED: u32 = u32::MAX;
 
 /// Stands for the choice of an initial state where an operation is expected. No history has an operation of this number.
 pub(crate) const INITIAL: OpId = OpId(u32::MAX);
@@ -62,8 +85,11 @@ impl Trails {
         self.push(trail.0, placed)
     }
 
-    pub(crate) fn extend_all(&mut self, trail: Trail, placed: &[Placed]) -> Trail {
-        placed.iter().fold(trail, |trail, &placed| self.extend(trail, placed))
+    pub(crate) fn extend_all(&mut self, trail: Trail, entries: &[Entry]) -> Trail {
+        entries.iter().fold(trail, |trail, &entry| match entry {
+            Entry::Taken(placed) => self.extend(trail, placed),
+            Entry::Absorbed(op) => self.push_node(Node { before: trail.0, op, branch: ABSORBED }),
+        })
     }
 
     pub(crate) fn wants_settling(&self) -> bool {
@@ -72,14 +98,19 @@ impl Trails {
 
     /// Forgets all trails but these, which it renames, and hands out the steps that they all begin with. The first step
     /// ever handed out is the choice of an initial state, with [`INITIAL`] for an operation.
-    pub(crate) fn settle<'a>(&mut self, living: impl Iterator<Item = &'a mut Trail>, mut settled: impl FnMut(Placed)) {
+    pub(crate) fn settle<'a>(
+        &mut self,
+        living: impl Iterator<Item = &'a mut Trail>,
+        has_returned: impl Fn(OpId) -> bool,
+        mut settled: impl FnMut(Placed),
+    ) {
         let living: Vec<&mut Trail> = living.collect();
         let mut is_end = vec![false; self.nodes.len()];
         let mut followers = vec![0_u32; self.nodes.len()];
         let mut starts = 0;
         for trail in &living {
             match trail.0 {
-                ROOT => starts = 2, // Somebody's past is settled whole, so nothing more is common to all.
+                ROOT => starts = 2, // The whole past of this one is settled, so nothing more is common to all.
                 index => is_end[index as usize] = true,
             }
         }
@@ -91,16 +122,24 @@ impl Trails {
                 }
             }
         }
-        let mut is_common = starts == 1;
+        let is_alive = |index: usize| is_end[index] || followers[index] > 0;
+        let mut common = 0; // Living nodes before this are those that all trails begin with.
+        if starts == 1 {
+            let parts = |index: &usize| is_end[*index] || followers[*index] > 1;
+            let last = (0..self.nodes.len()).filter(|&index| is_alive(index)).find(parts);
+            common = last.map_or(0, |last| last + 1);
+        }
+        let (common, is_void) = self.decided(common, &is_alive, has_returned);
         let mut renamed = vec![ROOT; self.nodes.len()];
         let mut kept = 0;
         for index in 0..self.nodes.len() {
             let node = self.nodes[index];
-            if !is_end[index] && followers[index] == 0 {
+            if !is_alive(index) {
                 continue;
-            } else if is_common {
-                settled(node.placed());
-                is_common = !is_end[index] && followers[index] == 1;
+            } else if index < common {
+                if !is_void.contains(&index) {
+                    settled(node.placed());
+                }
             } else {
                 let before = if node.before == ROOT { ROOT } else { renamed[node.before as usize] };
                 self.nodes[kept] = Node { before, ..node };
@@ -115,22 +154,68 @@ impl Trails {
         self.settle_at = SMALLEST_PASS.max(2 * kept);
     }
 
+    /// How many of the first nodes are decided: where the first absorbed operation stands that may still be taken, or that
+    /// some living trails take and others do not. And the nodes before that which say nothing, because all trails take
+    /// the operation later.
+    fn decided(
+        &self,
+        common: usize,
+        is_alive: &impl Fn(usize) -> bool,
+        has_returned: impl Fn(OpId) -> bool,
+    ) -> (usize, Vec<usize>) {
+        let is_absorbed = |index: &usize| is_alive(*index) && self.nodes[*index].is_absorbed();
+        let absorbed: Vec<usize> = (0..common).filter(is_absorbed).collect();
+        if absorbed.is_empty() {
+            return (common, Vec::new());
+        }
+        let mut ops: Vec<(OpId, usize)> = absorbed.iter().map(|&index| (self.nodes[index].op, usize::MAX)).collect();
+        ops.sort();
+        for index in (0..self.nodes.len()).rev().filter(|&index| is_alive(index) && !self.nodes[index].is_absorbed()) {
+            if let Ok(place) = ops.binary_search_by_key(&self.nodes[index].op, |&(op, _)| op) {
+                ops[place].1 = index;
+            }
+        }
+        let mut is_void = Vec::new();
+        for index in absorbed {
+            let op = self.nodes[index].op;
+            let place = ops.binary_search_by_key(&op, |&(op, _)| op).expect("an operation from this list");
+            match ops[place].1 {
+                _ if !has_returned(op) => return (index, is_void),
+                usize::MAX => {}
+                taken if taken < common => is_void.push(index),
+                _ => return (index, is_void),
+            }
+        }
+        (common, is_void)
+    }
+
+    /// True if a step of the operation is not settled.
+    pub(crate) fn mention(&self, op: OpId) -> bool {
+        self.nodes.iter().any(|node| node.op == op)
+    }
+
     /// The steps of a trail since the settled past, first to last.
     pub(crate) fn steps(&self, trail: Trail) -> Vec<Placed> {
-        let mut steps = Vec::new();
+        let mut nodes = Vec::new();
         let mut index = trail.0;
         while index != ROOT {
-            let node = self.nodes[index as usize];
-            steps.push(node.placed());
-            index = node.before;
+            nodes.push(self.nodes[index as usize]);
+            index = self.nodes[index as usize].before;
         }
-        steps.reverse();
-        steps
+        if nodes.iter().any(|node| node.is_absorbed()) {
+            let taken: FxHashSet<OpId> = nodes.iter().filter(|node| !node.is_absorbed()).map(|node| node.op).collect();
+            nodes.retain(|node| !node.is_absorbed() || !taken.contains(&node.op));
+        }
+        nodes.into_iter().rev().map(Node::placed).collect()
     }
 
     fn push(&mut self, before: u32, placed: Placed) -> Trail {
+        self.push_node(Node { before, op: placed.op, branch: placed.choice << 1 | u32::from(placed.partway) })
+    }
+
+    fn push_node(&mut self, node: Node) -> Trail {
         let index = u32::try_from(self.nodes.len()).expect("fewer than 2^32 open steps, which would take 48 GB");
-        self.nodes.push(Node { before, op: placed.op, branch: placed.choice << 1 | u32::from(placed.partway) });
+        self.nodes.push(node);
         Trail(index)
     }
 }
@@ -150,7 +235,7 @@ mod tests {
 
     fn settle(trails: &mut Trails, living: &mut [Trail]) -> Vec<u32> {
         let mut settled = Vec::new();
-        trails.settle(living.iter_mut(), |step| settled.push(step));
+        trails.settle(living.iter_mut(), |_| true, |step| settled.push(step));
         ops(&settled)
     }
 

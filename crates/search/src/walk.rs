@@ -16,6 +16,17 @@ pub(crate) trait Walk<P> {
     /// True if the goal is reached.
     fn is_met(&self, cut: &Self::Cut) -> bool;
 
+    /// True if a configuration that has not reached the goal may stay as it is: the goal is an operation that counts as
+    /// placed although its effect was not used, or one that need not take effect at all.
+    fn may_pass(&self, _cut: &Self::Cut) -> bool {
+        false
+    }
+
+    /// True if a configuration may stay as it is after a step of this operation that is not its last.
+    fn may_stop(&self, _partway: Move) -> bool {
+        false
+    }
+
     /// Adds the operations to try on the way to the goal. A thorough answer names every operation that may be next; one
     /// that is not leaves out those whose place does not matter for the goal.
     fn moves(&self, cut: &Self::Cut, thorough: bool, out: &mut Vec<Move>);
@@ -29,8 +40,26 @@ pub(crate) trait Walk<P> {
     /// The operation of a move.
     fn op(&self, next: Move) -> &Op<P>;
 
-    /// What is placed after a move.
-    fn place(&self, cut: &Self::Cut, next: Move) -> Self::Cut;
+    /// What is placed after a move. An operation that is partway with it is not placed.
+    fn place(&self, cut: &Self::Cut, next: Move, partway: bool) -> Self::Cut;
+
+    /// Adds the operations that the move between two cuts has absorbed: they count as placed directly before it.
+    fn absorbed(&self, _before: &Self::Cut, _after: &Self::Cut, _out: &mut Vec<OpId>) {}
+
+    /// The operations that count as placed although their effect was not used.
+    fn optional(&self, _cut: &Self::Cut) -> Vec<OpId> {
+        Vec::new()
+    }
+
+    /// What has to follow an operation that has just been placed, for placing it to make sense.
+    fn reason(&self, _cut: &Self::Cut, _last: Move) -> Reason {
+        Reason::None
+    }
+
+    /// True if an operation directly after another one could be a reason to place the other one.
+    fn may_follow(&self, _last: Move, _next: Move) -> bool {
+        true
+    }
 
     /// Operations that may not be next, each with one that must come before it.
     fn waiting(&self, cut: &Self::Cut) -> Vec<(OpId, OpId)>;
@@ -45,3 +74,14 @@ pub(crate) trait Walk<P> {
 /// An operation that may be next, by the number that its walk gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Move(pub(crate) u32);
+
+/// What justifies placing an operation before the goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// It needs no reason.
+    None,
+    /// What follows must not overwrite it.
+    Kept,
+    /// The operation never finished. What follows must not be possible without it, with the same effect.
+    Needed,
+}

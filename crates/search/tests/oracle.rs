@@ -23,7 +23,9 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
             for strategy in strategies {
                 for reduce in [false, true] {
                     let options = Options { strategy, reduce, ..Options::default() };
-                    let report = check(&spec, &history, &options).expect("a table has no errors");
+                    let report = check(&spec, &history, &options).unwrap_or_else(|error| {
+                        panic!("seed {seed}: {options:?}: {error} for {history:?} of {spec:?}")
+                    });
                     match &report.verdict {
                         Verdict::Accepted(witness) => {
                             assert!(expected, "seed {seed}: {options:?} accepts {history:?} of {spec:?}");

@@ -28,19 +28,15 @@ where
     let mut search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
     let (mut steps, mut next) = (states.len() as u64, 0);
     for state in states {
-        search.see(vec![false; history.ops().len()], state);
+        search.see(Past::new(history.ops().len()), state);
     }
     while next < search.seen.len() {
-        let (placed, state) = search.seen[next].clone();
-        for op in
-            (0..history.ops().len()).filter(|&op| !placed[op] && search.may_be_next(op, &placed)).collect::<Vec<_>>()
-        {
+        let (past, state) = search.seen[next].clone();
+        for op in (0..history.ops().len()).filter(|&op| search.may_be_next(op, &past)).collect::<Vec<_>>() {
             let (done, partway) = search.step(&state, op);
             steps += (done.len() + partway.len()) as u64;
-            let mut after = placed.clone();
-            after[op] = true;
-            done.into_iter().for_each(|state| search.see(after.clone(), state));
-            partway.into_iter().for_each(|state| search.see(placed.clone(), state));
+            done.into_iter().for_each(|state| search.see(search.after(&past, op, true), state));
+            partway.into_iter().for_each(|state| search.see(search.after(&past, op, false), state));
         }
         next += 1;
     }
@@ -56,17 +52,17 @@ where
     let mut states = Vec::new();
     spec.initial(&mut states).expect("a spec that can be evaluated");
     let search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
-    let mut placed = vec![false; history.ops().len()];
+    let mut past = Past::new(history.ops().len());
     let mut state = states.swap_remove(0);
     for id in order {
-        if placed[id.index()] || !search.may_be_next(id.index(), &placed) {
+        if !search.may_be_next(id.index(), &past) {
             return false;
         }
-        placed[id.index()] = true;
+        past = search.after(&past, id.index(), true);
         let Some(next) = search.step(&state, id.index()).0.into_iter().next() else { return false };
         state = next;
     }
-    history.ops().iter().zip(&placed).all(|(op, &is_placed)| is_placed || op.interval.end().is_none())
+    search.is_complete(&past)
 }
 
 /// True if some order of the operations is allowed.
@@ -78,42 +74,68 @@ where
     let mut states = Vec::new();
     spec.initial(&mut states).expect("a spec that can be evaluated");
     let mut search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
-    states.into_iter().any(|state| search.completes(&vec![false; history.ops().len()], state))
+    states.into_iter().any(|state| search.completes(Past::new(history.ops().len()), state))
+}
+
+/// Which operations have been placed, and which have taken a step.
+#[derive(Clone, PartialEq)]
+struct Past {
+    placed: Vec<bool>,
+    latest_start: u64, // Of the operations that have taken a step. Zero if no operation has a latest time.
+}
+
+impl Past {
+    fn new(count: usize) -> Past {
+        Past { placed: vec![false; count], latest_start: 0 }
+    }
 }
 
 struct Exhaustive<'a, S: Spec> {
     spec: &'a S,
     ops: &'a [Op<S::Op>],
     precedence: Precedence,
-    seen: Vec<(Vec<bool>, S::State)>,
+    seen: Vec<(Past, S::State)>,
 }
 
 impl<S: Spec> Exhaustive<'_, S>
 where
     S::Error: std::fmt::Debug,
 {
-    fn completes(&mut self, placed: &[bool], state: S::State) -> bool {
-        let is_complete = self.ops.iter().zip(placed).all(|(op, &is_placed)| is_placed || op.interval.end().is_none());
-        let situation = (placed.to_vec(), state);
-        if is_complete || self.seen.contains(&situation) {
-            return is_complete;
+    fn completes(&mut self, past: Past, state: S::State) -> bool {
+        if self.is_complete(&past) {
+            return true;
+        }
+        let situation = (past, state);
+        if self.seen.contains(&situation) {
+            return false;
         }
         self.seen.push(situation.clone());
-        let (_, state) = situation;
+        let (past, state) = situation;
         (0..self.ops.len()).any(|next| {
-            if placed[next] || !self.may_be_next(next, placed) {
+            if !self.may_be_next(next, &past) {
                 return false;
             }
             let (done, partway) = self.step(&state, next);
-            let mut after = placed.to_vec();
-            after[next] = true;
-            done.into_iter().any(|state| self.completes(&after, state))
-                || partway.into_iter().any(|state| self.completes(placed, state))
+            done.into_iter().any(|state| self.completes(self.after(&past, next, true), state))
+                || partway.into_iter().any(|state| self.completes(self.after(&past, next, false), state))
         })
     }
 
-    fn see(&mut self, placed: Vec<bool>, state: S::State) {
-        let situation = (placed, state);
+    fn is_complete(&self, past: &Past) -> bool {
+        self.ops.iter().zip(&past.placed).all(|(op, &is_placed)| is_placed || op.interval.end().is_none())
+    }
+
+    fn after(&self, past: &Past, next: usize, is_done: bool) -> Past {
+        let mut after = past.clone();
+        after.placed[next] |= is_done;
+        if self.precedence == Precedence::RealTime && self.ops.iter().any(|op| op.interval.latest().is_some()) {
+            after.latest_start = after.latest_start.max(self.ops[next].interval.start());
+        }
+        after
+    }
+
+    fn see(&mut self, past: Past, state: S::State) {
+        let situation = (past, state);
         if !self.seen.contains(&situation) {
             self.seen.push(situation);
         }
@@ -125,8 +147,10 @@ where
         successors.into_parts()
     }
 
-    fn may_be_next(&self, next: usize, placed: &[bool]) -> bool {
-        (0..self.ops.len()).all(|other| placed[other] || !self.precedes(&self.ops[other], &self.ops[next]))
+    fn may_be_next(&self, next: usize, past: &Past) -> bool {
+        let is_free = |other: usize| past.placed[other] || !self.precedes(&self.ops[other], &self.ops[next]);
+        let is_late = self.ops[next].interval.latest().is_some_and(|latest| latest < past.latest_start);
+        !past.placed[next] && !is_late && (0..self.ops.len()).all(is_free)
     }
 
     fn precedes(&self, a: &Op<S::Op>, b: &Op<S::Op>) -> bool {

@@ -1,13 +1,13 @@
 //! Random specs and random histories of them.
 //!
 //! A [`Table`] is a spec over four states whose operations are arbitrary relations: they may be disabled anywhere, have
-//! several successors, and take steps that are not their last. What it says about observers and about operations that
-//! commute is computed from the relations, so it is exactly as true as it can be.
+//! several successors, and take steps that are not their last. What it says about observers, and about operations that
+//! commute, overwrite or preclude each other, is computed from the relations, so it is exactly as true as it can be.
 
 use std::convert::Infallible;
 
 use fastrand::Rng;
-use history::History;
+use history::{History, Interval};
 use search::{Spec, Successors};
 
 const STATES: usize = 4;
@@ -45,9 +45,11 @@ impl Table {
 impl Action {
     fn random(rng: &mut Rng) -> Action {
         let mut action = Action { done: Relation::default(), partway: Relation::default() };
-        let kind = rng.u8(..8);
+        let kind = rng.u8(..9);
+        let written = rng.usize(..STATES);
         for state in 0..STATES {
             match kind {
+                8 => action.done[state][written] = true,
                 0..=2 => action.done[state][state] = rng.bool(),
                 3..=5 => action.done[state][rng.usize(..STATES)] = rng.u8(..4) > 0,
                 6 => (0..STATES).for_each(|next| action.done[state][next] = rng.u8(..4) == 0),
@@ -104,19 +106,45 @@ impl Spec for Table {
 
     fn commute(&self, a: &TableOp, b: &TableOp) -> bool {
         let (a, b) = (&self.actions[usize::from(a.0)], &self.actions[usize::from(b.0)]);
-        let parts = |action: &Action| [action.done, action.partway];
-        parts(a).iter().all(|a| parts(b).iter().all(|b| then(a, b) == then(b, a)))
+        a.parts().iter().all(|a| b.parts().iter().all(|b| then(a, b) == then(b, a)))
+    }
+
+    fn is_total(&self, op: &TableOp) -> bool {
+        let Action { done, partway } = &self.actions[usize::from(op.0)];
+        (0..STATES).all(|from| done[from].contains(&true) && !partway[from].contains(&true))
+    }
+
+    fn overwrites(&self, later: &TableOp, earlier: &TableOp) -> bool {
+        let (later, earlier) = (&self.actions[usize::from(later.0)], &self.actions[usize::from(earlier.0)]);
+        let agree = |from: usize, via: usize| later.parts().iter().all(|part| part[from] == part[via]);
+        let leads = |from: usize, via: usize| earlier.parts().iter().any(|part| part[from][via]);
+        (0..STATES).all(|from| (0..STATES).all(|via| !leads(from, via) || agree(from, via)))
+    }
+
+    fn precludes(&self, earlier: &TableOp, later: &TableOp) -> bool {
+        let (earlier, later) = (&self.actions[usize::from(earlier.0)], &self.actions[usize::from(later.0)]);
+        earlier.parts().iter().all(|a| later.parts().iter().all(|b| then(a, b) == Relation::default()))
     }
 }
 
-/// A random history of at most `most` operations: short times, so that instants are shared; some operations never finish.
-/// About half are runs of the spec with intervals around each step, the others are arbitrary.
+impl Action {
+    fn parts(&self) -> [&Relation; 2] {
+        [&self.done, &self.partway]
+    }
+}
+
+/// A random history of at most `most` operations: short times, so that instants are shared; up to four in ten operations
+/// never finish, and some of those have a latest time. About half are runs of the spec with intervals around each step,
+/// the others are arbitrary.
 pub fn random_history(spec: &Table, rng: &mut Rng, most: usize) -> History<TableOp> {
+    let unfinished = rng.f64() * 0.4;
     let processes = rng.u32(1..5);
     let count = rng.usize(..=most);
     let ops = if rng.bool() { simulate(spec, rng, count) } else { Vec::new() };
     let spread = rng.u64(1..5);
     let mut free_at = vec![0; processes as usize];
+    let mut names: Vec<u32> = (0..processes).collect();
+    let mut next_name = processes;
     let mut calls = Vec::new();
     for place in 0..count {
         let process = rng.usize(..free_at.len());
@@ -125,16 +153,26 @@ pub fn random_history(spec: &Table, rng: &mut Rng, most: usize) -> History<Table
         else {
             break;
         };
-        if free_at[process] == u64::MAX {
-            continue;
-        }
         let point = (place as u64).max(free_at[process]);
         let start = point.saturating_sub(rng.u64(..spread)).max(free_at[process]);
-        let end = (rng.u8(..8) > 0).then(|| point + rng.u64(..spread));
-        free_at[process] = end.unwrap_or(u64::MAX);
-        calls.push((process as u32, start, end, op));
+        let end = point + rng.u64(..spread);
+        let interval = match (rng.f64() < unfinished, rng.u8(..3)) {
+            (false, _) => Interval::new(start, end),
+            (true, 0) => Interval::unknown(start, end),
+            (true, _) => Some(Interval::unfinished(start)),
+        };
+        let interval = interval.expect("an end after the start");
+        // What never finished is the last operation of its process, and another one takes its place.
+        let name = names[process];
+        free_at[process] = end;
+        if interval.is_unfinished() {
+            names[process] = next_name;
+            next_name += 1;
+            free_at[process] = start;
+        }
+        calls.push((name, interval, op));
     }
-    History::from_calls(calls).expect("processes that run one operation at a time")
+    History::from_intervals(calls).expect("processes that run one operation at a time")
 }
 
 fn simulate(spec: &Table, rng: &mut Rng, count: usize) -> Vec<TableOp> {

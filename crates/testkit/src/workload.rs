@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{Call, ProcessId, Record, Schema, Trace, Value};
+use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 /// How many keys a map has.
 pub const KEYS: i64 = 11;
@@ -100,7 +100,7 @@ impl Queue {
         // No operation and no pause is longer, so nothing ends later. It takes effect last, and tells nothing.
         let end = (self.operations + 1) * 2 * LONGEST;
         let call = call(&object.enqueue, [Value::Int(-1)]);
-        let spanning = Record { process: ProcessId(self.threads), start: 0, end: Some(end), call };
+        let spanning = Record { process: ProcessId(self.threads), start: 0, end: End::At(end), call };
         let rest = Workload::new(object, self.operations, self.threads, self.overlap, self.seed, self.violation);
         self.spanning.then_some(spanning).into_iter().chain(rest)
     }
@@ -186,7 +186,7 @@ impl<O: Object> Workload<O> {
         let Running { process, start, end, .. } = self.running.swap_remove(next);
         let call = self.object.call(&mut self.rng, self.violation == Some(self.in_effect));
         self.in_effect += 1;
-        let record = Record { process: ProcessId(process), start, end: Some(end), call };
+        let record = Record { process: ProcessId(process), start, end: End::At(end), call };
         self.waiting.push(Done(Reverse((start, process)), record));
         self.start(process, end);
     }

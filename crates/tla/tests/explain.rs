@@ -236,3 +236,17 @@ Next == L!Below(x) /\ x' = x + 1"), @"
       -      x' = x + 1  not reached
     ");
 }
+
+#[test]
+fn an_empty_set_of_next_values_shows_what_it_was_made_from() {
+    insta::assert_snapshot!(check(r"
+VARIABLES lane, n
+Left(l, k) == {i \in l : i > k}
+Init == lane = {1, 2} /\ n = 5
+Next == lane' \in {i \in lane : i > n} /\ n' = n"), @r"
+    the only way: leads nowhere
+      false  lane' \in {i \in lane : i > n}  at M.tla:7:9
+               {i \in lane : i > n} = {}
+      -      n' = n  not reached
+    ");
+}

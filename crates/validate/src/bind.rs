@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use history::{Call, Op, OpId, ProcessId, Record, Schema, Trace};
+use history::{Call, Op, OpId, ProcessId, Record, Schema, Trace, closest};
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 use tla::ir::VarId;
@@ -22,7 +22,7 @@ use tla::machine::Machine;
 use tla::program::{Key, Operation, Program, Touch};
 use tla::value::Value;
 
-use crate::problem::{Problem, closest};
+use crate::problem::Problem;
 use crate::record::record;
 use crate::settings::{Mapping, Settings};
 use crate::values::Values;
@@ -54,18 +54,59 @@ pub(crate) struct BoundStep {
     footprint: Option<Box<[Place]>>,
 }
 
-/// A part of the state: a variable, or one place of it, and whether it changes.
-type Place = (VarId, Option<Value>, bool);
+/// A part of the state that an operation looks at or changes.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    variable: VarId,
+    /// Where in it; none if it may be anywhere.
+    key: Option<Value>,
+    writes: bool,
+    /// Whether it changes in every step, to something that does not depend on what it was.
+    is_blind: bool,
+    keeps_domain: bool,
+}
+
+impl Place {
+    fn meets(&self, other: &Place) -> bool {
+        let is_anywhere = self.key.is_none() || other.key.is_none();
+        self.variable == other.variable && (is_anywhere || self.key == other.key)
+    }
+
+    /// True if this write leaves nothing of what the other place held.
+    fn replaces(&self, other: &Place) -> bool {
+        self.is_blind && self.variable == other.variable && (self.key.is_none() || self.key == other.key)
+    }
+}
 
 impl BoundStep {
     /// True if neither looks at what the other changes.
     pub(crate) fn commutes_with(&self, other: &BoundStep) -> bool {
         let (Some(ours), Some(theirs)) = (&self.footprint, &other.footprint) else { return false };
-        let is_in_the_way = |a: &Place, b: &Place| {
-            let is_same = a.0 == b.0 && (a.1.is_none() || b.1.is_none() || a.1 == b.1);
-            is_same && (a.2 || b.2)
-        };
-        !ours.iter().any(|a| theirs.iter().any(|b| is_in_the_way(a, b)))
+        !ours.iter().any(|a| theirs.iter().any(|b| a.meets(b) && (a.writes || b.writes)))
+    }
+
+    /// True if it looks at nothing: what it does is the same in every state. Whether a place of a function is there is
+    /// the same everywhere if no operation changes that.
+    pub(crate) fn looks_at_nothing(&self, keeps_domain: impl Fn(VarId) -> bool) -> bool {
+        let is_blind = |place: &Place| place.is_blind && (!place.keeps_domain || keeps_domain(place.variable));
+        self.footprint.as_ref().is_some_and(|places| places.iter().all(is_blind))
+    }
+
+    /// True if this one, after the other, leads where it leads alone: it looks at nothing that the other changes, and
+    /// replaces all of it. A place of a function is replaced only if it is there, or if it is added, so an update counts
+    /// only after operations that leave the domain alone.
+    pub(crate) fn overwrites(&self, earlier: &BoundStep) -> bool {
+        let (Some(ours), Some(theirs)) = (&self.footprint, &earlier.footprint) else { return false };
+        theirs.iter().filter(|place| place.writes).all(|changed| {
+            let is_replaced = |place: &Place| place.replaces(changed) && (!place.keeps_domain || changed.keeps_domain);
+            ours.iter().any(is_replaced) && !ours.iter().any(|place| !place.writes && place.meets(changed))
+        })
+    }
+
+    /// True if all that the other one looks at is replaced by this one, which looks at nothing.
+    pub(crate) fn determines(&self, later: &BoundStep) -> bool {
+        let (Some(ours), Some(theirs)) = (&self.footprint, &later.footprint) else { return false };
+        theirs.iter().filter(|place| !place.writes).all(|seen| ours.iter().any(|place| place.replaces(seen)))
     }
 }
 
@@ -125,6 +166,10 @@ pub struct Binder<'p> {
     pub(crate) internal: Vec<Operation>,
     /// Steps that operations have been bound to, by what was recorded.
     steps: HashMap<StepKey, Arc<BoundStep>, FxBuildHasher>,
+    /// The constants that the configuration or the recording gives a value.
+    constants: Vec<String>,
+    /// Parameters that were given a value outside their set, by action: reported once each.
+    refused: Vec<(u32, String)>,
 }
 
 /// What a step depends on: the action, the process if it matters, and the recorded values.
@@ -158,6 +203,8 @@ impl<'p> Binder<'p> {
             on_failed: None,
             internal: Vec::new(),
             steps: HashMap::default(),
+            constants: config.constants.iter().map(|assignment| assignment.name.text.clone()).collect(),
+            refused: Vec::new(),
         };
         let mut problems = Vec::new();
         binder.find_nil(machine, &mut problems);
@@ -216,7 +263,13 @@ impl<'p> Binder<'p> {
                 }
             };
             if let Some((place, why)) = refused {
-                return Err(vec![self.refused(op, processes, stage, place, &of_stage, &why)]);
+                let param = stage.operation.params.get(place).map_or(String::new(), |param| param.name.clone());
+                let problem = self.refused(op, processes, action, stage, &of_stage, (place, &why));
+                if self.refused.contains(&(action, param.clone())) {
+                    return Ok(None);
+                }
+                self.refused.push((action, param));
+                return Err(vec![problem]);
             }
         }
         let step = Arc::new(self.step(action, args, machine));
@@ -254,9 +307,17 @@ impl<'p> Binder<'p> {
                 Some(Key::Value(value)) => Some(value.clone()),
                 None => None,
             };
-            (touch.variable, key, touch.writes)
+            let is_blind = touch.is_blind && (key.is_some() || touch.key.is_none());
+            let Touch { variable, writes, keeps_domain, .. } = *touch;
+            Place { variable, key, writes, is_blind, keeps_domain }
         };
         action.touches.as_ref().map(|touches| touches.iter().map(place).collect())
+    }
+
+    /// True if no operation of those seen so far changes the domain of a variable.
+    pub(crate) fn keeps_domain(&self, variable: VarId) -> bool {
+        let keeps = |touch: &Touch| touch.variable != variable || !touch.writes || touch.keeps_domain;
+        self.actions.iter().all(|action| action.touches.as_ref().is_some_and(|touches| touches.iter().all(keeps)))
     }
 
     /// The parameters of an operation that are results, by place.
@@ -452,10 +513,10 @@ impl<'p> Binder<'p> {
         &self,
         op: &Op<Call>,
         processes: &[Arc<str>],
+        action: u32,
         stage: &Stage,
-        place: usize,
         args: &[Option<Value>],
-        why: &str,
+        (place, why): (usize, &str),
     ) -> Problem {
         let Some(param) = stage.operation.params.get(place) else {
             let site = self.program.definition(stage.operation.def).site;
@@ -468,10 +529,37 @@ impl<'p> Binder<'p> {
         let message =
             format!("{name} `{}`: `{}` is {}", op.call.action(), param.name, value.unwrap_or_else(|| "unknown".into()));
         match &param.set {
-            Some((set, site)) => Problem::new(format!("{message}, which is not in `{set}`")).at(*site, why).help(Some(
-                "widen the constant in the configuration, or feed it from the recording: `[constants]` in omnilink.toml".to_owned(),
-            )),
+            Some((set, site)) => {
+                let origin = self.actions[action as usize].origins[stage.places[place]];
+                let help = self.feeding(set, op.call.schema(), origin);
+                Problem::new(format!("{message}, which is not in `{set}`")).at(*site, why).help(Some(help))
+            }
             None => Problem::new(format!("{message}: {why}")),
+        }
+    }
+
+    /// How to let a set have what was recorded.
+    fn feeding(&self, set: &str, schema: &Schema, origin: Origin) -> String {
+        let field = |names: &[Arc<str>], index: usize| names.get(index).filter(|name| !name.is_empty()).cloned();
+        let feed = match origin {
+            Origin::Arg(index) => field(&schema.args, index).map(|field| format!("{}.{field}", schema.action)),
+            Origin::Result(index) => field(&schema.results, index).map(|field| format!("{}.{field}", schema.action)),
+            Origin::Process => Some("process".to_owned()),
+            Origin::Operation | Origin::Any => None,
+        };
+        match (self.constants.iter().any(|constant| constant == set), feed) {
+            (true, Some(feed)) => {
+                let known = self.settings.constants.get(set).into_iter().flatten().map(|feed| format!("\"{feed}\", "));
+                format!(
+                    "widen `{set}` in the configuration, or feed it from the recording: write `{set} = [{}\"{feed}\"]` \
+                     under `[constants]` in omnilink.toml",
+                    known.collect::<String>()
+                )
+            }
+            (true, None) => format!("widen `{set}` in the configuration"),
+            (false, _) => "widen the constants that it is made from in the configuration, or feed them from the \
+                           recording: `[constants]` in omnilink.toml"
+                .to_owned(),
         }
     }
 
@@ -575,8 +663,8 @@ pub fn add_ends(trace: &mut Trace) {
     let mut last: Vec<Option<(u64, Option<u64>)>> = vec![None; trace.processes.len()];
     for record in &trace.records {
         let (last, ends) = (&mut last[record.process.index()], |end: Option<u64>| end.unwrap_or(u64::MAX));
-        if last.is_none_or(|(start, end)| (start, ends(end)) <= (record.start, ends(record.end))) {
-            *last = Some((record.start, record.end));
+        if last.is_none_or(|(start, end)| (start, ends(end)) <= (record.start, ends(record.end.at()))) {
+            *last = Some((record.start, record.end.at()));
         }
     }
     for (index, last) in last.into_iter().enumerate() {
@@ -585,7 +673,7 @@ pub fn add_ends(trace: &mut Trace) {
         let process = if end.is_some() { trace.process(&name) } else { trace.process(&format!("{name}-end")) };
         let name = name.parse().map_or_else(|_| history::Value::Str(name), history::Value::Int);
         let call = Call::positional(END, [name], []);
-        trace.records.push(Record { process, start: end.unwrap_or(start), end: None, call });
+        trace.records.push(Record { process, start: end.unwrap_or(start), end: None.into(), call });
     }
 }
 

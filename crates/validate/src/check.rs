@@ -8,6 +8,9 @@ use history::{History, OpId, Stop, Verdict};
 use search::{Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route};
 use search::{Stats, Strategy, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
 
+use tla::error::ErrorKind;
+use tla::machine::State;
+
 use crate::bind::TraceOp;
 use crate::cut::Cut;
 use crate::spec::{Fault, TraceSpec, TraceState};
@@ -42,11 +45,16 @@ impl From<Route> for Way {
 }
 
 impl Checked {
+    /// Whether the orders it found may break invariants.
+    pub(crate) fn ignores_invariants(&self) -> bool {
+        self.ignores_invariants
+    }
+
     /// How the history can be explained, as far as it can. Of several ways to go on, the first so many are kept.
     pub fn way(&self, most: usize) -> Way {
         let route = match &self.outcome {
             Outcome::Accepted(witness) => Route::from(witness),
-            Outcome::Rejected(stuck) | Outcome::Violated(stuck) => Route::new(&self.settled, stuck, most),
+            Outcome::Rejected(stuck) | Outcome::Violated(stuck, _) => Route::new(&self.settled, stuck, most),
             Outcome::Inconclusive(_) => Route::from(&self.settled),
         };
         Way { route, ignores_invariants: self.ignores_invariants }
@@ -88,10 +96,31 @@ pub enum Outcome {
     Accepted(Witness),
     /// No order of the operations is allowed.
     Rejected(Explanation<TraceState>),
-    /// The actions allow orders, and each makes an invariant false. This is where the last of them does.
-    Violated(Explanation<TraceState>),
+    /// The actions allow orders, and each makes an invariant false: how far the orders get that keep the invariants, and
+    /// where an order that the actions allow breaks one. The first need not end at an invariant: an order may keep them
+    /// only by a step after which another operation is not allowed.
+    Violated(Explanation<TraceState>, Broken),
     /// The check stopped before it knew.
     Inconclusive(Stop),
+}
+
+impl Outcome {
+    /// The configurations that no order gets past, if the history has no explanation.
+    pub fn stuck(&self) -> Option<&Explanation<TraceState>> {
+        match self {
+            Outcome::Rejected(stuck) | Outcome::Violated(stuck, _) => Some(stuck),
+            Outcome::Accepted(_) | Outcome::Inconclusive(_) => None,
+        }
+    }
+}
+
+/// The first state of an order that makes an invariant false.
+#[derive(Debug, Clone)]
+pub struct Broken {
+    /// The invariant, by its place among those of the program.
+    pub(crate) invariant: usize,
+    /// The state.
+    pub(crate) state: State,
 }
 
 /// Why there is no answer.
@@ -103,6 +132,9 @@ pub enum NoAnswer {
     /// An order was found that does not stand up when replayed: `RandomElement` or a bug.
     #[error("the order found was not confirmed when it was replayed: {0}")]
     Unconfirmed(Unconfirmed),
+    /// An order keeps the invariants in one evaluation and breaks one in another: `RandomElement` or a bug.
+    #[error("the specification does not give the same answer twice")]
+    Unrepeatable,
     /// Too much is assumed.
     #[error(transparent)]
     TooMany(#[from] TooMany),
@@ -147,17 +179,30 @@ pub fn check(
             checked(Outcome::Rejected(stuck), settled, is_lazy, stats, checkpoint)
         }
         Verdict::Accepted(witness) => {
-            let is_kept =
-                !is_lazy || !has_invariants || spec.is_invariant_along(history, &witness).map_err(NoAnswer::Fault)?;
-            if is_kept {
-                return checked(Outcome::Accepted(witness), settled, is_lazy, stats, checkpoint);
-            }
+            let broken = match has_invariants && is_lazy {
+                true => spec.broken_along(history, &witness),
+                false => Ok(None),
+            };
+            let broken = match broken {
+                Ok(Some(broken)) => broken,
+                Ok(None) => return checked(Outcome::Accepted(witness), settled, is_lazy, stats, checkpoint),
+                Err(fault) if fault.error.kind == ErrorKind::Stopped => {
+                    return checked(
+                        Outcome::Inconclusive(spec.stopped().unwrap_or(Stop::Interrupted)),
+                        settled,
+                        is_lazy,
+                        stats,
+                        checkpoint,
+                    );
+                }
+                Err(fault) => return Err(NoAnswer::Fault(fault)),
+            };
             spec.ignore_invariants(false);
             let (second, checkpoint) = search(spec, history, options, watch)?;
             stats.add(&second.stats);
             let outcome = match second.verdict {
                 Verdict::Accepted(witness) => Outcome::Accepted(witness),
-                Verdict::Rejected(stuck) => Outcome::Violated(stuck),
+                Verdict::Rejected(stuck) => Outcome::Violated(stuck, broken),
                 Verdict::Inconclusive(stop) => Outcome::Inconclusive(stop),
             };
             checked(outcome, second.settled, false, stats, checkpoint)
@@ -166,9 +211,11 @@ pub fn check(
             spec.ignore_invariants(true);
             let (second, other) = search(spec, history, options, watch)?;
             match second.verdict {
-                Verdict::Accepted(_) => {
+                Verdict::Accepted(witness) => {
+                    let broken = spec.broken_along(history, &witness).map_err(NoAnswer::Fault)?;
+                    let broken = broken.ok_or(NoAnswer::Unrepeatable)?;
                     spec.ignore_invariants(false);
-                    checked(Outcome::Violated(refused), settled, false, stats, checkpoint)
+                    checked(Outcome::Violated(refused, broken), settled, false, stats, checkpoint)
                 }
                 Verdict::Rejected(stuck) => checked(Outcome::Rejected(stuck), second.settled, true, stats, other),
                 // Whether the actions alone allow it was not found out, and they are not all that counts.
@@ -223,28 +270,52 @@ fn with_assumed<R>(
     work(&assuming, &marked)
 }
 
-/// Searches for an order, and notes points from which to look back.
+/// Searches for an order, and notes points from which to look back. A limit may end the search in the middle of a step.
 fn search(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<(Report<TraceState>, Checkpoint), NoAnswer> {
-    let mut checkpoint = Checkpoint::default();
+    let (mut checkpoint, mut stats) = (Checkpoint::default(), Stats::default());
+    let report = match try_search(spec, history, options, watch, &mut checkpoint, &mut stats) {
+        Err(NoAnswer::Fault(fault)) if fault.error.kind == ErrorKind::Stopped => Report {
+            verdict: Verdict::Inconclusive(spec.stopped().unwrap_or(Stop::Interrupted)),
+            settled: Witness::default(),
+            stats,
+        },
+        result => result?,
+    };
+    Ok((report, checkpoint))
+}
+
+/// The same; `stats` has what was found out before an error.
+fn try_search(
+    spec: &TraceSpec<'_>,
+    history: &History<TraceOp>,
+    options: &Options,
+    watch: &mut dyn Watch,
+    checkpoint: &mut Checkpoint,
+    stats: &mut Stats,
+) -> Result<Report<TraceState>, NoAnswer> {
     if !spec.assumed.is_empty() {
-        let report = with_assumed(spec, history, |spec, marked| {
+        return with_assumed(spec, history, |spec, marked| {
             Ok(check_watched(spec, marked, options, watch)?.map_states(|since| since.state))
-        })?;
-        return Ok((report, checkpoint));
+        });
     }
     if options.strategy != Strategy::JustInTime {
-        return Ok((check_watched(spec, history, options, watch)?, checkpoint));
+        return Ok(check_watched(spec, history, options, watch)?);
     }
     let mut checker: Checker<'_, _, &TraceOp> = Checker::new(spec, options)?;
     let mut due = BETWEEN;
     for (index, op) in history.ops().iter().enumerate() {
-        if checker.push(op.with(&op.call), watch)?.is_decided() {
-            break;
+        match checker.push(op.with(&op.call), watch) {
+            Ok(progress) if progress.is_decided() => break,
+            Ok(_) => {}
+            Err(error) => {
+                stats.clone_from(checker.stats());
+                return Err(error.into());
+            }
         }
         if index >= due {
             let cut = Cut::now(&checker, index + 1);
@@ -252,5 +323,6 @@ fn search(
             cut.into_iter().for_each(|cut| checkpoint.note(cut));
         }
     }
-    Ok((checker.finish(watch)?, checkpoint))
+    stats.clone_from(checker.stats());
+    Ok(checker.finish(watch)?)
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use history::{Call, Op};
+use history::{Call, Op, closest};
 use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
 use tla::ir::{Body, Module};
 use tla::value::Value;
@@ -14,7 +14,7 @@ use tla_syntax::Span;
 use tla_syntax::ast::Name;
 
 use crate::bind::END;
-use crate::problem::{Problem, closest};
+use crate::problem::Problem;
 use crate::record::record;
 use crate::settings::{Feed, Settings};
 use crate::values::{Values, intern};

@@ -92,7 +92,7 @@ impl Cut {
         checker: &Checker<'_, S, &TraceOp>,
         next: usize,
     ) -> Option<Cut> {
-        let possible = checker.possible();
+        let possible = checker.possible()?;
         let (first, _) = possible.first()?;
         if possible.iter().any(|(placed, _)| placed != first) {
             return None;
@@ -187,6 +187,18 @@ impl Spec for From<'_, '_> {
 
     fn commute(&self, a: &TraceOp, b: &TraceOp) -> bool {
         self.spec.commute(a, b)
+    }
+
+    fn is_total(&self, op: &TraceOp) -> bool {
+        self.spec.is_total(op)
+    }
+
+    fn overwrites(&self, later: &TraceOp, earlier: &TraceOp) -> bool {
+        self.spec.overwrites(later, earlier)
+    }
+
+    fn precludes(&self, earlier: &TraceOp, later: &TraceOp) -> bool {
+        self.spec.precludes(earlier, later)
     }
 }
 

@@ -12,6 +12,7 @@
 mod bind;
 mod check;
 mod constants;
+mod coverage;
 mod cut;
 mod explain;
 mod export;
@@ -22,8 +23,9 @@ mod spec;
 mod values;
 
 pub use bind::{Binder, TraceOp, add_ends};
-pub use check::{Checked, Checkpoint, NoAnswer, Outcome, Way, check, walk};
+pub use check::{Broken, Checked, Checkpoint, NoAnswer, Outcome, Way, check, walk};
 pub use constants::Harvest;
+pub use coverage::coverage;
 pub use explain::{Teller, explain, explain_violation, operation};
 pub use export::{Export, Exported, INVARIANT, export};
 pub use problem::Problem;

@@ -29,11 +29,3 @@ impl Problem {
         self
     }
 }
-
-/// The name that a name may have been meant to be.
-pub(crate) fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let lower = name.to_lowercase();
-    let distance = |other: &str| strsim::damerau_levenshtein(&lower, &other.to_lowercase());
-    let closest = names.min_by_key(|other| distance(other))?;
-    (distance(closest) <= 1 + name.len() / 4).then_some(closest)
-}

@@ -4,6 +4,7 @@
 //! Who also has a harness says there how to build and to run it, and how much.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Deserialize;
 
@@ -120,6 +121,15 @@ pub enum Feed {
     },
 }
 
+impl std::fmt::Display for Feed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Feed::Process => f.write_str("process"),
+            Feed::Field { operation, field } => write!(f, "{}.{field}", operation.as_deref().unwrap_or("*")),
+        }
+    }
+}
+
 /// How an operation is an action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -136,13 +146,24 @@ pub struct Mapping {
 
 /// Why settings cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadSettings(String);
+#[error("{text}")]
+pub struct BadSettings {
+    /// What is wrong, with the line that it is in.
+    text: String,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// The bytes that it is about, if it is about a place.
+    pub place: Option<Range<usize>>,
+}
 
 impl Settings {
     /// Reads settings.
     pub fn parse(text: &str) -> Result<Settings, BadSettings> {
-        toml::from_str(text).map_err(|error| BadSettings(error.to_string().trim_end().to_owned()))
+        toml::from_str(text).map_err(|error: toml::de::Error| BadSettings {
+            text: error.to_string().trim_end().to_owned(),
+            message: error.message().to_owned(),
+            place: error.span(),
+        })
     }
 
     /// What they say about an operation.

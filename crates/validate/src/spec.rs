@@ -6,18 +6,22 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use history::{History, OpId};
+use history::{History, OpId, Stop};
+use rustc_hash::FxHashMap;
 use search::{Assumption, Placed, Spec, Successors, Witness, successor};
 use tla::datum::print_or_display;
 use tla::error::EvalError;
 use tla::ir::{DefId, ExprId};
 use tla::machine::{Machine, State};
 use tla::program::Program;
+use tla::reach::Limit;
 use tla::value::Value;
 
-use crate::bind::{Args, Binder, TraceOp};
+use crate::bind::{Args, Binder, BoundStep, TraceOp};
+use crate::check::Broken;
 use crate::explain::shown_state;
 
 /// A specification with operations bound to it.
@@ -29,9 +33,20 @@ pub struct TraceSpec<'p> {
     ignores_invariants: bool,
     found: RefCell<Vec<State>>,
     initial: OnceCell<Vec<TraceState>>,
+    /// Where operations lead to from the initial states.
+    at_first: RefCell<AtFirst>,
     /// What is assumed about the order of operations.
     pub(crate) assumed: Vec<Assumption<String>>,
 }
+
+/// What is known of steps, by where they are. Each is kept alive, so no other one can be there.
+type AtFirst = FxHashMap<*const BoundStep, (Arc<BoundStep>, Option<Rc<[Vec<TraceState>]>>)>;
+
+/// With more initial states than this, nothing is concluded from them.
+const FEW_INITIAL: usize = 8;
+
+/// The most steps that are remembered.
+const MOST_REMEMBERED: usize = 1 << 12;
 
 /// A state of the specification. Two that have the same view are equal.
 #[derive(Debug, Clone)]
@@ -91,6 +106,7 @@ impl<'p> TraceSpec<'p> {
             ignores_invariants: false,
             found: RefCell::default(),
             initial: OnceCell::new(),
+            at_first: RefCell::default(),
             assumed: Vec::new(),
         }
     }
@@ -118,6 +134,17 @@ impl<'p> TraceSpec<'p> {
     pub(crate) fn ignore_invariants(&mut self, ignore: bool) {
         self.ignores_invariants = ignore;
         self.initial.take();
+        self.at_first.take();
+    }
+
+    /// The limit that ends evaluations, if one was reached.
+    pub fn stopped(&self) -> Option<Stop> {
+        let limit = self.with_machine(|machine| machine.world().limit())?;
+        Some(match limit {
+            Limit::Time => Stop::Time,
+            Limit::Memory => Stop::Memory,
+            Limit::States | Limit::Interrupt => Stop::Interrupted,
+        })
     }
 
     /// The result of work with the machine.
@@ -176,34 +203,73 @@ impl<'p> TraceSpec<'p> {
         Ok(None)
     }
 
-    /// Whether all invariants are true of a state.
-    fn keeps_invariants(&self, state: &State) -> Result<bool, Box<EvalError>> {
-        let machine = &mut *self.machine.borrow_mut();
-        for (_, invariant) in &self.program.invariants {
-            if !machine.holds(*invariant, state)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    /// True if it does not matter which states an order goes through: an invariant may be false between two steps and true
+    /// between them the other way round.
+    fn is_free(&self) -> bool {
+        self.ignores_invariants || self.program.invariants.is_empty()
     }
 
-    /// Whether all invariants are true of every state that an order goes through.
-    pub(crate) fn is_invariant_along(&self, history: &History<TraceOp>, witness: &Witness) -> Result<bool, Fault> {
+    /// Where an operation leads to from each initial state, if there are only a few. `None` if that cannot be evaluated.
+    fn at_first(&self, op: &TraceOp) -> Option<Rc<[Vec<TraceState>]>> {
+        if let Some((_, found)) = self.at_first.borrow().get(&Arc::as_ptr(&op.step)) {
+            return found.clone();
+        }
+        let reached = |state: &TraceState| {
+            let mut successors = Successors::default();
+            self.step(state, op, &mut successors).ok()?;
+            Some(successors.into_parts().0)
+        };
+        let mut states = Vec::new();
+        let is_small = self.initial(&mut states).is_ok() && (1..=FEW_INITIAL).contains(&states.len());
+        let found: Option<Rc<[_]>> = if is_small { states.iter().map(reached).collect() } else { None };
+        let mut known = self.at_first.borrow_mut();
+        if known.len() >= MOST_REMEMBERED {
+            known.clear();
+        }
+        known.insert(Arc::as_ptr(&op.step), (op.step.clone(), found.clone()));
+        found
+    }
+
+    /// Whether one operation is disabled directly after another that began in an initial state.
+    fn is_never_after(&self, earlier: &TraceOp, later: &TraceOp) -> bool {
+        let is_disabled = |state: &TraceState| {
+            let mut successors = Successors::default();
+            let is_evaluated = self.step(state, later, &mut successors).is_ok();
+            let (done, partway) = successors.into_parts();
+            is_evaluated && done.is_empty() && partway.is_empty()
+        };
+        self.at_first(earlier).is_some_and(|reached| reached.iter().flatten().all(is_disabled))
+    }
+
+    /// The first invariant that is false in a state.
+    fn broken_in(&self, state: &State) -> Result<Option<usize>, Box<EvalError>> {
+        let machine = &mut *self.machine.borrow_mut();
+        for (index, (_, invariant)) in self.program.invariants.iter().enumerate() {
+            if !machine.holds(*invariant, state)? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first state of an order that makes an invariant false. The order is one that was found with invariants ignored.
+    pub(crate) fn broken_along(&self, history: &History<TraceOp>, witness: &Witness) -> Result<Option<Broken>, Fault> {
         let mut states = Vec::new();
         self.initial(&mut states)?;
         let mut state = states.into_iter().nth(witness.initial() as usize);
         let mut steps = witness.steps();
         while let Some(at) = state {
-            let kept = self.keeps_invariants(&at.values);
-            if !kept.map_err(|error| Fault { op: None, state: Some(at.values.clone()), error })? {
-                return Ok(false);
+            let broken = self.broken_in(&at.values);
+            let broken = broken.map_err(|error| Fault { op: None, state: Some(at.values.clone()), error })?;
+            if let Some(invariant) = broken {
+                return Ok(Some(Broken { invariant, state: at.values }));
             }
-            // What only looks leads to the state that was just looked at.
+            // An observer leads to the state that was just evaluated.
             let is_change = |placed: &Placed| !history.op(placed.op).call.step.is_observer;
-            let Some(placed) = steps.find(is_change) else { return Ok(true) };
+            let Some(placed) = steps.find(is_change) else { return Ok(None) };
             state = successor(self, &at, &history.op(placed.op).call, placed)?;
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn try_initial(&self, out: &mut Vec<TraceState>) -> Result<(), Box<EvalError>> {
@@ -275,9 +341,25 @@ impl Spec for TraceSpec<'_> {
     }
 
     fn commute(&self, a: &TraceOp, b: &TraceOp) -> bool {
-        // An invariant may be false between two steps and true between them the other way round.
-        let is_free = self.ignores_invariants || self.program.invariants.is_empty();
-        is_free && a.step.commutes_with(&b.step)
+        self.is_free() && a.step.commutes_with(&b.step)
+    }
+
+    fn is_total(&self, op: &TraceOp) -> bool {
+        // An operation that looks at nothing and is enabled in one state is enabled in all.
+        let is_blind = op.step.looks_at_nothing(|variable| self.binder.keeps_domain(variable));
+        self.is_free() && is_blind && self.at_first(op).is_some_and(|reached| reached.iter().all(|to| !to.is_empty()))
+    }
+
+    fn overwrites(&self, later: &TraceOp, earlier: &TraceOp) -> bool {
+        self.is_free() && later.step.overwrites(&earlier.step)
+    }
+
+    fn precludes(&self, earlier: &TraceOp, later: &TraceOp) -> bool {
+        let keeps_domain = |variable| self.binder.keeps_domain(variable);
+        self.is_free()
+            && earlier.step.looks_at_nothing(keeps_domain)
+            && earlier.step.determines(&later.step)
+            && self.is_never_after(earlier, later)
     }
 
     fn allows(&self, state: &TraceState, op: &TraceOp) -> Result<bool, Fault> {

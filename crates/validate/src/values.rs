@@ -22,6 +22,8 @@ pub(crate) struct Values {
 pub(crate) enum Untranslatable {
     #[error("`{0}` is not an integer, and TLA+ has no other numbers here")]
     Float(String),
+    #[error("`{0}` has more than 64 bits, and integers of TLA+ have no more here")]
+    Big(String),
     #[error("the specification has nothing that stands for no value")]
     Nil,
     #[error("{0}")]
@@ -59,6 +61,7 @@ impl Values {
             history::Value::Nil => self.nil.clone().ok_or(Untranslatable::Nil)?,
             history::Value::Bool(truth) => Value::Bool(*truth),
             history::Value::Int(number) => Value::Int(*number),
+            history::Value::Big(_) => return Err(Untranslatable::Big(value.to_string())),
             history::Value::Float(_) => return Err(Untranslatable::Float(value.to_string())),
             history::Value::Str(text) => self.text(text, strings),
             history::Value::Tuple(elements) => Value::seq(self.all(elements, strings)?),
@@ -115,6 +118,10 @@ pub(crate) fn intern(value: &history::Value, strings: &mut Strings) {
                 intern(value, strings);
             }
         }
-        history::Value::Nil | history::Value::Bool(_) | history::Value::Int(_) | history::Value::Float(_) => {}
+        history::Value::Nil
+        | history::Value::Bool(_)
+        | history::Value::Int(_)
+        | history::Value::Big(_)
+        | history::Value::Float(_) => {}
     }
 }

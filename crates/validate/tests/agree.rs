@@ -73,7 +73,7 @@ fn word(spec: &mut TraceSpec<'_>, history: &History<TraceOp>, strategy: Strategy
     match check(spec, history, &options, &mut Unwatched).expect("an answer").outcome {
         Outcome::Accepted(_) => "accepted",
         Outcome::Rejected(_) => "rejected",
-        Outcome::Violated(_) => "violated",
+        Outcome::Violated(..) => "violated",
         Outcome::Inconclusive(_) => "inconclusive",
     }
 }

@@ -43,6 +43,7 @@ struct omnilink::Encoding<omnilink_value> {
       case OMNILINK_NIL:
       case OMNILINK_BOOL: return 1;
       case OMNILINK_INT: return detail::bound(value.as.integer);
+      case OMNILINK_UINT: return detail::bound(value.as.natural);
       case OMNILINK_DOUBLE: return detail::bound(value.as.number);
       case OMNILINK_STRING: return detail::bound(std::string_view(value.as.text, value.length));
       case OMNILINK_FUNCTION:
@@ -59,6 +60,7 @@ struct omnilink::Encoding<omnilink_value> {
       case OMNILINK_NIL: return detail::write(to, nullptr);
       case OMNILINK_BOOL: return detail::write(to, value.as.truth);
       case OMNILINK_INT: return detail::write(to, value.as.integer);
+      case OMNILINK_UINT: return detail::write(to, value.as.natural);
       case OMNILINK_DOUBLE: return detail::write(to, value.as.number);
       case OMNILINK_STRING: return detail::write(to, std::string_view(value.as.text, value.length));
       case OMNILINK_TUPLE: return write_items(to, detail::tuple_tag, value.length, value);
@@ -129,6 +131,12 @@ omnilink_value omnilink_bool(bool truth) {
 omnilink_value omnilink_int(std::int64_t integer) {
   omnilink_value value{OMNILINK_INT, {}, 0};
   value.as.integer = integer;
+  return value;
+}
+
+omnilink_value omnilink_uint(std::uint64_t integer) {
+  omnilink_value value{OMNILINK_UINT, {}, 0};
+  value.as.natural = integer;
   return value;
 }
 
@@ -213,6 +221,20 @@ void omnilink_done_as(omnilink_process* process, const omnilink_action* action, 
 void omnilink_failed(omnilink_process* process) {
   guarded([&] {
     pending(process).failed();
+    process->pending.reset();
+  });
+}
+
+void omnilink_unknown(omnilink_process* process) {
+  guarded([&] {
+    pending(process).unknown();
+    process->pending.reset();
+  });
+}
+
+void omnilink_unknown_by_now(omnilink_process* process) {
+  guarded([&] {
+    pending(process).unknown_by_now();
     process->pending.reset();
   });
 }

@@ -11,13 +11,14 @@
 //   done v v  |  done a=v   it returned, with results by place or by name
 //   as ACTION v v -- v      it turned out to be ACTION, with these arguments and results
 //   failed                  it had no effect
-//   drop                    it never finished
+//   drop                    its outcome is unknown
+//   unknown                 the same, but it cannot take effect from now on
 //   meta KEY v              a note
 //   refine_start            nothing has happened yet
 //   refine_end              everything has happened
 //   close NAME              end the process NAME
 //
-// Values: 12  -3  true  false  nil  1.5  "text"  [v v] a tuple  {v v} a set  (k v k v) a function. The results of an
+// Values: 12  -3  18446744073709551615  true  false  nil  1.5  "text"  [v v] a tuple  {v v} a set  (k v k v) a function. The results of an
 // action are those of the `done` that follows its call.
 
 #include <omnilink/recorder.hpp>
@@ -73,6 +74,7 @@ class Line {
     if (text == "nil") return nullptr;
     if (text == "true" || text == "false") return text == "true";
     if (text.find_first_of(".eE") != std::string::npos) return std::stod(text);
+    if (text[0] != '-') return static_cast<std::uint64_t>(std::stoull(text));
     return static_cast<std::int64_t>(std::stoll(text));
   }
 
@@ -195,6 +197,8 @@ class Script {
       pending.done_as(actions_.find(name, arguments, results), arguments.view(), results.view());
     } else if (command == "failed") {
       pending.failed();
+    } else if (command == "unknown") {
+      pending.unknown_by_now();
     } else if (command == "meta") {
       const std::string key = line.word();
       return pending.meta(key, line.value());
@@ -224,7 +228,7 @@ class Script {
       if (command == "close" && line.rest() == current_) return {};
       if (process != current_) continue;
       if (command == "done") return line.row();
-      for (const char* const other : {"as", "failed", "drop", "call", "named"}) {
+      for (const char* const other : {"as", "failed", "drop", "unknown", "call", "named"}) {
         if (command == other) return {};
       }
     }

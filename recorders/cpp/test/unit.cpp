@@ -2,6 +2,9 @@
 
 #include <omnilink/drive.hpp>
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -167,7 +170,7 @@ std::string behind_the_end(const std::string& root, const Work& work) {
   std::filesystem::create_directories(trace.directory());
   detail::Segment segment(trace.directory() + "/000.seg", "");
   work(segment);
-  segment.append_last(2, [](std::uint8_t* to) { return std::copy_n("\7", 2, to); });
+  segment.append_last([](std::uint8_t* to) { return std::copy_n("\7", 2, to); });
   std::string rest = trace.segment("000.seg");
   const std::size_t end = rest.find(" 02 07 00");
   if (end == std::string::npos) return "no end record";
@@ -223,8 +226,6 @@ void refusals(const std::string& root) {
   check("count", refused([&] { auto call = process.call(PUT, 1); }), "omnilink: `p` has 2 arguments, and 1 are given");
   check("number", refused([&] { auto call = process.call(GET, NAN); }),
         "omnilink: only finite numbers can be recorded");
-  check("integer", refused([&] { auto call = process.call(GET, UINT64_MAX); }),
-        "omnilink: integers have at most 64 bits with their sign");
   check("two at a time", refused([&] {
           auto call = process.call(GET, 1);
           auto second = process.call(GET, 2);
@@ -324,6 +325,53 @@ void variables() {
         best == "counter" ? best : "omnilink: OMNILINK_CLOCK is `tsc`, which this machine cannot be trusted with");
 }
 
+// A disk that is full is an exception, and what was recorded before is whole, the end record included.
+void full_disk(const std::string& root) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit before = limit;
+  limit.rlim_cur = 70'000;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  for (std::size_t size = 1; size < 60; ++size) {
+    const std::string directory = root + "/full" + std::to_string(size);
+    std::filesystem::remove_all(directory);
+    std::string said;
+    try {
+      auto process = Recorder::create(directory, Clock::monotonic()).process("p");
+      for (;;) process.call(GET, std::string(size, 'x')).done(1);
+    } catch (const std::exception& error) {
+      said = error.what();
+    }
+    check("full disk", said.find("cannot extend") != std::string::npos, true);
+    std::ifstream file(directory + "/000.seg", std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    // The end record has five bytes at most before the count has another one, and nothing follows it.
+    check("end record", bytes.size() > 60'000 && bytes.substr(bytes.size() - 5).find('\7') != std::string::npos, true);
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+}
+
+void deleted(const std::string& root) {
+  const std::string directory = root + "/deleted";
+  std::filesystem::remove_all(directory);
+  const auto recorder = Recorder::create(directory, Clock::monotonic());
+  auto there = recorder.process("p");
+  there.call(GET, 1).done(2);
+  there.close();
+  auto process = recorder.process("q");
+  process.call(GET, 1).done(2);
+  std::filesystem::remove_all(directory);
+  std::string said;
+  try {
+    process.close();
+  } catch (const std::exception& error) {
+    said = error.what();
+  }
+  check("deleted", said, "omnilink: `" + directory + "/001.seg` was deleted while it was recorded");
+}
+
 void clocks() {
   const Clock clock = Clock::best();
   std::uint64_t before = Clock::monotonic().start();
@@ -346,6 +394,8 @@ int main(int count, char** arguments) {
   long_records(root);
   stains(root);
   refusals(root);
+  full_disk(root);
+  deleted(root);
   draws();
   variables();
   clocks();

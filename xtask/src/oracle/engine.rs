@@ -29,7 +29,7 @@ pub(super) struct Engine {
 impl Engine {
     /// Builds the command as tests use it, with every check.
     pub(super) fn build(workspace: &Workspace) -> Result<Engine> {
-        workspace.cargo("build --quiet --package omnilink-cli")?;
+        workspace.build_programs()?;
         Engine::new(workspace, "debug")
     }
 

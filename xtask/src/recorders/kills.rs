@@ -92,11 +92,11 @@ fn check(directory: &Path, is_complete: bool, found: &mut Found) -> Result<()> {
         for (counter, record) in records.iter().enumerate() {
             check_record(counter, record).with_context(|| format!("operation {counter} of thread {thread}"))?;
         }
-        let open = records.iter().filter(|record| record.end.is_none()).count();
+        let open = records.iter().filter(|record| record.end.is_unknown()).count();
         let closed = records.len() - open;
         ensure!(open <= 1, "{open} calls of thread {thread} are open");
         ensure!(
-            open == 0 || records.last().is_some_and(|last| last.end.is_none()),
+            open == 0 || records.last().is_some_and(|last| last.end.is_unknown()),
             "the open call is not the last one"
         );
         // One more may have been published than could be noted.
@@ -119,7 +119,7 @@ fn check_record(counter: usize, record: &Record) -> Result<()> {
     let int = |value: usize| Value::Int(value as i64);
     let call = &record.call;
     ensure!(call.args().first() == Some(&int(counter)), "the counter is not {counter}: {call}");
-    if record.end.is_none() {
+    if record.end.is_unknown() {
         return Ok(());
     }
     let expected = if counter % 13 == 3 { "Other" } else { "Step" };

@@ -85,12 +85,14 @@ impl Programs {
 }
 
 fn rust(workspace: &Workspace, measure: bool) -> Result<Set> {
-    let names = NAMES.iter().chain(if measure { &MEASURING[..] } else { &[] });
-    let examples: Vec<String> = names.map(|name| format!("--example {name}")).collect();
-    let (profile, directory) = if measure { ("--release ", "release/examples") } else { ("", "debug/examples") };
-    workspace.cargo(&format!("build --quiet {profile}-p omnilink-record {}", examples.join(" ")))?;
-    let directory = workspace.metadata.target_directory.as_std_path().join(directory);
-    Ok(Set { name: "Rust".to_owned(), directory, has_queue: true })
+    let target = if measure {
+        let examples: Vec<String> = NAMES.iter().chain(&MEASURING).map(|name| format!("--example {name}")).collect();
+        workspace.cargo(&format!("build --quiet --release -p omnilink-record {}", examples.join(" ")))?;
+        workspace.metadata.target_directory.as_std_path().join("release")
+    } else {
+        workspace.build_programs()?
+    };
+    Ok(Set { name: "Rust".to_owned(), directory: target.join("examples"), has_queue: true })
 }
 
 fn cpp_set(cpp: &Path, compiler: &str, directory: &Path, measure: bool) -> Result<Set> {

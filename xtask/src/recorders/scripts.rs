@@ -139,7 +139,7 @@ impl Script<'_> {
         self.tick();
         let outcome = match self.rng.u8(0..8) {
             0 => "failed".to_owned(),
-            1 => "drop".to_owned(),
+            1 => ["drop", "unknown"][self.rng.usize(0..2)].to_owned(),
             2 => format!("as Other{} --{}", self.row(false), self.row(false)),
             _ => {
                 let named = self.rng.bool();
@@ -167,7 +167,9 @@ impl Script<'_> {
             1 => self.rng.i64(-20..180).to_string(),
             2 => {
                 let power = 1_i64 << self.rng.u32(0..63);
-                [power, power - 1, -power, i64::MIN, i64::MAX][self.rng.usize(0..5)].to_string()
+                let numbers = [power, power - 1, -power, i64::MIN, i64::MAX].map(i128::from);
+                let large = [i64::MAX as u64 + 1, u64::MAX].map(i128::from);
+                [numbers.as_slice(), &large].concat()[self.rng.usize(0..7)].to_string()
             }
             3 => ["1.5", "-0.0", "0.1", "123456789.125", "4.0"][self.rng.usize(0..5)].to_owned(),
             4 => "\"\\\"quoted\\\" \\\\ \u{e9}\u{1f600}\"".to_owned(),

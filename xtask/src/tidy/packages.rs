@@ -11,7 +11,7 @@ use cargo_metadata::{DependencyKind, Package};
 use spdx::{Expression, LicenseReq};
 use toml::Table;
 
-use super::Finding;
+use super::{File, Finding};
 use crate::workspace::Workspace;
 
 /// Each crate by its directory, and the crates of ours that it may depend on.
@@ -50,6 +50,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "explore",
         ],
     ),
+    ("fuzz", &["explore", "history", "report", "schedule", "tla", "tla-syntax", "validate"]),
+    ("schedules", &["explore", "schedule"]),
     ("xtask", &["history", "testkit"]),
 ];
 
@@ -66,14 +68,16 @@ const UNSAFE_LINTS: &[(&str, &str, &str)] = &[
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Checks every package that Cargo knows of.
-pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+/// Checks every package that Cargo knows of, and their sources where a manifest says something about them.
+pub(super) fn check(workspace: &Workspace, files: &[File]) -> Result<Vec<Finding>> {
     let (metadata, mut findings) = (&workspace.metadata, Vec::new());
     let ours = metadata.workspace_packages();
     for package in &ours {
         let path = package.manifest_path.strip_prefix(&metadata.workspace_root)?.as_str();
         findings.extend(check_layer(path, directory(package), &dependencies(package, &ours)));
-        findings.extend(check_manifest(path, directory(package), &fs::read_to_string(&package.manifest_path)?)?);
+        let manifest = fs::read_to_string(&package.manifest_path)?;
+        findings.extend(check_manifest(path, directory(package), &manifest)?);
+        findings.extend(check_tests(path, &manifest, files)?);
     }
     let allowed = allowed_licences(&fs::read_to_string(workspace.root().join("deny.toml"))?)?;
     for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
@@ -129,6 +133,16 @@ fn check_manifest(path: &str, name: &str, manifest: &str) -> Result<Vec<Finding>
     Ok(rules.iter().filter(|(holds, _)| !holds).map(|(_, message)| Finding::new(path, 1, *message)).collect())
 }
 
+/// Tests in a library that says it has none would never run.
+fn check_tests(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding>> {
+    let manifest: Table = manifest.parse().with_context(|| format!("{path} is not TOML"))?;
+    let is_tested = manifest.get("lib").and_then(|lib| lib.get("test")?.as_bool()) != Some(false);
+    let sources = path.replace("Cargo.toml", "src/");
+    let has_tests = |file: &&File| !is_tested && file.path.starts_with(&sources) && file.text.contains("#[test]");
+    let message = "tests never run in a library with `test = false`";
+    Ok(files.iter().filter(has_tests).map(|file| Finding::new(&file.path, 1, message)).collect())
+}
+
 fn allowed_licences(deny: &str) -> Result<Vec<String>> {
     let deny: Table = deny.parse().context("deny.toml is not TOML")?;
     let allow = deny.get("licenses").and_then(|licenses| licenses.get("allow")).and_then(|allow| allow.as_array());
@@ -174,6 +188,14 @@ mod tests {
         m:1: the package lacks `[lints]` with `workspace = true`
         ");
         insta::assert_snapshot!(listing(check_manifest("m", "record", good).unwrap()), @"m:1: the package lacks the lints that crates with unsafe code must have");
+    }
+
+    #[test]
+    fn tests_are_where_they_run() {
+        let files = ["a/src/lib.rs", "a/tests/it.rs", "b/src/lib.rs"]
+            .map(|path| File { path: path.to_owned(), text: "#[test]\n".to_owned() });
+        assert_eq!(check_tests("a/Cargo.toml", "[lib]\nname = \"a\"\n", &files).unwrap(), []);
+        insta::assert_snapshot!(listing(check_tests("a/Cargo.toml", "[lib]\ntest = false\n", &files).unwrap()), @"a/src/lib.rs:1: tests never run in a library with `test = false`");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The page that shows a report: it is what its sources build, it stays small, and it works in a real browser.
 //!
 //! The steps are those of somebody who changes it. First the sources are checked and built, and the page must be the
-//! committed one, byte for byte. Then the release build of the command writes a page for each golden report; each must
+//! committed one, byte for byte. Then the command writes a page for each golden report; each must
 //! have the verdict that it stands for and may take only so many bytes. Last, browser tests open these pages as files
 //! and as `omnilink view` serves them. It needs Node, npm and Chromium.
 
@@ -12,11 +12,12 @@ mod runs;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::workspace::{Build, Workspace};
+use crate::workspace::Workspace;
 
 /// The page that the command contains, from the root of the repository.
 const PAGE: &str = "crates/page/viewer.html";
@@ -36,17 +37,21 @@ pub(crate) struct Options {
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let sources = workspace.root().join("viewer");
     let tests = sources.join("e2e");
-    build(workspace.root(), &sources)?;
     let scratch = tempfile::tempdir()?;
     let directory = match &options.pages {
         Some(directory) => std::path::absolute(directory)?,
         None => scratch.path().to_owned(),
     };
     fs::create_dir_all(&directory)?;
-    let command = workspace.build_command(Build::Release)?.join("omnilink");
-    golden::write_pages(workspace.root(), &command, &directory, options.only.as_deref())?;
-    npm(&tests, &["ci"])?;
-    npm(&tests, &["run", "check"])?;
+    let command = workspace.build_programs()?.join("omnilink");
+    // Both keep one core busy. The command contains the committed page, so it does not matter which one ends first.
+    let (built, written) = thread::scope(|scope| {
+        let built = scope.spawn(|| build(workspace.root(), &sources, &tests));
+        let written = golden::write_pages(workspace.root(), &command, &directory, options.only.as_deref());
+        (built.join().expect("what fails is an error"), written)
+    });
+    print!("{}", built?);
+    written?;
     let mut browser = Command::new("npm");
     browser.args(["test"]).current_dir(&tests).env("OMNILINK_PAGES", &directory);
     let status = browser.status().context("cannot run npm")?;
@@ -54,20 +59,28 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Checks the sources, builds the page, and compares it with the committed one.
-fn build(root: &Path, sources: &Path) -> Result<()> {
+/// Checks the sources, builds the page, and compares it with the committed one. Checks the browser tests, but runs none.
+/// Returns what was printed.
+fn build(root: &Path, sources: &Path, tests: &Path) -> Result<String> {
     let page = root.join(PAGE);
     let committed = fs::read(&page).with_context(|| format!("cannot read {PAGE}"))?;
-    npm(sources, &["ci"])?;
-    npm(sources, &["run", "check"])?;
-    npm(sources, &["test"])?;
-    npm(sources, &["run", "build"])?;
+    let steps = [
+        (sources, &["ci"][..]),
+        (sources, &["run", "check"]),
+        (sources, &["test"]),
+        (sources, &["run", "build"]),
+        (tests, &["ci"]),
+        (tests, &["run", "check"]),
+    ];
+    let printed = steps.iter().map(|(directory, args)| npm(directory, args)).collect::<Result<String>>()?;
     ensure!(fs::read(&page)? == committed, "{PAGE} was not what viewer/ builds; it is now, commit it");
-    Ok(())
+    Ok(printed)
 }
 
-fn npm(directory: &Path, args: &[&str]) -> Result<()> {
-    let status = Command::new("npm").args(args).current_dir(directory).status().context("cannot run npm")?;
-    ensure!(status.success(), "`npm {}` failed in {}", args.join(" "), directory.display());
-    Ok(())
+/// Runs npm, and returns what it printed.
+fn npm(directory: &Path, args: &[&str]) -> Result<String> {
+    let ran = Command::new("npm").args(args).current_dir(directory).output().context("cannot run npm")?;
+    let printed = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    ensure!(ran.status.success(), "{printed}`npm {}` failed in {}", args.join(" "), directory.display());
+    Ok(printed)
 }

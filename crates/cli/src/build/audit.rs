@@ -18,8 +18,8 @@ pub(super) fn run(args: &AuditArgs) -> Exit {
         Err(error) => return complain(&args.file.display().to_string(), &InputError::new(error)),
     };
     match args.format {
-        Output::Human => anstream::print!("{}", text(&audit)),
-        Output::Json => anstream::println!("{:#}", json(&audit)),
+        Output::Human => out!("{}", text(&audit)),
+        Output::Json => outln!("{:#}", json(&audit)),
     }
     Exit::Accepted
 }

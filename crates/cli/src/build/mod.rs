@@ -67,7 +67,7 @@ pub(crate) fn path() -> OsString {
 
 fn cxx(args: &CxxArgs) -> Result<ExitCode, String> {
     if args.print_cmake {
-        anstream::println!("{}", kit()?.toolchain().display());
+        outln!("{}", kit()?.toolchain().display());
         return Ok(ExitCode::SUCCESS);
     }
     let Some(count) = compiler_words(&args.command) else {

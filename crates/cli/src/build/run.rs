@@ -36,16 +36,16 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, String> {
             continue;
         }
         let base = control.outcome().base;
-        anstream::println!("{} with the schedule of seed {seed}:", program.display());
+        outln!("{} with the schedule of seed {seed}:", program.display());
         tell_ended(&execution.ended(&|places| audit::symbolize(&program, base, places)));
         let file = program.with_extension("schedule");
         match std::fs::write(&file, execution.schedule().to_string()) {
-            Ok(()) => anstream::println!("its schedule: {}", file.display()),
+            Ok(()) => outln!("its schedule: {}", file.display()),
             Err(error) => return Ok(complain(&file.display().to_string(), &InputError::new(error)).into()),
         }
         return Ok(Exit::Crashed.into());
     }
     let runs = counted(args.runs, "schedule");
-    anstream::println!("{}: {runs} at random, seeds from {}, none failed", program.display(), args.seed);
+    outln!("{}: {runs} at random, seeds from {}, none failed", program.display(), args.seed);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,19 +1,22 @@
 //! `omnilink check`: histories in, verdicts out.
 
+mod advice;
 pub(crate) mod output;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
+use std::mem::take;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use explore::NewFile;
 use judge::input::{self, InputError};
-use judge::{Case, Failed, Judge, Look, is_tla};
-use report::{Detail, Report, Timeline, Verdict};
+use judge::{Case, Failed, Judge, Look, Stage, is_tla};
+use report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
 
 use self::output::Extra;
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, CheckOutput};
 use crate::exit::Exit;
-use crate::limits::{self, Limits};
+use crate::limits::{self, GivenUp, Limits};
 use crate::{complain, print_complaints};
 
 /// Says why a history could not be checked, and how that ends.
@@ -21,112 +24,246 @@ pub(crate) fn tell(failed: &Failed, label: &str) -> Exit {
     match failed {
         Failed::Input(error) => complain(label, error),
         Failed::Stopped(stop) => {
-            anstream::eprintln!("{label}: inconclusive: {stop}");
+            errln!("{}: inconclusive: {stop}", clean(label));
             Exit::Inconclusive
         }
         Failed::Spec(complaints) => {
-            anstream::eprintln!("{label}:");
+            errln!("{}:", clean(label));
             print_complaints(complaints);
             Exit::Wrong
         }
     }
 }
 
-pub(crate) fn run(args: &CheckArgs, detail: Detail) -> Exit {
+pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
     limits::catch_interrupts();
-    let found = match (&args.spec, &*args.paths) {
+    let asked = Arc::new(Asked { args, detail });
+    let found = match (&asked.args.spec, &*asked.args.paths) {
         (None, [path]) if detail == Detail::Full && path.extension().is_some_and(|extension| extension == "json") => {
-            shown_again(path, args)
+            shown_again(path, &asked)
         }
-        _ => reports(args, detail),
+        _ => reports(&asked),
     };
-    let (reports, timelines, exit) = match found {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
-    if exit == Exit::Nothing && reports.is_empty() {
-        anstream::eprintln!("nothing to check: there are no histories there");
+    match found {
+        Ok(found) => asked.conclude(&found),
+        Err(exit) => exit,
     }
-    match output::write(args.format, &args.reports, &reports, &timelines) {
-        Ok(()) => exit,
-        Err((path, error)) => complain(&path, &error),
+}
+
+/// What the command was asked to do.
+struct Asked {
+    args: CheckArgs,
+    detail: Detail,
+}
+
+/// What came of all histories so far.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) reports: Vec<Report>,
+    /// The whole history of each report, if somebody wants pages.
+    pub(crate) timelines: Vec<Timeline>,
+    pub(crate) unchecked: Vec<Unchecked>,
+}
+
+impl Found {
+    fn exit(&self) -> Exit {
+        let exit = self.reports.iter().map(exit_of).max().unwrap_or(Exit::Nothing);
+        if self.unchecked.is_empty() { exit } else { exit.max(Exit::Wrong) }
+    }
+
+    /// What of the specification all histories together exercised, if that was asked for.
+    fn coverage(&self) -> Option<Coverage> {
+        let mut all: Option<Coverage> = None;
+        for coverage in self.reports.iter().filter_map(|report| report.coverage.as_ref()) {
+            all.get_or_insert_with(Coverage::default).add(coverage);
+        }
+        all
+    }
+
+    /// Why the histories say too little about the specification.
+    fn vacuous(&self, coverage: Option<&Coverage>) -> Vec<String> {
+        let is_idle = |report: &&Report| {
+            let relevant = report.coverage.as_ref().map(|coverage| coverage.relevant);
+            report.history.operations == Some(0) || relevant == Some(0)
+        };
+        let idle = self.reports.iter().filter(is_idle);
+        let mut why: Vec<String> = idle
+            .map(|report| {
+                format!("{} has no operation that the specification says something about", report.history.name)
+            })
+            .collect();
+        let unseen: Vec<String> = coverage
+            .map(|coverage| coverage.never_seen().map(|action| format!("`{}`", action.name)).collect())
+            .unwrap_or_default();
+        if !unseen.is_empty() {
+            why.push(format!("no history has an operation {}", unseen.join(", ")));
+        }
+        why
+    }
+}
+
+/// A number of histories in words.
+fn histories(many: usize) -> String {
+    if many == 1 { "1 history".to_owned() } else { format!("{many} histories") }
+}
+
+impl Asked {
+    /// Writes what is written once all histories have been checked.
+    fn conclude(&self, found: &Found) -> Exit {
+        if found.reports.is_empty() && found.unchecked.is_empty() {
+            errln!("nothing to check: there are no histories there");
+        }
+        let coverage = found.coverage();
+        if let Some(coverage) =
+            coverage.as_ref().filter(|_| self.args.coverage && self.args.format == CheckOutput::Human)
+        {
+            outln!("coverage of {} by {}", clean(&self.spec()), histories(found.reports.len()));
+            out!("{}", coverage.text());
+        }
+        let vacuous = if self.args.strict { found.vacuous(coverage.as_ref()) } else { Vec::new() };
+        vacuous.iter().for_each(|why| errln!("strict: {why}"));
+        match output::write(self.args.format, &self.args.reports, found) {
+            Ok(()) if !vacuous.is_empty() => found.exit().max(Exit::Vacuous),
+            Ok(()) => found.exit(),
+            Err((path, error)) => complain(&path, &error),
+        }
+    }
+
+    /// Ends the command although the check of `path` goes on: it is inconclusive, and so is what was to follow.
+    fn give_up(&self, known: &GivenUp, mut found: Found, path: &Path, following: &[PathBuf]) -> Exit {
+        let order = self.args.about.order.precedence();
+        let spec = self.spec();
+        let mut report = judge::given_up(&label(path), &spec, order, known.stop, known.stage, known.operations);
+        report.stats.seconds = known.elapsed.as_secs_f64();
+        report.next = advice::advice(&self.args, Some(known.stop), is_tla(Path::new(&spec)));
+        let name = report.history.name.clone();
+        found.reports.push(report);
+        for path in following {
+            let mut report = judge::given_up(&label(path), &spec, order, known.stop, Stage::Preparing, 0);
+            report.notes.push(format!("it was not begun, because the check of `{name}` did not stop in time"));
+            found.reports.push(report);
+        }
+        let first = found.reports.len() - following.len() - 1;
+        found.reports[first..].iter().for_each(|report| output::show(&self.args, self.detail, report));
+        found.timelines.resize(found.reports.len(), Timeline::default());
+        self.conclude(&found)
+    }
+
+    /// How people call the specification.
+    fn spec(&self) -> String {
+        match (&self.args.spec, self.args.paths.first()) {
+            (Some(name), _) => name.clone(),
+            (None, first) => first.map(|path| path.display().to_string()).unwrap_or_default(),
+        }
     }
 }
 
 /// Shows reports that were written to a file before.
-fn shown_again(path: &Path, args: &CheckArgs) -> Result<Found, Exit> {
+fn shown_again(path: &Path, asked: &Asked) -> Result<Found, Exit> {
     let wrong = |error: InputError| complain(&path.display().to_string(), &error);
+    let _limits = Limits::around(&(&asked.args).into(), &label(path));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(InputError::new(error)))?;
     let reports = output::read(&text).map_err(|error| wrong(InputError::new(error)))?;
-    reports.iter().for_each(|report| output::show(args, Detail::Full, report));
-    let exit = reports.iter().map(exit_of).max().unwrap_or(Exit::Nothing);
-    Ok((reports, Vec::new(), exit))
+    reports.iter().for_each(|report| output::show(&asked.args, Detail::Full, report));
+    Ok(Found { reports, ..Found::default() })
 }
 
-/// Reports, the whole history of each if somebody wants pages, and how it all ends.
-type Found = (Vec<Report>, Vec<Timeline>, Exit);
-
 /// A report on each history that can be checked. People see each as it comes.
-fn reports(args: &CheckArgs, detail: Detail) -> Result<Found, Exit> {
-    let (judge, histories) = judge(args)?;
-    let (mut exit, mut reports, mut timelines) = (Exit::Nothing, Vec::new(), Vec::new());
-    let has_pages = args.reports.iter().any(Extra::is_page);
-    let mut witness_file = match args.witness.as_ref().map(File::create).transpose() {
-        Ok(file) => file.map(BufWriter::new),
-        Err(error) => return Err(complain("--witness", &InputError::new(error))),
+fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
+    let args = &asked.args;
+    let found = Arc::new(Mutex::new(Found::default()));
+    // What is known is taken from here by whichever thread ends the command.
+    let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    let watched = |path: &Path, following: &[PathBuf]| {
+        let limits = Limits::new(&args.into(), &label(path));
+        let (asked, found) = (asked.clone(), found.clone());
+        let (path, following) = (path.to_owned(), following.to_vec());
+        limits.abandon(move |known| {
+            let found = take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+            asked.give_up(&known, found, &path, &following)
+        });
+        limits
     };
-    for path in histories {
+    let (spec, histories) = specification(args)?;
+    let loading = histories.split_first().map(|(first, following)| watched(first, following));
+    let judge = Judge::new(&spec, args.into()).map_err(|failed| tell_about_spec(&failed))?;
+    drop(loading);
+    let has_pages = args.reports.iter().any(Extra::is_page);
+    let cannot_write = |error: io::Error| {
+        let path = args.witness.as_deref().unwrap_or(Path::new("--witness"));
+        complain(&path.display().to_string(), &InputError::new(format!("cannot be written: {error}")))
+    };
+    let mut witness_file = args.witness.as_deref().map(NewFile::create).transpose().map_err(cannot_write)?;
+    for (place, path) in histories.iter().enumerate() {
         let recordings = match input::recordings(path) {
             Ok(recordings) => recordings,
             Err(error) => {
-                exit = exit.max(complain(&path.display().to_string(), &error));
+                let failed = Failed::Input(error);
+                tell(&failed, &label(path));
+                lock().unchecked.push(unchecked(&failed, &label(path), &spec));
                 continue;
             }
         };
-        for recording in recordings {
-            let label = label(&recording);
-            let limits = Limits::new(&args.into(), &label);
+        for (inside, recording) in recordings.iter().enumerate() {
+            let label = label(recording);
+            let following: Vec<PathBuf> =
+                recordings[inside + 1..].iter().chain(&histories[place + 1..]).cloned().collect();
+            let limits = watched(recording, &following);
             let witness = witness_file.as_mut().map(|file| file as &mut dyn Write);
-            let case = &mut Case { path: &recording, label: &label, witness, limits: &limits };
+            let case = &mut Case { path: recording, label: &label, witness, limits: &limits };
             let checked = match has_pages {
                 true => judge.show(case, &Look::default()).map(|shown| (shown.report, Some(shown.timeline))),
                 false => judge.report(case).map(|report| (report, None)),
             };
+            let (elapsed, stop) = (limits.elapsed(), judge::Limits::exceeded(&limits));
+            drop(limits);
             match checked {
                 Ok((mut report, timeline)) => {
-                    report.stats.seconds = limits.elapsed().as_secs_f64();
-                    drop(limits);
-                    exit = exit.max(exit_of(&report));
-                    output::show(args, detail, &report);
-                    reports.push(report);
-                    timelines.extend(timeline);
+                    report.stats.seconds = elapsed.as_secs_f64();
+                    if matches!(report.verdict, Verdict::Inconclusive { .. }) {
+                        report.next = advice::advice(args, stop, judge.tla().is_some());
+                    }
+                    output::show(args, asked.detail, &report);
+                    let mut found = lock();
+                    found.reports.push(report);
+                    found.timelines.extend(timeline);
                 }
                 Err(failed) => {
-                    drop(limits);
-                    exit = exit.max(tell(&failed, &label));
+                    tell(&failed, &label);
+                    lock().unchecked.push(unchecked(&failed, &label, &spec));
                 }
             }
         }
     }
-    if let Some(Err(error)) = witness_file.map(|mut file| file.flush()) {
-        return Err(complain("--witness", &InputError::new(error)));
-    }
-    Ok((reports, timelines, exit))
+    witness_file.map_or(Ok(()), NewFile::commit).map_err(cannot_write)?;
+    let found = take(&mut *lock());
+    Ok(found)
+}
+
+/// What there is to say in reports about a history that could not be checked.
+fn unchecked(failed: &Failed, history: &str, spec: &str) -> Unchecked {
+    let problem = |message: &str, help: &Option<String>| Problem { message: message.to_owned(), help: help.clone() };
+    let problems = match failed {
+        Failed::Input(error) => vec![problem(&error.message, &error.help)],
+        Failed::Spec(complaints) => {
+            complaints.iter().map(|complaint| problem(&complaint.message, &complaint.help)).collect()
+        }
+        Failed::Stopped(stop) => vec![problem(&stop.to_string(), &None)],
+    };
+    Unchecked { history: history.to_owned(), spec: spec.to_owned(), problems }
 }
 
 /// What to check against, and the histories. A path that ends in `.tla` before all others is a specification.
-fn judge(args: &CheckArgs) -> Result<(Judge, &[PathBuf]), Exit> {
-    let (spec, histories) = match (&args.spec, &*args.paths) {
-        (Some(name), histories) => (name.clone(), histories),
-        (None, [first, histories @ ..]) if is_tla(first) => (first.display().to_string(), histories),
+fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
+    match (&args.spec, &*args.paths) {
+        (Some(name), histories) => Ok((name.clone(), histories)),
+        (None, [first, histories @ ..]) if is_tla(first) => Ok((first.display().to_string(), histories)),
         (None, _) => {
             let help = "`omnilink check Queue.tla run.jsonl` or `omnilink check --spec queue run.jsonl`";
-            let message = "neither a TLA+ module before the histories nor `--spec` is there".into();
-            return Err(complain("what to check against", &InputError { message, help: Some(help.into()) }));
+            let message = "no specification given: pass a `.tla` file first, or `--spec NAME`".into();
+            Err(complain("what to check against", &InputError { message, help: Some(help.into()) }))
         }
-    };
-    let judge = Judge::new(&spec, args.into()).map_err(|failed| tell_about_spec(&failed))?;
-    Ok((judge, histories))
+    }
 }
 
 /// Says why a specification cannot be used.
@@ -143,7 +280,7 @@ pub(crate) fn tell_about_spec(failed: &Failed) -> Exit {
 /// How a verdict ends.
 pub(crate) fn exit_of(report: &Report) -> Exit {
     match report.verdict {
-        _ if report.history.operations == Some(0) => Exit::Nothing,
+        _ if report.history.operations == Some(0) => Exit::Empty,
         Verdict::Accepted => Exit::Accepted,
         Verdict::Rejected(_) | Verdict::Violated(_) => Exit::Rejected,
         Verdict::Inconclusive { .. } => Exit::Inconclusive,

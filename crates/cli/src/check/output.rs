@@ -1,16 +1,19 @@
 //! Where reports go: to people as they come, to programs at the end.
 
-use std::fs;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use judge::InputError;
-use report::{Detail, ReadError, Report, Timeline, Verdict};
+use report::{Detail, ReadError, Report, Timeline, Unchecked, Verdict, clean, visible_json};
 use serde_json::json;
 
 use crate::args::{CheckArgs, CheckOutput};
-use crate::look::file::write_page;
+use crate::check::Found;
+use crate::look::file::{self, write_page};
 use crate::look::report::page;
+use crate::terminal;
 
 /// A file to write, and what into.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,37 +69,33 @@ pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
     let is_quiet = args.quiet && matches!(report.verdict, Verdict::Accepted);
     if args.format == CheckOutput::Human && !is_quiet {
         if report.history.operations == Some(0) {
-            anstream::println!("{}: nothing to check", report.history.name);
+            outln!("{}: nothing to check", clean(&report.history.name));
             return;
         }
         // Where colors are not wanted, the stream takes them out again.
-        anstream::print!("{}", report::text(report, detail, true));
+        out!("{}", report::text_within(report, detail, true, terminal::width()));
         if args.stats {
-            anstream::print!("{}", report::stats(report));
+            out!("{}", report::stats(report));
         }
     }
 }
 
 /// Writes what is written once all histories have been checked.
-pub(crate) fn write(
-    format: CheckOutput,
-    extras: &[Extra],
-    reports: &[Report],
-    timelines: &[Timeline],
-) -> Result<(), (String, InputError)> {
+pub(crate) fn write(format: CheckOutput, extras: &[Extra], found: &Found) -> Result<(), (String, InputError)> {
+    let (reports, unchecked) = (&found.reports, &found.unchecked);
     match format {
-        CheckOutput::Human => anstream::print!("{}", report::summary(reports)),
-        CheckOutput::Json => anstream::print!("{}", document(reports)),
-        CheckOutput::Md => anstream::print!("{}", report::markdown(reports)),
+        CheckOutput::Human => out!("{}", report::summary(reports, unchecked)),
+        CheckOutput::Json => out!("{}", document(reports, unchecked)),
+        CheckOutput::Md => out!("{}", report::markdown(reports, unchecked)),
     }
     let is_action = std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
     if is_action && format == CheckOutput::Human {
-        anstream::print!("{}", report::github(reports));
+        out!("{}", report::github(reports, unchecked));
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
-            append(&PathBuf::from(path), &report::markdown(reports))?;
+            append(&PathBuf::from(path), &report::markdown(reports, unchecked))?;
         }
     }
-    write_extras(extras, reports, timelines)
+    write_extras(extras, reports, &found.timelines, unchecked)
 }
 
 /// Writes reports to files. Pages show the whole history of a report if its timeline is at hand.
@@ -104,6 +103,7 @@ pub(crate) fn write_extras(
     extras: &[Extra],
     reports: &[Report],
     timelines: &[Timeline],
+    unchecked: &[Unchecked],
 ) -> Result<(), (String, InputError)> {
     for Extra { kind, path } in extras {
         let text = match kind {
@@ -111,12 +111,12 @@ pub(crate) fn write_extras(
                 write_pages(path, reports, timelines)?;
                 continue;
             }
-            Kind::Json => document(reports),
-            Kind::JUnit => report::junit(reports),
-            Kind::Markdown => report::markdown(reports),
-            Kind::Sarif => report::sarif(reports),
+            Kind::Json => document(reports, unchecked),
+            Kind::JUnit => report::junit(reports, unchecked),
+            Kind::Markdown => report::markdown(reports, unchecked),
+            Kind::Sarif => visible_json(&report::sarif(reports, unchecked)),
         };
-        fs::write(path, text).map_err(|error| failed(path, &error))?;
+        file::write(path, &text).map_err(|error| (path.display().to_string(), error))?;
     }
     Ok(())
 }
@@ -139,19 +139,16 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 }
 
 fn append(path: &PathBuf, text: &str) -> Result<(), (String, InputError)> {
-    let before = fs::read_to_string(path).unwrap_or_default();
-    fs::write(path, before + text).map_err(|error| failed(path, &error))
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> (String, InputError) {
-    (path.display().to_string(), InputError::new(format!("cannot be written: {error}")))
+    let file = File::options().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| (path.display().to_string(), InputError::new(format!("cannot be written: {error}"))))
 }
 
 /// The schema of a list of reports.
 const REPORTS: &str = "omnilink.reports/1";
 
-fn document(reports: &[Report]) -> String {
-    format!("{:#}\n", json!({ "schema": REPORTS, "reports": reports }))
+fn document(reports: &[Report], unchecked: &[Unchecked]) -> String {
+    visible_json(&format!("{:#}\n", json!({ "schema": REPORTS, "reports": reports, "unchecked": unchecked })))
 }
 
 /// Reads what [`document`] wrote, or a report on its own.

@@ -57,7 +57,7 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
         .arg(command.get_program())
         .args(command.get_args())
         .current_dir(&loaded.harness.program.directory);
-    anstream::println!("run {} is repeated, and stops before step {step}", loaded.run.id);
+    outln!("run {} is repeated, and stops before step {step}", loaded.run.id);
     finish(&mut gdb)
 }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
-use explore::{Control, ControlError, Ended, Execution, Note, Order, Plan, Program, Ran, Store, audit};
+use explore::{Control, ControlError, Ended, Execution, Note, Order, Plan, Program, Race, Ran, Store, audit};
 use schedule::Schedule;
 use schedule::channel::Policy;
 use validate::Settings;
@@ -33,6 +33,8 @@ pub(crate) struct Tried {
     pub(crate) trace: PathBuf,
     /// Why it need not be the same when it is repeated.
     pub(crate) notes: Vec<Note>,
+    /// Accesses that nothing orders, if these were looked for.
+    pub(crate) race: Option<Race>,
 }
 
 impl Harness {
@@ -95,7 +97,8 @@ impl Harness {
         let took = started.elapsed();
         let base = control.outcome().base;
         let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
-        Ok(Tried { execution, ran: Ran { ended, took }, trace, notes: Note::of(control.outcome()) })
+        let (notes, race) = (Note::of(control.outcome()), Race::of(control.outcome()));
+        Ok(Tried { execution, ran: Ran { ended, took }, trace, notes, race })
     }
 
     /// Repeats an execution in a process of its own. The process must stay while the recording is needed.
@@ -122,7 +125,7 @@ impl Harness {
     }
 
     /// Which lines places of the program are; what is not the program's is left out.
-    fn symbolize(&self, base: u64, places: &[u64]) -> Vec<String> {
+    pub(crate) fn symbolize(&self, base: u64, places: &[u64]) -> Vec<String> {
         audit::symbolize(&self.executable(), base, places)
     }
 }
@@ -163,9 +166,10 @@ impl Chosen {
 }
 
 /// What chooses schedules; nobody if threads run freely.
-pub(crate) fn strategy(how: How, scheduling: &Scheduling, seed: u64) -> Option<Chosen> {
+pub(crate) fn strategy(how: How, scheduling: &Scheduling, races: bool, seed: u64) -> Option<Chosen> {
     let order = Order {
         seed,
+        races,
         depth: scheduling.depth,
         weak: scheduling.weak_memory,
         plain: scheduling.plain,

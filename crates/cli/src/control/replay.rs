@@ -40,10 +40,20 @@ impl Loaded {
             return Err(complain(&run.id, &InputError::new("its file `schedule` is not there")));
         }
         let (Some(controlled), Some(schedule)) = (&run.controlled, schedule) else {
-            let help =
-                "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated".to_owned();
-            let message = "its threads ran freely, so it cannot be repeated".to_owned();
-            return Err(complain(&run.id, &InputError { message, help: Some(help) }));
+            // A test does not know the schedule that it runs under; the command that runs it does.
+            let is_test = run.command.first().is_some_and(|program| program == "cargo");
+            let (message, help) = match is_test {
+                true => (
+                    "it is a run of a test, which is kept without its schedule",
+                    "`cargo omnilink test` prints the seed of the schedule that failed; with that seed in `OMNILINK_SEED` it \
+                     fails again",
+                ),
+                false => (
+                    "its threads ran freely, so it cannot be repeated",
+                    "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated",
+                ),
+            };
+            return Err(complain(&run.id, &InputError { message: message.to_owned(), help: Some(help.to_owned()) }));
         };
         let above = || {
             let above = store.directory().parent().and_then(Path::parent).unwrap_or(Path::new("."));
@@ -65,7 +75,8 @@ impl Loaded {
         }
         let Controlled { seed, weak, plain, limit, .. } = *controlled;
         let like = Order { seed, weak, plain, limit, ..Order::default() };
-        let options = judge::Options { is_foreign: true, jobs: Some(1), ..judge::Options::default() };
+        let order = crate::fuzz::runs::precedence(&run);
+        let options = judge::Options { is_foreign: true, jobs: Some(1), order, ..judge::Options::default() };
         let judge = Judge::new(&spec_of(&run, &directory), options).map_err(|failed| tell_about_spec(&failed))?;
         Ok(Loaded { run, schedule, harness, store, judge, like })
     }
@@ -107,7 +118,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
     let times = if args.times == 1 { String::new() } else { format!(" {} times", args.times) };
     let steps = loaded.run.controlled.as_ref().map_or(0, |controlled| controlled.steps);
     let digest = loaded.run.controlled.as_ref().map_or("", |controlled| &controlled.digest);
-    anstream::println!(
+    outln!(
         "replayed{times}: {}, the same addresses and values as when it ran (fingerprint {digest})",
         explore::counted(steps, "step")
     );
@@ -118,7 +129,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
 pub(super) fn cannot_run(error: ControlError) -> Exit {
     match error {
         ControlError::Interrupted => {
-            anstream::eprintln!("interrupted");
+            errln!("interrupted");
             Exit::Interrupted
         }
         error => complain("the harness", &InputError::new(error)),
@@ -162,7 +173,7 @@ fn judged(loaded: &Loaded, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
     }
     let mut report = loaded.check(trace, &loaded.run.id).map_err(|failed| tell(&failed, &loaded.run.id))?;
     report.next.clear(); // The recording is gone in a moment.
-    anstream::print!("{}", report::text(&report, Detail::Brief, true));
+    out!("{}", report::text(&report, Detail::Brief, true));
     Ok(exit_of(&report))
 }
 
@@ -172,5 +183,5 @@ fn tell_step(number: usize, step: &Step) {
     let has_value = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update)) || step.value != 0;
     let value = if has_value { format!(" = {:#x}", step.value) } else { String::new() };
     let place = if step.place == 0 { String::new() } else { format!("  at {:#x}", step.place) };
-    anstream::println!("{:>6}  thread {} {what}{address}{value}{place}", number + 1, step.thread);
+    outln!("{:>6}  thread {} {what}{address}{value}{place}", number + 1, step.thread);
 }

@@ -37,11 +37,11 @@ struct Failing {
 fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
     let loaded = Loaded::new(&args.kept)?;
     let wanted = loaded.run.cause.clone();
-    let is_long = matches!(loaded.run.ended, Ended::TimedOut | Ended::TooLong { .. });
+    let is_long = matches!(loaded.run.ended, Ended::TimedOut { .. } | Ended::TooLong { .. });
     let Some(wanted) = wanted.filter(|_| !is_long) else {
         return Err(complain(&loaded.run.id, &InputError::new("it did not fail, or only took too long")));
     };
-    anstream::println!("run {}: {}, {}", loaded.run.id, loaded.run.plan.describe(), wanted);
+    outln!("run {}: {}, {}", loaded.run.id, loaded.run.plan.describe(), wanted);
     let mut shrinking =
         Shrinking { loaded: &loaded, wanted: &wanted, control: loaded.harness.start().map_err(cannot_run)? };
     let first = Failing { plan: loaded.run.plan.clone(), like: loaded.like.clone(), schedule: loaded.schedule.clone() };
@@ -68,7 +68,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Exit> {
     if let Some(error) = problem.filter(|error| !matches!(error, ControlError::Interrupted)) {
         return Err(cannot_run(error));
     }
-    anstream::println!("simpler: {} tried", counted(simplified.runs as u64, "schedule"));
+    outln!("simpler: {} tried", counted(simplified.runs as u64, "schedule"));
     let exit = keep(&loaded, &Failing { schedule: simplified.schedule, ..found }, &wanted)?;
     match limits::is_interrupted() {
         true => Err(cannot_run(ControlError::Interrupted)),
@@ -119,13 +119,13 @@ impl Shrinking<'_> {
                 let order = Order { policy: Policy::Random, seed, ..self.loaded.like.clone() };
                 let is_shorter = |tried: &Tried| (tried.execution.steps.len() as u64) < steps;
                 if let Some(tried) = self.fails(&plan, order.clone())?.filter(is_shorter) {
-                    anstream::println!("smaller: {}", plan.describe());
+                    outln!("smaller: {}", plan.describe());
                     let schedule = tried.execution.schedule();
                     return Ok(Some(Failing { plan, like: Order { policy: Policy::Steady, ..order }, schedule }));
                 }
             }
         }
-        anstream::println!("nothing smaller fails in {} for each size", counted(tries, "execution"));
+        outln!("nothing smaller fails in {} for each size", counted(tries, "execution"));
         Ok(None)
     }
 }
@@ -180,6 +180,6 @@ fn keep(loaded: &Loaded, found: &Failing, wanted: &str) -> Result<Exit, Exit> {
     };
     let (before, after) = (loaded.run.controlled.as_ref().map(size), run.controlled.as_ref().map(size));
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    anstream::println!("kept as {id}: {after} instead of {before}; {}", path.display());
+    outln!("kept as {id}: {after} instead of {before}; {}", path.display());
     Ok(if tried.ran.ended == Ended::Finished { Exit::Rejected } else { Exit::Crashed })
 }

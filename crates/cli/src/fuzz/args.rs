@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use explore::{Disturbance, parse_range};
 
-use crate::args::{Output, Progress};
+use crate::args::{Order, Output, Progress};
 use crate::check::output::Extra;
 use crate::control::args::{How, Scheduling};
 
@@ -52,6 +52,11 @@ pub(crate) struct FuzzArgs {
 
     #[command(flatten)]
     pub(crate) scheduling: Scheduling,
+
+    /// What orders operations of different threads: `real-time` for linearizability, `program` for sequential
+    /// consistency, such as for code with relaxed atomics under `--weak-memory`: C11 has no real time.
+    #[arg(long, value_name = "ORDER", default_value = "real-time")]
+    pub(crate) order: Order,
 
     /// What may disturb threads that run freely: any of none, yield, nap, pin and crowd, with commas between them.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = disturbance)]

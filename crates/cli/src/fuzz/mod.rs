@@ -8,20 +8,21 @@ pub(crate) mod runs;
 mod tally;
 mod tier;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use explore::{
     Belongings, Campaign, Control, ControlError, Controlled, Coverage, Ended, Ending, Environment, Execution, Note,
-    Order, Plan, Program, Ran, Run, Store,
+    Order, Plan, Program, Race, Ran, Run, Store, counted, strategy,
 };
 use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
 use judge::{Case, Failed, InputError, Judge, SETTINGS};
-use report::Report;
+use report::{Report, clean};
 use validate::Settings;
 
 use crate::args::{Output, Progress};
@@ -34,7 +35,7 @@ use crate::limits::{self, Limits};
 use args::{FuzzArgs, Keep};
 pub(crate) use tally::failure_of;
 use tally::{Kind, Problem, Seen, Tally};
-use tier::{Explored, Tier};
+use tier::{Explored, Raced, Tier};
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
     limits::catch_interrupts();
@@ -122,7 +123,8 @@ fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
     campaign.operations = args.ops.clone().unwrap_or(campaign.operations);
     campaign.perturb = args.perturb.clone().unwrap_or(campaign.perturb);
     let path = if judge::is_tla(Path::new(&spec)) { directory.join(&spec).display().to_string() } else { spec.clone() };
-    let options = judge::Options { settings: Some(file), jobs: Some(1), ..judge::Options::default() };
+    let order = args.order.precedence();
+    let options = judge::Options { settings: Some(file), jobs: Some(1), order, ..judge::Options::default() };
     let judge = Judge::new(&path, options).map_err(|failed| tell_about_spec(&failed))?;
     let store = Store::at(directory.join("target/omnilink"));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
@@ -145,16 +147,15 @@ impl Fuzz<'_> {
             }
             _ => None,
         };
-        let started = Instant::now();
-        let is_over = AtomicBool::new(false);
+        let course = Course::new();
         let (recorded, to_check) = sync_channel(1);
         let (tally, recording) = std::thread::scope(|scope| {
-            let checking = scope.spawn(|| self.check_all(&tier, to_check, &is_over, started));
+            let checking = scope.spawn(|| self.check_all(&tier, to_check, &course));
             let recording = match (&tier, &mut control) {
                 (Tier::Controlled { .. }, Some(control)) => {
-                    self.record_controlled(&campaign, &tier, control, &recorded, &is_over, started)
+                    self.record_controlled(&campaign, &tier, control, &recorded, &course)
                 }
-                _ => self.record_free(&campaign, &tier, &recorded, &is_over, started).map(|()| None),
+                _ => self.record_free(&campaign, &tier, &recorded, &course).map(|()| None),
             };
             drop(recorded);
             (checking.join().expect("checking does not panic"), recording)
@@ -163,7 +164,7 @@ impl Fuzz<'_> {
         drop(control);
         let (tally, problem) = tally;
         let explored = recording.as_ref().ok().cloned().flatten();
-        let concluded = self.conclude(&tally, explored.as_ref(), started.elapsed());
+        let concluded = self.conclude(&tally, explored.as_ref(), course.started.elapsed());
         // What was found before counts, whatever ended it.
         if let Err(error) = &recording {
             complain("the harness", &InputError::new(error));
@@ -179,15 +180,15 @@ impl Fuzz<'_> {
         campaign: &Campaign,
         tier: &Tier,
         recorded: &SyncSender<Recorded>,
-        is_over: &AtomicBool,
-        started: Instant,
+        course: &Course,
     ) -> io::Result<()> {
         let scratch = self.store.scratch();
-        std::fs::create_dir_all(&scratch)?;
+        let cannot = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", scratch.display()));
+        std::fs::create_dir_all(&scratch).map_err(cannot)?;
         // The harness runs elsewhere.
-        let scratch = std::path::absolute(scratch)?;
+        let scratch = std::path::absolute(&scratch)?;
         for number in 0..campaign.runs {
-            if is_enough(campaign, is_over, started) {
+            if is_enough(campaign, course) {
                 return Ok(());
             }
             let plan = campaign.plan(number);
@@ -216,16 +217,18 @@ impl Fuzz<'_> {
         tier: &Tier,
         control: &mut Control,
         recorded: &SyncSender<Recorded>,
-        is_over: &AtomicBool,
-        started: Instant,
+        course: &Course,
     ) -> io::Result<Option<Explored>> {
         let Tier::Controlled { harness, how, scheduling, unseen } = tier else { return Ok(None) };
-        let Some(mut chosen) = crate::control::strategy(*how, scheduling, campaign.seed) else {
+        // Accesses that are steps are ordered by the schedule; and what orders others is known only if all of it is seen.
+        let looks_for_races = !scheduling.plain && unseen.is_none();
+        let Some(mut chosen) = crate::control::strategy(*how, scheduling, looks_for_races, campaign.seed) else {
             return Ok(None);
         };
         let strategy = chosen.strategy();
         let (mut number, mut is_exhausted, mut too_long) = (0, false, 0);
-        while number < campaign.runs && !is_enough(campaign, is_over, started) {
+        let mut races: BTreeMap<Race, u64> = BTreeMap::new();
+        while strategy.tally().executions < campaign.runs && !is_enough(campaign, course) {
             let Some(order) = strategy.next() else {
                 is_exhausted = true;
                 break;
@@ -238,6 +241,12 @@ impl Fuzz<'_> {
                 tried => tried.map_err(io::Error::other)?,
             };
             strategy.learn(&tried.execution);
+            let strategy::Tally { executions, asleep, .. } = *strategy.tally();
+            course.executions.store(executions, Ordering::Relaxed);
+            course.asleep.store(asleep, Ordering::Relaxed);
+            if let Some(race) = tried.race {
+                *races.entry(race).or_default() += 1;
+            }
             too_long += u64::from(matches!(tried.ran.ended, Ended::TooLong { .. }));
             if limits::is_interrupted() {
                 break;
@@ -275,31 +284,42 @@ impl Fuzz<'_> {
             held_back,
             per_bound: chosen.per_bound().to_vec(),
             unseen: unseen.clone(),
+            races: Raced::all(&races, harness, control.outcome().base),
         }))
     }
 
     /// Checks recordings as they come.
-    fn check_all(
-        &self,
-        tier: &Tier,
-        recorded: Receiver<Recorded>,
-        is_over: &AtomicBool,
-        started: Instant,
-    ) -> (Tally, Option<Exit>) {
+    fn check_all(&self, tier: &Tier, recorded: Receiver<Recorded>, course: &Course) -> (Tally, Option<Exit>) {
         let bar = self.bar();
         let mut tally = Tally::default();
-        for run in recorded {
-            if is_over.load(Ordering::Relaxed) {
+        let mut shown = course.started;
+        loop {
+            // Most executions may show nothing that has to be checked: progress is shown all the same.
+            let next = recorded.recv_timeout(PROGRESS);
+            if self.shows_counters() && shown.elapsed() >= COUNTERS {
+                shown = Instant::now();
+                errln!("{:.0} s: {}", course.started.elapsed().as_secs_f64(), course.progress(&tally));
+            }
+            let run = match next {
+                Ok(run) => run,
+                Err(RecvTimeoutError::Timeout) => {
+                    bar.set_message(course.progress(&tally));
+                    bar.tick();
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if course.is_over.load(Ordering::Relaxed) {
                 continue; // It was recorded while the last one was checked.
             }
-            let outcome = self.check_one(tier, &run, &mut tally, started, &bar);
-            bar.set_message(tally.progress());
+            let outcome = self.check_one(tier, &run, &mut tally, course.started, &bar);
+            bar.set_message(course.progress(&tally));
             bar.tick();
             match outcome {
-                Ok(is_bad) if is_bad && !self.args.keep_going => is_over.store(true, Ordering::Relaxed),
+                Ok(is_bad) if is_bad && !self.args.keep_going => course.is_over.store(true, Ordering::Relaxed),
                 Ok(_) => {}
                 Err(exit) => {
-                    is_over.store(true, Ordering::Relaxed);
+                    course.is_over.store(true, Ordering::Relaxed);
                     bar.finish_and_clear();
                     return (tally, Some(exit));
                 }
@@ -414,6 +434,7 @@ impl Fuzz<'_> {
             ended: run.ran.ended.clone(),
             took: run.ran.took.as_secs_f64(),
             spec: Path::new(&self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            order: self.args.order.reported(),
             verdict: report.map(|report| report.verdict.word().to_owned()),
             cause: seen.map(|seen| seen.cause.clone()),
             controlled,
@@ -454,17 +475,17 @@ impl Fuzz<'_> {
     fn tell_kept(&self, id: &str, repeats: Option<bool>, run: &Recorded, after: Duration) {
         if self.args.format == Output::Human {
             let path = self.store.path(id);
-            anstream::println!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
+            outln!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), path.display());
             match repeats {
                 None => {}
-                Some(true) => anstream::println!("repeated once in a process of its own: the same"),
-                Some(false) => anstream::println!(
+                Some(true) => outln!("repeated once in a process of its own: the same"),
+                Some(false) => outln!(
                     "it could not be repeated in a process of its own: the harness does something that is not the same \
                      every time, or `--batch` left something behind"
                 ),
             }
             for note in run.decided.iter().flat_map(|decided| &decided.notes) {
-                anstream::println!("{}", note.text());
+                outln!("{}", note.text());
             }
         }
     }
@@ -473,45 +494,57 @@ impl Fuzz<'_> {
         if self.args.format == Output::Json {
             return;
         }
-        anstream::println!();
+        outln!();
         match (&run.ran.ended, report) {
             (Ended::Finished, Some(report)) if seen.kind != Kind::Unchecked => {
-                anstream::print!("{}", report::text(report, report::Detail::Brief, true));
-            }
-            (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. }), report) => {
-                anstream::println!("{}: {}", run.label(), seen.kind.word());
-                runs::tell_ended(ended);
-                if let Some(report) = report {
-                    anstream::println!("what it recorded before is {}", report.verdict.word());
+                out!("{}", report::text(report, report::Detail::Brief, true));
+                if self.demands_real_time() {
+                    outln!(
+                        "note: C11 orders operations of different threads by synchronization only, not by real time; \
+                         `--order program` does not demand real time"
+                    );
                 }
             }
-            _ => anstream::println!("{}: {}, {}", run.label(), seen.kind.word(), seen.cause),
+            (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. }), report) => {
+                outln!("{}: {}", run.label(), seen.kind.word());
+                runs::tell_ended(ended);
+                if let Some(report) = report {
+                    outln!("what it recorded before is {}", report.verdict.word());
+                }
+            }
+            _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(&seen.cause)),
         }
+    }
+
+    /// Whether a rejection may say no more than that memory is weak: a load may read an older store though a newer one was
+    /// made before in real time.
+    fn demands_real_time(&self) -> bool {
+        self.args.scheduling.weak_memory && self.args.order == crate::args::Order::RealTime
     }
 
     fn conclude(&self, tally: &Tally, explored: Option<&Explored>, took: Duration) -> Result<Exit, Exit> {
         if limits::is_interrupted() {
-            anstream::eprintln!("interrupted");
+            errln!("interrupted");
         }
         match self.args.format {
             Output::Human if tally.is_empty() => {}
             Output::Human => {
-                anstream::print!("\n{}", tally.summary(took));
+                out!("\n{}", tally.summary(took));
                 if let Some(explored) = explored {
-                    anstream::print!("{}", explored.text());
+                    out!("{}{}", explored.text(), explored.races());
                 }
                 let expected = tally.expected.as_deref().unwrap_or_default();
-                anstream::print!("{}", tally.coverage.text(expected, &self.settings.harness.unsupported));
-                anstream::print!("{}", tally.clusters());
-                anstream::print!("{}", self.next(tally, explored.is_some()));
+                out!("{}", tally.coverage.text(expected, &self.settings.harness.unsupported));
+                out!("{}", tally.clusters());
+                out!("{}", self.next(tally, explored.is_some()));
             }
             Output::Json => {
                 let mut json = tally.json(&self.spec, self.campaign.seed, took);
                 json["explored"] = explored.map_or(serde_json::Value::Null, Explored::json);
-                anstream::println!("{json:#}");
+                outln!("{json:#}");
             }
         }
-        write_extras(&self.args.reports, &tally.reports, &[]).map_err(|(path, error)| complain(&path, &error))?;
+        write_extras(&self.args.reports, &tally.reports, &[], &[]).map_err(|(path, error)| complain(&path, &error))?;
         let interrupted = if limits::is_interrupted() { Exit::Interrupted } else { Exit::Nothing };
         Ok(tally.exit().max(interrupted))
     }
@@ -542,7 +575,16 @@ impl Fuzz<'_> {
 
     fn say(&self, line: &str) {
         if self.args.format == Output::Human {
-            anstream::println!("{line}");
+            outln!("{line}");
+        }
+    }
+
+    /// Whether a line is printed every few seconds.
+    fn shows_counters(&self) -> bool {
+        match self.args.progress {
+            Progress::Auto => !io::IsTerminal::is_terminal(&io::stderr()),
+            Progress::Counters => true,
+            Progress::Bar | Progress::None => false,
         }
     }
 
@@ -560,10 +602,49 @@ impl Fuzz<'_> {
     }
 }
 
+/// What the thread that records and the one that checks tell each other.
+#[derive(Debug)]
+struct Course {
+    started: Instant,
+    /// No other run is to begin.
+    is_over: AtomicBool,
+    /// How many executions there were so far under control.
+    executions: AtomicU64,
+    /// Those that were broken off because others had shown the same.
+    asleep: AtomicU64,
+}
+
+impl Course {
+    fn new() -> Course {
+        Course {
+            started: Instant::now(),
+            is_over: AtomicBool::new(false),
+            executions: AtomicU64::new(0),
+            asleep: AtomicU64::new(0),
+        }
+    }
+
+    /// What was done so far, in words.
+    fn progress(&self, tally: &Tally) -> String {
+        let (executions, asleep) = (self.executions.load(Ordering::Relaxed), self.asleep.load(Ordering::Relaxed));
+        match asleep {
+            0 => tally.progress(),
+            asleep => {
+                let executions = counted(executions, "execution");
+                format!("{executions}, {asleep} of them broken off as already seen; checked {}", tally.progress())
+            }
+        }
+    }
+}
+
+/// Between two looks at whether there is progress to be shown, and between two lines of counters.
+const PROGRESS: Duration = Duration::from_millis(200);
+const COUNTERS: Duration = Duration::from_secs(5);
+
 /// Whether there is a reason not to begin another run.
-fn is_enough(campaign: &Campaign, is_over: &AtomicBool, started: Instant) -> bool {
-    let is_late = campaign.time.is_some_and(|time| started.elapsed() >= time);
-    is_over.load(Ordering::Relaxed) || is_late || limits::is_interrupted()
+fn is_enough(campaign: &Campaign, course: &Course) -> bool {
+    let is_late = campaign.time.is_some_and(|time| course.started.elapsed() >= time);
+    course.is_over.load(Ordering::Relaxed) || is_late || limits::is_interrupted()
 }
 
 /// Removes a recording, if there is one.

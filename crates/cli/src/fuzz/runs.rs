@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use explore::{Controlled, Ended, Run, Store, StoreError, pack, unpack};
+use bytesize::ByteSize;
+use explore::{Blocked, Controlled, Ended, Packed, Run, Store, StoreError, pack, unpack};
+use history::Precedence;
 use judge::{Case, InputError, Judge};
-use report::{Detail, Report};
+use report::{Detail, Report, clean};
 use serde_json::json;
 
 use super::args::RunsCommand;
@@ -36,24 +38,24 @@ pub(crate) fn wrong(error: StoreError) -> Exit {
 fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
     let (runs, damaged) = store.list().map_err(wrong)?;
     match format {
-        Output::Json => anstream::println!("{:#}", json!({ "schema": "omnilink.runs/1", "runs": runs })),
-        Output::Human if runs.is_empty() && damaged.is_empty() => anstream::println!("no runs are kept"),
+        Output::Json => outln!("{:#}", json!({ "schema": "omnilink.runs/1", "runs": runs })),
+        Output::Human if runs.is_empty() && damaged.is_empty() => outln!("no runs are kept"),
         Output::Human => {
             for run in &runs {
                 let what = outcome(run);
-                let cause = run.cause.as_deref().map(|cause| format!("  {cause}")).unwrap_or_default();
-                anstream::println!("{}  {}  {what:12}  {}{cause}", run.id, when(run), run.plan.describe());
+                let cause = run.cause.as_deref().map(|cause| format!("  {}", clean(cause))).unwrap_or_default();
+                outln!("{}  {}  {:12}  {}{cause}", clean(&run.id), when(run), clean(what), run.plan.describe());
             }
         }
     }
-    damaged.iter().for_each(|error| anstream::eprintln!("damaged: {error}"));
+    damaged.iter().for_each(|error| errln!("damaged: {}", clean(&error.to_string())));
     Ok(Exit::Accepted)
 }
 
 fn outcome(run: &Run) -> &str {
     match &run.ended {
         Ended::Crashed { .. } => "crashed",
-        Ended::Stuck { .. } | Ended::TimedOut | Ended::Interrupted => "stuck",
+        Ended::Stuck { .. } | Ended::TimedOut { .. } | Ended::Interrupted => "stuck",
         Ended::TooLong { .. } => "too long",
         Ended::BrokenOff { .. } => "broken off",
         Ended::Finished => run.verdict.as_deref().unwrap_or("not checked"),
@@ -79,7 +81,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     let kept = kept_report(&directory)?;
     if !recheck {
         if let Some(report) = &kept {
-            anstream::print!("{}", report::text(report, Detail::Full, true));
+            out!("{}", report::text(report, Detail::Full, true));
         }
         let verdict = kept.as_ref().map_or(Exit::Nothing, exit_of);
         return Ok(match run.ended {
@@ -92,11 +94,11 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     if directory == unpacked.path() {
         report.next.clear(); // It is gone in a moment.
     }
-    anstream::print!("{}", report::text(&report, Detail::Full, true));
+    out!("{}", report::text(&report, Detail::Full, true));
     let now = report.verdict.word();
     match run.verdict.as_deref() {
         Some(then) if then == now => {
-            anstream::println!("the verdict is the same as before: {now}");
+            outln!("the verdict is the same as before: {now}");
             Ok(exit_of(&report))
         }
         then => {
@@ -107,22 +109,22 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
 }
 
 fn describe(run: &Run) {
-    anstream::println!("run {} of {}, checked against {}", run.id, when(run), run.spec);
-    anstream::println!("  {}", run.plan.describe());
-    anstream::println!("  {} ({:.2} s)", run.command.join(" "), run.took);
+    outln!("run {} of {}, checked against {}", clean(&run.id), when(run), clean(&run.spec));
+    outln!("  {}", run.plan.describe());
+    outln!("  {} ({:.2} s)", clean(&run.command.join(" ")), run.took);
     let environment = &run.environment;
-    anstream::println!(
+    outln!(
         "  OmniLink {}, {}, {}, {} cores",
-        environment.omnilink,
-        environment.system,
-        environment.processor,
+        clean(&environment.omnilink),
+        clean(&environment.system),
+        clean(&environment.processor),
         environment.cores
     );
     if let Some(controlled) = &run.controlled {
         describe_control(controlled);
     }
     tell_ended(&run.ended);
-    anstream::println!();
+    outln!();
 }
 
 /// Says how a run ended, if it did not end as it should.
@@ -130,20 +132,29 @@ pub(crate) fn tell_ended(ended: &Ended) {
     match ended {
         Ended::Finished => {}
         Ended::Stuck { how, threads } => {
-            anstream::println!("  it is stuck: {how}");
-            for thread in threads {
-                anstream::println!("    thread {} {}", thread.thread, thread.doing);
-                thread.stack.iter().for_each(|line| anstream::println!("      {line}"));
-            }
+            outln!("  it is stuck: {}", clean(how));
+            tell_threads(threads);
         }
-        Ended::TooLong { steps } => anstream::println!("  {}", super::tally::too_long(*steps)),
-        Ended::BrokenOff { why } => anstream::println!("  it was broken off: {why}"),
-        Ended::TimedOut | Ended::Interrupted => anstream::println!("  it did not end, and was stopped"),
+        Ended::TooLong { steps } => outln!("  {}", super::tally::too_long(*steps)),
+        Ended::BrokenOff { why } => outln!("  it was broken off: {}", clean(why)),
+        Ended::Interrupted => outln!("  it did not end, and was stopped"),
+        Ended::TimedOut { threads } => {
+            outln!("  it did not end, and was stopped");
+            tell_threads(threads);
+        }
         Ended::Crashed { how, said, stack } => {
-            anstream::println!("  {how}");
-            said.lines().for_each(|line| anstream::println!("    {line}"));
-            stack.iter().for_each(|line| anstream::println!("    in {line}"));
+            outln!("  {}", clean(how));
+            said.lines().for_each(|line| outln!("    | {}", clean(line)));
+            stack.iter().for_each(|line| outln!("    in {}", clean(line)));
         }
+    }
+}
+
+/// Says what threads that had not ended are about to do, and where they are.
+fn tell_threads(threads: &[Blocked]) {
+    for thread in threads {
+        outln!("    thread {} {}", thread.thread, clean(&thread.doing));
+        thread.stack.iter().for_each(|line| outln!("      {}", clean(line)));
     }
 }
 
@@ -151,12 +162,12 @@ fn describe_control(controlled: &Controlled) {
     let Controlled { strategy, weak, steps, switches, digest, repeats, smaller_than, .. } = controlled;
     let memory = if *weak { ", weak memory as in C11" } else { "" };
     let steps = explore::counted(*steps, "step");
-    anstream::println!("  controlled by {strategy}{memory}: {steps}, {switches} switches, fingerprint {digest}");
+    outln!("  controlled by {}{memory}: {steps}, {switches} switches, fingerprint {}", clean(strategy), clean(digest));
     if !repeats {
-        anstream::println!("  it could not be repeated step by step in a process of its own");
+        outln!("  it could not be repeated step by step in a process of its own");
     }
     if let Some(id) = smaller_than {
-        anstream::println!("  made smaller from {id}");
+        outln!("  made smaller from {}", clean(id));
     }
 }
 
@@ -170,17 +181,29 @@ fn kept_report(directory: &Path) -> Result<Option<Report>, Exit> {
     Report::from_json(&text).map(Some).map_err(|error| wrong(InputError::new(error)))
 }
 
-/// The specification of a run that is kept in this directory, as it was then.
+/// The specification of a run that is kept in this directory, as it was then. Files of a run lie beside each other, so a
+/// run that was received cannot name a file elsewhere.
 pub(crate) fn spec_of(run: &Run, directory: &Path) -> String {
     match judge::is_tla(Path::new(&run.spec)) {
-        true => directory.join("spec").join(&run.spec).display().to_string(),
+        true => {
+            let name = Path::new(&run.spec).file_name().unwrap_or_default();
+            directory.join("spec").join(name).display().to_string()
+        }
         false => run.spec.clone(),
     }
 }
 
+/// What ordered operations of different threads when a run was checked.
+pub(crate) fn precedence(run: &Run) -> Precedence {
+    match run.order {
+        report::Order::RealTime => Precedence::RealTime,
+        report::Order::Program => Precedence::Program,
+    }
+}
+
 fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
-    let judge = Judge::new(&spec_of(run, directory), judge::Options { is_foreign: true, ..judge::Options::default() })
-        .map_err(|failed| tell_about_spec(&failed))?;
+    let options = judge::Options { is_foreign: true, order: precedence(run), ..judge::Options::default() };
+    let judge = Judge::new(&spec_of(run, directory), options).map_err(|failed| tell_about_spec(&failed))?;
     let trace = directory.join("trace");
     let settings =
         limits::Settings { timeout: None, max_memory: judge::Options::default().max_memory, progress: Progress::None };
@@ -197,9 +220,29 @@ fn pack_one(store: &Store, name: &str, output: Option<&Path>) -> Result<Exit, Ex
         let message = "it is there already".to_owned();
         return Err(complain(&file.display().to_string(), &InputError { message, help }));
     }
-    pack(&directory, &file).map_err(wrong)?;
-    anstream::println!("{}", file.display());
+    let packed = pack(&directory, &file).map_err(wrong)?;
+    outln!("{}", file.display());
+    // Who receives the file can read all of it.
+    errln!("it holds these files of the run, and no environment variables:");
+    for (part, files, bytes) in parts(&packed) {
+        let many = if files == 1 { String::new() } else { format!(" ({files} files)") };
+        errln!("  {part}{many}, {}", ByteSize(bytes).display().si());
+    }
+    errln!("  the command in `run.json`: {}", clean(&run.command.join(" ")));
     Ok(Exit::Accepted)
+}
+
+/// The parts of a bundle, each with its number of files and its bytes.
+fn parts(packed: &Packed) -> Vec<(&str, usize, u64)> {
+    let mut parts: Vec<(&str, usize, u64)> = Vec::new();
+    for (name, bytes) in &packed.files {
+        let part = name.split_once('/').map_or(name.as_str(), |(part, _)| part);
+        match parts.last_mut() {
+            Some((known, files, sum)) if *known == part => (*files, *sum) = (*files + 1, *sum + bytes),
+            _ => parts.push((part, 1, *bytes)),
+        }
+    }
+    parts
 }
 
 fn prune(store: &Store, keep: usize) -> Result<Exit, Exit> {
@@ -209,6 +252,6 @@ fn prune(store: &Store, keep: usize) -> Result<Exit, Exit> {
     for run in gone {
         store.remove(&run.id).map_err(wrong)?;
     }
-    anstream::println!("{} removed, {} kept", gone.len() + damaged, runs.len() - gone.len());
+    outln!("{} removed, {} kept", gone.len() + damaged, runs.len() - gone.len());
     Ok(Exit::Accepted)
 }

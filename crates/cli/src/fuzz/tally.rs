@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use explore::{Blocked, Coverage, Ended, counted};
-use report::{Report, Verdict};
+use report::{Report, Verdict, clean};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -101,7 +101,7 @@ impl Tally {
             Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
             Ended::TooLong { steps } => (Kind::Inconclusive, too_long(*steps)),
             Ended::BrokenOff { why } => (Kind::Inconclusive, why.clone()),
-            Ended::TimedOut | Ended::Interrupted => {
+            Ended::TimedOut { .. } | Ended::Interrupted => {
                 (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
             }
             Ended::Finished => match (problem, report) {
@@ -165,7 +165,8 @@ impl Tally {
             let _ = writeln!(text, "first rejected after {:.2} s", first.after.as_secs_f64());
         }
         let overlapped = self.coverage.actions.values().any(|happened| happened.overlapped > 0);
-        if self.operations > 0 && !overlapped {
+        // What failed has said more than that.
+        if self.operations > 0 && !overlapped && self.clusters.is_empty() {
             let _ = writeln!(text, "no two operations overlapped, so this says nothing about concurrency");
         }
         text
@@ -200,7 +201,8 @@ impl Tally {
         let _ = writeln!(text, "\n  runs  kept as  why");
         for cluster in clusters {
             let id = cluster.id.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "  {:>4}  {id:7}  {}: {}", cluster.count, cluster.kind.word(), cluster.cause);
+            let (kind, cause) = (cluster.kind.word(), clean(&cluster.cause));
+            let _ = writeln!(text, "  {:>4}  {id:7}  {kind}: {cause}", cluster.count);
         }
         text
     }
@@ -260,8 +262,10 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
             Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
         }
         Ended::Stuck { how, threads } => Some(stuck(how, threads)),
-        Ended::Finished | Ended::TooLong { .. } | Ended::BrokenOff { .. } | Ended::TimedOut | Ended::Interrupted => {
-            None
-        }
+        Ended::Finished
+        | Ended::TooLong { .. }
+        | Ended::BrokenOff { .. }
+        | Ended::TimedOut { .. }
+        | Ended::Interrupted => None,
     }
 }

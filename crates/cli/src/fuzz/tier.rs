@@ -3,14 +3,16 @@
 //! A schedule that is controlled is found sooner and can be repeated, so that is what is done where the harness can be built
 //! for it. `rr` repeats what happened to happen. What is left is to disturb threads, and to hope.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use explore::audit::Audit;
 use explore::strategy;
-use explore::{Campaign, counted};
+use explore::{Campaign, Race, counted};
 use judge::InputError;
 use serde_json::json;
+use validate::Profile;
 
 use super::Fuzz;
 use crate::complain;
@@ -25,7 +27,7 @@ pub(super) enum Tier {
         harness: Box<Harness>,
         how: How,
         scheduling: Scheduling,
-        /// What of it is not seen, if all schedules are to be explored.
+        /// What of it is not seen.
         unseen: Option<String>,
     },
     /// This `rr` records runs, and schedules threads at random.
@@ -55,7 +57,41 @@ pub(super) struct Explored {
     pub(super) per_bound: Vec<u64>,
     /// What of the harness is not seen, in a few words.
     pub(super) unseen: Option<String>,
+    /// Accesses that nothing orders.
+    pub(super) races: Vec<Raced>,
 }
+
+/// A data race that was found.
+#[derive(Debug, Clone)]
+pub(super) struct Raced {
+    /// What each access does and where, the earlier one first.
+    pub(super) accesses: [String; 2],
+    /// In how many executions it was the first.
+    pub(super) runs: u64,
+}
+
+impl Raced {
+    /// Races by how many executions each was the first of, the most frequent first.
+    pub(super) fn all(races: &BTreeMap<Race, u64>, harness: &Harness, base: u64) -> Vec<Raced> {
+        let mut all: Vec<Raced> = races.iter().map(|(race, runs)| Raced::new(race, *runs, harness, base)).collect();
+        all.sort_by_key(|race| std::cmp::Reverse(race.runs));
+        all
+    }
+
+    fn new(race: &Race, runs: u64, harness: &Harness, base: u64) -> Raced {
+        let access = |number: usize| {
+            let what = if race.writes[number] { "a write" } else { "a read" };
+            match harness.symbolize(base, &race.places[number..=number]).pop() {
+                Some(place) => format!("{what} in {place}"),
+                None => format!("{what} in code that is not known"),
+            }
+        };
+        Raced { accesses: [access(0), access(1)], runs }
+    }
+}
+
+/// The most data races that are shown.
+const SHOWN_RACES: usize = 5;
 
 /// Under control threads are made to meet, so runs are short.
 const CONTROLLED_OPERATIONS: RangeInclusive<usize> = 2..=20;
@@ -101,10 +137,10 @@ impl Fuzz<'_> {
     /// Which executions show the same is known only if everything is seen by which threads can tell each other something.
     /// Where it is not, all schedules with few interruptions are explored instead.
     fn without_blind_spots(&self, harness: Harness, how: How) -> Tier {
-        let unseen = match how.is_exploration().then(|| Audit::of(&harness.executable())) {
-            Some(Ok(audit)) if !audit.is_complete() => Some(audit.summary()),
-            Some(Err(error)) => Some(format!("the harness cannot be looked into: {error}")),
-            _ => None,
+        let unseen = match Audit::of(&harness.executable()) {
+            Ok(audit) if audit.is_complete() => None,
+            Ok(audit) => Some(audit.summary()),
+            Err(error) => Some(format!("the harness cannot be looked into: {error}")),
         };
         let mut scheduling = self.args.scheduling.clone();
         let how = match &unseen {
@@ -169,7 +205,7 @@ impl Fuzz<'_> {
 
     fn probe_rr(&self, rr: &str) -> Result<(), String> {
         let scratch = self.store.scratch();
-        std::fs::create_dir_all(&scratch).map_err(|error| error.to_string())?;
+        std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
         explore::rr::probe(rr, &scratch)
     }
 
@@ -193,6 +229,20 @@ impl Fuzz<'_> {
         campaign
     }
 
+    /// What the profile asks for and is not done, because the schedule is controlled.
+    fn replaced(&self, campaign: &Campaign) -> Option<String> {
+        let profiles = ["default", &self.args.profile].map(|name| self.settings.profile.get(name));
+        let is_asked = |asks: fn(&Profile) -> bool| profiles.iter().flatten().any(|profile| asks(profile));
+        let own = &self.campaign;
+        let operations = is_asked(|profile| profile.operations.is_some()) && own.operations != campaign.operations;
+        let threads = is_asked(|profile| profile.threads.is_some()) && own.threads != campaign.threads;
+        let keys = [(operations, "`operations`", "`--ops`"), (threads, "`threads`", "`--threads`")];
+        let keys = keys.iter().filter(|(is_replaced, ..)| *is_replaced);
+        let (keys, options): (Vec<&str>, Vec<&str>) = keys.map(|(_, key, option)| (*key, *option)).unzip();
+        let (keys, options) = (keys.join(" and "), options.join(" and "));
+        (!keys.is_empty()).then(|| format!("controlled runs are short: not {keys} of the profile, but see {options}"))
+    }
+
     pub(super) fn announce(&self, campaign: &Campaign, tier: &Tier) {
         let Campaign { seed, runs, time, threads, operations, perturb, .. } = campaign;
         let number = |range: &RangeInclusive<usize>, what: &str| match range.start() == range.end() {
@@ -204,16 +254,19 @@ impl Fuzz<'_> {
         let time = time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
         let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
         let schedule = match tier {
-            Tier::Controlled { how, .. } if self.args.scheduling.weak_memory => {
-                format!(
-                    "controlled ({}), weak memory as in C11: what is found may not happen on your processor",
-                    how.name()
-                )
+            Tier::Controlled { how, scheduling, .. } => {
+                let plain = if scheduling.plain { "" } else { "; plain accesses are not steps, see `--plain`" };
+                let weak = ", weak memory as in C11: what is found may not happen on your processor";
+                format!("controlled ({}{plain}){}", how.name(), if scheduling.weak_memory { weak } else { "" })
             }
-            Tier::Controlled { how, .. } => format!("controlled ({})", how.name()),
             Tier::Rr(rr) => format!("recorded with `{rr} record --chaos`, disturbances: {}", perturb.join(", ")),
             Tier::Perturbed => format!("disturbances: {}", perturb.join(", ")),
         };
+        if let Tier::Controlled { .. } = tier
+            && let Some(replaced) = self.replaced(campaign)
+        {
+            self.say(&replaced);
+        }
         self.say(&format!(
             "fuzzing against {}: {runs}{time}, {}, {} each, {schedule}, seeds from {seed}",
             self.spec,
@@ -230,6 +283,8 @@ impl Explored {
         }
         let strategy::Tally { executions, asleep, .. } = self.tally;
         let claim = match self.bound {
+            // Such accesses are no steps, so their order was not explored.
+            _ if !self.races.is_empty() => None,
             _ if self.is_complete => Some("all schedules were explored".to_owned()),
             Some(bound) if self.is_exhausted && !self.held_back && self.given_up().is_empty() => {
                 let interruptions = counted(u64::from(bound), "interruption");
@@ -243,8 +298,10 @@ impl Explored {
             (Some(_), is_plain) => {
                 let at_once = "accesses that are not atomic as if at once (`--plain` tells them apart), ";
                 let at_once = if is_plain { "" } else { at_once };
+                let addresses = "addresses of allocated memory that make no difference, ";
+                let addresses = if self.how == How::Dpor { addresses } else { "" };
                 format!(
-                    "  this is about one input ({}), {at_once}and timeouts only when nobody can go on\n",
+                    "  this is about one input ({}), {at_once}{addresses}and timeouts only when nobody can go on\n",
                     self.input
                 )
             }
@@ -261,6 +318,23 @@ impl Explored {
         format!("{explored}: {}{asleep}\n{limits}", counted(executions, "execution"))
     }
 
+    /// The data races that were found.
+    pub(super) fn races(&self) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for Raced { accesses: [earlier, later], runs } in self.races.iter().take(SHOWN_RACES) {
+            let runs = format!("{runs} of {}", counted(self.tally.executions, "execution"));
+            lines.push(format!("data race in {runs}: nothing orders"));
+            lines.extend([format!("  {earlier}"), format!("  {later}")]);
+        }
+        if self.races.len() > SHOWN_RACES {
+            lines.push(format!("and {} more", counted((self.races.len() - SHOWN_RACES) as u64, "data race")));
+        }
+        if !lines.is_empty() {
+            lines.push("`--plain` also switches threads between such accesses\n".to_owned());
+        }
+        lines.join("\n")
+    }
+
     /// Why there are schedules that were not explored.
     fn why_not_all(&self) -> String {
         let mut reasons = self.given_up();
@@ -269,6 +343,9 @@ impl Explored {
         }
         if self.held_back {
             reasons.push("a thread that had yielded, or that spins, was held back, to be fair".to_owned());
+        }
+        if !self.races.is_empty() {
+            reasons.push("accesses that are not steps race".to_owned());
         }
         if reasons.is_empty() {
             reasons.push("an execution went another way than it was told to".to_owned());
@@ -300,7 +377,10 @@ impl Explored {
             "stuck": stuck,
             "crashed": crashed,
             "lost": lost,
-            "complete": self.is_complete && self.unseen.is_none(),
+            "complete": self.is_complete && self.unseen.is_none() && self.races.is_empty(),
+            "plain": self.is_plain,
+            "races": self.races.iter().map(|race| json!({ "accesses": race.accesses, "executions": race.runs }))
+                .collect::<Vec<_>>(),
             "unseen": self.unseen,
             "too_long": self.too_long,
             "held_back": self.held_back,
@@ -327,12 +407,14 @@ mod tests {
             held_back: false,
             per_bound: vec![1, 4, 4],
             unseen: None,
+            races: Vec::new(),
         }
     }
 
     #[test]
     fn nothing_is_claimed_that_was_not_explored() {
         let lost = |explored: Explored| Explored { tally: strategy::Tally { lost: 1, ..explored.tally }, ..explored };
+        let race = Raced { accesses: ["a read in f".into(), "a write in g".into()], runs: 3 };
         insta::assert_snapshot!(
             [
                 Explored { is_complete: true, ..dfs() },
@@ -343,8 +425,11 @@ mod tests {
                 Explored { is_exhausted: false, ..dfs() },
                 Explored { how: How::Dpor, per_bound: Vec::new(), held_back: true, ..dfs() },
                 Explored { too_long: 2, ..dfs() },
+                Explored { how: How::Dpor, is_complete: true, ..dfs() },
+                Explored { is_complete: true, races: vec![race.clone()], ..dfs() },
+                Explored { bound: Some(2), races: vec![race], ..dfs() },
             ]
-            .map(|explored| explored.text())
+            .map(|explored| explored.text() + &explored.races())
             .concat(),
             @r"
         all schedules were explored: 9 executions
@@ -359,6 +444,18 @@ mod tests {
         not all schedules were explored (it was stopped before; all with at most 1 interruption were): 9 executions
         not all schedules were explored (a thread that had yielded, or that spins, was held back, to be fair): 9 executions
         not all schedules were explored (2 executions made too many steps): 9 executions
+        all schedules were explored: 9 executions
+          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), addresses of allocated memory that make no difference, and timeouts only when nobody can go on
+        not all schedules were explored (accesses that are not steps race): 9 executions
+        data race in 3 of 9 executions: nothing orders
+          a read in f
+          a write in g
+        `--plain` also switches threads between such accesses
+        not all schedules were explored (accesses that are not steps race): 9 executions
+        data race in 3 of 9 executions: nothing orders
+          a read in f
+          a write in g
+        `--plain` also switches threads between such accesses
         "
         );
     }

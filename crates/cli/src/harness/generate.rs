@@ -40,12 +40,12 @@ fn write(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
         return Err(vec![Complaint { help, ..Complaint::new(message) }]);
     }
     store(&operations, &files.operations)?;
-    anstream::println!("wrote {}: {}", operations.display(), counts(&plan));
+    outln!("wrote {}: {}", operations.display(), counts(&plan));
     if main.exists() {
-        anstream::println!("kept {}", main.display());
+        outln!("kept {}", main.display());
     } else {
         store(&main, &files.main)?;
-        anstream::println!("wrote {}: fill in the functions that say `todo`", main.display());
+        outln!("wrote {}: fill in the functions that say `todo`", main.display());
     }
     Ok(Exit::Accepted)
 }
@@ -69,19 +69,19 @@ fn check(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
         vec![complaint]
     })?;
     let Some(drift) = drift(&plan, &written, &files.operations) else {
-        anstream::println!("{}: up to date with {}, {}", path.display(), plan.spec, counts(&plan));
+        outln!("{}: up to date with {}, {}", path.display(), plan.spec, counts(&plan));
         return Ok(Exit::Accepted);
     };
     let (bold, red) = (Style::new().bold(), AnsiColor::Red.on_default());
-    anstream::println!("{bold}{}{bold:#}: {red}drifted{red:#} from {}", path.display(), plan.spec);
+    outln!("{bold}{}{bold:#}: {red}drifted{red:#} from {}", path.display(), plan.spec);
     match drift {
-        Drift::Calls(sentences) => sentences.iter().for_each(|sentence| anstream::println!("  {sentence}")),
-        Drift::Code => anstream::println!(
+        Drift::Calls(sentences) => sentences.iter().for_each(|sentence| outln!("  {sentence}")),
+        Drift::Code => outln!(
             "  the calls are the same; weights, values, places in the specification, omnilink or the file itself changed"
         ),
-        Drift::Foreign => anstream::println!("  `omnilink gen` did not write this file, or somebody edited it"),
+        Drift::Foreign => outln!("  `omnilink gen` did not write this file, or somebody edited it"),
     }
-    anstream::println!("{bold}help:{bold:#} `{}` writes it again", command(args));
+    outln!("{bold}help:{bold:#} `{}` writes it again", command(args));
     Ok(Exit::Rejected)
 }
 
@@ -129,7 +129,7 @@ fn complete(parts: &mut Parts, settings: &Settings) {
 /// Writes a file, and the directories around it if they are not there.
 pub(super) fn store(path: &Path, text: &str) -> Result<(), Vec<Complaint>> {
     let parent = path.parent().unwrap_or(Path::new(""));
-    let written = fs::create_dir_all(parent).and_then(|()| fs::write(path, text));
+    let written = fs::create_dir_all(parent).and_then(|()| explore::write_file(path, text));
     written.map_err(|error| vec![Complaint::new(format!("{}: {error}", path.display()))])
 }
 

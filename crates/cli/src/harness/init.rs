@@ -63,8 +63,8 @@ fn say_what_next(directory: &Path, project: Project) {
         Language::Cpp => "main.cpp",
     };
     let enter = if directory == Path::new(".") { String::new() } else { format!("cd {} && ", directory.display()) };
-    anstream::println!("1. `{enter}omnilink fuzz` runs the small system in {main} and checks what it does.");
-    anstream::println!("2. Put your own system into {main}: replace what is marked with a number.");
+    outln!("1. `{enter}omnilink fuzz` runs the small system in {main} and checks what it does.");
+    outln!("2. Put your own system into {main}: replace what is marked with a number.");
     let (language, module) = (project.language_name(), project.module());
-    anstream::println!("3. `omnilink gen {language} {module}.tla` writes the harness again when {module}.tla changes.");
+    outln!("3. `omnilink gen {language} {module}.tla` writes the harness again when {module}.tla changes.");
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use judge::{Assumption, Look};
 
 use crate::args::About;
+use crate::check::label;
 
 /// What to look at.
 #[derive(Debug, Args)]
@@ -39,6 +40,11 @@ pub(crate) struct SubjectArgs {
 }
 
 impl SubjectArgs {
+    /// How people call what is looked at.
+    pub(crate) fn label(&self) -> String {
+        self.paths.last().map(|path| label(path)).unwrap_or_default()
+    }
+
     pub(crate) fn look(&self) -> Look {
         Look { until: None, states: self.states, watch: self.watch.clone() }
     }

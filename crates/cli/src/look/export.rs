@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::{Report, Timeline, dot, itf, perfetto};
+use ::report::{Report, Timeline, Verdict, dot, headline, itf, perfetto};
 use judge::InputError;
 
 use super::args::ShownArgs;
@@ -10,8 +10,9 @@ use super::file;
 use super::subject::{Subject, find, settings};
 use super::values::Values;
 use crate::check::{tell, tell_about_spec};
+use crate::complain;
 use crate::exit::Exit;
-use crate::{complain, limits};
+use crate::limits::{self, Limits};
 
 /// Who is to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,7 @@ pub(crate) fn run(form: Form, args: &ShownArgs) -> Exit {
 }
 
 fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
+    let _limits = Limits::around(&settings(&args.subject), &args.subject.label());
     let Subject::Recording(recording) = find(&args.subject)? else {
         let help = "name a run, or a specification and a history".to_owned();
         let message = "the whole history is needed, and it is not there".to_owned();
@@ -37,9 +39,13 @@ fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
     let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| tell_about_spec(&failed))?;
     let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
     let shown = shown.map_err(|failed| tell(&failed, &recording.label))?;
+    if matches!(shown.report.verdict, Verdict::Inconclusive { .. }) && shown.report.history.operations.is_none() {
+        out!("{}", headline(&shown.report, true));
+        return Ok(Exit::Inconclusive);
+    }
     let text = text(form, &shown.report, &shown.timeline);
     match &args.output {
-        None => anstream::print!("{text}"),
+        None => out!("{text}"),
         Some(path) => write(args, path, &text).map_err(|error| complain(&path.display().to_string(), &error))?,
     }
     Ok(if shown.report.history.operations == Some(0) { Exit::Nothing } else { Exit::Accepted })

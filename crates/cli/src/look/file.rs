@@ -1,6 +1,6 @@
 //! Writing files that people name.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -30,12 +30,12 @@ pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), InputError> {
     write(path, page)
 }
 
-/// Writes a text. The directory has to be there: who mistypes a path should hear of it.
+/// Writes a text, whole or not at all. The directory has to be there: who mistypes a path should hear of it.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), InputError> {
     let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
     if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
         let message = format!("there is no directory `{}`", directory.display());
         return Err(InputError { message, help: Some(format!("make it first: `mkdir -p {}`", directory.display())) });
     }
-    fs::write(path, text).map_err(|error| InputError::new(format!("cannot be written: {error}")))
+    explore::write_file(path, text).map_err(|error| InputError::new(format!("cannot be written: {error}")))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::report::{Report, Timeline, sentence};
+use ::report::{Report, Timeline, clean, sentence};
 use bytesize::ByteSize;
 use explore::{Run, Store};
 use judge::{Failed, InputError};
@@ -22,7 +22,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     let (runs, damaged) = store.list().map_err(wrong_run)?;
     let name = store.directory().display().to_string();
     if runs.is_empty() && damaged.is_empty() {
-        anstream::eprintln!("nothing to show: there are no runs in {name}");
+        errln!("nothing to show: there are no runs in {name}");
         return Ok(Exit::Nothing);
     }
     let directory = args.output.clone().unwrap_or_else(|| PathBuf::from("report"));
@@ -62,19 +62,14 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     }
     let pages = listed.iter().filter(|run| run.page.is_some()).count();
     let damaged: Vec<String> = damaged.iter().map(ToString::to_string).collect();
-    damaged.iter().for_each(|error| anstream::eprintln!("damaged: {error}"));
+    damaged.iter().for_each(|error| errln!("damaged: {}", clean(error)));
     let text = listing(&listed, &damaged);
     let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged });
     let page = page::file(&index, &text);
     let path = directory.join("index.html");
     file::write_page(&path, &page).map_err(|error| complain(&path, &error))?;
     let size = ByteSize((bytes + page.len()) as u64);
-    anstream::println!(
-        "{}: {pages} {}, {}",
-        path.display(),
-        if pages == 1 { "run" } else { "runs" },
-        size.display().si()
-    );
+    outln!("{}: {pages} {}, {}", path.display(), if pages == 1 { "run" } else { "runs" }, size.display().si());
     Ok(exit)
 }
 

@@ -11,8 +11,9 @@ use super::args::ReportArgs;
 use super::subject::{Recording, Subject, find, settings};
 use super::{TOOL, file, index};
 use crate::check::{exit_of, tell, tell_about_spec};
+use crate::complain;
 use crate::exit::Exit;
-use crate::{complain, limits};
+use crate::limits::{self, Limits};
 
 pub(crate) fn run(args: &ReportArgs) -> Exit {
     limits::catch_interrupts();
@@ -22,6 +23,8 @@ pub(crate) fn run(args: &ReportArgs) -> Exit {
 }
 
 fn report(args: &ReportArgs) -> Result<Exit, Exit> {
+    // Pages are made of all that a history has, and unpacking a bundle is work too.
+    let _limits = Limits::around(&settings(&args.subject), &args.subject.label());
     match find(&args.subject)? {
         Subject::Recording(recording) => {
             let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| tell_about_spec(&failed))?;
@@ -32,7 +35,7 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
             let then = recording.run.as_ref().and_then(|run| run.verdict.as_deref());
             let now = shown.report.verdict.word();
             if let Some(then) = then.filter(|then| *then != now) {
-                anstream::eprintln!("note: it was {then} when it ran, and is {now} now");
+                errln!("note: it was {then} when it ran, and is {now} now");
             }
             write(&path, &page, &shown.report)
         }
@@ -61,7 +64,7 @@ pub(crate) fn page(report: &Report, timeline: Option<&Timeline>, run: Option<&Va
 
 fn write(path: &Path, page: &str, report: &Report) -> Result<Exit, Exit> {
     file::write_page(path, page).map_err(|error| complain(&path.display().to_string(), &error))?;
-    anstream::print!("{}", headline(report, true));
-    anstream::println!("{}: {}", path.display(), ByteSize(page.len() as u64).display().si());
+    out!("{}", headline(report, true));
+    outln!("{}: {}", path.display(), ByteSize(page.len() as u64).display().si());
     Ok(exit_of(report))
 }

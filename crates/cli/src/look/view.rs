@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ::report::headline;
+use ::report::{Verdict, headline};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -22,8 +22,9 @@ use super::http::Door;
 use super::subject::{Subject, find, settings};
 use super::worker::{First, Worker};
 use crate::check::{tell, tell_about_spec};
+use crate::complain;
 use crate::exit::Exit;
-use crate::{complain, limits};
+use crate::limits::{self, Limits};
 
 /// Between two looks at whether somebody has interrupted the command.
 const TICK: Duration = Duration::from_millis(100);
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &ViewArgs) -> Exit {
 async fn serve(args: &ViewArgs, subject: Subject) -> std::io::Result<Exit> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await?;
     let door = Rc::new(Door::new(listener.local_addr()?.port(), token()?));
-    anstream::println!("{}", door.url());
+    outln!("{}", door.url());
     std::io::stdout().flush()?;
     let label = match &subject {
         Subject::Recording(recording) => recording.label.clone(),
@@ -59,11 +60,13 @@ async fn serve(args: &ViewArgs, subject: Subject) -> std::io::Result<Exit> {
     let assume = args.subject.assume.assume.clone();
     let (worker, first) = Worker::start(subject, settings(&args.subject), args.subject.look(), assume);
     let worker = Rc::new(worker);
+    let limits = Limits::around(&settings(&args.subject), &args.subject.label());
     tokio::task::spawn_local(welcome(listener, door.clone(), worker.clone()));
     let exit = match until_interrupted(first).await {
         Some(first) => begun(args, &door, &label, first),
         None => None,
     };
+    drop(limits);
     if exit.is_none() {
         until_interrupted(std::future::pending::<()>()).await;
     }
@@ -97,11 +100,15 @@ async fn welcome(listener: TcpListener, door: Rc<Door>, worker: Rc<Worker>) {
 fn begun(args: &ViewArgs, door: &Door, label: &str, found: Result<First, oneshot::error::RecvError>) -> Option<Exit> {
     match found {
         Ok(Ok(report)) => {
-            anstream::print!("{}", headline(&report, true));
-            if !args.no_open && has_display() && open::that_detached(door.url()).is_err() {
-                anstream::eprintln!("no browser could be opened: go to the address above");
+            out!("{}", headline(&report, true));
+            // Given up before the history was there, so that there is nothing to look at.
+            if matches!(report.verdict, Verdict::Inconclusive { .. }) && report.history.operations.is_none() {
+                return Some(Exit::Inconclusive);
             }
-            anstream::eprintln!("ends with Ctrl-C");
+            if !args.no_open && has_display() && open::that_detached(door.url()).is_err() {
+                errln!("no browser could be opened: go to the address above");
+            }
+            errln!("ends with Ctrl-C");
             None
         }
         Ok(Err(judge::Failed::Spec(complaints))) if label.is_empty() => {

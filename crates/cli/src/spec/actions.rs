@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ActionsArgs) -> Exit {
         Output::Json => {
             let actions: Vec<_> = actions.iter().map(|action| json(&loaded.program, action)).collect();
             let document = json!({ "schema": SCHEMA, "spec": loaded.program.module.name, "actions": actions });
-            anstream::println!("{document:#}");
+            outln!("{document:#}");
         }
     }
     Exit::Accepted
@@ -43,7 +43,7 @@ fn human(program: &Program, action: &Action) {
     let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
     let at = program.module.sources.start(action.site);
     let path = &program.module.sources.get(action.site.source).name;
-    anstream::println!("{bold}{}{bold:#}{params}  {dim}{path}:{}:{}{dim:#}", action.name, at.line, at.column);
+    outln!("{bold}{}{bold:#}{params}  {dim}{path}:{}:{}{dim:#}", action.name, at.line, at.column);
 }
 
 fn json(program: &Program, action: &Action) -> serde_json::Value {

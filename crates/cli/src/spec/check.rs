@@ -32,6 +32,9 @@ pub(super) struct Outcome<'a> {
 
 pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     limits::catch_interrupts();
+    let label = args.located.file.display().to_string();
+    let settings = Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress };
+    let _around = Limits::around(&settings, &label);
     let around = args.located.around.around();
     let options = Options { skip_properties: args.skip_properties, ..Options::default() };
     let mut loaded = match load(&args.located.file, &around, options, &[]) {
@@ -45,8 +48,6 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     if args.located.format == Output::Human {
         print_complaints(&warnings);
     }
-    let label = args.located.file.display().to_string();
-    let settings = Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress };
     let limits = Limits::new(&settings, &label);
     let is_quiet = args.located.format == Output::Json;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);

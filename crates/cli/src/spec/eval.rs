@@ -50,12 +50,12 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
             match format {
                 Output::Human => {
                     print_complaints(&loaded.warnings);
-                    anstream::println!("{value}");
+                    outln!("{value}");
                 }
                 Output::Json => {
                     let warnings: Vec<_> = loaded.warnings.iter().map(Complaint::json).collect();
                     let document = json!({ "schema": SCHEMA, "value": value, "warnings": warnings });
-                    anstream::println!("{document:#}");
+                    outln!("{document:#}");
                 }
             }
             Exit::Accepted
@@ -76,11 +76,11 @@ fn evaluate_lines(file: &Path, lines: &Path, args: &EvalArgs) -> Result<(), Vec<
     for line in lines {
         let answer = evaluate_line(parts.clone(), line, args.format);
         match (args.format, answer) {
-            (Output::Human, Ok(value)) => anstream::println!("{value}"),
-            (Output::Human, Err((_, message))) => anstream::println!("error: {message}"),
-            (Output::Json, Ok(value)) => anstream::println!("{}", json!({ "value": value })),
+            (Output::Human, Ok(value)) => outln!("{value}"),
+            (Output::Human, Err((_, message))) => outln!("error: {message}"),
+            (Output::Json, Ok(value)) => outln!("{}", json!({ "value": value })),
             (Output::Json, Err((kind, message))) => {
-                anstream::println!("{}", json!({ "error": kind, "message": message }));
+                outln!("{}", json!({ "error": kind, "message": message }));
             }
         }
     }

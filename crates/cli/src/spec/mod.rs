@@ -30,7 +30,7 @@ fn refuse(schema: &str, complaints: &[Complaint], format: Output) -> Exit {
         Output::Json => {
             let errors: Vec<_> = complaints.iter().map(Complaint::json).collect();
             let document = json!({ "schema": schema, "verdict": "wrong", "errors": errors });
-            anstream::println!("{document:#}");
+            outln!("{document:#}");
         }
     }
     Exit::Wrong
@@ -38,5 +38,5 @@ fn refuse(schema: &str, complaints: &[Complaint], format: Output) -> Exit {
 
 /// Where what a specification prints goes: to standard error if standard output is for a document.
 fn printer(is_quiet: bool) -> fn(&str) {
-    if is_quiet { |line| anstream::eprintln!("{line}") } else { |line| anstream::println!("{line}") }
+    if is_quiet { |line| errln!("{line}") } else { |line| outln!("{line}") }
 }

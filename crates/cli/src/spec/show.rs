@@ -24,23 +24,23 @@ pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
         _ => AnsiColor::Red,
     }
     .on_default();
-    anstream::println!("{bold}{}{bold:#}: {color}{}{color:#}", outcome.label, word(&outcome.checked.verdict));
+    outln!("{bold}{}{bold:#}: {color}{}{color:#}", outcome.label, word(&outcome.checked.verdict));
     if let Some(reason) = reason(outcome) {
-        anstream::println!("  {reason}");
+        outln!("  {reason}");
     }
     if let Some(trace) = trace(&outcome.checked.verdict) {
-        anstream::print!("{}", trace_text(outcome.program, machine, trace));
+        out!("{}", trace_text(outcome.program, machine, trace));
     }
     if let Some(explanation) = &outcome.explanation {
-        anstream::println!("  {bold}{}{bold:#}:", explanation.title);
+        outln!("  {bold}{}{bold:#}:", explanation.title);
         for line in &explanation.lines {
-            anstream::println!("    {line}");
+            outln!("    {line}");
         }
     }
     if let Verdict::Error { error, .. } = &outcome.checked.verdict {
-        anstream::eprintln!("{}", Complaint::of_evaluation(outcome.program, error).render());
+        errln!("{}", Complaint::of_evaluation(outcome.program, error).render());
     }
-    anstream::println!("  {}", counts(outcome));
+    outln!("  {}", counts(outcome));
 }
 
 fn word(verdict: &Verdict) -> &'static str {
@@ -198,7 +198,7 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
         "errors": error,
         "warnings": outcome.warnings.iter().map(Complaint::json).collect::<Vec<_>>(),
     });
-    anstream::println!("{document:#}");
+    outln!("{document:#}");
 }
 
 fn step_json(program: &Program, machine: &mut Machine<'_>, step: &Step<Label, State>) -> serde_json::Value {

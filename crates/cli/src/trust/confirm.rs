@@ -36,19 +36,19 @@ fn confirm(args: &ConfirmArgs) -> Result<Exit, Failed> {
     let ours = match ours(&tla, args)? {
         Ok(ours) => ours,
         Err(stop) => {
-            anstream::println!("OmniLink: inconclusive, {stop}");
+            outln!("OmniLink: inconclusive, {stop}");
             return Ok(Exit::Inconclusive);
         }
     };
-    anstream::println!("OmniLink: {}", word(ours));
+    outln!("OmniLink: {}", word(ours));
     let exported = export::export(&tla, &args.trace, &args.about)?;
     let theirs = theirs(&exported, &args.tlc)?;
-    anstream::println!("TLC: {}, {}", word(theirs.is_accepted), theirs.counts);
+    outln!("TLC: {}, {}", word(theirs.is_accepted), theirs.counts);
     if theirs.is_accepted == ours {
-        anstream::println!("both verdicts are the same");
+        outln!("both verdicts are the same");
         Ok(Exit::Accepted)
     } else {
-        anstream::println!("the verdicts differ, and one of them is wrong");
+        outln!("the verdicts differ, and one of them is wrong");
         Ok(Exit::Rejected)
     }
 }
@@ -60,7 +60,7 @@ fn word(is_accepted: bool) -> &'static str {
 /// Whether we accept the history, or why we do not know.
 fn ours(tla: &Tla, args: &ConfirmArgs) -> Result<Result<bool, String>, Failed> {
     let label = label(&args.trace);
-    let limits = Limits::new(&(&args.about).into(), &label);
+    let limits = Limits::around(&(&args.about).into(), &label);
     let case = &mut Case { path: &args.trace, label: &label, witness: None, limits: &limits };
     let report = tla.check(&args.about.options(), case)?;
     Ok(match report.verdict {

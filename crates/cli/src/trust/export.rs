@@ -21,8 +21,8 @@ pub(crate) fn run(args: &ExportArgs) -> Exit {
         .and_then(|export| Ok((write(&export, &args.output)?, export.name)));
     match written {
         Ok(((), name)) => {
-            anstream::println!("{}: module {name}", args.output.display());
-            anstream::println!("  cd {} && java -cp tla2tools.jar tlc2.TLC -deadlock {name}", args.output.display());
+            outln!("{}: module {name}", args.output.display());
+            outln!("  cd {} && java -cp tla2tools.jar tlc2.TLC -deadlock {name}", args.output.display());
             Exit::Accepted
         }
         Err(failed) => tell(&failed, &label),
@@ -47,7 +47,7 @@ pub(super) fn with_bound<R>(
     work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
 ) -> Result<R, Failed> {
     let label = label(trace);
-    let limits = Limits::new(&about.into(), &label);
+    let limits = Limits::around(&about.into(), &label);
     tla.with_bound(&about.options(), &Case { path: trace, label: &label, witness: None, limits: &limits }, work)
 }
 
@@ -71,9 +71,9 @@ pub(super) fn write(export: &Export, directory: &Path) -> Result<(), Failed> {
     let cannot = |error: std::io::Error| InputError::new(format!("{}: {error}", directory.display()));
     fs::create_dir_all(directory).map_err(cannot)?;
     for (file, text) in &export.modules {
-        fs::write(directory.join(file), text).map_err(cannot)?;
+        explore::write_file(&directory.join(file), text).map_err(cannot)?;
     }
-    fs::write(directory.join(&export.name).with_extension("tla"), &export.module).map_err(cannot)?;
-    fs::write(directory.join(&export.name).with_extension("cfg"), &export.config).map_err(cannot)?;
+    explore::write_file(&directory.join(&export.name).with_extension("tla"), &export.module).map_err(cannot)?;
+    explore::write_file(&directory.join(&export.name).with_extension("cfg"), &export.config).map_err(cannot)?;
     Ok(())
 }

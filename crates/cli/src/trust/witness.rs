@@ -44,12 +44,12 @@ pub(crate) fn run(command: &WitnessCommand) -> Exit {
         Ok(Ok(Verified { steps, states })) => {
             let (step, state) =
                 (if steps == 1 { "step" } else { "steps" }, if states == 1 { "state" } else { "states" });
-            anstream::println!("verified: {steps} {step}, {states} {state} possible at the end");
+            outln!("verified: {steps} {step}, {states} {state} possible at the end");
             Exit::Accepted
         }
         Ok(Err((line, why))) => {
             let place = line.map_or("at the end".to_owned(), |line| format!("line {line}"));
-            anstream::println!("{}, {place}: {why}", file.display());
+            outln!("{}, {place}: {why}", file.display());
             Exit::Rejected
         }
         Err(failed) => tell(&failed, &label(trace)),

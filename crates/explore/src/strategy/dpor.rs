@@ -23,7 +23,9 @@
 //! *Cost.* At least one execution for each class; those that were broken off are counted apart. The races of an
 //! execution are found in time quadratic in its length at worst; what is kept is one path.
 //!
-//! *What it takes for granted.* Threads influence each other only through steps. Where they synchronize in code that was
+//! *What it takes for granted.* Threads influence each other only through steps. A clock that a thread reads is a step, and
+//! random numbers are drawn for each thread alone. Which addresses memory is allocated at depends on the order of
+//! allocations, which are not steps: that is taken to make no difference. Where threads synchronize in code that was
 //! not instrumented, dependent steps seem independent, and classes are lost without a trace: who cannot rule that out
 //! uses [`Dfs`](super::Dfs). Histories are kept, because a return and a call depend on each other. A thread that spins may
 //! be held back until somebody writes what it reads, for such a step depends on its own. A thread that yielded is held

@@ -4,8 +4,8 @@
 //! tried in order, so a format that accepts more stands further down. Formats that are a directory with a file for each
 //! process, [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
 
-use crate::Trace;
 use crate::format::{FormatError, Location, jepsen, jsonl, porcupine, text};
+use crate::{Halt, Trace, name};
 
 /// A format in which a trace is a single file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,7 @@ struct Row {
     name: &'static str,
     /// True if a file that begins with these bytes is in this format.
     detect: fn(&[u8]) -> bool,
-    read: fn(&[u8]) -> Result<Trace, FormatError>,
+    read: fn(&[u8], &Halt) -> Result<Trace, FormatError>,
 }
 
 const TABLE: &[Row] = &[
@@ -35,26 +35,26 @@ const TABLE: &[Row] = &[
         format: Format::PorcupineEtcd,
         name: "porcupine-etcd",
         detect: |bytes| first_line(bytes).contains("jepsen.util - "),
-        read: |bytes| porcupine::read_etcd(utf8(bytes)?),
+        read: |bytes, halt| porcupine::read_etcd_until(utf8(bytes)?, halt),
     },
     Row {
         format: Format::PorcupineKv,
         name: "porcupine-kv",
         detect: |bytes| first_line(bytes).starts_with("{:process") && first_line(bytes).contains(":key "),
-        read: |bytes| porcupine::read_kv(utf8(bytes)?),
+        read: |bytes, halt| porcupine::read_kv_until(utf8(bytes)?, halt),
     },
     Row {
         format: Format::JsonLines,
         name: "jsonl",
         detect: |bytes| jsonl::detect(first_line(bytes)),
-        read: jsonl::read,
+        read: jsonl::read_until,
     },
-    Row { format: Format::Text, name: "text", detect: |bytes| text::detect(first_line(bytes)), read: text::read },
+    Row { format: Format::Text, name: "text", detect: |bytes| text::detect(first_line(bytes)), read: text::read_until },
     Row {
         format: Format::Jepsen,
         name: "jepsen",
         detect: |bytes| first_form(text_of(bytes)).starts_with(['{', '[', '(', '#']) && has_type(text_of(bytes)),
-        read: |bytes| jepsen::read(utf8(bytes)?),
+        read: |bytes, halt| jepsen::read_until(utf8(bytes)?, halt),
     },
 ];
 
@@ -81,7 +81,34 @@ impl Format {
 
     /// Reads a whole file in this format.
     pub fn read(self, bytes: &[u8]) -> Result<Trace, FormatError> {
-        (self.row().read)(bytes)
+        self.read_until(bytes, &Halt::default())
+    }
+
+    /// Reads a trace, up to where it is when `halt` is raised.
+    pub fn read_until(self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        (self.row().read)(bytes, halt)
+    }
+
+    /// The line of a file in this format that holds the operation of this name, where operations are lines.
+    pub fn line_of(self, bytes: &[u8], op: &str) -> Option<usize> {
+        if !matches!(self, Format::JsonLines | Format::Text) {
+            return None;
+        }
+        let Trace { processes, records, .. } = self.read(bytes).ok()?;
+        let order = |place: &usize| {
+            (records[*place].process, records[*place].start, records[*place].end.at().unwrap_or(u64::MAX))
+        };
+        let mut places: Vec<usize> = (0..records.len()).collect();
+        places.sort_by_key(order);
+        let mut last = None; // The process of the operation before, and how many it has called by then.
+        let place = places.into_iter().find(|&place| {
+            let process = records[place].process;
+            let index = last.filter(|(before, _)| *before == process).map_or(0, |(_, count)| count);
+            last = Some((process, index + 1));
+            name(&processes, process, index) == op
+        })?;
+        let lines = bytes.split(|byte| *byte == b'\n').zip(1..).filter(|(line, _)| !is_skipped(line.trim_ascii()));
+        lines.map(|(_, number)| number).nth(place)
     }
 
     fn row(self) -> &'static Row {
@@ -107,6 +134,11 @@ fn first_form(text: &str) -> &str {
 /// Every event of Jepsen's has a type.
 fn has_type(text: &str) -> bool {
     text.contains(":type") || text.contains("\"type\"")
+}
+
+/// True for the lines that are no operations: empty ones and comments.
+pub(super) fn is_skipped(line: &[u8]) -> bool {
+    line.is_empty() || line.starts_with(b"//") || line.starts_with(b"#")
 }
 
 /// As much of the bytes as is text.
@@ -139,6 +171,16 @@ mod tests {
         assert_eq!(check(b"[1 4] write(1)"), None);
         assert_eq!(check(b"\x89OMNISEG\x01\x00"), None);
         assert_eq!(check(b""), None);
+    }
+
+    #[test]
+    fn operations_are_found_in_their_lines() {
+        let text = b"# by hand\nT0 [3 4] f()\n\nw [1 2] f()\nT0 [1 2] f()\nT0 [1 ...] f()";
+        let line = |op| Format::Text.line_of(text, op);
+        assert_eq!(["T0:0", "T0:1", "T0:2", "w:0", "w:1"].map(line), [Some(5), Some(6), Some(2), Some(4), None]);
+        let json =
+            b"{\"process\": 0, \"action\": \"a\", \"start\": 2}\n{\"process\": 0, \"action\": \"a\", \"start\": 1}\n";
+        assert_eq!(Format::JsonLines.line_of(json, "T0:0"), Some(2));
     }
 
     #[test]

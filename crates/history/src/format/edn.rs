@@ -6,11 +6,13 @@
 //! all their keys. The parser descends recursively, and [`MAX_DEPTH`] bounds how far, so that no input can exhaust the
 //! stack.
 //!
-//! Numbers that a [`Value`] cannot hold exactly keep their text as a string, so that different numbers stay different.
+//! Integers are exact, and a float is the double nearest to it, as the notation says. A ratio, and a decimal that no double
+//! holds exactly, keep their text as a string, so that different numbers stay different.
 
 use std::borrow::Cow;
 
 use crate::Value;
+use crate::format::Problem;
 
 /// How deep forms, tags and discarded forms may nest.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -25,16 +27,6 @@ pub(super) enum Form<'a> {
     Set(Vec<Form<'a>>),
     Map(Vec<(Form<'a>, Form<'a>)>),
     Tagged(&'a str, Box<Form<'a>>),
-}
-
-/// What is wrong with a text.
-#[derive(Debug)]
-pub(super) struct Problem {
-    /// The byte where it shows.
-    pub(super) at: usize,
-    pub(super) message: String,
-    /// True if the text ends where the form goes on, so that nothing is wrong with what stands there.
-    pub(super) is_end: bool,
 }
 
 /// Reads forms from a text, from left to right.
@@ -370,15 +362,16 @@ fn number(token: &str) -> Option<Value> {
     let digits = token.strip_prefix('-').unwrap_or(token);
     if let Some(hexadecimal) = digits.strip_prefix("0x") {
         let sign = &token[..token.len() - digits.len()];
-        let int = i64::from_str_radix(&format!("{sign}{hexadecimal}"), 16).ok();
-        return int.filter(|_| hexadecimal.bytes().all(|byte| byte.is_ascii_hexdigit())).map(Value::Int);
+        let is_hexadecimal = hexadecimal.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let int = u128::from_str_radix(hexadecimal, 16).ok().filter(|_| is_hexadecimal)?;
+        return Value::integer(&format!("{sign}{int}"));
     }
     if let Some((over, under)) = digits.split_once('/') {
         return (is_integer(over) && is_integer(under)).then(|| Value::str(token));
     }
     if is_integer(digits.strip_suffix('N').unwrap_or(digits)) {
         let whole = token.strip_suffix('N').unwrap_or(token);
-        return Some(whole.parse().map_or_else(|_| Value::str(whole), Value::Int));
+        return Value::integer(whole);
     }
     let decimal = token.strip_suffix('M').unwrap_or(token);
     let unsigned = decimal.strip_prefix('-').unwrap_or(decimal);
@@ -386,9 +379,8 @@ fn number(token: &str) -> Option<Value> {
     let is_float = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
     let is_decimal = is_integer(whole) && rest.bytes().all(is_float);
     let float: f64 = is_decimal.then(|| decimal.parse().ok()).flatten()?;
-    // Fifteen digits survive in a float; a decimal may have more.
-    let is_exact = decimal.len() == token.len() || decimal.bytes().filter(u8::is_ascii_digit).count() <= 15;
-    Some(is_exact.then(|| Value::number(float)).flatten().unwrap_or_else(|| Value::str(decimal)))
+    let value = if decimal.len() == token.len() { Value::number(float) } else { Value::parse_number(decimal).ok() };
+    Some(value.unwrap_or_else(|| Value::str(decimal)))
 }
 
 /// Digits without needless zeros.
@@ -431,8 +423,8 @@ mod tests {
             @r###"1 -2 3 4 31 0 1 1.5 1000 2.5 "1/2" "##Inf""###
         );
         insta::assert_snapshot!(
-            check("9223372036854775808 -9223372036854775809N 1234567890.1234567M 1e999"),
-            @r#""9223372036854775808" "-9223372036854775809" "1234567890.1234567" "1e999""#
+            check("9223372036854775808 -9223372036854775809N 1234567890.1234567M 1e999 1.12345678901234567890M 0xffffffffffffffff"),
+            @r#"9223372036854775808 -9223372036854775809 1234567890.1234567 "1e999" "1.12345678901234567890" 18446744073709551615"#
         );
         insta::assert_snapshot!(
             check(r#""a\n\"\u0041\ud83d\ude00" #"\d\"" \a \( \newline \u0041 \,"#),

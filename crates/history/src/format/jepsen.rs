@@ -9,8 +9,9 @@
 //! and its own checkers go by that order. The field `time` is metadata.
 //!
 //! **Pairs.** A process has one operation at a time, so a completion belongs to the last invocation of its process.
-//! `ok` is finished, `fail` is failed, and `info` or no completion at all is unfinished. Where the completion repeats a
-//! key of the invocation with another value, the metadata has it as `end-` and the key.
+//! `ok` is finished, `fail` is failed, and `info` or no completion at all is unfinished. The place of an `info` says when
+//! the client stopped waiting and bounds nothing, so the operation has no latest time. Where the completion repeats a key of
+//! the invocation with another value, the metadata has it as `end-` and the key.
 //!
 //! **Calls.** The names follow the models: `:value` is the argument `value` and the result `value`, and the pair that
 //! `cas` takes is its arguments `from` and `to`. Which of these an action has is decided once for all its calls. It
@@ -27,21 +28,34 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::edn::{Form, Problem, Reader};
-use super::{FormatError, Location};
-use crate::{Call, Cut, ProcessId, Record, Schema, Trace, Value};
+use super::edn::{Form, Reader};
+use super::json::{self, Json};
+use super::{FormatError, Location, Problem};
+use crate::{Call, Cut, Halt, ProcessId, Record, Schema, Trace, Value};
 
 /// Reads a history, whichever of the two notations it is in.
 pub fn read(input: &str) -> Result<Trace, FormatError> {
+    read_until(input, &Halt::default())
+}
+
+/// Reads a trace, up to where it is when `halt` is raised.
+pub fn read_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
     let mut events = Events::default();
-    let outcome = if is_json(input) { events.read_json(input) } else { events.read_edn(input) };
+    let outcome = if is_json(input) { events.read_json(input, halt) } else { events.read_edn(input, halt) };
     let mut trace = Trace::default();
     match outcome {
         Ok(()) => {}
         Err(Problem { is_end: true, message, .. }) => {
+            if let Some(at) = events.is_damaged(input) {
+                return Err(locate(input, problem(at, format!("{message}: what begins here is not closed")))
+                    .help("events follow it, so this is not where the recording breaks off"));
+            }
             trace.cuts.push(Cut { part: String::new(), at_byte: events.whole as u64, found: message });
         }
         Err(problem) => return Err(locate(input, problem)),
+    }
+    if halt.is_raised() {
+        return Ok(trace);
     }
     let pairs = pair(events.list).map_err(|problem| locate(input, problem))?;
     let shape = Shape::new(&pairs);
@@ -58,7 +72,7 @@ pub fn read(input: &str) -> Result<Trace, FormatError> {
             .or_insert_with(|| Arc::new(shape.schema(&pair.invocation.f, has_key)));
         let is_over = |completion: &&(u64, Event)| completion.1.kind != Kind::Info;
         let end = pair.completion.as_ref().filter(is_over).map(|completion| completion.0);
-        trace.records.push(Record { process, start: pair.start, end, call: shape.call(schema, pair) });
+        trace.records.push(Record { process, start: pair.start, end: end.into(), call: shape.call(schema, pair) });
     }
     Ok(trace)
 }
@@ -134,7 +148,7 @@ fn is_json(input: &str) -> bool {
 }
 
 impl Events {
-    fn read_edn(&mut self, input: &str) -> Result<(), Problem> {
+    fn read_edn(&mut self, input: &str, halt: &Halt) -> Result<(), Problem> {
         let mut reader = Reader::new(input);
         reader.blank()?;
         let close = if reader.eat('[') {
@@ -145,6 +159,9 @@ impl Events {
             None
         };
         loop {
+            if halt.is_raised() {
+                return Ok(());
+            }
             reader.blank()?;
             let at = reader.at();
             let Some(form) = reader.form()? else { break };
@@ -177,65 +194,71 @@ impl Events {
         }
     }
 
-    fn read_json(&mut self, input: &str) -> Result<(), Problem> {
-        let blank = |at: usize| input.len() - input[at..].trim_start().len();
-        let mut at = blank(0);
-        let is_list = input[at..].starts_with('[');
-        at = blank(at + usize::from(is_list));
-        let is_end = |at: usize| at == input.len() || (is_list && input[at..].starts_with(']'));
-        while !is_end(at) {
-            let mut values = serde_json::Deserializer::from_str(&input[at..]).into_iter::<serde_json::Value>();
-            let fields = match values.next() {
-                Some(Ok(serde_json::Value::Object(fields))) => fields,
-                Some(Ok(_)) => return Err(problem(at, "an event is an object")),
-                Some(Err(error)) => return Err(json_problem(&input[at..], at, &error)),
-                None => break,
+    /// Where the first event that could not be read begins, if whole events follow it. Then it was not written last.
+    fn is_damaged(&self, input: &str) -> Option<usize> {
+        let rest = input[self.whole..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        let rest = if self.whole == 0 { rest.trim_start_matches(['[', '(']).trim_start() } else { rest };
+        let begins_event = |(place, _): (usize, &str)| {
+            let fields = match is_json(input) {
+                true => json::Reader::new(rest, place).value().ok().and_then(json_fields),
+                false => match Reader::new(&rest[place..]).form() {
+                    Ok(Some(Form::Map(fields))) => Some(fields),
+                    _ => None,
+                },
             };
-            // Whoever writes the colons of keywords writes all of them.
-            let has_colons = fields.keys().any(|key| key.starts_with(':'));
-            let fields = fields.into_iter().map(|(key, value)| (json_text(key, has_colons), json(value, has_colons)));
-            self.list.push(Event::new(at, fields.collect()).map_err(|message| problem(at, message))?);
-            self.whole = at + values.byte_offset();
-            at = blank(self.whole);
-            if is_list && !is_end(at) {
-                if !input[at..].starts_with(',') {
-                    return Err(problem(at, "expected `,` or `]`"));
+            fields.is_some_and(|fields| Event::new(0, fields).is_ok())
+        };
+        rest.match_indices('{').any(begins_event).then_some(input.len() - rest.len())
+    }
+
+    fn read_json(&mut self, input: &str, halt: &Halt) -> Result<(), Problem> {
+        let mut reader = json::Reader::new(input, 0);
+        reader.blank();
+        let is_list = reader.eat(b'[');
+        reader.blank();
+        while reader.peek().is_some_and(|next| !(is_list && next == b']')) {
+            if halt.is_raised() {
+                return Ok(());
+            }
+            let at = reader.at();
+            let fields = json_fields(reader.value()?).ok_or_else(|| problem(at, "an event is an object"))?;
+            self.list.push(Event::new(at, fields).map_err(|message| problem(at, message))?);
+            self.whole = reader.at();
+            reader.blank();
+            if is_list && reader.peek() != Some(b']') {
+                if !reader.eat(b',') {
+                    return Err(reader.expected("`,` or `]`"));
                 }
-                at = blank(at + 1);
+                reader.blank();
             }
         }
-        if is_list && at == input.len() {
-            return Err(Problem { at, message: "the text ends before `]`".into(), is_end: true });
+        if is_list && !reader.eat(b']') {
+            return Err(reader.expected("`]`"));
         }
-        match input[blank(at + usize::from(is_list))..].chars().next() {
-            Some(next) => Err(problem(at, format!("unexpected `{next}`"))),
+        reader.blank();
+        match reader.peek() {
+            Some(_) => Err(reader.expected("the end of the text")),
             None => Ok(()),
         }
     }
 }
 
-fn json_problem(rest: &str, at: usize, error: &serde_json::Error) -> Problem {
-    let lines = rest.split_inclusive('\n').take(error.line().saturating_sub(1));
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_string();
-    Problem { at: at + lines.map(str::len).sum::<usize>(), message, is_end: error.is_eof() }
+/// The fields of an event. Whoever writes the colons of keywords writes all of them.
+fn json_fields(json: Json) -> Option<Vec<(Form<'static>, Form<'static>)>> {
+    let Json::Object(fields) = json else { return None };
+    let has_colons = fields.iter().any(|(key, _)| key.starts_with(':'));
+    Some(fields.into_iter().map(|(key, value)| (json_text(key, has_colons), form(value, has_colons))).collect())
 }
 
-fn json(value: serde_json::Value, has_colons: bool) -> Form<'static> {
-    match value {
-        serde_json::Value::Null => Form::Atom(Value::Nil),
-        serde_json::Value::Bool(bool) => Form::Atom(Value::Bool(bool)),
-        serde_json::Value::Number(number) => Form::Atom(match (number.as_i64(), number.is_f64(), number.as_f64()) {
-            (Some(int), _, _) => Value::Int(int),
-            (None, true, Some(float)) => Value::number(float).unwrap_or_else(|| Value::str(number.to_string())),
-            _ => Value::str(number.to_string()),
-        }),
-        serde_json::Value::String(text) => json_text(text, has_colons),
-        serde_json::Value::Array(values) => {
-            Form::Sequence(values.into_iter().map(|value| json(value, has_colons)).collect())
-        }
-        serde_json::Value::Object(fields) => Form::Map(
-            fields.into_iter().map(|(key, value)| (json_text(key, has_colons), json(value, has_colons))).collect(),
+fn form(json: Json, has_colons: bool) -> Form<'static> {
+    match json {
+        Json::Null => Form::Atom(Value::Nil),
+        Json::Bool(bool) => Form::Atom(Value::Bool(bool)),
+        Json::Number(number) => Form::Atom(number),
+        Json::Text(text) => json_text(text, has_colons),
+        Json::Array(values) => Form::Sequence(values.into_iter().map(|value| form(value, has_colons)).collect()),
+        Json::Object(fields) => Form::Map(
+            fields.into_iter().map(|(key, value)| (json_text(key, has_colons), form(value, has_colons))).collect(),
         ),
     }
 }
@@ -342,9 +365,16 @@ fn pair(events: Vec<Event>) -> Result<Vec<Pair>, Problem> {
     let mut open: HashMap<i64, usize> = HashMap::new();
     let mut nemesis = Vec::new();
     for (event, time) in events.into_iter().zip(0..) {
-        let Value::Int(process) = event.process else {
-            nemesis.push(event.note());
-            continue;
+        let process = match event.process {
+            Value::Int(process) => process,
+            Value::Big(ref process) => {
+                let message = format!("process {} has a number of more than 64 bits", process.digits());
+                return Err(problem(event.at, message));
+            }
+            _ => {
+                nemesis.push(event.note());
+                continue;
+            }
         };
         if event.kind == Kind::Invoke {
             open.insert(process, pairs.len());
@@ -508,9 +538,8 @@ mod tests {
     fn show(trace: &Trace) -> String {
         let records = trace.records.iter().map(|record| {
             let process = &trace.processes[record.process.index()];
-            let end = record.end.map_or("...".into(), |end| end.to_string());
             let meta: String = record.call.meta.iter().map(|(key, value)| format!(" {key}={value}")).collect();
-            format!("{process} [{} {end}] {}{meta}", record.start, record.call)
+            format!("{process} [{} {}] {}{meta}", record.start, record.end, record.call)
         });
         records.chain(trace.cuts.iter().map(Cut::to_string)).collect::<Vec<_>>().join("\n")
     }
@@ -640,10 +669,21 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
         ");
         insta::assert_snapshot!(check("[{\"process\":0,\"type\":\"invoke\",\"f\":\"a\"},\n{\"f"), @r"
         0 [0 ...] a()
-        breaks off after 38 bytes: EOF while parsing a string
+        breaks off after 38 bytes: the text ends inside a string
         ");
         insta::assert_snapshot!(check(""), @"");
         insta::assert_snapshot!(check("[]"), @"");
+    }
+
+    #[test]
+    fn a_history_that_is_damaged_in_the_middle_is_refused() {
+        let whole = "{:process 0 :type :invoke :f :a}\n";
+        for damage in ["{:process 0 :type", "[", "\"", "{:process 0 :value [{:a 1}"] {
+            let shown = check(&format!("{whole}{damage}\n{{:process 1 :type :invoke :f :a}}\n"));
+            assert!(shown.starts_with("line 2: the text ends inside"), "{damage}: {shown}");
+        }
+        let json = "{\"process\":0,\"type\":\"invoke\",\"f\":\"a\"}\n";
+        insta::assert_snapshot!(check(&format!("{json}{{\"process\":0,\"f\":\n{json}")), @"line 2: the text ends where `,` or `}` should be: what begins here is not closed");
     }
 
     #[test]
@@ -669,7 +709,7 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
         insta::assert_snapshot!(check("{\"f\": 1}\n{"), @"line 1: `:f` is not a keyword");
         insta::assert_snapshot!(
             check("{\"process\":0,\"type\":\"invoke\",\"f\":\"a\"}\n{\"a\":\nx}"),
-            @"line 3: expected value"
+            @"line 3: expected a value, found `x`"
         );
     }
 
@@ -677,7 +717,7 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
     fn hostile_depth_is_refused() {
         let deep = "[".repeat(1_000_000);
         insta::assert_snapshot!(check(&format!("{{:value {deep}")), @"line 1: forms nest deeper than 128");
-        insta::assert_snapshot!(check(&format!("{{\"value\": {deep}")), @"line 1: recursion limit exceeded");
+        insta::assert_snapshot!(check(&format!("{{\"value\": {deep}")), @"line 1: a value is nested deeper than 128");
     }
 
     #[test]

@@ -1,46 +1,58 @@
 //! JSON Lines: one operation per line, for people and for programs in any language. `FORMAT.md` specifies it.
-//!
-//! A line is parsed into a tree of our own rather than `serde_json`'s, because there a key that occurs twice would
-//! silently lose its first value.
 
 use std::io::Write;
+use std::str;
 use std::sync::Arc;
-use std::{fmt, str};
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value as Tree, json};
-
+use crate::format::detect::is_skipped;
+use crate::format::json::Json;
 use crate::format::schemas::{Fields, Schemas};
-use crate::format::{FormatError, Location, MAX_DEPTH, WriteError, unknown_key};
-use crate::{Call, Cut, Record, Trace, Value};
+use crate::format::{FAILED_BY, FormatError, Location, MAX_DEPTH, Problem, WriteError, unknown_key};
+use crate::{Call, Cut, End, Halt, Record, Trace, Value};
 
-const KEYS: [&str; 8] = ["process", "action", "args", "results", "start", "end", "failed", "meta"];
+const KEYS: [&str; 10] =
+    ["process", "action", "args", "results", "start", "end", "failed", "outcome", "latest", "meta"];
 
 /// Reads a trace. A last line that breaks off is a cut; anything else that cannot be understood is an error.
 pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
+    read_until(bytes, &Halt::default())
+}
+
+/// Reads a trace, up to where it is when `halt` is raised.
+pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let mut trace = Trace::default();
     let mut schemas = Schemas::default();
     let mut offset = 0;
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if halt.is_raised() {
+            break;
+        }
         let at = Location::Line(index + 1);
         let is_last = !line.ends_with(b"\n");
         let text = line.trim_ascii();
-        let is_comment = text.is_empty() || text.starts_with(b"//") || text.starts_with(b"#");
-        match if is_comment { Ok(None) } else { serde_json::from_slice(text).map(Some) } {
+        let is_comment = is_skipped(text);
+        let json = match str::from_utf8(text) {
+            _ if is_comment => Ok(None),
+            Ok(text) => Json::parse(text).map(Some),
+            Err(error) => Err(Problem {
+                at: error.valid_up_to(),
+                message: "a byte that is not UTF-8".into(),
+                is_end: error.error_len().is_none(),
+            }),
+        };
+        match json {
             Ok(None) => {}
             Ok(Some(json)) => {
                 let record = read_record(json, &mut trace, &mut schemas);
                 trace.records.push(record.map_err(|wrong| wrong.at(at))?);
             }
-            Err(error) if is_last && (error.is_eof() || breaks_off(text)) => {
+            Err(problem) if is_last && (problem.is_end || text == b"/") => {
                 let found = "the last line is incomplete".to_owned();
                 trace.cuts.push(Cut { part: String::new(), at_byte: offset, found });
             }
-            Err(error) => {
-                // The parser knows the column, and counts its only line as line 1.
-                let message = error.to_string();
-                let message = message.split(" at line ").next().unwrap_or_default();
-                return Err(FormatError::new(at, format!("column {}: {message}", error.column())));
+            Err(problem) => {
+                let before = String::from_utf8_lossy(&text[..problem.at]).chars().count();
+                return Err(FormatError::new(at, format!("column {}: {}", before + 1, problem.message)));
             }
         }
         offset += line.len() as u64;
@@ -53,7 +65,7 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
     for record in &trace.records {
         let line = write_record(trace, record);
         let line = line.map_err(|why| WriteError::Unwritable { call: record.call.to_string(), why })?;
-        writeln!(out, "{}", Tree::Object(line))?;
+        writeln!(out, "{line}")?;
     }
     Ok(out.flush()?)
 }
@@ -61,25 +73,6 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
 /// True if a trace in this format may begin with this line, which may break off.
 pub(super) fn detect(first_line: &str) -> bool {
     first_line.starts_with('{') && first_line.contains("\"action\"")
-}
-
-/// True if the text stops inside a character or inside the sign of a comment.
-fn breaks_off(text: &[u8]) -> bool {
-    text == b"/" || str::from_utf8(text).is_err_and(|error| error.error_len().is_none())
-}
-
-/// A JSON value in which no key occurs twice.
-#[derive(Debug)]
-enum Json {
-    Null,
-    Bool(bool),
-    Int(i64),
-    /// An integer that only fits a time.
-    Large(u64),
-    Number(f64),
-    Text(String),
-    Array(Vec<Json>),
-    Object(Vec<(String, Json)>),
 }
 
 /// What is wrong with a line.
@@ -111,6 +104,7 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
         return Err(Wrong::new(format!("a line is {}, not an object", json.kind())));
     };
     let (mut process, mut action, mut start, mut end, mut failed) = (None, None, None, None, false);
+    let (mut is_unknown, mut latest) = (false, None);
     let (mut args, mut results, mut meta) = (Fields::new(), None, Vec::new());
     for (key, json) in fields {
         match key.as_str() {
@@ -125,6 +119,16 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
                 Json::Bool(bool) => failed = bool,
                 other => return Err(Wrong::new(format!("`failed` is {}, not `true` or `false`", other.kind()))),
             },
+            "outcome" => match json {
+                Json::Text(text) if text == "unknown" => is_unknown = true,
+                Json::Text(text) => {
+                    return Err(Wrong::new(format!("`outcome` is `{}`, not `unknown`", text.escape_debug()))
+                        .help("an operation that returned has an `end`, and one that had no effect is `failed`"));
+                }
+                other => return Err(Wrong::new(format!("`outcome` is {}, not the string `unknown`", other.kind()))),
+            },
+            "latest" if matches!(json, Json::Null) => {}
+            "latest" => latest = Some(read_time("latest", &json)?),
             "meta" => match json {
                 Json::Object(fields) => meta = read_names(fields)?,
                 other => return Err(Wrong::new(format!("`meta` is {}, not an object", other.kind()))),
@@ -133,9 +137,18 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
         }
     }
     let missing = |key: &str| Wrong::new(format!("the key `{key}` is missing"));
-    let process = trace.process(&process.ok_or_else(|| missing("process"))?);
+    let process = schemas.process(trace, &process.ok_or_else(|| missing("process"))?);
     let action = action.ok_or_else(|| missing("action"))?;
     let start = start.ok_or_else(|| missing("start"))?;
+    if end.is_some() && (is_unknown || latest.is_some()) {
+        let help = "leave out `end`: the time at which a client stops waiting is no bound for what it asked for; \
+                    `latest` is one, if it is known";
+        let field = if is_unknown { "`outcome` is unknown" } else { "there is a `latest` time" };
+        return Err(Wrong::new(format!("{field}, but there is an `end`")).help(help));
+    }
+    if failed && (is_unknown || latest.is_some()) {
+        return Err(Wrong::new("an operation that failed has no unknown outcome"));
+    }
     let results = match results {
         None => Fields::new(),
         Some(Json::Null) if end.is_none() => Fields::new(), // Programs that write every key do this.
@@ -148,14 +161,13 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
     let mut call = schemas.call(&action, args, results);
     call.failed = failed;
     call.meta = meta;
-    Ok(Record { process, start, end, call })
+    Ok(Record { process, start, end: end.map_or(End::Unknown { latest }, End::At), call })
 }
 
 fn read_process(json: Json) -> Result<String, Wrong> {
     match json {
         Json::Text(name) => Ok(name),
-        Json::Int(number) => Ok(number.to_string()),
-        Json::Large(number) => Ok(number.to_string()),
+        Json::Number(number) if !matches!(number, Value::Float(_)) => Ok(number.to_string()),
         other => Err(Wrong::new(format!("`process` is {}, not an integer or a string", other.kind()))),
     }
 }
@@ -168,14 +180,15 @@ fn read_action(json: Json) -> Result<String, Wrong> {
 }
 
 fn read_time(key: &str, json: &Json) -> Result<u64, Wrong> {
-    match *json {
-        Json::Int(time) if time >= 0 => Ok(time as u64),
-        Json::Large(time) => Ok(time),
-        Json::Int(time) => Err(Wrong::new(format!("`{key}` is {time}, but times cannot be negative"))),
-        Json::Number(time) => Err(Wrong::new(format!("`{key}` is {time}, which is not an integer of 64 bits"))
-            .help("times are integers; count in a smaller unit, such as nanoseconds, instead of fractions")),
-        _ => Err(Wrong::new(format!("`{key}` is {}, not an integer", json.kind()))),
-    }
+    let Json::Number(number) = json else {
+        return Err(Wrong::new(format!("`{key}` is {}, not an integer", json.kind())));
+    };
+    let is_integer = !matches!(number, Value::Float(_));
+    number.to_string().parse().map_err(|_| match number < &Value::Int(0) {
+        true if is_integer => Wrong::new(format!("`{key}` is {number}, but times cannot be negative")),
+        _ => Wrong::new(format!("`{key}` is {number}, which is not an integer of 64 bits"))
+            .help("times are integers; count in a smaller unit, such as nanoseconds, instead of fractions"),
+    })
 }
 
 /// Arguments or results: named in an object, in order in an array, or a single one by itself.
@@ -209,9 +222,7 @@ fn read_value(json: Json, depth: usize) -> Result<Value, Wrong> {
     match json {
         Json::Null => Ok(Value::Nil),
         Json::Bool(bool) => Ok(Value::Bool(bool)),
-        Json::Int(int) => Ok(Value::Int(int)),
-        Json::Large(number) => read_number(number as f64),
-        Json::Number(number) => read_number(number),
+        Json::Number(number) => Ok(number),
         Json::Text(text) => Ok(Value::str(text)),
         Json::Array(elements) => Ok(Value::tuple(read_elements(elements, depth)?)),
         Json::Object(mut fields) => match fields.as_slice() {
@@ -235,10 +246,6 @@ fn read_value(json: Json, depth: usize) -> Result<Value, Wrong> {
     }
 }
 
-fn read_number(number: f64) -> Result<Value, Wrong> {
-    Value::number(number).ok_or_else(|| Wrong::new("a number that is not finite"))
-}
-
 fn read_elements(elements: Vec<Json>, depth: usize) -> Result<Vec<Value>, Wrong> {
     elements.into_iter().map(|element| read_value(element, depth + 1)).collect()
 }
@@ -260,36 +267,46 @@ fn too_deep() -> String {
     format!("a value is nested deeper than {MAX_DEPTH}")
 }
 
-fn write_record(trace: &Trace, record: &Record) -> Result<Map<String, Tree>, String> {
+fn write_record(trace: &Trace, record: &Record) -> Result<Json, String> {
     let call: &Call = &record.call;
-    if record.end.is_none() && !call.results().is_empty() {
+    if record.end.is_unknown() && !call.results().is_empty() {
         return Err("it has results but no end".into());
     }
     let name = &trace.processes[record.process.index()];
-    let number = name.parse::<u64>().ok().filter(|number| number.to_string() == **name);
-    let mut line = Map::new();
-    line.insert("process".into(), number.map_or_else(|| json!(**name), |number| json!(number)));
-    line.insert("action".into(), call.action().into());
+    let number = Value::integer(name).filter(|number| number.to_string() == **name);
+    let time = |time: u64| Json::Number(Value::integer(&time.to_string()).expect("digits"));
+    let mut line = vec![
+        ("process".to_owned(), number.map_or_else(|| Json::Text((**name).into()), Json::Number)),
+        ("action".to_owned(), Json::Text(call.action().into())),
+    ];
     if !call.args().is_empty() {
-        line.insert("args".into(), write_fields(&call.schema().args, call.args())?);
+        line.push(("args".into(), write_fields(&call.schema().args, call.args())?));
     }
     if !call.results().is_empty() {
-        line.insert("results".into(), write_fields(&call.schema().results, call.results())?);
+        line.push(("results".into(), write_fields(&call.schema().results, call.results())?));
     }
-    line.insert("start".into(), record.start.into());
-    line.extend(record.end.map(|end| ("end".to_owned(), end.into())));
+    line.push(("start".into(), time(record.start)));
+    match record.end {
+        End::At(end) => line.push(("end".into(), time(end))),
+        End::Unknown { latest: None } => {}
+        End::Unknown { latest: Some(_) } if call.failed => return Err(FAILED_BY.into()),
+        End::Unknown { latest: Some(latest) } => {
+            line.push(("outcome".into(), Json::Text("unknown".into())));
+            line.push(("latest".into(), time(latest)));
+        }
+    }
     if call.failed {
-        line.insert("failed".into(), true.into());
+        line.push(("failed".into(), Json::Bool(true)));
     }
     if !call.meta.is_empty() {
-        line.insert("meta".into(), write_names(call.meta.iter().map(|(name, value)| (name, value)))?);
+        line.push(("meta".into(), write_names(call.meta.iter().map(|(name, value)| (name, value)))?));
     }
-    Ok(line)
+    Ok(Json::Object(line))
 }
 
-fn write_fields(names: &[Arc<str>], values: &[Value]) -> Result<Tree, String> {
+fn write_fields(names: &[Arc<str>], values: &[Value]) -> Result<Json, String> {
     if names.iter().all(|name| name.is_empty()) {
-        return values.iter().map(|value| write_value(value, 0)).collect();
+        return values.iter().map(|value| write_value(value, 0)).collect::<Result<_, _>>().map(Json::Array);
     }
     if let [name] = names
         && is_reserved(name)
@@ -299,123 +316,50 @@ fn write_fields(names: &[Arc<str>], values: &[Value]) -> Result<Tree, String> {
     write_names(names.iter().zip(values))
 }
 
-fn write_names<'a>(fields: impl Iterator<Item = (&'a Arc<str>, &'a Value)>) -> Result<Tree, String> {
-    let mut object = Map::new();
+fn write_names<'a>(fields: impl Iterator<Item = (&'a Arc<str>, &'a Value)>) -> Result<Json, String> {
+    let mut object: Vec<(String, Json)> = Vec::new();
     for (name, value) in fields {
-        if object.insert((**name).into(), write_value(value, 0)?).is_some() {
+        if object.iter().any(|(other, _)| **other == **name) {
             return Err(format!("the name `{name}` occurs twice"));
         }
+        object.push(((**name).into(), write_value(value, 0)?));
     }
-    Ok(Tree::Object(object))
+    Ok(Json::Object(object))
 }
 
-fn write_value(value: &Value, depth: usize) -> Result<Tree, String> {
+fn write_value(value: &Value, depth: usize) -> Result<Json, String> {
     let is_nested = matches!(value, Value::Tuple(_) | Value::Set(_) | Value::Function(_));
     if is_nested && depth == MAX_DEPTH {
         return Err(too_deep());
     }
-    let elements = |elements: &[Value]| -> Result<Tree, String> {
-        elements.iter().map(|each| write_value(each, depth + 1)).collect()
+    let elements = |elements: &[Value]| -> Result<Json, String> {
+        elements.iter().map(|each| write_value(each, depth + 1)).collect::<Result<_, _>>().map(Json::Array)
     };
+    let marked = |mark: &str, json| Json::Object(vec![(mark.to_owned(), json)]);
     Ok(match value {
-        Value::Nil => Tree::Null,
-        Value::Bool(bool) => (*bool).into(),
-        Value::Int(int) => (*int).into(),
-        Value::Float(float) => float.get().into(),
-        Value::Str(text) => (**text).into(),
+        Value::Nil => Json::Null,
+        Value::Bool(bool) => Json::Bool(*bool),
+        Value::Int(_) | Value::Big(_) | Value::Float(_) => Json::Number(value.clone()),
+        Value::Str(text) => Json::Text((**text).into()),
         Value::Tuple(tuple) => elements(tuple)?,
-        Value::Set(set) => json!({ "#set": elements(set.elements())? }),
+        Value::Set(set) => marked("#set", elements(set.elements())?),
         Value::Function(function) => {
             let names: Option<Vec<&str>> = function.pairs().iter().map(|(name, _)| name.as_str()).collect();
             let results = function.pairs().iter().map(|(_, result)| write_value(result, depth + 1));
             match names {
                 Some(names) if !matches!(names.as_slice(), [name] if is_reserved(name)) => {
                     let fields = names.into_iter().zip(results).map(|(name, result)| Ok((name.to_owned(), result?)));
-                    Tree::Object(fields.collect::<Result<_, String>>()?)
+                    Json::Object(fields.collect::<Result<_, String>>()?)
                 }
                 _ => {
                     let arguments = function.pairs().iter().map(|(argument, _)| write_value(argument, depth + 1));
-                    let pairs = arguments.zip(results).map(|(argument, result)| Ok(json!([argument?, result?])));
-                    json!({ "#fun": pairs.collect::<Result<Vec<_>, String>>()? })
+                    let pairs =
+                        arguments.zip(results).map(|(argument, result)| Ok(Json::Array(vec![argument?, result?])));
+                    marked("#fun", Json::Array(pairs.collect::<Result<Vec<_>, String>>()?))
                 }
             }
         }
     })
-}
-
-impl Json {
-    fn kind(&self) -> &'static str {
-        match self {
-            Json::Null => "null",
-            Json::Bool(_) => "a truth value",
-            Json::Int(_) | Json::Large(_) => "an integer",
-            Json::Number(_) => "a number",
-            Json::Text(_) => "a string",
-            Json::Array(_) => "an array",
-            Json::Object(_) => "an object",
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
-        deserializer.deserialize_any(JsonVisitor)
-    }
-}
-
-struct JsonVisitor;
-
-impl<'de> Visitor<'de> for JsonVisitor {
-    type Value = Json;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Null)
-    }
-
-    fn visit_bool<E>(self, bool: bool) -> Result<Json, E> {
-        Ok(Json::Bool(bool))
-    }
-
-    fn visit_i64<E>(self, int: i64) -> Result<Json, E> {
-        Ok(Json::Int(int))
-    }
-
-    fn visit_u64<E>(self, int: u64) -> Result<Json, E> {
-        Ok(i64::try_from(int).map_or(Json::Large(int), Json::Int))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
-        Ok(Json::Number(number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(Json::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json, A::Error> {
-        let mut elements = Vec::new();
-        while let Some(element) = seq.next_element()? {
-            elements.push(element);
-        }
-        Ok(Json::Array(elements))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
-        let mut fields: Vec<(String, Json)> = Vec::new();
-        while let Some((key, value)) = map.next_entry::<String, Json>()? {
-            fields.push((key, value));
-        }
-        let mut keys: Vec<&str> = fields.iter().map(|(key, _)| key.as_str()).collect();
-        keys.sort_unstable();
-        match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(A::Error::custom(format!("the key `{}` occurs twice", pair[0]))),
-            None => Ok(Json::Object(fields)),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -430,7 +374,7 @@ mod tests {
             Err(error) => return error.to_string(),
         };
         let lines = trace.records.iter().map(|Record { process, start, end, call }| {
-            let (process, end) = (&trace.processes[process.index()], end.map_or("...".into(), |end| end.to_string()));
+            let process = &trace.processes[process.index()];
             let meta: Vec<String> = call.meta.iter().map(|(name, value)| format!(" | {name}: {value}")).collect();
             format!("{process} [{start} {end}] {call}{}", meta.concat())
         });
@@ -451,12 +395,18 @@ mod tests {
             {"process": "w", "action": "read", "results": null, "start": 18446744073709551614, "end": 18446744073709551615}
             {"process": "0", "action": "cas", "args": [1, 2], "start": 30, "end": 35, "failed": true, "meta": {"node": "n1"}}
             {"process": 0, "action": "push", "args": "x", "results": null, "start": 40, "end": null}
+            {"process": 1, "action": "push", "args": "x", "results": null, "start": 40, "outcome": "unknown"}
+            {"process": 2, "action": "push", "args": "x", "start": 40, "outcome": "unknown", "latest": 50}
+            {"process": 3, "action": "push", "args": "x", "start": 40, "latest": 40}
         "##;
         insta::assert_snapshot!(check(text), @r#"
         0 [10 20] put(key: 1, value: 2) = ok: TRUE
         w [18446744073709551614 18446744073709551615] read() = nil
         0 [30 35] cas(1, 2) failed | node: "n1"
         0 [40 ...] push("x")
+        1 [40 ...] push("x")
+        2 [40 ..50] push("x")
+        3 [40 ..40] push("x")
         "#);
     }
 
@@ -464,7 +414,7 @@ mod tests {
     fn values_are_read_in_the_natural_way() {
         let values = r##"null, true, -3, 1.5, 4.0, 1e20, "s", [], [1, [2]], {"b": 1, "a": {}}, {"#set": [2, 1, 2]},
             {"#fun": [[0, "z"], [[1], "t"]]}, {"#set": 1, "x": 2}, 18446744073709551615"##;
-        insta::assert_snapshot!(check_line(&format!(r#""args": [{}]"#, values.replace('\n', ""))), @r##"0 [1 ...] a(nil, TRUE, -3, 1.5, 4, 100000000000000000000, "s", <<>>, <<1, <<2>>>>, [a |-> <<>>, b |-> 1], {1, 2}, (0 :> "z" @@ <<1>> :> "t"), ("#set" :> 1 @@ "x" :> 2), 18446744073709552000)"##);
+        insta::assert_snapshot!(check_line(&format!(r#""args": [{}]"#, values.replace('\n', ""))), @r##"0 [1 ...] a(nil, TRUE, -3, 1.5, 4, 100000000000000000000, "s", <<>>, <<1, <<2>>>>, [a |-> <<>>, b |-> 1], {1, 2}, (0 :> "z" @@ <<1>> :> "t"), ("#set" :> 1 @@ "x" :> 2), 18446744073709551615)"##);
     }
 
     #[test]
@@ -478,6 +428,13 @@ mod tests {
             r#""end": "2""#,
             r#""results": [1]"#,
             r#""failed": 1"#,
+            r#""outcome": 1"#,
+            r#""outcome": "ok""#,
+            r#""outcome": "unknown", "end": 2"#,
+            r#""latest": 2, "end": 2"#,
+            r#""latest": 2, "failed": true"#,
+            r#""latest": "2""#,
+            r#""latest": 2, "results": [1]"#,
             r#""meta": 1"#,
             r##""args": {"#set": [1]}"##,
             r##""args": [{"#set": 1}]"##,
@@ -488,18 +445,25 @@ mod tests {
         ];
         insta::assert_snapshot!(fields.map(check_line).join("\n"), @"
         line 1: unknown key `ends`; did you mean `end`?
-        line 1: unknown key `type`; the keys are `process`, `action`, `args`, `results`, `start`, `end`, `failed`, `meta`
+        line 1: unknown key `type`; the keys are `process`, `action`, `args`, `results`, `start`, `end`, `failed`, `outcome`, `latest`, `meta`
         line 1: `end` is 2.5, which is not an integer of 64 bits; times are integers; count in a smaller unit, such as nanoseconds, instead of fractions
         line 1: `end` is -2, but times cannot be negative
         line 1: `end` is a string, not an integer
         line 1: there are `results` but no `end`; an operation that never finished has no results; leave them out, or say when it ended
         line 1: `failed` is an integer, not `true` or `false`
+        line 1: `outcome` is an integer, not the string `unknown`
+        line 1: `outcome` is `ok`, not `unknown`; an operation that returned has an `end`, and one that had no effect is `failed`
+        line 1: `outcome` is unknown, but there is an `end`; leave out `end`: the time at which a client stops waiting is no bound for what it asked for; `latest` is one, if it is known
+        line 1: there is a `latest` time, but there is an `end`; leave out `end`: the time at which a client stops waiting is no bound for what it asked for; `latest` is one, if it is known
+        line 1: an operation that failed has no unknown outcome
+        line 1: `latest` is a string, not an integer
+        line 1: there are `results` but no `end`; an operation that never finished has no results; leave them out, or say when it ended
         line 1: `meta` is an integer, not an object
         line 1: `args` is a value with `#set`; an object gives names to arguments or results; put a single set or function into an array
         line 1: `#set` is an integer, not an array
         line 1: `#fun` is not an array of pairs
         line 1: `#fun` has two results for one argument
-        line 1: column 66: the key `a` occurs twice
+        line 1: column 51: the key `a` occurs twice
         line 1: a value is nested deeper than 32
         ");
         let texts =
@@ -508,8 +472,8 @@ mod tests {
         line 1: a line is an integer, not an object
         line 1: the key `action` is missing
         line 1: `process` is a number, not an integer or a string
-        line 1: column 10: EOF while parsing an object
-        line 2: column 12: expected `:`
+        line 1: column 11: the text ends where `:` should be
+        line 2: column 12: expected `:`, found `0`
         ");
     }
 
@@ -534,7 +498,7 @@ mod tests {
         let check = |args: Fields, results: Fields| {
             let mut trace = Trace::default();
             let (process, call) = (trace.process("0"), Schemas::default().call("a", args, results));
-            trace.records.push(Record { process, start: 1, end: None, call });
+            trace.records.push(Record { process, start: 1, end: None.into(), call });
             write(&trace, Vec::new()).unwrap_err().to_string()
         };
         let field = |name: &str| (Arc::from(name), Value::Nil);

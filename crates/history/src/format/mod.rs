@@ -8,6 +8,7 @@ pub mod binary;
 mod detect;
 mod edn;
 pub mod jepsen;
+mod json;
 pub mod jsonl;
 pub mod msgpack;
 pub mod porcupine;
@@ -62,6 +63,19 @@ pub enum Location {
     Part(String, u64),
 }
 
+/// Why an operation that failed cannot have a latest time as well.
+const FAILED_BY: &str = "it failed, and has a time at which it took effect at the latest";
+
+/// What is wrong with a text that a reader of forms or values stops at.
+#[derive(Debug)]
+struct Problem {
+    /// The byte where it shows.
+    at: usize,
+    message: String,
+    /// True if the text ends where the form goes on, so that nothing is wrong with what stands there.
+    is_end: bool,
+}
+
 impl FormatError {
     /// An error without advice.
     pub fn new(at: Location, message: impl Into<String>) -> FormatError {
@@ -87,8 +101,7 @@ impl fmt::Display for Location {
 /// An error about a key that the format does not have, with the one that was probably meant.
 fn unknown_key(at: Location, key: &str, known: &[&str]) -> FormatError {
     let error = FormatError::new(at, format!("unknown key `{key}`"));
-    let closest = known.iter().min_by_key(|candidate| strsim::damerau_levenshtein(key, candidate));
-    match closest.filter(|candidate| strsim::damerau_levenshtein(key, candidate) <= 2) {
+    match crate::closest(key, known.iter().copied()) {
         Some(closest) => error.help(format!("did you mean `{closest}`?")),
         None => error.help(format!("the keys are `{}`", known.join("`, `"))),
     }

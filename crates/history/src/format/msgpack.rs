@@ -18,8 +18,7 @@
 //! - Everything else is metadata.
 //!
 //! Arrays are tuples, and maps are functions. The prototype has no sets, turns nil into the string "null", and refuses
-//! floats; here nil stays nil, and floats are kept. Integers that do not fit a [`Value`] become strings of their
-//! digits.
+//! floats; here nil stays nil, and floats are kept.
 //!
 //! Two actions come from the recorder itself, and are kept as operations because specs may give them meaning.
 //! `__TerminateThread` is the last of a thread that ends well; it changes nothing unless the spec says so.
@@ -35,13 +34,18 @@ use rmpv::ValueRef;
 use rmpv::decode::{Error, read_value_ref_with_max_depth};
 
 use super::{FormatError, Location};
-use crate::{Call, Cut, ProcessId, Record, Schema, Trace, Value};
+use crate::{Call, Cut, End, Halt, ProcessId, Record, Schema, Trace, Value};
 
 /// How deep the decoder may descend. It takes up to three steps for each level of a value.
 const MAX_DEPTH: usize = 256;
 
 /// Reads the logs of one recording, each with the name of its process.
 pub fn read(logs: &[(&str, &[u8])]) -> Result<Trace, FormatError> {
+    read_until(logs, &Halt::default())
+}
+
+/// Reads a trace, up to where it is when `halt` is raised.
+pub fn read_until(logs: &[(&str, &[u8])], halt: &Halt) -> Result<Trace, FormatError> {
     let mut trace = Trace::default();
     let mut schemas: Vec<Arc<Schema>> = Vec::new();
     for (name, log) in logs {
@@ -49,6 +53,9 @@ pub fn read(logs: &[(&str, &[u8])]) -> Result<Trace, FormatError> {
         let process = ProcessId(trace.processes.len() as u32 - 1);
         let mut rest = *log;
         while !rest.is_empty() {
+            if halt.is_raised() {
+                break;
+            }
             let at = (log.len() - rest.len()) as u64;
             let refuse = |message: String| FormatError::new(Location::Part(name.to_string(), at), message);
             let value = match read_value_ref_with_max_depth(&mut rest, MAX_DEPTH) {
@@ -149,7 +156,7 @@ impl Fields {
         let mut call = Call::new(schema, self.args).expect("there is a name for each argument");
         call.failed = self.did_abort;
         call.meta = self.meta;
-        Ok(Record { process, start, end: Some(end), call })
+        Ok(Record { process, start, end: End::At(end), call })
     }
 }
 
@@ -185,7 +192,7 @@ fn value(field: ValueRef<'_>) -> Result<Value, String> {
     Ok(match field {
         ValueRef::Nil => Value::Nil,
         ValueRef::Boolean(bool) => Value::Bool(bool),
-        ValueRef::Integer(int) => int.as_i64().map_or_else(|| Value::str(int.to_string()), Value::Int),
+        ValueRef::Integer(int) => Value::integer(&int.to_string()).expect("a sign and digits"),
         ValueRef::F32(float) => number(float.into()),
         ValueRef::F64(float) => number(float),
         ValueRef::String(text) => Value::str(text.into_str().ok_or("a string is not UTF-8")?),
@@ -250,8 +257,8 @@ mod tests {
         };
         let records = trace.records.iter().map(|record| {
             let meta: String = record.call.meta.iter().map(|(key, value)| format!(" {key}={value}")).collect();
-            let end = record.end.unwrap();
-            format!("{} [{} {end}] {}{meta}", trace.processes[record.process.index()], record.start, record.call)
+            let process = &trace.processes[record.process.index()];
+            format!("{process} [{} {}] {}{meta}", record.start, record.end, record.call)
         });
         records.chain(trace.cuts.iter().map(Cut::to_string)).collect::<Vec<_>>().join("\n")
     }
@@ -279,7 +286,7 @@ mod tests {
         ]);
         insta::assert_snapshot!(
             check(&pack(&[record])),
-            @r#"1 [1 18446744073709551615] Pop(x: "18446744073709551615") meta=7 should_succeed=TRUE"#
+            @r#"1 [1 18446744073709551615] Pop(x: 18446744073709551615) meta=7 should_succeed=TRUE"#
         );
     }
 

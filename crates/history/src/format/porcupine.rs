@@ -9,13 +9,18 @@ use std::sync::Arc;
 
 use super::edn::{Form, Reader};
 use super::{FormatError, Location};
-use crate::{Call, ProcessId, Record, Schema, Trace, Value};
+use crate::{Call, End, Halt, ProcessId, Record, Schema, Trace, Value};
 
 /// Reads a log of a key-value store: `put(key, value)`, `append(key, value)` and `get(key) = value`.
 ///
 /// Each line is a map such as `{:process 0, :type :invoke, :f :get, :key "7", :value nil}`; the type is `:invoke` or
 /// `:ok`. Every line must be an event.
 pub fn read_kv(input: &str) -> Result<Trace, FormatError> {
+    read_kv_until(input, &Halt::default())
+}
+
+/// Reads a trace, up to where it is when `halt` is raised.
+pub fn read_kv_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
     let actions = [
         schema("put", &["key", "value"], &[]),
         schema("append", &["key", "value"], &[]),
@@ -23,6 +28,9 @@ pub fn read_kv(input: &str) -> Result<Trace, FormatError> {
     ];
     let mut log = Log::new(actions);
     for (index, line) in input.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if halt.is_raised() {
+            break;
+        }
         kv_event(line).and_then(|event| log.add(event)).map_err(|message| at(index, message))?;
     }
     Ok(log.finish())
@@ -35,10 +43,18 @@ pub fn read_kv(input: &str) -> Result<Trace, FormatError> {
 /// times out, which its type `:info` says, is unfinished. Lines of other loggers, and of processes that are not
 /// numbers, are no events.
 pub fn read_etcd(input: &str) -> Result<Trace, FormatError> {
+    read_etcd_until(input, &Halt::default())
+}
+
+/// Reads a trace, up to where it is when `halt` is raised.
+pub fn read_etcd_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
     let actions =
         [schema("read", &[], &["value"]), schema("write", &["value"], &[]), schema("cas", &["from", "to"], &["ok"])];
     let mut log = Log::new(actions);
     for (index, line) in input.lines().enumerate() {
+        if halt.is_raised() {
+            break;
+        }
         if let Some(words) = etcd_words(line) {
             etcd_event(words).and_then(|event| log.add(event)).map_err(|message| at(index, message))?;
         }
@@ -117,7 +133,7 @@ impl Log {
                 *client = Client::new(&mut self.trace, format!("{}'", client.name));
             }
             client.state = State::Busy(self.trace.records.len());
-            self.trace.records.push(Record { process: client.id, start: time, end: None, call });
+            self.trace.records.push(Record { process: client.id, start: time, end: None.into(), call });
             return Ok(());
         }
         let Some((client, place)) = self.processes.get_mut(&process).and_then(Client::busy) else {
@@ -139,7 +155,7 @@ impl Log {
                 return Ok(());
             }
         }
-        record.end = Some(time);
+        record.end = End::At(time);
         client.state = State::Idle;
         Ok(())
     }
@@ -241,8 +257,8 @@ mod tests {
             Err(error) => return error.to_string(),
         };
         let show = |record: &Record| {
-            let end = record.end.map_or("...".into(), |end| end.to_string());
-            format!("{} [{} {end}] {}", trace.processes[record.process.index()], record.start, record.call)
+            let process = &trace.processes[record.process.index()];
+            format!("{process} [{} {}] {}", record.start, record.end, record.call)
         };
         let shown: Vec<String> = trace.records.iter().map(show).collect();
         assert!(History::new(trace).is_ok());

@@ -4,6 +4,7 @@
 //! T0 [1 4] write(1)
 //! T1 [2 3] read() = 1
 //! w [5 ...] put(key: 1, value: "a")
+//! v [5 ..9] put(key: 1, value: "a")
 //! ```
 //!
 //! The reader is a cursor over one line that never goes back further than one token, and recurses only into nested
@@ -13,19 +14,28 @@ use std::io::Write;
 use std::sync::Arc;
 use std::{fmt, str};
 
+use crate::format::detect::is_skipped;
 use crate::format::schemas::{Fields, Schemas};
-use crate::format::{FormatError, Location, MAX_DEPTH, WriteError};
+use crate::format::{FAILED_BY, FormatError, Location, MAX_DEPTH, WriteError};
 use crate::op::Word;
-use crate::{Record, Trace, Value};
+use crate::{BadNumber, End, Halt, Record, Trace, Value};
 
 /// Reads a trace. Empty lines and lines that begin with `//` or `#` are skipped.
 pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
+    read_until(bytes, &Halt::default())
+}
+
+/// Reads a trace, up to where it is when `halt` is raised.
+pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let mut trace = Trace::default();
     let mut schemas = Schemas::default();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        if halt.is_raised() {
+            break;
+        }
         let wrong = |message| FormatError::new(Location::Line(index + 1), message);
         let line = str::from_utf8(line).map_err(|_| wrong("not UTF-8".to_owned()))?.trim();
-        if line.is_empty() || line.starts_with("//") || line.starts_with('#') {
+        if is_skipped(line.as_bytes()) {
             continue;
         }
         let mut cursor = Cursor { line, rest: line };
@@ -40,18 +50,17 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
     for record in &trace.records {
         let Record { process, start, end, call } = record;
         let unwritable = |why| Err(WriteError::Unwritable { call: call.to_string(), why });
-        if end.is_none() && !call.results().is_empty() {
+        if end.is_unknown() && !call.results().is_empty() {
             return unwritable("it has results but no end".into());
+        }
+        if call.failed && matches!(end, End::Unknown { latest: Some(_) }) {
+            return unwritable(FAILED_BY.into());
         }
         let mut values = call.args().iter().chain(call.results()).chain(call.meta.iter().map(|(_, value)| value));
         if !values.all(|value| is_shallow(value, MAX_DEPTH)) {
             return unwritable(too_deep());
         }
-        write!(out, "{} [{start} ", Process(&trace.processes[process.index()]))?;
-        match end {
-            Some(end) => write!(out, "{end}] {call}")?,
-            None => write!(out, "...] {call}")?,
-        }
+        write!(out, "{} [{start} {end}] {call}", Process(&trace.processes[process.index()]))?;
         for (index, (name, value)) in call.meta.iter().enumerate() {
             write!(out, "{}{}: {value}", if index == 0 { " | " } else { ", " }, Word(name))?;
         }
@@ -115,10 +124,13 @@ impl<'a> Cursor<'a> {
         self.expect("(")?;
         let args = self.fields(")")?;
         let results = if self.eat("=") { self.fields("")? } else { Fields::new() };
-        if end.is_none() && !results.is_empty() {
+        if end.is_unknown() && !results.is_empty() {
             return Err("an operation that never finished has no results".into());
         }
         let failed = self.eat("failed");
+        if failed && matches!(end, End::Unknown { latest: Some(_) }) {
+            return Err("an operation that failed has no unknown outcome".into());
+        }
         let meta = if self.eat("|") { self.fields("")? } else { Fields::new() };
         if !self.rest.is_empty() {
             return Err(self.expected("the end of the line"));
@@ -126,7 +138,7 @@ impl<'a> Cursor<'a> {
         let mut call = schemas.call(&action, args, results);
         call.failed = failed;
         call.meta = meta;
-        Ok(Record { process: trace.process(&process), start, end, call })
+        Ok(Record { process: schemas.process(trace, &process), start, end, call })
     }
 
     fn process(&mut self) -> Parsed<String> {
@@ -136,10 +148,16 @@ impl<'a> Cursor<'a> {
         Ok(number.map(str::to_owned).unwrap_or(name))
     }
 
-    fn times(&mut self) -> Parsed<(u64, Option<u64>)> {
+    fn times(&mut self) -> Parsed<(u64, End)> {
         self.expect("[")?;
         let start = self.time()?;
-        let end = if self.eat("...") { None } else { Some(self.time()?) };
+        let end = if self.eat("...") {
+            End::Unknown { latest: None }
+        } else if self.eat("..") {
+            End::Unknown { latest: Some(self.time()?) }
+        } else {
+            End::At(self.time()?)
+        };
         self.expect("]")?;
         Ok((start, end))
     }
@@ -238,13 +256,16 @@ impl<'a> Cursor<'a> {
     fn scalar(&mut self) -> Parsed<Value> {
         let before = self.rest;
         let word = self.take_while(Word::contains);
-        let number =
-            || if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) { word.parse().ok() } else { None };
         let value = match word {
             "nil" => Some(Value::Nil),
             "TRUE" => Some(Value::Bool(true)),
             "FALSE" => Some(Value::Bool(false)),
-            _ => word.parse().ok().map(Value::Int).or_else(|| number().and_then(Value::number)),
+            _ if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => match Value::parse_number(word) {
+                Ok(number) => Some(number),
+                Err(BadNumber::Malformed(_)) => None,
+                Err(error) => return Err(error.to_string()),
+            },
+            _ => None,
         };
         value.ok_or_else(|| {
             self.rest = before;
@@ -342,6 +363,7 @@ mod tests {
         let text = r#"T0 [1 4] write(1)
 T1 [2 3] read() = 1
 w [5 ...] put(key: 1, value: "a")
+v [5 ..9] put(key: 1, value: "a")
 w [5 6] put(key: 1, "b c": nil) = ok: TRUE, -7 failed | node: "n1", "a b": 1.5
 "T0" [7 7] do-it!(<<>>, <<1, {2, 3}>>, [a |-> 1, b |-> {}], (1 :> 2 @@ 3 :> 4), "q\"\n\u{7f}é") = 100000000000000000000
 "#;
@@ -366,6 +388,9 @@ w [5 6] put(key: 1, "b c": nil) = ok: TRUE, -7 failed | node: "n1", "a b": 1.5
             "T0 [3 4] f() =",
             "T0 [3 4] f() = 1 2",
             "T0 [3 ...] f() = 1",
+            "T0 [3 ..4] f() = 1",
+            "T0 [3 ..4] f() failed",
+            "T0 [3 ..] f()",
             "T0 [3 4] f(\"a)",
             r#"T0 [3 4] f("\q")"#,
             "T0 [3 4] f((1 :> 2 @@ 1 :> 3))",
@@ -384,6 +409,9 @@ w [5 6] put(key: 1, "b c": nil) = ok: TRUE, -7 failed | node: "n1", "a b": 1.5
         line 1: expected a value at the end of the line
         line 1: expected the end of the line at column 18, found `2`
         line 1: an operation that never finished has no results
+        line 1: an operation that never finished has no results
+        line 1: an operation that failed has no unknown outcome
+        line 1: expected a time at column 9, found `] f()`
         line 1: the string `"a)` is not closed
         line 1: a string has an unknown escape
         line 1: a function has two results for one argument

@@ -71,9 +71,7 @@ pub(crate) fn items<D: Discipline>(container: &Container<D>, history: &History<O
     if container.capacity().is_some() {
         return not_applicable(&format!("the {noun} has a capacity"));
     }
-    let Some((ranks, end)) = ranks(history) else {
-        return not_applicable("two processes end one operation and start the next at the same instant");
-    };
+    let (ranks, end) = ranks(history).map_err(|reason| Decision::NotApplicable(reason.into()))?;
     let mut places: FxHashMap<Atom, usize> = FxHashMap::default();
     let mut uses: Vec<Uses> = Vec::new();
     let mut out = Items { end, ..Items::default() };

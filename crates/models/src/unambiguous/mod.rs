@@ -1,8 +1,8 @@
 //! Histories that can be decided without searching.
 //!
 //! For queues, stacks, priority queues and sets, histories in which each value goes in at most once are decided in `O(n
-//! log n)`, however many operations overlap. The order of such a history is turned into ranks: each call and each
-//! return gets a number of its own, and an operation precedes another exactly if its return comes before the other's
+//! log n)`, however many operations overlap, and so are histories of registers in which each value is written at most
+//! once. For containers the order of such a history is turned into ranks: each call and each return gets a number of its own, and an operation precedes another exactly if its return comes before the other's
 //! call. *Slot* `i` is the time between event `i` and event `i + 1`, and an operation takes effect in some slot from
 //! its call up to its return. A value is *surely in* during the slots that follow the return of its insert and precede
 //! the call of its remove. Everything else is arguing about slots; each file says how.
@@ -14,6 +14,7 @@ mod items;
 pub mod priority_queue;
 pub mod queue;
 mod ranks;
+pub(crate) mod register;
 pub mod set;
 pub mod stack;
 mod tree;

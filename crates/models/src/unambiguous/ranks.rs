@@ -15,8 +15,16 @@ pub(crate) struct Ranks {
 }
 
 /// The ranks of all operations, and a number that is larger than all of them except for returns that never happened,
-/// which are one larger still. Returns `None` if there are none.
-pub(crate) fn ranks<T>(history: &History<T>) -> Option<(Vec<Ranks>, usize)> {
+/// which are one larger still. If there are none, says why.
+pub(crate) fn ranks<T>(history: &History<T>) -> Result<(Vec<Ranks>, usize), &'static str> {
+    if history.ops().iter().any(|op| op.interval.latest().is_some()) {
+        return Err("an operation that did not finish has a latest time");
+    }
+    chained_ranks(history).ok_or("two processes end one operation and start the next at the same instant")
+}
+
+/// `None` if two processes touch at one instant.
+fn chained_ranks<T>(history: &History<T>) -> Option<(Vec<Ranks>, usize)> {
     #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
     enum Phase {
         Call,
@@ -64,7 +72,7 @@ mod tests {
     fn check(calls: &[(u32, u64, Option<u64>)]) -> Option<Vec<(usize, usize)>> {
         let history =
             History::from_calls(calls.iter().map(|&(process, start, end)| (process, start, end, ()))).unwrap();
-        let (ranks, _) = ranks(&history)?;
+        let (ranks, _) = ranks(&history).ok()?;
         Some(ranks.iter().map(|ranks| (ranks.call, ranks.ret)).collect())
     }
 
@@ -78,6 +86,12 @@ mod tests {
     fn touching_operations_of_one_process_are_ordered() {
         let calls = [(0, 0, Some(1)), (0, 1, Some(1)), (0, 1, Some(2)), (1, 1, Some(1))];
         assert_eq!(check(&calls).unwrap(), [(0, 2), (3, 4), (1, 6), (5, 7)]);
+    }
+
+    #[test]
+    fn operations_with_a_latest_time_have_no_ranks() {
+        let unknown = history::Interval::unknown(0, 3).unwrap();
+        assert!(ranks(&History::from_intervals([(0, unknown, ())]).unwrap()).is_err());
     }
 
     #[test]

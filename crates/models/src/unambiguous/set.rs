@@ -19,9 +19,9 @@ use crate::unambiguous::ranks::{Ranks, ranks};
 
 /// Decides a history in which each element is added at most once.
 pub fn decide(set: &Set, history: &History<Op>) -> Decision {
-    let Some((ranks, end)) = ranks(history) else {
-        let reason = "two processes end one operation and start the next at the same instant";
-        return Decision::NotApplicable(reason.into());
+    let (ranks, end) = match ranks(history) {
+        Ok(ranks) => ranks,
+        Err(reason) => return Decision::NotApplicable(reason.into()),
     };
     let mut places: FxHashMap<Atom, usize> = FxHashMap::default();
     let mut elements: Vec<(Atom, Element)> = Vec::new();

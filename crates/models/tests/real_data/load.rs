@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use history::{Call, ProcessId, Record, Trace, Value};
+use history::{Call, End, ProcessId, Record, Trace, Value};
 use serde_json::value::RawValue;
 
 /// The rounds of a file that was recorded from a C++ container, each of which is a history.
@@ -126,7 +126,7 @@ fn trace<P: AsRef<str>>(calls: impl Iterator<Item = (P, u64, u64, Call)>) -> Tra
     let mut trace = Trace::default();
     for (process, start, end, call) in calls {
         let process: ProcessId = trace.process(process.as_ref());
-        trace.records.push(Record { process, start, end: Some(end), call });
+        trace.records.push(Record { process, start, end: End::At(end), call });
     }
     trace
 }

@@ -1,6 +1,6 @@
 //! Real histories get the verdicts that they are known to deserve.
 //!
-//! The histories are recordings of other people's systems and of public test data, which lie beside the repository. Each
+//! The histories are recordings of real systems and public test data; `tests/data/README.md` says where each is from. Each
 //! is checked in several ways that share as little as possible: with everything that makes checks fast, with the search
 //! alone, and, where the history is short enough, by placing operations level by level without any reduction. The ways
 //! must agree with each other before their verdict is compared with the label.
@@ -11,9 +11,10 @@ mod load;
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::io::{self, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use flate2::read::GzDecoder;
 use history::format::porcupine;
 use history::{Call, History, Precedence, Trace, Value, Verdict};
 use models::check::{Options, check};
@@ -93,33 +94,30 @@ fn history(trace: Trace) -> History<Call> {
     History::new(trace).unwrap()
 }
 
-/// The files of a folder of the shared data by name, with their text; none if the data is not there.
-fn files(folder: &str) -> Option<Vec<(String, String)>> {
-    let folder = shared(folder);
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        // Not `eprintln`, which is shown only if the test fails.
-        let skipped = format!("SKIPPED: there is no folder {}\n", folder.display());
-        io::stderr().write_all(skipped.as_bytes()).unwrap();
-        return None;
-    };
+/// The files of a folder by name, with their text.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(data(folder)).expect("the histories are part of the repository");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    Some(paths.iter().map(|path| (name(path), read(path))).collect())
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    paths.iter().map(|path| (name(path), unpacked(path))).collect()
 }
 
-fn shared(path: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "../../../shared/data", path].iter().collect()
+fn data(path: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../../tests/data", path].iter().collect()
 }
 
-fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn unpacked(path: &Path) -> String {
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| GzDecoder::new(file).read_to_string(&mut text));
+    read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text
 }
 
 #[test]
 fn public_logs_of_a_register() {
-    let Some(files) = files("porcupine/etcd") else { return };
-    let labels = read(&shared("porcupine/labels.tsv"));
+    let files = files("porcupine/etcd");
+    let labels = std::fs::read_to_string(data("porcupine/labels.tsv")).unwrap();
     let mut total = Tally::default();
     for (name, text) in &files {
         let tally = decide("cas-register", &history(porcupine::read_etcd(text).unwrap()));
@@ -135,7 +133,7 @@ fn public_logs_of_a_register() {
 
 #[test]
 fn public_logs_of_a_key_value_store() {
-    let Some(files) = files("porcupine/kv") else { return };
+    let files = files("porcupine/kv");
     let mut table = String::new();
     for (name, text) in files {
         let tally = decide("kv-append", &history(porcupine::read_kv(&text).unwrap()));
@@ -156,7 +154,7 @@ fn public_logs_of_a_key_value_store() {
 /// Keys are checked one by one here, so that all ways can decide logs that are too wide to be searched as a whole.
 #[test]
 fn keys_of_public_logs() {
-    let Some(files) = files("porcupine/kv") else { return };
+    let files = files("porcupine/kv");
     let mut table = String::new();
     for (name, text) in files {
         let history = history(porcupine::read_kv(&text).unwrap());
@@ -180,7 +178,7 @@ fn keys_of_public_logs() {
 
 #[test]
 fn recorded_containers() {
-    let Some(files) = files("recorded/queues") else { return };
+    let files = files("recorded/queues");
     let mut table = String::new();
     for (name, text) in files {
         let spec = if matches!(&*name, "cuckoo.txt" | "tbb.hash.txt") { "kv" } else { "queue" };
@@ -205,7 +203,7 @@ fn recorded_containers() {
 /// that takes several steps (`flurry.clear`). What is accepted shows that keys, values and capacities were read as meant.
 #[test]
 fn recorded_crates() {
-    let Some(files) = files("recorded/rust") else { return };
+    let files = files("recorded/rust");
     let mut table: BTreeMap<String, (Tally, Tally)> = BTreeMap::new();
     for (name, text) in files {
         let family = name.split_once('-').unwrap().0;
@@ -260,7 +258,7 @@ fn is_about_the_whole(call: &Call) -> bool {
 
 #[test]
 fn recorded_register() {
-    let Some(files) = files("recorded/etcd") else { return };
+    let files = files("recorded/etcd");
     let mut table = String::new();
     for (name, text) in files {
         let history = history(load::etcd(&text));

@@ -18,28 +18,28 @@ fn brief_text() {
 
 #[test]
 fn markdown_of_one() {
-    check("markdown", |report| markdown(std::slice::from_ref(report)));
+    check("markdown", |report| markdown(std::slice::from_ref(report), &[]));
 }
 
 #[test]
 fn annotations() {
-    check("github", |report| github(std::slice::from_ref(report)));
+    check("github", |report| github(std::slice::from_ref(report), &[]));
 }
 
 #[test]
 fn all_at_once() {
     let reports = [samples::accepted(), samples::inconclusive(), samples::words(), samples::hostile()];
-    insta::assert_snapshot!("junit", junit(&reports));
-    insta::assert_snapshot!("sarif", sarif(&reports));
-    insta::assert_snapshot!("markdown", markdown(&reports[..2]));
-    insta::assert_snapshot!(summary(&reports), @"4 histories: 1 accepted, 2 rejected, 1 inconclusive");
-    insta::assert_snapshot!(summary(&reports[..1]), @"");
+    insta::assert_snapshot!("junit", junit(&reports, &[]));
+    insta::assert_snapshot!("sarif", sarif(&reports, &[]));
+    insta::assert_snapshot!("markdown", markdown(&reports[..2], &[]));
+    insta::assert_snapshot!(summary(&reports, &[]), @"4 histories: 1 accepted, 2 rejected, 1 inconclusive");
+    insta::assert_snapshot!(summary(&reports[..1], &[]), @"");
 }
 
 #[test]
 fn fingerprints_stay() {
     let fingerprint = |report: Report| {
-        let log: serde_json::Value = serde_json::from_str(&sarif(&[report])).unwrap();
+        let log: serde_json::Value = serde_json::from_str(&sarif(&[report], &[])).unwrap();
         log.pointer("/runs/0/results/0/partialFingerprints").unwrap().clone()
     };
     let queue = fingerprint(samples::queue());
@@ -80,13 +80,18 @@ fn colors_change_nothing_else() {
 fn only_visible_characters() {
     let report = samples::hostile();
     let reports = std::slice::from_ref(&report);
-    let texts =
-        [text(&report, Detail::Full, false), stats(&report), markdown(reports), github(reports), junit(reports)];
+    let texts = [
+        text(&report, Detail::Full, false),
+        stats(&report),
+        markdown(reports, &[]),
+        github(reports, &[]),
+        junit(reports, &[]),
+    ];
     for text in texts {
         let hidden = text.chars().find(|&c| (c.is_control() && c != '\n') || c == '\u{202e}');
         assert_eq!(hidden, None, "in {text}");
     }
-    assert_eq!(github(reports).lines().count(), 1);
+    assert_eq!(github(reports, &[]).lines().count(), 1);
 }
 
 #[test]
@@ -100,4 +105,21 @@ fn tables_fit() {
 #[test]
 fn full_text() {
     check("full", |report| text(report, Detail::Full, false));
+}
+
+#[test]
+fn a_history_that_could_not_be_checked_is_in_every_report() {
+    let problem = |message: &str| Problem { message: message.into(), help: Some("look at `a\u{1b}b`".into()) };
+    let unchecked = [Unchecked {
+        history: "ba|d.jsonl".into(),
+        spec: "queue".into(),
+        problems: vec![problem("line 3 says \u{202e}nothing\n::error::x"), problem("and more")],
+    }];
+    let reports = [samples::accepted()];
+    insta::assert_snapshot!("junit_unchecked", junit(&reports, &unchecked));
+    insta::assert_snapshot!("sarif_unchecked", sarif(&reports, &unchecked));
+    insta::assert_snapshot!("markdown_unchecked", markdown(&reports, &unchecked));
+    insta::assert_snapshot!("github_unchecked", github(&reports, &unchecked));
+    insta::assert_snapshot!(summary(&reports, &unchecked), @"2 histories: 1 accepted, 1 not checked");
+    insta::assert_snapshot!(summary(&[], &unchecked), @"");
 }

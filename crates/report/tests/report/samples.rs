@@ -115,6 +115,7 @@ pub(crate) fn queue() -> Report {
     };
     Report {
         operations,
+        coverage: None,
         next: vec![
             Command { what: "all of it".into(), line: "omnilink explain specs/Queue.tla run.jsonl".into() },
             Command { what: "report".into(), line: "omnilink view specs/Queue.tla run.jsonl --at T0:12464".into() },
@@ -351,6 +352,7 @@ fn report(verdict: Verdict) -> Report {
         sources: vec![Source { path: "specs/Queue.tla".into(), text: QUEUE.into() }],
         stats: Stats {
             method: "searched whole".into(),
+            no_procedure: None,
             returned: 100_000,
             evaluations: 412_345,
             generated: 250_000,
@@ -361,6 +363,7 @@ fn report(verdict: Verdict) -> Report {
         assumed: vec![],
         notes: vec![],
         tags: vec![],
+        coverage: None,
         next: vec![],
     }
 }

@@ -94,7 +94,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_wait(
     lock: *mut pthread_mutex_t,
 ) -> c_int {
     if is_controlled() {
-        return wait(condition, lock, u64::MAX);
+        return wait(condition, lock, baton::NEVER);
     }
     // SAFETY: as the caller promised.
     unsafe { real::pthread_cond_wait(condition, lock) }

@@ -115,7 +115,7 @@ impl Call {
         let has_time =
             matches!(command, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET | libc::FUTEX_LOCK_PI | FUTEX_LOCK_PI2);
         if !has_time || until.is_null() {
-            return u64::MAX;
+            return baton::NEVER;
         }
         if command == libc::FUTEX_WAIT {
             // SAFETY: it is a time, and not null.

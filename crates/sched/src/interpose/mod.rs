@@ -60,11 +60,15 @@ fn fail(error: c_int) -> c_long {
 
 /// Asks something without a trace in `errno`.
 fn errno_kept<R>(what: impl FnOnce() -> R) -> R {
-    // SAFETY: every thread has its own.
-    let errno = unsafe { &mut *libc::__errno_location() };
-    let before = *errno;
+    // No reference to it: what is asked writes to it too.
+    // SAFETY: every thread has its own, for as long as it lives.
+    let (errno, before) = unsafe {
+        let errno = libc::__errno_location();
+        (errno, errno.read())
+    };
     let result = what();
-    *errno = before;
+    // SAFETY: as above.
+    unsafe { errno.write(before) };
     result
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn pause() -> bool {
 fn wait(deadline: u64, is_so: &dyn Fn() -> bool) -> Result<(), c_int> {
     let me = baton::me();
     baton::acted();
-    if deadline <= baton::now() {
+    if deadline == baton::PASSED {
         // Somebody who only looks lets others go first.
         baton::yielding(about());
         return if is_so() { Ok(()) } else { Err(libc::ETIMEDOUT) };
@@ -70,7 +70,7 @@ fn nothing(error: c_int) -> c_int {
 
 fn after_milliseconds(timeout: c_int) -> u64 {
     let timeout = u64::try_from(timeout).ok();
-    timeout.map_or(u64::MAX, |timeout| baton::now().saturating_add(timeout * 1_000_000))
+    timeout.map_or(baton::NEVER, |timeout| time::after_nanoseconds(timeout * 1_000_000))
 }
 
 /// Whether a call on a descriptor would not wait.
@@ -111,7 +111,7 @@ fn nature(descriptor: c_int) -> Nature {
 fn meet(descriptor: c_int, events: i16, is_asked_not_to: bool) -> Result<(), c_int> {
     match nature(descriptor) {
         Nature::File => Ok(()),
-        Nature::Waits if !is_asked_not_to => wait(u64::MAX, &|| is_ready(descriptor, events)),
+        Nature::Waits if !is_asked_not_to => wait(baton::NEVER, &|| is_ready(descriptor, events)),
         Nature::Waits | Nature::Answers => {
             baton::acted();
             if is_ready(descriptor, events) {
@@ -268,7 +268,7 @@ unsafe extern "C-unwind" fn ppoll(
         return unsafe { real::ppoll(wanted, count, timeout, mask) };
     }
     // SAFETY: as the caller promised.
-    let deadline = if timeout.is_null() { u64::MAX } else { time::after(unsafe { &*timeout }) };
+    let deadline = if timeout.is_null() { baton::NEVER } else { time::after(unsafe { &*timeout }) };
     poll_until(wanted, count, deadline)
 }
 
@@ -294,7 +294,7 @@ unsafe extern "C-unwind" fn select(
         return unsafe { real::select(count, reads, writes, others, timeout) };
     }
     let deadline = if timeout.is_null() {
-        u64::MAX
+        baton::NEVER
     } else {
         // SAFETY: as the caller promised.
         let timeout = unsafe { timeout.read() };
@@ -318,7 +318,7 @@ unsafe extern "C-unwind" fn pselect(
         return unsafe { real::pselect(count, reads, writes, others, timeout, mask) };
     }
     // SAFETY: as the caller promised, here and below.
-    let deadline = if timeout.is_null() { u64::MAX } else { time::after(unsafe { &*timeout }) };
+    let deadline = if timeout.is_null() { baton::NEVER } else { time::after(unsafe { &*timeout }) };
     // SAFETY: as above.
     unsafe { select_until(count, [reads, writes, others], deadline) }
 }

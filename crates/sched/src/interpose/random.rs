@@ -1,38 +1,42 @@
-//! Randomness, as the program sees it: drawn from the seed of the execution, by a generator of its own.
+//! Randomness, as the program sees it: drawn from the seed of the execution, by a generator for each thread.
 //!
-//! What the program draws is the same whatever the schedule is, if its threads draw in the same order. `rand` and `random`
-//! are the same in every run anyway. C++'s `random_device` would ask the processor, so it is here too. What reads a device,
-//! or has the processor's instruction in its own code, gets something else in every run.
+//! What a thread draws does not depend on what other threads draw, so a draw is not a step and tells a thread nothing about
+//! the others. C++'s `random_device` would ask the processor, so it is here too. What reads a device, or has the processor's
+//! instruction in its own code, gets something else in every run. `rand` and `random` have one generator for all threads:
+//! they are the C library's, and the audit names them.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 
+use schedule::THREADS;
 use schedule::channel::Settings;
 
 use super::fail;
 use crate::decide::Random;
 use crate::{baton, real};
 
-/// The generator.
-struct Source(UnsafeCell<Random>);
+/// The generators, by the number of the thread.
+struct Sources(UnsafeCell<[Random; THREADS]>);
 
-// SAFETY: only the thread that has the baton touches it.
-unsafe impl Sync for Source {}
+// SAFETY: only the thread that has the baton touches them.
+unsafe impl Sync for Sources {}
 
-static SOURCE: Source = Source(UnsafeCell::new(Random(0)));
+static SOURCES: Sources = Sources(UnsafeCell::new([const { Random(0) }; THREADS]));
 
 /// Set apart from the generator that decides.
 const APART: u64 = 0x6f6d_6e69_6c69_6e6b;
 
 /// Begins anew.
 pub(super) fn begin(settings: &Settings) {
+    let mut seeds = Random(settings.seed ^ APART);
     // SAFETY: this thread has the baton.
-    unsafe { *SOURCE.0.get() = Random(settings.seed ^ APART) };
+    let sources = unsafe { &mut *SOURCES.0.get() };
+    sources.fill_with(|| Random(seeds.next()));
 }
 
 fn next() -> u64 {
     // SAFETY: this thread has the baton, and nothing is called while it is borrowed.
-    unsafe { (*SOURCE.0.get()).next() }
+    unsafe { (&mut *SOURCES.0.get())[baton::me()].next() }
 }
 
 /// # Safety

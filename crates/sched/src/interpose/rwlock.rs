@@ -148,8 +148,8 @@ macro_rules! interposed {
 }
 
 interposed! {
-    pthread_rwlock_rdlock() => |rwlock| lock(rwlock, Wish::Shared, u64::MAX);
-    pthread_rwlock_wrlock() => |rwlock| lock(rwlock, Wish::Alone, u64::MAX);
+    pthread_rwlock_rdlock() => |rwlock| lock(rwlock, Wish::Shared, baton::NEVER);
+    pthread_rwlock_wrlock() => |rwlock| lock(rwlock, Wish::Alone, baton::NEVER);
     pthread_rwlock_tryrdlock() => |rwlock| try_lock(rwlock, Wish::Shared);
     pthread_rwlock_trywrlock() => |rwlock| try_lock(rwlock, Wish::Alone);
     pthread_rwlock_timedrdlock(until: *const timespec) =>

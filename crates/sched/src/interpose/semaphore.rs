@@ -56,7 +56,7 @@ fn wait_until(semaphore: *mut sem_t, clock: clockid_t, until: *const timespec) -
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn sem_wait(semaphore: *mut sem_t) -> c_int {
     if is_controlled() {
-        return wait(semaphore, u64::MAX);
+        return wait(semaphore, baton::NEVER);
     }
     // SAFETY: as the caller promised.
     unsafe { real::sem_wait(semaphore) }

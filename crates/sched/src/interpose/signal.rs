@@ -16,12 +16,11 @@
 //! Signals that a thread causes by what it does (a bad address, say) go straight through, and so does every signal that
 //! the program does not handle.
 
-use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use libc::{pid_t, pthread_t, sighandler_t, siginfo_t, sigset_t, timespec};
-use schedule::channel::Outcome;
+use schedule::channel::{Outcome, Standing, WHERE};
 use schedule::{Kind, THREADS, thread_object};
 
 use super::{errno_kept, fail, number, step, thread, time};
@@ -31,13 +30,10 @@ use crate::{baton, real};
 /// Signals are numbered from 1 to this.
 const SIGNALS: usize = 64;
 
-/// What the program wants to be done, by the number of the signal.
-struct Actions(UnsafeCell<[Option<libc::sigaction>; SIGNALS + 1]>);
-
-// SAFETY: changed by the thread that has the baton. What a signal finds there was there when it was asked for.
-unsafe impl Sync for Actions {}
-
-static ACTIONS: Actions = Actions(UnsafeCell::new([None; SIGNALS + 1]));
+/// What the program wants to be done, by the number of the signal. Changed by the thread that has the baton, and read by a
+/// signal handler in any thread at any time. So an action that was ever here is never changed and stays: programs set few.
+static ACTIONS: [AtomicPtr<libc::sigaction>; SIGNALS + 1] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; SIGNALS + 1];
 
 /// Whether there may be a mark anywhere.
 static IS_ANY_MARKED: AtomicBool = AtomicBool::new(false);
@@ -55,8 +51,15 @@ fn bit(signal: c_int) -> u64 {
 /// What the program does about a signal, if it does something that is not done at once.
 fn action(signal: c_int) -> Option<libc::sigaction> {
     let index = usize::try_from(signal).ok().filter(|index| (1..=SIGNALS).contains(index))?;
-    // SAFETY: see `Actions`.
-    unsafe { (*ACTIONS.0.get())[index] }
+    let action = ACTIONS[index].load(Ordering::Acquire);
+    // SAFETY: it is null, or an action that stays as it is.
+    (!action.is_null()).then(|| unsafe { action.read() })
+}
+
+/// Sets what the program does about a signal, which is one.
+fn set_action(signal: c_int, action: Option<libc::sigaction>) {
+    let action = action.map_or(std::ptr::null_mut(), |action| Box::into_raw(Box::new(action)));
+    ACTIONS[signal as usize].store(action, Ordering::Release);
 }
 
 /// Whether a thread causes it by what it does, or nobody can handle it.
@@ -122,7 +125,7 @@ fn deliver_marked() {
     }
     let me = baton::me();
     if CAME_FROM_OUTSIDE.swap(false, Ordering::Relaxed) {
-        CHANNEL.outcome().flags |= Outcome::SIGNALLED;
+        CHANNEL.add_flags(Outcome::SIGNALLED);
     }
     while due(me) != 0 {
         let signal = due(me).trailing_zeros() as c_int + 1;
@@ -218,8 +221,8 @@ unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const libc::sigaction
     }
     let new = ours.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     if wanted.is_some() {
-        // SAFETY: it is one of the signals, and this thread has the baton. It is there before the kernel knows.
-        unsafe { (*ACTIONS.0.get())[signal as usize] = wanted.filter(|_| is_handled) };
+        // It is there before the kernel knows.
+        set_action(signal, wanted.filter(|_| is_handled));
     }
     // SAFETY: as the caller promised; ours takes what the kernel hands over.
     let answer = unsafe { real::sigaction(signal, new, old) };
@@ -314,7 +317,7 @@ unsafe extern "C-unwind" fn sigprocmask(how: c_int, set: *const sigset_t, old: *
 fn suspend() -> c_int {
     let me = baton::me();
     baton::acted();
-    baton::outside(step(Kind::Outside, 0), u64::MAX, &|| is_pending(me));
+    baton::outside(step(Kind::Outside, 0), baton::NEVER, &|| is_pending(me));
     fail(interrupted()) as c_int
 }
 
@@ -382,7 +385,7 @@ unsafe extern "C-unwind" fn sigtimedwait(set: *const sigset_t, info: *mut siginf
     }
     // SAFETY: as the caller promised.
     unsafe {
-        let deadline = if limit.is_null() { u64::MAX } else { time::after(&*limit) };
+        let deadline = if limit.is_null() { baton::NEVER } else { time::after(&*limit) };
         wait_for(&*set, info, deadline)
     }
 }
@@ -434,6 +437,56 @@ pub(crate) fn catch_crashes() {
             real::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
+}
+
+/// How many threads are to say where they are, and how many have.
+static ASKED: AtomicU32 = AtomicU32::new(0);
+static ANSWERED: AtomicU32 = AtomicU32::new(0);
+
+/// Has every thread say where it is when the driver asks, with the signal [`WHERE`], because the execution does not end.
+pub(crate) fn answer_where() {
+    // SAFETY: an action that calls our function.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = asked_where as *const () as usize;
+        action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+        real::sigaction(WHERE, &raw const action, std::ptr::null_mut());
+    }
+}
+
+/// The kernel hands the driver's signal to one thread, which asks the others. The thread that runs says what all are about to
+/// do, because it is the only one that may look. It was interrupted anywhere, so what is written may be wrong in a place that
+/// it was about to change; the driver ends the process after this.
+extern "C" fn asked_where(_: c_int) {
+    let me = baton::me();
+    if !baton::is_under_control() || !crate::start::is_in_main() {
+        return;
+    }
+    errno_kept(|| {
+        let is_alive =
+            |thread: &usize| matches!(baton::slot(*thread).standing.get(), Standing::Alive | Standing::Spinning);
+        let alive = || baton::threads().filter(is_alive);
+        if ASKED.compare_exchange(0, alive().count() as u32, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            for thread in alive().filter(|&thread| thread != me) {
+                let task = i64::from(baton::slot(thread).task.get());
+                let process = i64::from(std::process::id());
+                // SAFETY: a signal to a thread of this process.
+                unsafe { real::kernel(libc::SYS_tgkill, [process, task, i64::from(WHERE), 0, 0, 0]) };
+            }
+            if me >= THREADS {
+                return;
+            }
+        }
+        if me < THREADS {
+            if me == baton::current() {
+                baton::write_down_pending();
+            }
+            crate::stack::write_down(me);
+            if ANSWERED.fetch_add(1, Ordering::SeqCst) + 1 == ASKED.load(Ordering::SeqCst) {
+                CHANNEL.add_flags(Outcome::ANSWERED_WHERE);
+            }
+        }
+    });
 }
 
 /// The signal that a thread crashed by.

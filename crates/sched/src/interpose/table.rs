@@ -3,6 +3,15 @@
 //! Only objects that are in use are in a table, so there are few, and looking at all of them is fast.
 
 use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
+
+/// Whether the thread that has the baton looks at a table or changes it.
+static IS_IN_USE: AtomicBool = AtomicBool::new(false);
+
+/// See [`IS_IN_USE`]. For signal handlers, which may interrupt that.
+pub(crate) fn is_in_use() -> bool {
+    IS_IN_USE.load(Ordering::Relaxed)
+}
 
 /// A table of values by address.
 pub(crate) struct Table<T>(UnsafeCell<Vec<(u64, T)>>);
@@ -17,8 +26,14 @@ impl<T> Table<T> {
 
     /// Looks at all entries, or changes them. Must not be called again before it returns.
     pub(crate) fn with<R>(&self, what: impl FnOnce(&mut Vec<(u64, T)>) -> R) -> R {
-        // SAFETY: one thread has the baton, and callers do nothing but look and change.
-        what(unsafe { &mut *self.0.get() })
+        let was = IS_IN_USE.swap(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: one thread has the baton, and callers do nothing but look and change. A signal handler that interrupts
+        // this asks `is_in_use` first.
+        let result = what(unsafe { &mut *self.0.get() });
+        compiler_fence(Ordering::SeqCst);
+        IS_IN_USE.store(was, Ordering::Relaxed);
+        result
     }
 
     /// A copy of what is known about an object.

@@ -20,7 +20,7 @@ use super::time::deadline;
 use super::{errno_kept, is_controlled, signal, step, timer};
 use crate::real::Routine;
 use crate::stack::fail;
-use crate::{baton, real};
+use crate::{baton, real, weak};
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, detached: *mut c_int) -> c_int;
@@ -114,15 +114,34 @@ pub(crate) fn wait_for_end(thread: usize) {
 }
 
 extern "C-unwind" fn run(work: *mut c_void) -> *mut c_void {
+    let work = work.cast::<Work>().cast_const();
     // SAFETY: the thread that created this one keeps it until the gate is open.
-    let work = unsafe { &*work.cast::<Work>() };
-    let (routine, argument, thread) = (work.routine, work.argument, work.thread);
+    let (routine, argument, thread) = unsafe { ((*work).routine, (*work).argument, (*work).thread) };
     // The thread that created this one waits, so it is as if this one had the baton.
     baton::slot(thread).task.set(task());
-    baton::open(&work.is_read);
+    // SAFETY: as above.
+    unsafe { baton::open_once(&raw const (*work).is_read) };
     baton::enter(thread);
+    forget_stack();
     set_round(1);
     routine(argument)
+}
+
+/// What a thread that has ended did to the stack and the variables that this one begins with is no concern of this one.
+fn forget_stack() {
+    if !baton::is_ordering() {
+        return;
+    }
+    let (mut start, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: attributes of this thread, which are filled, asked, and given back.
+    baton::inside(|| unsafe {
+        let mut attributes: pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) == 0 {
+            libc::pthread_attr_getstack(&raw const attributes, &raw mut start, &raw mut size);
+            libc::pthread_attr_destroy(&raw mut attributes);
+        }
+    });
+    weak::forget(start as u64, size as u64);
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -143,13 +162,18 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     baton::made_about(thread_object(number as u8));
     signal::inherit(number);
     let mut detached = libc::PTHREAD_CREATE_JOINABLE;
-    if !attributes.is_null() {
-        // SAFETY: the caller hands over attributes. They are put back before this returns.
+    // The caller's may be shared by threads, so a copy is changed. It lives no longer than this call, and is not destroyed:
+    // what it leads to is the caller's.
+    // SAFETY: the caller hands over attributes, or none.
+    let mut own = (!attributes.is_null()).then(|| unsafe { attributes.read() });
+    if let Some(own) = &mut own {
+        // SAFETY: they are attributes.
         unsafe {
-            pthread_attr_getdetachstate(attributes, &raw mut detached);
-            libc::pthread_attr_setdetachstate(attributes.cast_mut(), libc::PTHREAD_CREATE_JOINABLE);
+            pthread_attr_getdetachstate(own, &raw mut detached);
+            libc::pthread_attr_setdetachstate(own, libc::PTHREAD_CREATE_JOINABLE);
         }
     }
+    let attributes = own.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let slot = baton::slot(number);
     // What the C library does now may be steps of this thread, if the program has an allocator with locks. The new one
     // cannot be chosen before it is there.
@@ -157,10 +181,6 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     let work = Work { routine, argument, thread: number, is_read: AtomicU32::new(0) };
     // SAFETY: the work lives until it was read, which is waited for.
     let answer = unsafe { real::pthread_create(thread, attributes, run, (&raw const work).cast_mut().cast()) };
-    if !attributes.is_null() {
-        // SAFETY: as above.
-        unsafe { libc::pthread_attr_setdetachstate(attributes.cast_mut(), detached) };
-    }
     if answer != 0 {
         slot.standing.set(Standing::Ended);
         slot.is_joined.set(true);
@@ -194,7 +214,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *
         return unsafe { real::pthread_join(handle, result) };
     };
     // SAFETY: as the caller promised.
-    unsafe { join(thread, result, u64::MAX) }
+    unsafe { join(thread, result, baton::NEVER) }
 }
 
 /// Waits until a thread has ended, or until a moment.

@@ -1,7 +1,13 @@
-//! Time, as the program sees it: it passes with steps, and jumps to the next moment somebody waits for.
+//! Time, as the program sees it: it passes when a thread reads a clock, and jumps to the next deadline when no thread is
+//! enabled.
 //!
-//! It also passes whenever somebody looks at a clock, or else a program that waits by looking would wait for ever. Who
-//! does nothing but look, and looks often, sees it pass faster and faster. To look is no step.
+//! It passes with readings because a program that waits by reading a clock would wait for ever otherwise. A thread that
+//! does nothing but read clocks, often, sees time pass faster and faster.
+//!
+//! All threads share the time, so whatever lets it pass or depends on it is a step about one object, the clock: two
+//! threads tell each other something by reading it in one order or the other. No other step takes time, or else every step
+//! would be one about the clock. A thread that computes a deadline reads the time and does not let it pass. A deadline is
+//! compared with the time in that step and never again, but for when no thread is enabled.
 //!
 //! Clocks that tell how long this process, or a thread, has used a processor tell how long it has been running: what else
 //! they said would differ from run to run. (Those of another process or thread, which have numbers of their own, are the
@@ -14,7 +20,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::{clock_t, clockid_t, time_t, timespec, timeval, useconds_t};
-use schedule::Kind;
+use schedule::{CLOCK, Kind};
 
 use super::{fail, signal, step};
 use crate::{baton, real};
@@ -39,38 +45,53 @@ pub(super) fn begin() {
     LOOKS.store(0, Ordering::Relaxed);
 }
 
-/// What a clock says, in nanoseconds.
-pub(super) fn reading(clock: c_int) -> u64 {
-    let base = match clock {
+/// What a clock said when the program started, in nanoseconds.
+fn base(clock: c_int) -> u64 {
+    let seconds = match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => TIME_OF_DAY,
         libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => 0,
         _ => UPTIME,
     };
-    base * SECOND + baton::now()
+    seconds * SECOND
 }
 
-/// Looks at a clock.
+/// Reads a clock.
 fn look(clock: c_int) -> u64 {
-    let looks = LOOKS.fetch_add(1, Ordering::Relaxed);
-    baton::advance(LOOK << (looks / FASTER_AFTER).min(DOUBLINGS));
     // What it waits for is a moment, and that comes: it does not wait for others.
     baton::acted();
-    reading(clock)
+    baton::visible(step(Kind::Clock, CLOCK));
+    let looks = LOOKS.fetch_add(1, Ordering::Relaxed);
+    baton::advance(LOOK << (looks / FASTER_AFTER).min(DOUBLINGS));
+    baton::made(baton::now(), true);
+    base(clock) + baton::now()
+}
+
+/// The time, for a deadline.
+fn consult() -> u64 {
+    baton::visible(step(Kind::Deadline, CLOCK));
+    baton::made(baton::now(), false);
+    baton::now()
 }
 
 /// The moment at which a clock says this; never, if there is none.
 pub(super) fn deadline(clock: c_int, until: *const timespec) -> u64 {
     if until.is_null() {
-        return u64::MAX;
+        return baton::NEVER;
     }
     // SAFETY: the caller hands over a time.
-    let until = nanoseconds(unsafe { &*until });
-    baton::now().saturating_add(until.saturating_sub(reading(clock))).min(u64::MAX - 1)
+    let until = nanoseconds(unsafe { &*until }).saturating_sub(base(clock));
+    if until <= consult() { baton::PASSED } else { until.min(baton::NEVER - 1) }
 }
 
 /// The moment that is so far away.
 pub(super) fn after(time: &timespec) -> u64 {
-    baton::now().saturating_add(nanoseconds(time)).min(u64::MAX - 1)
+    after_nanoseconds(nanoseconds(time))
+}
+
+/// See [`after`].
+pub(super) fn after_nanoseconds(time: u64) -> u64 {
+    // A thread that does not wait need not know the time.
+    if time == 0 { baton::PASSED } else { consult().saturating_add(time).min(baton::NEVER - 1) }
 }
 
 fn nanoseconds(time: &timespec) -> u64 {
@@ -86,7 +107,7 @@ pub(super) fn is_valid(time: *const timespec) -> bool {
 /// Sleeps until a moment. False if a signal came first.
 fn sleep_until(deadline: u64) -> bool {
     baton::acted();
-    if deadline <= baton::now() {
+    if deadline == baton::PASSED {
         baton::yielding(step(Kind::Sleep, 0));
         return true;
     }
@@ -101,7 +122,7 @@ fn sleep_until(deadline: u64) -> bool {
 /// Says how much of the time is left, if somebody wants to know.
 fn set_left(left: *mut timespec, deadline: u64) {
     if !left.is_null() {
-        let nanoseconds = deadline.saturating_sub(baton::now());
+        let nanoseconds = deadline.saturating_sub(consult());
         // SAFETY: the caller has room for it.
         unsafe { left.write(spec(nanoseconds)) };
     }
@@ -221,7 +242,7 @@ unsafe extern "C-unwind" fn usleep(time: useconds_t) -> c_int {
         // SAFETY: it takes a number.
         return unsafe { real::usleep(time) };
     }
-    if sleep_until(baton::now() + u64::from(time) * 1000) { 0 } else { fail(libc::EINTR) as c_int }
+    if sleep_until(after_nanoseconds(u64::from(time) * 1000)) { 0 } else { fail(libc::EINTR) as c_int }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -230,9 +251,8 @@ unsafe extern "C-unwind" fn sleep(time: u32) -> u32 {
         // SAFETY: it takes a number.
         return unsafe { real::sleep(time) };
     }
-    let until = baton::now() + u64::from(time) * SECOND;
-    sleep_until(until);
-    until.saturating_sub(baton::now()).div_ceil(SECOND) as u32
+    let until = after_nanoseconds(u64::from(time) * SECOND);
+    if sleep_until(until) { 0 } else { until.saturating_sub(consult()).div_ceil(SECOND) as u32 }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]

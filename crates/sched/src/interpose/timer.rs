@@ -35,7 +35,7 @@ pub(super) fn timed(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bool
 
 /// The same without a moment.
 pub(super) fn blocking(step: Step, ready: &dyn Fn() -> bool) {
-    timed(step, u64::MAX, ready);
+    timed(step, baton::NEVER, ready);
 }
 
 /// Whether a timer is still to send a signal.

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{Call, ProcessId, Record, Schema, Trace, Value};
+use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 pub use self::corrupt::corrupt;
 
@@ -94,7 +94,7 @@ fn run(mut object: impl Object, ops: usize, processes: usize, seed: u64) -> Trac
             continue;
         };
         let end = now + slack(&mut rng);
-        records.push(Record { process: ProcessId(process as u32), start: op.start, end: Some(end), call });
+        records.push(Record { process: ProcessId(process as u32), start: op.start, end: End::At(end), call });
         running[process] = (begun < ops).then(|| begin(end + 1, &mut rng));
         if let Some(op) = &running[process] {
             begun += 1;
@@ -172,7 +172,7 @@ mod tests {
     fn operations_overlap() {
         for example in Example::ALL {
             let intervals = check(example, 500, 3).records.into_iter().map(|record| {
-                Interval::new(record.start, record.end.expect("recordings are complete")).expect("time goes on")
+                Interval::new(record.start, record.end.at().expect("recordings are complete")).expect("time goes on")
             });
             let intervals: Vec<Interval> = intervals.collect();
             let overlapping = intervals.windows(2).filter(|pair| !pair[0].precedes(pair[1])).count();

@@ -94,7 +94,10 @@ pub fn is_subset(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<bool> {
 /// `a \cup b`
 pub fn cup(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<Datum> {
     match (reduce(host, a)?, reduce(host, b)?) {
-        (Some(a), Some(b)) => Ok(Datum::Value(Value::Set(a.union(&b)?))),
+        (Some(a), Some(b)) => {
+            host.charge(a.len() + b.len())?;
+            Ok(Datum::Value(Value::Set(a.union(&b)?)))
+        }
         (Some(set), None) => Ok(if set.is_empty() { b.clone() } else { LazySet::Cup(a.clone(), b.clone()).into() }),
         (None, Some(set)) => Ok(if set.is_empty() { a.clone() } else { LazySet::Cup(b.clone(), a.clone()).into() }),
         (None, None) => Ok(LazySet::Cup(a.clone(), b.clone()).into()),
@@ -135,6 +138,7 @@ pub fn union(host: &mut dyn Host, sets: &Datum) -> Result<Datum> {
             let message = format!("`UNION` needs a set of sets, but an element is {}", member.kind_name());
             return Err(EvalError::new(ErrorKind::WrongKind, message));
         };
+        host.charge(all.len() + member.len())?;
         all.extend_from_slice(member.elements());
     }
     Ok(Datum::Value(Value::set(all)?))

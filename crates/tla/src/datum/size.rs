@@ -9,6 +9,9 @@ use crate::error::{ErrorKind, EvalError, Result};
 use crate::modules::Host;
 use crate::value::{Set, Value};
 
+/// How many integers are listed between two ticks.
+const CHUNK: usize = 1024;
+
 /// How many places for values a set may take up when it is enumerated.
 pub const LIMIT: u128 = 50_000_000;
 
@@ -127,7 +130,16 @@ pub(super) fn enumerate(host: &mut dyn Host, set: &Arc<LazySet>) -> Result<Arc<S
         return Err(too_large());
     }
     match &**set {
-        LazySet::Interval(low, high) => Ok(Set::interval(*low, *high)),
+        LazySet::Interval(low, high) => {
+            let mut values = Vec::with_capacity(usize::try_from(interval_len(*low, *high)).unwrap_or(0).min(CHUNK));
+            for value in *low..=*high {
+                if values.len() % CHUNK == 0 {
+                    host.tick()?;
+                }
+                values.push(Value::Int(value));
+            }
+            Ok(Set::from_sorted(values))
+        }
         LazySet::Cup(a, b) => {
             let a = operations::to_set(host, a)?;
             let b = operations::to_set(host, b)?;
@@ -157,6 +169,7 @@ pub(super) fn enumerate(host: &mut dyn Host, set: &Arc<LazySet>) -> Result<Arc<S
             }
             let mut all = Vec::new();
             for member in members {
+                host.tick()?;
                 all.extend_from_slice(operations::to_set(host, &member)?.elements());
             }
             Set::new(all)

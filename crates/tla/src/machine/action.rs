@@ -400,7 +400,8 @@ impl<'p> Machine<'p> {
             }
         }
         if is_empty && self.recorder.is_some() {
-            self.end_attempt(Some(Part::new(self.exprs.site(expr), Outcome::Truth(false))), None);
+            let part = self.dissect_empty(expr);
+            self.end_attempt(Some(part), None);
         }
         Ok(Continue(()))
     }

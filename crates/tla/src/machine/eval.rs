@@ -635,6 +635,7 @@ impl<'p> Machine<'p> {
         };
         let mut values = Vec::with_capacity(set.elements().len());
         for element in set.elements() {
+            self.tick()?;
             self.bind_args(bounds, element, expr)?;
             match self.eval_finite(body)? {
                 Some(value) => values.push(value),
@@ -666,9 +667,12 @@ impl<'p> Machine<'p> {
     fn eval_finite(&mut self, expr: ExprId) -> Result<Option<Value>> {
         match self.eval(expr) {
             Ok(Datum::Value(value)) => Ok(Some(value)),
-            Ok(lazy) => Ok(datum::to_value(self, &lazy).ok()),
-            // Trying again would go as deep again.
-            Err(error) if error.kind == ErrorKind::Limit => Err(error),
+            Ok(lazy) => match datum::to_value(self, &lazy) {
+                Err(error) if error.kind == ErrorKind::Stopped => Err(error),
+                result => Ok(result.ok()),
+            },
+            // Trying again would go as deep again, and what was stopped stays stopped.
+            Err(error) if matches!(error.kind, ErrorKind::Limit | ErrorKind::Stopped) => Err(error),
             Err(_) => Ok(None),
         }
     }

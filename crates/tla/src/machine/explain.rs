@@ -483,6 +483,18 @@ impl<'p> Machine<'p> {
         Part { site: self.exprs.site(expr), outcome, bindings: Vec::new(), parts }
     }
 
+    /// `x' \in S` where `S` is empty: with the set, and the values of what it was made from.
+    pub(super) fn dissect_empty(&mut self, expr: ExprId) -> Part {
+        let mut parts = Vec::new();
+        if let Node::In(_, set) = self.exprs.node(expr) {
+            let set = self.unrecorded(|machine| machine.compared(*set));
+            let from = set.parts.clone();
+            parts.push(Part { parts: Vec::new(), ..set });
+            parts.extend(from);
+        }
+        Part { parts, ..Part::new(self.exprs.site(expr), Outcome::Truth(false)) }
+    }
+
     /// An expression that is not taken apart further, with the values of what stands in it.
     fn compared(&mut self, expr: ExprId) -> Part {
         let node = self.exprs.node(expr);

@@ -11,6 +11,9 @@ use crate::modules::{Host, World};
 use crate::strings::Strings;
 use crate::value::Value;
 
+/// A value with fewer places takes no time to make, and no memory that counts.
+const MANY: usize = 1 << 14;
+
 impl Host for Machine<'_> {
     fn strings(&self) -> &Strings {
         &self.program.module.strings
@@ -48,6 +51,23 @@ impl Host for Machine<'_> {
 
     fn world(&mut self) -> &mut dyn World {
         &mut *self.world
+    }
+
+    fn tick(&mut self) -> Result<()> {
+        Machine::tick(self)
+    }
+
+    fn charge(&mut self, places: usize) -> Result<()> {
+        if places < MANY {
+            return Ok(());
+        }
+        if places as u128 > datum::LIMIT {
+            return Err(datum::too_large());
+        }
+        match self.world.limit().is_none() && self.world.has_room((places * size_of::<Value>()) as u64) {
+            true => Ok(()),
+            false => Err(Machine::stopped()),
+        }
     }
 }
 

@@ -68,7 +68,7 @@ enum Naming<'p> {
 }
 
 /// The world is asked whether to stop once in so many ticks.
-const TICKS: u32 = 256;
+const TICKS: u64 = 256;
 
 /// Which state a variable is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub struct Machine<'p> {
     frame: Frame,
     depth: usize,
     /// Counts work, to ask the world now and then whether to stop.
-    ticks: u32,
+    ticks: u64,
     reading: Reading,
     current: Option<State>,
     next: Vec<Option<Value>>,
@@ -219,14 +219,24 @@ impl<'p> Machine<'p> {
         self.settled(datum, expr)
     }
 
+    /// How much work was done so far: calls of operators and elements of sets, about.
+    pub fn work(&self) -> u64 {
+        self.ticks
+    }
+
     /// Notes that a little work was done. An error once the world wants evaluation to end.
     #[inline]
-    fn tick(&mut self) -> Result<()> {
-        self.ticks = self.ticks.wrapping_add(1);
+    pub(crate) fn tick(&mut self) -> Result<()> {
+        self.ticks += 1;
         if self.ticks.is_multiple_of(TICKS) && self.world.limit().is_some() {
-            return Err(EvalError::new(ErrorKind::Stopped, "stopped before there was a value"));
+            return Err(Self::stopped());
         }
         Ok(())
+    }
+
+    #[cold]
+    fn stopped() -> Box<EvalError> {
+        EvalError::new(ErrorKind::Stopped, "stopped before there was a value")
     }
 
     /// Forgets everything about the last run but constants.

@@ -16,7 +16,7 @@ pub(super) const NATIVES: &[Native] = &[
         match args.datum(0) {
             Datum::Value(Value::Seq(_) | Value::Fun(_)) | Datum::Function(_) => {
                 let bag = args.function(host, 0)?;
-                yes(copies(&bag).iter().all(|copies| matches!(copies, Value::Int(copies) if *copies > 0)))
+                yes(copies(&bag).iter().all(|copies| matches!(copies, Value::Int(1..))))
             }
             _ => yes(false),
         }
@@ -29,13 +29,13 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("Bags", "BagIn", &[0, 0], |host, args| {
         let args = Args::new("BagIn", args);
-        let domain = datum::domain(args.datum(1))?;
-        yes(datum::contains(host, &domain, args.datum(0))?)
+        let (element, bag) = (args.value(host, 0)?, args.function(host, 1)?);
+        yes(copies_in(&bag, &element)? > 0)
     }),
     Native::new("Bags", "EmptyBag", &[], |_, _| Ok(Value::empty_seq().into())),
     Native::new("Bags", "(+)", &[0, 0], |host, args| {
         let args = Args::new("(+)", args);
-        let (left, right) = (bag(host, args, 0)?, bag(host, args, 1)?);
+        let (left, right) = (proper_bag(host, args, 0)?, proper_bag(host, args, 1)?);
         Ok(sum(host, &left, &right)?.into())
     }),
     Native::new("Bags", "(-)", &[0, 0], |host, args| {
@@ -88,13 +88,13 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("Bags", "BagCardinality", &[0], |host, args| {
         let args = Args::new("BagCardinality", args);
-        let bag = bag(host, args, 0)?;
+        let bag = proper_bag(host, args, 0)?;
         let total = pairs(&bag)?.into_iter().try_fold(0, |total, (_, count)| i64::checked_add(total, count));
         int_of(within(total, || "the cardinality of a bag".to_owned())?)
     }),
     Native::new("Bags", "CopiesIn", &[0, 0], |host, args| {
         let args = Args::new("CopiesIn", args);
-        let (element, bag) = (args.value(host, 0)?, bag(host, args, 1)?);
+        let (element, bag) = (args.value(host, 0)?, args.function(host, 1)?);
         int_of(copies_in(&bag, &element)?)
     }),
     Native::new("BagsExt", "BagAdd", &[0, 0], |host, args| {
@@ -106,8 +106,9 @@ pub(super) const NATIVES: &[Native] = &[
     Native::new("BagsExt", "BagRemove", &[0, 0], |host, args| {
         let args = Args::new("BagRemove", args);
         let (bag, element) = (bag(host, args, 0)?, args.value(host, 1)?);
+        let domain = bag.function_domain().ok_or_else(not_a_bag)?;
         match copies_in(&bag, &element)? {
-            0 => Ok(bag.into()),
+            _ if domain.position(&element)?.is_none() => Ok(bag.into()),
             1 => without(host, &bag, element),
             count => {
                 let fewer = bag.except(&element, Value::Int(count - 1))?;
@@ -122,7 +123,7 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("BagsExt", "SumBag", &[0], |host, args| {
         let args = Args::new("SumBag", args);
-        let bag = bag(host, args, 0)?;
+        let bag = proper_bag(host, args, 0)?;
         let mut total = 0i64;
         for (element, count) in pairs(&bag)? {
             let Value::Int(element) = element else { return Err(args.wrong(host, 0, "a bag of integers")) };
@@ -133,7 +134,7 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("BagsExt", "ProductBag", &[0], |host, args| {
         let args = Args::new("ProductBag", args);
-        let bag = bag(host, args, 0)?;
+        let bag = proper_bag(host, args, 0)?;
         let mut product = 1i64;
         for (element, count) in pairs(&bag)? {
             let Value::Int(element) = element else { return Err(args.wrong(host, 0, "a bag of integers")) };
@@ -145,7 +146,7 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("BagsExt", "FoldBag", &[2, 0, 0], |host, args| {
         let args = Args::new("FoldBag", args);
-        let bag = bag(host, args, 2)?;
+        let bag = proper_bag(host, args, 2)?;
         // As TLC's Java does: `op(op(base, first), first)` and so on. The definition leaves the order open.
         let mut result = args.datum(1).clone();
         for (element, count) in pairs(&bag)? {
@@ -162,12 +163,22 @@ pub(super) const NATIVES: &[Native] = &[
     }),
 ];
 
+/// A function to integers, which need not be positive: TLC looks at the counts in some operators only.
 fn bag(host: &mut dyn Host, args: Args<'_>, index: usize) -> Result<Value> {
     let bag = args.function(host, index)?;
     if copies(&bag).iter().all(|copies| matches!(copies, Value::Int(_))) {
         return Ok(bag);
     }
     Err(args.wrong(host, index, "a bag"))
+}
+
+/// A bag in which everything occurs at least once.
+fn proper_bag(host: &mut dyn Host, args: Args<'_>, index: usize) -> Result<Value> {
+    let bag = bag(host, args, index)?;
+    match copies(&bag).iter().all(|copies| matches!(copies, Value::Int(1..))) {
+        true => Ok(bag),
+        false => Err(args.wrong(host, index, "a bag")),
+    }
 }
 
 fn copies(bag: &Value) -> &[Value] {
@@ -211,7 +222,7 @@ fn without(host: &mut dyn Host, bag: &Value, element: Value) -> Result<Datum> {
 /// Every bag with at most as many copies of everything.
 fn sub_bags(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     let args = Args::new("SubBag", args);
-    let pairs = pairs(&bag(host, args, 0)?)?;
+    let pairs = pairs(&proper_bag(host, args, 0)?)?;
     let choices = pairs.iter().map(|(_, count)| datum::make_interval(0, *count)).collect();
     let rows = datum::to_set(host, &LazySet::Product(choices).into())?;
     let mut bags = Vec::with_capacity(rows.len());

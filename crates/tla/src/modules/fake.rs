@@ -57,6 +57,14 @@ fn int(datum: &Datum) -> Result<i64> {
 }
 
 impl Host for Fake {
+    fn tick(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn charge(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn strings(&self) -> &Strings {
         &self.strings
     }

@@ -62,7 +62,7 @@ pub(super) const NATIVES: &[Native] = &[
         let args = Args::new("kSubset", args);
         let (size, set) = (args.int(host, 0)?, args.set(host, 1)?);
         match usize::try_from(size) {
-            Ok(size) if size <= set.len() => set_of(k_subsets(&set, size)?),
+            Ok(size) if size <= set.len() => set_of(k_subsets(host, &set, size)?),
             _ => set_of(Set::empty()),
         }
     }),
@@ -125,10 +125,11 @@ fn extreme(host: &mut dyn Host, args: &[Operand], name: &'static str, wanted: Or
 }
 
 /// The subsets with this many elements.
-fn k_subsets(set: &Set, size: usize) -> Result<std::sync::Arc<Set>> {
+fn k_subsets(host: &mut dyn Host, set: &Set, size: usize) -> Result<std::sync::Arc<Set>> {
     let mut subsets = Vec::new();
     let mut indices: Vec<usize> = (0..size).collect();
     loop {
+        host.tick()?;
         if (subsets.len() as u128) * (size as u128 + 1) > datum::LIMIT {
             return Err(EvalError::new(ErrorKind::Limit, "`kSubset` has too many elements"));
         }

@@ -169,6 +169,11 @@ pub trait Host {
     fn compute(&mut self, function: &LazyFunction, arg: &Value) -> Result<Datum>;
     /// The world outside, and what `TLCGet` and `TLCSet` keep.
     fn world(&mut self) -> &mut dyn World;
+    /// Notes that a little work was done; an error once the world wants evaluation to end. Every loop over what may be
+    /// many elements calls it.
+    fn tick(&mut self) -> Result<()>;
+    /// Notes that a value with this many places is about to be made at once; an error if there is no room for it.
+    fn charge(&mut self, places: usize) -> Result<()>;
 }
 
 /// What a specification may ask about the world around it. Unless told otherwise, there is nothing out there, and nobody
@@ -203,6 +208,10 @@ pub trait World {
     /// The limit that was reached, if evaluation should end. Asked often, so it must be cheap.
     fn limit(&self) -> Option<Limit> {
         None
+    }
+    /// Whether there is memory for this many more bytes. If not, the limit on memory is reached from now on.
+    fn has_room(&self, _bytes: u64) -> bool {
+        true
     }
 }
 

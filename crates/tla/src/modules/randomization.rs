@@ -50,6 +50,7 @@ fn random_subsets(host: &mut dyn Host, args: &[Operand], name: &'static str) -> 
     }
     let mut subsets = Vec::new();
     for _ in 0..picks {
+        host.tick()?;
         let subset = set.retain(|_| Ok((host.world().random(set.len() as u64) as i64) < average))?;
         subsets.push(Value::Set(subset));
     }

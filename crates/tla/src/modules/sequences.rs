@@ -48,10 +48,15 @@ pub(super) fn len(host: &dyn Host, row: &Value) -> usize {
 }
 
 /// `left \o right`
-pub(super) fn concat(host: &dyn Host, left: &Value, right: &Value) -> Result<Value> {
+pub(super) fn concat(host: &mut dyn Host, left: &Value, right: &Value) -> Result<Value> {
     match (left, right) {
-        (Value::Seq(left), Value::Seq(right)) => Ok(Value::Seq(left.concat(right))),
+        (Value::Seq(left), Value::Seq(right)) => {
+            host.charge(left.len() + right.len())?;
+            Ok(Value::Seq(left.concat(right)))
+        }
         (Value::Str(left), Value::Str(right)) => {
+            let bytes = host.strings().text(left).len() + host.strings().text(right).len();
+            host.charge(bytes / 8)?;
             let strings = host.strings();
             let text = [strings.text(left), strings.text(right)].concat();
             Ok(Value::Str(strings.str(&text)))

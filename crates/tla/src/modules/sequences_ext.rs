@@ -27,7 +27,7 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("SequencesExt", "SetToSeqs", &[0], |host, args| {
         let set = Args::new("SetToSeqs", args).set(host, 0)?;
-        Ok(Value::set(permutations(set.elements())?.into_iter().map(Value::seq).collect())?.into())
+        Ok(Value::set(permutations(host, set.elements())?.into_iter().map(Value::seq).collect())?.into())
     }),
     Native::new("SequencesExt", "SetToSortSeq", &[0, 2], |host, args| {
         let args = Args::new("SetToSortSeq", args);
@@ -40,7 +40,7 @@ pub(super) const NATIVES: &[Native] = &[
         let mut all = Vec::new();
         while let Some(subset) = subsets.next(host)? {
             let Value::Set(subset) = subset else { unreachable!("a subset is a set") };
-            all.extend(permutations(subset.elements())?.into_iter().map(Value::seq));
+            all.extend(permutations(host, subset.elements())?.into_iter().map(Value::seq));
         }
         Ok(Value::set(all)?.into())
     }),
@@ -254,9 +254,10 @@ fn in_part(
     }
 }
 
-fn without(host: &dyn Host, row: &Value, index: i64) -> Result<Value> {
+fn without(host: &mut dyn Host, row: &Value, index: i64) -> Result<Value> {
     let last = len(host, row) as i64;
-    concat(host, &sub(host, row, 1, index - 1)?, &sub(host, row, index + 1, last)?)
+    let (before, after) = (sub(host, row, 1, index - 1)?, sub(host, row, index + 1, last)?);
+    concat(host, &before, &after)
 }
 
 fn interleave(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {

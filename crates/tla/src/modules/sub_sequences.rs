@@ -35,13 +35,19 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("SequencesExt", "Suffixes", &[0], |host, args| {
         let seq = Args::new("Suffixes", args).seq(host, 0)?;
-        Ok(Value::set((0..=seq.len()).map(|from| Value::seq(seq.elements()[from..].to_vec())).collect())?.into())
+        let mut suffixes = Vec::new();
+        for from in 0..=seq.len() {
+            host.tick()?;
+            suffixes.push(Value::seq(seq.elements()[from..].to_vec()));
+        }
+        Ok(Value::set(suffixes)?.into())
     }),
     Native::new("SequencesExt", "FlattenSeq", &[0], |host, args| {
         let rows = Args::new("FlattenSeq", args).seq(host, 0)?;
         let Some((first, rest)) = rows.elements().split_first() else { return Ok(Value::empty_seq().into()) };
         let mut flat = first.clone();
         for row in rest {
+            host.tick()?;
             flat = concat(host, &flat, row)?;
         }
         Ok(flat.into())
@@ -52,6 +58,7 @@ pub(super) const NATIVES: &[Native] = &[
         let mut parts = vec![sub(host, &row, 1, 0)?];
         for from in 1..=last {
             for to in from..=last {
+                host.tick()?;
                 parts.push(sub(host, &row, from, to)?);
             }
         }
@@ -119,8 +126,13 @@ fn is_suffix(host: &mut dyn Host, args: &[Operand], name: &'static str, is_stric
     equal(&Value::Seq(part), &Value::Seq(rest))
 }
 
-fn prefixes(host: &dyn Host, row: &Value) -> Result<std::sync::Arc<Set>> {
-    Set::new((0..=len(host, row)).map(|to| sub(host, row, 1, to as i64)).collect::<Result<_>>()?)
+fn prefixes(host: &mut dyn Host, row: &Value) -> Result<std::sync::Arc<Set>> {
+    let mut prefixes = Vec::new();
+    for to in 0..=len(host, row) {
+        host.tick()?;
+        prefixes.push(sub(host, row, 1, to as i64)?);
+    }
+    Set::new(prefixes)
 }
 
 /// The longest prefix of all; none if there are no rows.
@@ -171,11 +183,12 @@ fn find(host: &dyn Host, part: &Value, whole: &Value, from: usize) -> Result<Opt
 }
 
 /// At a place counted from 1.
-fn replace_at(host: &dyn Host, place: i64, new: &Value, old: &Value, whole: &Value) -> Result<Value> {
+fn replace_at(host: &mut dyn Host, place: i64, new: &Value, old: &Value, whole: &Value) -> Result<Value> {
     let last = len(host, whole) as i64;
     let before = sub(host, whole, 1, place - 1)?;
     let after = sub(host, whole, place + len(host, old) as i64, last)?;
-    concat(host, &concat(host, &before, new)?, &after)
+    let begun = concat(host, &before, new)?;
+    concat(host, &begun, &after)
 }
 
 fn replace_all(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
@@ -189,16 +202,20 @@ fn replace_all(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     let mut result = sub(host, &whole, 1, 0)?;
     let mut place = 0;
     while place < last {
+        host.tick()?;
         let next = if width == 0 { Some(place) } else { find(host, &old, &whole, place)? };
         let Some(next) = next else { break };
-        result = concat(host, &result, &sub(host, &whole, place as i64 + 1, next as i64)?)?;
+        let between = sub(host, &whole, place as i64 + 1, next as i64)?;
+        result = concat(host, &result, &between)?;
         result = concat(host, &result, &new)?;
         place = next + width;
         // Nothing stands before each element.
         if width == 0 {
-            result = concat(host, &result, &sub(host, &whole, place as i64 + 1, place as i64 + 1)?)?;
+            let element = sub(host, &whole, place as i64 + 1, place as i64 + 1)?;
+            result = concat(host, &result, &element)?;
             place += 1;
         }
     }
-    Ok(concat(host, &result, &sub(host, &whole, place as i64 + 1, last as i64)?)?.into())
+    let rest = sub(host, &whole, place as i64 + 1, last as i64)?;
+    Ok(concat(host, &result, &rest)?.into())
 }

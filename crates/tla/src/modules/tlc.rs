@@ -62,7 +62,7 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("TLC", "Permutations", &[0], |host, args| {
         let domain = Args::new("Permutations", args).set(host, 0)?;
-        let rows = permutations(domain.elements())?;
+        let rows = permutations(host, domain.elements())?;
         let functions = rows.into_iter().map(|values| Value::function(domain.clone(), values));
         Ok(Value::set(functions.collect())?.into())
     }),
@@ -114,7 +114,7 @@ pub(super) fn combined(left: &Value, right: &Value) -> Result<Value> {
 }
 
 /// Every order of distinct elements that are sorted, in the order that sorting would give.
-pub(super) fn permutations(elements: &[Value]) -> Result<Vec<Vec<Value>>> {
+pub(super) fn permutations(host: &mut dyn Host, elements: &[Value]) -> Result<Vec<Vec<Value>>> {
     let count = (1..=elements.len() as u128).try_fold(1, u128::checked_mul);
     let places = count.and_then(|count| count.checked_mul(elements.len() as u128 + 1));
     if places.is_none_or(|places| places > datum::LIMIT) {
@@ -124,6 +124,7 @@ pub(super) fn permutations(elements: &[Value]) -> Result<Vec<Vec<Value>>> {
     let mut order: Vec<usize> = (0..elements.len()).collect();
     let mut all = Vec::new();
     loop {
+        host.tick()?;
         all.push(order.iter().map(|&index| elements[index].clone()).collect());
         // The last place that can grow takes the next larger of what stands behind it, and the rest ascends again.
         let Some(place) = (1..order.len()).rev().find(|&place| order[place - 1] < order[place]) else { break };

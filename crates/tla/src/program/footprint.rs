@@ -4,6 +4,9 @@
 //! them only. A [`Touch`] is a variable, or one place of a variable that is a function: `f[k]`, `k \in DOMAIN f`, and
 //! updates that change `f` at `k` alone, where `k` is a parameter of the operation or a value. Whatever else mentions a
 //! variable touches all of it. What is not understood has no footprint, and is assumed to get in everyone's way.
+//!
+//! A write is *blind* if it happens in every step of the operation and does not depend on what the place held before:
+//! `x' = e`, or an update of a function at one place, among the conjuncts of the whole action.
 
 use super::{Operation, Program};
 use crate::ir::{ExprId, Idiom, Level, Node, Step, VarId};
@@ -18,6 +21,10 @@ pub struct Touch {
     pub key: Option<Key>,
     /// Whether it changes.
     pub writes: bool,
+    /// Whether it changes in every step, to something that does not depend on what it was.
+    pub is_blind: bool,
+    /// Whether the change leaves the domain of the function as it was.
+    pub keeps_domain: bool,
 }
 
 /// Where a place comes from.
@@ -33,15 +40,24 @@ impl Program {
     /// What an operation with known arguments touches; none if that is not known.
     pub fn footprint(&self, operation: &Operation) -> Option<Vec<Touch>> {
         let body = self.body(operation.def).filter(|_| operation.is_plain && operation.captures == 0)?;
-        let mut reader = Reader { program: self, params: operation.params.len(), touches: Vec::new() };
+        let params = operation.params.len();
+        let mut reader = Reader { program: self, params, is_certain: true, touches: Vec::new() };
         reader.formula(body)?;
         Some(reader.touches)
     }
 }
 
+/// How a place changes.
+#[derive(Clone, Copy)]
+struct Write {
+    is_blind: bool,
+    keeps_domain: bool,
+}
+
 struct Reader<'p> {
     program: &'p Program,
     params: usize,
+    is_certain: bool, // Whether what is read now is a conjunct of the whole action.
     touches: Vec<Touch>,
 }
 
@@ -50,8 +66,14 @@ impl<'p> Reader<'p> {
         self.program.module.exprs.node(expr)
     }
 
-    fn touch(&mut self, variable: VarId, key: Option<Key>, writes: bool) {
-        let touch = Touch { variable, key, writes };
+    fn touch(&mut self, variable: VarId, key: Option<Key>, write: Option<Write>) {
+        let touch = Touch {
+            variable,
+            key,
+            writes: write.is_some(),
+            is_blind: write.is_some_and(|write| write.is_blind),
+            keeps_domain: write.is_some_and(|write| write.keeps_domain),
+        };
         if !self.touches.contains(&touch) {
             self.touches.push(touch);
         }
@@ -71,16 +93,16 @@ impl<'p> Reader<'p> {
             },
             Node::Prime(_) | Node::Square(..) | Node::Angle(..) | Node::Enabled(_) | Node::CallArgument { .. } => None,
             Node::Variable(variable) => {
-                self.touch(*variable, None, false);
+                self.touch(*variable, None, None);
                 Some(())
             }
             Node::Apply(function, key) => match self.node(*function) {
-                Node::Variable(variable) => self.place(*variable, *key, false),
+                Node::Variable(variable) => self.place(*variable, *key, None),
                 _ => self.children(expr),
             },
             Node::In(key, set) | Node::NotIn(key, set) => match self.node(*set) {
                 Node::Domain(function) => match self.node(*function) {
-                    Node::Variable(variable) => self.place(*variable, *key, false),
+                    Node::Variable(variable) => self.place(*variable, *key, None),
                     _ => self.children(expr),
                 },
                 _ => self.children(expr),
@@ -92,13 +114,16 @@ impl<'p> Reader<'p> {
             // The arguments stand in the body, where they are used.
             Node::Inlined { body, .. } => self.formula(*body),
             Node::Idiom(_, written) => self.formula(*written),
+            Node::And(parts) => parts.iter().all(|&part| self.formula(part).is_some()).then_some(()),
             _ => self.children(expr),
         }
     }
 
     fn children(&mut self, expr: ExprId) -> Option<()> {
         let mut is_understood = true;
+        let is_certain = std::mem::replace(&mut self.is_certain, false);
         self.node(expr).for_each_child(&mut |child| is_understood = is_understood && self.formula(child).is_some());
+        self.is_certain = is_certain;
         is_understood.then_some(())
     }
 
@@ -110,44 +135,55 @@ impl<'p> Reader<'p> {
             Node::Inlined { body, .. } => return self.assignment(variable, *body),
             _ if is_it(self, value) => return Some(()),
             Node::Idiom(Idiom::With { function, key, value }, _) if is_it(self, *function) => {
-                self.place(variable, *key, true)?;
-                return self.formula(*value);
+                self.place(variable, *key, Some(Write { is_blind: self.is_certain, keeps_domain: false }))?;
+                return self.value(*value);
             }
             Node::Idiom(Idiom::Without { function, key }, _) if is_it(self, *function) => {
-                return self.place(variable, *key, true);
+                return self.place(variable, *key, Some(Write { is_blind: self.is_certain, keeps_domain: false }));
             }
             Node::Except { function, updates } if is_it(self, *function) => {
                 for update in updates {
                     let Some((Step::Index(key), rest)) = update.path.split_first() else { return None };
-                    self.place(variable, *key, true)?;
+                    let is_blind = self.is_certain && rest.is_empty() && !update.reads_at && updates.len() == 1;
+                    self.place(variable, *key, Some(Write { is_blind, keeps_domain: true }))?;
                     for step in rest {
                         if let Step::Index(index) = step {
-                            self.formula(*index)?;
+                            self.value(*index)?;
                         }
                     }
-                    self.formula(update.value)?;
+                    self.value(update.value)?;
                 }
                 return Some(());
             }
             _ => {}
         }
-        self.touch(variable, None, true);
-        self.formula(value)
+        self.touch(variable, None, Some(Write { is_blind: self.is_certain, keeps_domain: false }));
+        self.value(value)
+    }
+
+    /// Reads an expression that is not a part of the action's conjunction.
+    fn value(&mut self, expr: ExprId) -> Option<()> {
+        let is_certain = std::mem::replace(&mut self.is_certain, false);
+        let understood = self.formula(expr);
+        self.is_certain = is_certain;
+        understood
     }
 
     /// One place of a variable.
-    fn place(&mut self, variable: VarId, key: ExprId, writes: bool) -> Option<()> {
+    fn place(&mut self, variable: VarId, key: ExprId, write: Option<Write>) -> Option<()> {
         let place = match self.node(key) {
             Node::Value(value) => Some(Key::Value(value.clone())),
             Node::Argument(slot) | Node::Local(slot) if (slot.0 as usize) < self.params => {
                 Some(Key::Param(slot.0 as usize))
             }
             _ => {
-                self.formula(key)?;
+                self.value(key)?;
                 None
             }
         };
-        self.touch(variable, place, writes);
+        // Of a place that is not known, nothing is known.
+        let write = write.map(|write| Write { is_blind: write.is_blind && place.is_some(), ..write });
+        self.touch(variable, place, write);
         Some(())
     }
 

@@ -16,6 +16,7 @@ mod idiom;
 mod inline;
 pub(crate) mod keeping;
 pub(crate) mod operation;
+mod parts;
 mod replace;
 mod walk;
 mod written;
@@ -24,6 +25,7 @@ pub use actions::Action;
 pub use footprint::{Key, Touch};
 use fuse::fuse;
 pub use operation::{Operation, Parameter};
+pub use parts::{Part, PartKind};
 pub use written::{Unwritten, WrittenBound, WrittenWay};
 
 use tla_syntax::Span;

@@ -297,12 +297,37 @@ impl Linker<'_> {
                 _ if misspelt.is_some() => {
                     format!("the configuration gives `{}` a value; rename it", misspelt.unwrap_or_default())
                 }
+                0 if self.is_used_as_set(DefId(index as u32)) => {
+                    let element = name.chars().next().map_or('e', |first| first.to_ascii_lowercase());
+                    format!("it is used as a set: add a line such as `CONSTANT {name} = {{{element}1, {element}2}}`")
+                        + " to the configuration"
+                }
                 0 => format!("add a line such as `CONSTANT {name} = {name}` to the configuration"),
                 _ => format!("add a line `CONSTANT {name} <- Op`, where `Op` takes {}", arguments(arity)),
             };
             let error = LinkError::new(Place::Missing, format!("the constant `{name}` has no value"));
             self.errors.push(error.related(definition.site, "declared here").help(help));
         }
+    }
+
+    /// Whether a constant stands where only a set can.
+    fn is_used_as_set(&self, constant: DefId) -> bool {
+        let exprs = &self.module.exprs;
+        let is_meant = |expr: &ExprId| matches!(exprs.node(*expr), Node::Call { def, .. } if *def == constant);
+        (0..exprs.len() as u32).any(|index| match exprs.node(ExprId(index)) {
+            Node::In(_, set) | Node::NotIn(_, set) | Node::Subsets(set) | Node::Union(set) => is_meant(set),
+            Node::Subseteq(a, b) | Node::Cup(a, b) | Node::Cap(a, b) | Node::Minus(a, b) | Node::Functions(a, b) => {
+                is_meant(a) || is_meant(b)
+            }
+            Node::Product(sets) => sets.iter().any(is_meant),
+            Node::Records(fields) => fields.iter().any(|(_, set)| is_meant(set)),
+            Node::Choose { bound, .. } | Node::Filter { bound, .. } => is_meant(&bound.set),
+            Node::Exists { bounds, .. }
+            | Node::Forall { bounds, .. }
+            | Node::Map { bounds, .. }
+            | Node::Function { bounds, .. } => bounds.iter().any(|bound| is_meant(&bound.set)),
+            _ => false,
+        })
     }
 }
 

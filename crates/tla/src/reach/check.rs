@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::share::Shared;
-use super::symmetry::Symmetry;
+use super::symmetry::{Images, Symmetry};
 use super::{End, Explorer, Limit, Stats, Step, explore};
 use crate::datum::Datum;
 use crate::error::{ErrorKind, EvalError, Result};
@@ -94,7 +94,8 @@ pub fn check<'p>(
         let level = Arc::new(AtomicUsize::new(0));
         let world = Watched { inner, level: level.clone(), progress: progress.clone() };
         let machine = Machine::new(program, Box::new(world));
-        Checker { machine, level, progress: progress.clone(), symmetry: Arc::default(), shared: Shared::default() }
+        let (symmetry, images, shared) = (Arc::default(), Images::default(), Shared::default());
+        Checker { machine, level, progress: progress.clone(), symmetry, images, shared }
     };
     let mut workers: Vec<Checker<'p>> = worlds.into_iter().map(worker).collect();
     let failed = |verdict| Checked { verdict, stats: Stats::default() };
@@ -220,6 +221,10 @@ impl World for Watched<'_> {
     fn limit(&self) -> Option<Limit> {
         self.inner.limit()
     }
+
+    fn has_room(&self, bytes: u64) -> bool {
+        self.inner.has_room(bytes)
+    }
 }
 
 /// One worker.
@@ -228,6 +233,7 @@ struct Checker<'p> {
     level: Arc<AtomicUsize>,
     progress: Arc<Progress>,
     symmetry: Arc<Symmetry>,
+    images: Images,
     shared: Shared,
 }
 
@@ -245,7 +251,8 @@ impl Checker<'_> {
         }
         if let Some(symmetry) = program.symmetry {
             let permutations = self.machine.value(symmetry, None);
-            let symmetry = permutations.and_then(|permutations| Symmetry::new(&permutations));
+            let machine = &mut self.machine;
+            let symmetry = permutations.and_then(|permutations| Symmetry::new(&permutations, &mut || machine.tick()));
             self.symmetry = Arc::new(symmetry.map_err(|error| failed(error, During::Symmetry))?);
         }
         Ok(())
@@ -274,6 +281,16 @@ impl Checker<'_> {
             }
             verdict => verdict,
         }
+    }
+
+    /// Whether the constraints on actions allow a step.
+    fn allows_step(&mut self, from: &State, to: &State) -> Result<bool> {
+        for (_, constraint) in &self.machine.program().action_constraints {
+            if !self.machine.holds_step(*constraint, from, to)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether something about constants is true.
@@ -310,14 +327,13 @@ impl Explorer for Checker<'_> {
                 return Ok(false);
             }
         }
-        if let Some(from) = from {
-            for (_, constraint) in &program.action_constraints {
-                if !self.machine.holds_step(*constraint, from, state)? {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
+        let Some(from) = from.filter(|_| !program.action_constraints.is_empty()) else { return Ok(true) };
+        // A step is taken at the level of the state that it begins in.
+        let level = self.level.load(Ordering::Relaxed);
+        self.set_level(level.saturating_sub(1));
+        let is_allowed = self.allows_step(from, state);
+        self.set_level(level);
+        is_allowed
     }
 
     fn kept(&mut self, state: State) -> State {
@@ -325,7 +341,11 @@ impl Explorer for Checker<'_> {
     }
 
     fn key(&mut self, state: &State) -> Result<Option<State>> {
-        let least = if self.symmetry.is_trivial() { None } else { Some(self.symmetry.least(state)?) };
+        let Checker { machine, symmetry, images, .. } = self;
+        let least = match symmetry.is_trivial() {
+            true => None,
+            false => Some(symmetry.least(state, images, &mut || machine.tick())?),
+        };
         match self.machine.program().view {
             Some(view) => {
                 let view = self.machine.value(view, Some(least.as_ref().unwrap_or(state)))?;

@@ -62,7 +62,9 @@ impl<S: Eq + Hash> Store<S> {
 
     /// Whether the numbers of states may run out before the next block is done.
     pub(super) fn is_full(&self) -> bool {
-        let most = (u32::MAX / self.shards.len() as u32 - (1 << 28)) as usize;
+        // A block adds at most 32,000 states for each of its own before a shard uses up the last sixteenth of its numbers.
+        let numbers = u32::MAX / self.shards.len() as u32;
+        let most = (numbers - numbers / 16) as usize;
         self.shards.iter().any(|shard| shard.entries.len() > most)
     }
 
@@ -109,6 +111,8 @@ impl<S: Eq> Shard<S> {
             return None;
         }
         let local = self.entries.len() as u32;
+        // Invariant: `is_full` ended the search before numbers run out.
+        assert!(local < u32::MAX / self.shards, "there is a number for every state");
         self.entries.push(Entry { hash, parent, state, key });
         let entries = &self.entries;
         self.table.insert_unique(hash, local, |&local| entries[local as usize].hash);
@@ -120,5 +124,23 @@ impl<S: Eq> Shard<S> {
             let entry = &self.entries[local as usize];
             entry.hash == hash && entry.key() == key
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_for_any_number_of_workers_has_room() {
+        for workers in 1..=300 {
+            let mut store: Store<u64> = Store::new(workers);
+            for state in 0..1000 {
+                let hash = store.hash(&state);
+                let shard = store.shard_of(hash);
+                assert!(store.shards()[shard].insert(hash, state, None, StateId::BEGINNING).is_some());
+            }
+            assert!(!store.is_full(), "{workers} workers");
+        }
     }
 }

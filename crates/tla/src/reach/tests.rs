@@ -121,7 +121,7 @@ fn run(toy: Toy, workers: usize, most: u64) -> String {
 /// What one worker reports, if several report the same.
 fn check_up_to(toy: Toy, most: u64) -> String {
     let alone = run(toy, 1, most);
-    for workers in [2, 3, 4] {
+    for workers in [2, 3, 4, 9, 16, 33, 64] {
         assert_eq!(run(toy, workers, most), alone, "with {workers} workers");
     }
     alone

@@ -80,6 +80,11 @@ impl Resolver {
         site: Site,
     ) -> ExprId {
         let params = self.params(&target);
+        if params.is_empty() && matches!(target, Target::Def(def, _) if self.is_broken(def)) {
+            // What could not be read may have had parameters.
+            self.arguments_of_unknown(scope, args);
+            return self.broken(site);
+        }
         if params.len() != args.len() {
             let definition = match &target {
                 Target::Def(def, _) => Some(self.definition(*def)).filter(|def| !matches!(def.body, Body::Native(_))),

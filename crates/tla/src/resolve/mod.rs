@@ -265,6 +265,9 @@ struct Resolver {
     is_exhausted: bool,
 }
 
+/// What stands in place of an expression that was reported.
+const BROKEN: &str = "an error";
+
 impl Resolver {
     fn error(&mut self, site: Site, message: impl Into<String>) {
         self.report(site, Diagnostic::new(site.span, message), None);
@@ -276,7 +279,15 @@ impl Resolver {
 
     /// An expression in place of one that was reported.
     fn broken(&mut self, site: Site) -> ExprId {
-        self.exprs.push(Node::Unsupported { what: "an error", parts: Box::default() }, site)
+        self.exprs.push(Node::Unsupported { what: BROKEN, parts: Box::default() }, site)
+    }
+
+    /// Whether the body of a definition was reported.
+    fn is_broken(&self, def: DefId) -> bool {
+        match self.definition(def).body {
+            Body::Expr(body) => matches!(self.exprs.node(body), Node::Unsupported { what: BROKEN, .. }),
+            _ => false,
+        }
     }
 
     /// Adds a definition whose body is not known yet. The first parameters are filled in by whoever mentions it.

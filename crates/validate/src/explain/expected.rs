@@ -9,8 +9,8 @@ use search::Watch;
 use tla::machine::State;
 use tla::value::Value;
 
-use super::Explainer;
 use super::tell::shown;
+use super::{Cost, Explainer};
 use crate::bind::{Args, TraceOp};
 use crate::cut::Cuts;
 
@@ -18,8 +18,8 @@ use crate::cut::Cuts;
 const MOST_VALUES: usize = 1_000;
 /// How many combinations of results are tried.
 const MOST_TRIED: usize = 1_000;
-/// How many steps of the specification all of them together may cost.
-const MOST_STEPS: u64 = 1_000_000;
+/// How much work all of them together may cost.
+const MOST_WORK: u64 = 1_000_000;
 /// How many that are allowed are reported.
 const MOST_ALLOWED: usize = 12;
 
@@ -41,6 +41,7 @@ impl Explainer<'_, '_> {
         let choices: Vec<Vec<Value>> =
             results.iter().map(|&place| self.choices(op, place, state, &mut expected)).collect();
         let (mut tried, mut steps) = (0, 0);
+        let cost = Cost::new(self.spec, cut);
         for_each_combination(&choices, &mut |values| {
             tried += 1;
             let mut args = op.step.args.clone();
@@ -59,9 +60,9 @@ impl Explainer<'_, '_> {
                     }
                 }
             }
-            tried < MOST_TRIED && steps < MOST_STEPS
+            tried < MOST_TRIED && cost.of(steps) < MOST_WORK
         });
-        expected.is_cut_off |= tried >= MOST_TRIED || steps >= MOST_STEPS;
+        expected.is_cut_off |= tried >= MOST_TRIED || cost.of(steps) >= MOST_WORK;
         expected
     }
 

@@ -13,17 +13,20 @@ mod tell;
 mod what_if;
 mod window;
 
+use hashbrown::HashMap;
 use history::{History, OpId};
 use report::{Legal, Rejection, Violation};
+use rustc_hash::FxBuildHasher;
 use search::{Explanation, Options, Strategy, Watch};
 use tla::machine::State;
+use tla::value::Value;
 
 use crate::bind::TraceOp;
-use crate::check::{Checkpoint, NoAnswer};
-use crate::cut::Cuts;
+use crate::check::{Broken, Checkpoint};
+use crate::cut::{Cut, Cuts};
 use crate::spec::{TraceSpec, TraceState};
-pub(crate) use tell::shown_state;
 pub use tell::{Teller, operation};
+pub(crate) use tell::{shown_state, words};
 
 /// What an explanation is made from.
 pub(crate) struct Explainer<'a, 'p> {
@@ -44,9 +47,9 @@ pub fn explain(
     teller: &mut Teller,
 ) -> Rejection {
     let mut explainer = Explainer { spec, history, options, teller };
-    let goal = stuck.goal;
+    let (goal, stuck) = (stuck.goal, &few(stuck));
     let blocked = goal.map(|goal| explainer.teller.op(goal));
-    let states = explainer.states(stuck);
+    let states = States::of(stuck);
     let interpretations = explainer.interpretations(stuck, &states);
     let mut reasons = explainer.reasons(stuck, &states);
     reasons.sort_by_key(|reason| (Some(reason.op) != blocked, reason.op));
@@ -57,7 +60,7 @@ pub fn explain(
         && let Ok(from) = checkpoint.before(spec, history, goal)
         && let Ok(cuts) = Cuts::before(&from, spec, history, goal, options, watch)
     {
-        expected = explainer.expected(goal, &cuts, &states, watch);
+        expected = explainer.expected(goal, &cuts, &states.list, watch);
         legal = explainer.legal(goal, &cuts, watch).unwrap_or(Legal::Unknown);
         what_ifs = explainer.what_ifs(goal, &cuts, &expected.allowed, watch);
         window = explainer.window(goal, &cuts, watch).unwrap_or_default();
@@ -65,7 +68,7 @@ pub fn explain(
     let expected::Expected { allowed, is_cut_off } = expected;
     let named = allowed.iter().map(|args| explainer.named_results(goal, args)).collect();
     let sentence = explainer.sentence(goal, stuck.explained);
-    let states = states.iter().map(|state| spec.show(state)).collect();
+    let states = states.list.iter().map(|state| spec.show(state)).collect();
     Rejection {
         sentence,
         blocked,
@@ -81,35 +84,76 @@ pub fn explain(
     }
 }
 
-/// Explains which invariant every order that the actions allow makes false.
+/// Explains which invariant the orders that the actions allow make false.
 pub fn explain_violation(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
     options: &Options,
     stuck: &Explanation<TraceState>,
+    broken: &Broken,
     teller: &mut Teller,
-) -> Result<Option<Violation>, NoAnswer> {
-    Explainer { spec, history, options, teller }.violation(stuck)
+) -> Violation {
+    Explainer { spec, history, options, teller }.violation(stuck, broken)
+}
+
+/// What it costs to evaluate the specification: a step costs more if states are large, or if there is much to evaluate.
+pub(crate) struct Cost<'s, 'p> {
+    spec: &'s TraceSpec<'p>,
+    per_step: u64,
+    /// The work of the machine before.
+    before: u64,
+}
+
+/// A state with so many places costs about as much as the step itself.
+const PLACES: u64 = 64;
+/// So many calls and elements cost about as much as a step.
+const WORK: u64 = 16;
+
+impl<'s, 'p> Cost<'s, 'p> {
+    fn new(spec: &'s TraceSpec<'p>, cut: &Cut) -> Cost<'s, 'p> {
+        let places = cut.states.first().map_or(0, |state| state.values.iter().map(places).sum());
+        Cost { spec, per_step: 1 + places / PLACES, before: spec.with_machine(|machine| machine.work()) }
+    }
+
+    /// The cost of everything since then, if it was so many steps.
+    fn of(&self, steps: u64) -> u64 {
+        let work = self.spec.with_machine(|machine| machine.work()) - self.before;
+        steps.saturating_mul(self.per_step) + work / WORK
+    }
+}
+
+/// How many values there are in a value.
+fn places(value: &Value) -> u64 {
+    let sum = |values: &[Value]| values.iter().map(places).sum::<u64>();
+    1 + match value {
+        Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => 0,
+        Value::Set(set) => sum(set.elements()),
+        Value::Seq(seq) => sum(seq.elements()),
+        Value::Fun(fun) => sum(fun.values()),
+    }
+}
+
+/// The states that are explained together have at most this many places.
+const MOST_PLACES: u64 = 250_000;
+
+/// The stuck configurations that an explanation is about: all of them, unless their states are large.
+fn few(stuck: &Explanation<TraceState>) -> Explanation<TraceState> {
+    let mut left = MOST_PLACES;
+    let few = stuck.stuck.iter().take_while(|stuck| {
+        let has_room = left > 0;
+        left = left.saturating_sub(stuck.state.values.iter().map(places).sum());
+        has_room
+    });
+    Explanation { stuck: few.cloned().collect(), ..stuck.clone() }
 }
 
 impl Explainer<'_, '_> {
-    /// The different states of the stuck configurations, in order.
-    fn states(&self, stuck: &Explanation<TraceState>) -> Vec<State> {
-        let mut states: Vec<State> = Vec::new();
-        for stuck in &stuck.stuck {
-            if !states.contains(&stuck.state.values) {
-                states.push(stuck.state.values.clone());
-            }
-        }
-        states
-    }
-
-    fn interpretations(&mut self, stuck: &Explanation<TraceState>, states: &[State]) -> Vec<report::Interpretation> {
+    fn interpretations(&mut self, stuck: &Explanation<TraceState>, states: &States) -> Vec<report::Interpretation> {
         let mut all: Vec<report::Interpretation> = Vec::new();
         for stuck in &stuck.stuck {
             let step = |step: &search::Placed| report::Step { op: self.teller.op(step.op), partway: step.partway };
             let recent = stuck.recent.iter().map(step).collect();
-            all.push(report::Interpretation { state: place(states, &stuck.state.values), recent });
+            all.push(report::Interpretation { state: states.place(&stuck.state.values), recent });
         }
         all
     }
@@ -125,7 +169,26 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// The place of a state among those that are shown.
-fn place(states: &[State], state: &State) -> usize {
-    states.iter().position(|known| known == state).unwrap_or_default()
+/// The different states of stuck configurations, in order.
+struct States {
+    list: Vec<State>,
+    places: HashMap<State, usize, FxBuildHasher>,
+}
+
+impl States {
+    fn of(stuck: &Explanation<TraceState>) -> States {
+        let mut states = States { list: Vec::new(), places: HashMap::default() };
+        for stuck in &stuck.stuck {
+            let (state, next) = (&stuck.state.values, states.list.len());
+            if *states.places.entry(state.clone()).or_insert(next) == next {
+                states.list.push(state.clone());
+            }
+        }
+        states
+    }
+
+    /// The place of a state among them.
+    fn place(&self, state: &State) -> usize {
+        self.places.get(state).copied().unwrap_or_default()
+    }
 }

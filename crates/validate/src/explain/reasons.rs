@@ -8,10 +8,10 @@ use tla::program::Operation;
 use tla::source::Site;
 
 use super::tell::{shown, words};
-use super::{Explainer, place};
+use super::{Explainer, States};
 use crate::bind::TraceOp;
-use crate::check::NoAnswer;
-use crate::spec::{Exclusion, Fault, TraceState};
+use crate::check::Broken;
+use crate::spec::{Exclusion, TraceState};
 
 /// How many states an operation of several steps may go through when it is tried on its own.
 const MOST_PARTWAY: usize = 256;
@@ -48,10 +48,10 @@ type Group = (OpId, Key, Vec<(usize, Found)>);
 
 impl Explainer<'_, '_> {
     /// Every reason against every operation in flight, in every state.
-    pub(super) fn reasons(&mut self, stuck: &Explanation<TraceState>, states: &[State]) -> Vec<Reason> {
+    pub(super) fn reasons(&mut self, stuck: &Explanation<TraceState>, states: &States) -> Vec<Reason> {
         let mut groups: Vec<Group> = Vec::new();
         for stuck in &stuck.stuck {
-            let at = place(states, &stuck.state.values);
+            let at = states.place(&stuck.state.values);
             for refusal in &stuck.refused {
                 let found = match refusal.why {
                     search::Why::MustFollow(before) => Found::Time(before),
@@ -209,32 +209,35 @@ impl Explainer<'_, '_> {
         values
     }
 
-    /// Which invariant is false in every state that the stuck configurations could go on to.
-    pub(super) fn violation(&mut self, stuck: &Explanation<TraceState>) -> Result<Option<Violation>, NoAnswer> {
-        let mut found: Vec<(Exclusion, State)> = Vec::new();
+    /// Which invariant is false, and in which states: those that the stuck configurations could go on to, or else the
+    /// one in which an order that the actions allow breaks it.
+    pub(super) fn violation(&mut self, stuck: &Explanation<TraceState>, broken: &Broken) -> Violation {
+        let (name, predicate) = self.spec.program.invariants[broken.invariant].clone();
+        let exclusion = Exclusion { name, predicate };
+        let mut states: Vec<State> = Vec::new();
         for stuck in &stuck.stuck {
             for refusal in &stuck.refused {
                 let op = &self.history.op(refusal.op).call;
-                found.extend(self.violations(op, &stuck.state));
+                self.add_violations(op, &stuck.state, &exclusion, &mut states);
             }
         }
-        if stuck.stuck.is_empty() {
-            found = self.initial_violations()?;
-        }
-        let Some((exclusion, _)) = found.first().cloned() else { return Ok(None) };
-        let mut states: Vec<State> = Vec::new();
-        for (other, state) in found {
-            if other == exclusion && !states.contains(&state) {
-                states.push(state);
-            }
+        if states.is_empty() {
+            states.push(broken.state.clone());
         }
         let explain =
             |state: &State| self.spec.with_machine(|machine| machine.explain_predicate(exclusion.predicate, state));
         let parts: Vec<Part> = states.iter().map(explain).collect();
         let conjunct = self.conjunct(&parts.iter().collect::<Vec<_>>());
         let site = self.predicate_site(&exclusion);
-        let sentence = format!("the operations have explanations, and each of them makes `{}` false", exclusion.name);
-        Ok(Some(Violation {
+        let sentence = match self.spec.program.invariants.len() {
+            1 => format!("the operations have explanations, and each of them makes `{}` false", exclusion.name),
+            _ => format!(
+                "the operations have explanations, and each of them makes an invariant false; the first found makes `{}` \
+                 false",
+                exclusion.name
+            ),
+        };
+        Violation {
             sentence,
             invariant: exclusion.name,
             span: self.teller.span(site),
@@ -242,42 +245,29 @@ impl Explainer<'_, '_> {
             explained: stuck.explained,
             states: states.iter().map(|state| self.spec.show(state)).collect(),
             conjuncts: vec![conjunct],
-        }))
+        }
     }
 
-    /// The initial states that an invariant excludes.
-    fn initial_violations(&self) -> Result<Vec<(Exclusion, State)>, NoAnswer> {
-        let found = self.spec.with_machine(|machine| {
-            let (mut states, mut found) = (Vec::new(), Vec::new());
-            machine.initial_states(&mut states)?;
-            for state in states {
-                found.extend(self.spec.excluded(machine, None, &state)?.map(|exclusion| (exclusion, state)));
-            }
-            Ok(found)
-        });
-        found.map_err(|error| NoAnswer::Fault(Fault { op: None, state: None, error }))
-    }
-
-    /// The states that an operation leads to and that an invariant excludes.
-    fn violations(&self, op: &TraceOp, state: &TraceState) -> Vec<(Exclusion, State)> {
-        let action = &self.spec.binder.actions[op.step.action as usize];
+    /// Adds the states in which a step of an operation, or of an action that is not recorded, breaks an invariant.
+    fn add_violations(&self, op: &TraceOp, state: &TraceState, invariant: &Exclusion, out: &mut Vec<State>) {
+        let stages = &self.spec.binder.actions[op.step.action as usize].stages;
+        let stages = stages.iter().map(|stage| (&stage.operation, stage.args(&op.step.args)));
+        let internal = self.spec.binder.internal.iter();
+        let internal = internal.map(|operation| (operation, vec![None; operation.params.len()].into()));
         self.spec.with_machine(|machine| {
-            let mut found = Vec::new();
-            for stage in &action.stages {
+            for (operation, args) in stages.chain(internal) {
                 let mut next = Vec::new();
-                if machine.perform(&stage.operation, &stage.args(&op.step.args), &state.values, &mut next).is_err() {
+                if machine.perform(operation, &args, &state.values, &mut next).is_err() {
                     continue;
                 }
                 for next in next {
-                    if let Ok(Some(exclusion)) = self.spec.excluded(machine, Some(&state.values), &next)
-                        && self.spec.program.invariants.iter().any(|(name, _)| *name == exclusion.name)
-                    {
-                        found.push((exclusion, next));
+                    let excluded = self.spec.excluded(machine, Some(&state.values), &next);
+                    if matches!(&excluded, Ok(Some(exclusion)) if exclusion == invariant) && !out.contains(&next) {
+                        out.push(next);
                     }
                 }
             }
-            found
-        })
+        });
     }
 
     /// Whether an operation is allowed in a state: on its own, in as many steps as it takes.

@@ -8,14 +8,15 @@ use super::Explainer;
 use crate::bind::{Args, TraceOp};
 use crate::check::NoAnswer;
 use crate::cut::{Cut, Cuts};
-use crate::spec::TraceState;
+use crate::explain::Cost;
+use crate::spec::{TraceSpec, TraceState};
 
 /// How many other results are tried.
 const MOST_RESULTS: usize = 3;
 /// Longer histories are not checked again without real time: nothing but the end forces an operation to be placed then.
 const MOST_OPERATIONS: usize = 20_000;
-/// How many steps of the specification one answer may cost.
-const MOST_STEPS: u64 = 2_000_000;
+/// How much work one answer may cost.
+const MOST_WORK: u64 = 2_000_000;
 
 impl Explainer<'_, '_> {
     pub(super) fn what_ifs(
@@ -31,18 +32,18 @@ impl Explainer<'_, '_> {
         for args in expected.iter().take(MOST_RESULTS) {
             let other = self.spec.with_args(&history.op(goal).call, args.clone());
             let ops = cut.ops(history).map(|op| op.with(if op.id == goal { &other } else { &op.call }));
-            let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch));
+            let report = cut.check(self.spec, ops, self.options, &mut Bounded::new(self.spec, cut, watch));
             let results = self.named_results(Some(goal), args);
             let outcome = self.consequence(report, Some(cut));
             answers.push(WhatIf { assumption: Assumption::OtherResults { results }, outcome });
         }
         let ops = cut.ops(history).filter(|op| op.id != goal).map(|op: &Op<TraceOp>| op.with(&op.call));
-        let report = cut.check(self.spec, ops, self.options, &mut Bounded(watch));
+        let report = cut.check(self.spec, ops, self.options, &mut Bounded::new(self.spec, cut, watch));
         let outcome = self.consequence(report, Some(cut));
         answers.push(WhatIf { assumption: Assumption::Dropped, outcome });
         if history.ops().len() <= MOST_OPERATIONS {
             let options = Options { strategy: Strategy::ByLevel(Precedence::Program), ..self.options.clone() };
-            let report = search::check_watched(self.spec, history, &options, &mut Bounded(watch));
+            let report = search::check_watched(self.spec, history, &options, &mut Bounded::new(self.spec, cut, watch));
             let outcome = self.consequence(report.map_err(NoAnswer::from), None);
             answers.push(WhatIf { assumption: Assumption::ProgramOrder, outcome });
         }
@@ -68,11 +69,21 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// Stops a check that costs more than its answer is worth.
-struct Bounded<'w>(&'w mut dyn Watch);
+/// Stops a check that costs more than its answer is worth. What it costs is counted and not timed, so that a report is
+/// the same on every machine.
+struct Bounded<'w, 's, 'p> {
+    cost: Cost<'s, 'p>,
+    watch: &'w mut dyn Watch,
+}
 
-impl Watch for Bounded<'_> {
+impl<'w, 's, 'p> Bounded<'w, 's, 'p> {
+    fn new(spec: &'s TraceSpec<'p>, cut: &Cut, watch: &'w mut dyn Watch) -> Bounded<'w, 's, 'p> {
+        Bounded { cost: Cost::new(spec, cut), watch }
+    }
+}
+
+impl Watch for Bounded<'_, '_, '_> {
     fn look(&mut self, stats: &Stats) -> Option<Stop> {
-        if stats.steps > MOST_STEPS { Some(Stop::Time) } else { self.0.look(stats) }
+        if self.cost.of(stats.steps) > MOST_WORK { Some(Stop::Time) } else { self.watch.look(stats) }
     }
 }

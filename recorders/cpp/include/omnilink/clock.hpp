@@ -72,10 +72,11 @@ class Clock {
   std::uint64_t start() const {
     const std::uint64_t time = early();
     settle();
+    rest();
     return time;
   }
 
-  // A time before everything that follows a call of `settle`.
+  // A time before everything that follows a call of `settle`. What follows is part of recording until `rest` is called.
   std::uint64_t early() const {
 #if defined(__x86_64__)
     if (kind_ == Kind::counter) return nanoseconds(count());
@@ -94,7 +95,6 @@ class Clock {
     }
 #endif
     if (kind_ == Kind::monotonic) fence();
-    rest();
   }
 
   // A time after everything that stands before it in the program, and after its stores became visible.
@@ -115,7 +115,7 @@ class Clock {
     return read_monotonic();
   }
 
-  // Says that an end has been written down.
+  // Says that a start or an end has been written down.
   void rest() const {
     if (kind_ == Kind::steps) omnilink_sched_settle();
   }

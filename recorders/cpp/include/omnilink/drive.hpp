@@ -246,6 +246,9 @@ class Client {
   Draw& draw() { return draw_; }
   std::size_t thread() const { return thread_; }
 
+  // See `Process::close`.
+  void close() { process_.close(); }
+
  private:
   void disturb() {
     if (yield_ != 0 && disturbances_.below(yield_) == 0) std::this_thread::yield();
@@ -377,6 +380,7 @@ void run(const Plan& wanted, System& system, const Session& session, const Step&
     clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
   }
   detail::Crew(plan, clients).run(system, session, step);
+  for (Client& client : clients) client.close();
 }
 
 // Runs `body` once, or, in a program under control, as often as it is asked for. `body` makes a system of its own, reads

@@ -36,7 +36,8 @@ enum omnilink_kind {
   OMNILINK_STRING,
   OMNILINK_TUPLE,
   OMNILINK_SET,
-  OMNILINK_FUNCTION
+  OMNILINK_FUNCTION,
+  OMNILINK_UINT
 };
 
 /* A value. It refers to its characters and items, and is read only while a function that got it runs. */
@@ -45,6 +46,7 @@ typedef struct omnilink_value {
   union {
     bool truth;
     int64_t integer;
+    uint64_t natural;
     double number;
     const char *text;
     const struct omnilink_value *items; /* of a function: argument, result, argument, result */
@@ -55,6 +57,7 @@ typedef struct omnilink_value {
 omnilink_value omnilink_nil(void);
 omnilink_value omnilink_bool(bool truth);
 omnilink_value omnilink_int(int64_t integer);
+omnilink_value omnilink_uint(uint64_t integer);
 omnilink_value omnilink_double(double number);
 omnilink_value omnilink_string(const char *text); /* up to its zero */
 omnilink_value omnilink_tuple(const omnilink_value *items, size_t count);
@@ -82,6 +85,10 @@ void omnilink_done(omnilink_process *process, const omnilink_value *results);
 void omnilink_done_as(omnilink_process *process, const omnilink_action *action, const omnilink_value *arguments,
                       const omnilink_value *results);
 void omnilink_failed(omnilink_process *process);
+
+/* The outcome of the open call is unknown; the same, but it cannot take effect from now on. */
+void omnilink_unknown(omnilink_process *process);
+void omnilink_unknown_by_now(omnilink_process *process);
 
 /* A note about the open call; nothing of it has happened up to now; all of it has happened by now. */
 void omnilink_meta(omnilink_process *process, const char *key, omnilink_value value);

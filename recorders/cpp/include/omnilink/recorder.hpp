@@ -40,6 +40,7 @@
 #include <string_view>
 #include <system_error>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -93,23 +94,47 @@ class Action {
 
 namespace detail {
 
-enum class Kind : std::uint8_t { action = 1, call = 3, back = 4, fail = 5, metadata = 6, end = 7, outcome = 8 };
+enum class Kind : std::uint8_t {
+  action = 1,
+  call = 3,
+  back = 4,
+  fail = 5,
+  metadata = 6,
+  end = 7,
+  outcome = 8,
+  unknown = 9
+};
 
 // The directory that all processes of a recorder write into.
 class Directory {
  public:
   Directory(std::string path, Clock clock) : path_(std::move(path)), clock_(clock) {}
 
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  // Says that the recording is gone, if only this can.
+  ~Directory() {
+    if (is_deleted_) {
+      std::fprintf(stderr, "omnilink: the recording in `%s` was deleted while it was written\n", path_.c_str());
+    }
+  }
+
   const Clock& clock() const { return clock_; }
+
+  void note_deleted() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_deleted_ = true;
+  }
 
   // The next segment, or nothing if there is one of this process.
   std::unique_ptr<Segment> next_segment(const std::string& process) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (std::find(processes_.begin(), processes_.end(), process) != processes_.end()) return nullptr;
+    if (processes_.count(process) != 0) return nullptr;
     char name[32];
     std::snprintf(name, sizeof name, "/%03zu.seg", processes_.size());
     auto segment = std::make_unique<Segment>(path_ + name, process);
-    processes_.push_back(process);
+    processes_.insert(process);
     return segment;
   }
 
@@ -117,7 +142,9 @@ class Directory {
   std::string path_;
   Clock clock_;
   std::mutex mutex_;
-  std::vector<std::string> processes_;  // One for each segment.
+  std::unordered_set<std::string> processes_;  // One for each segment.
+  // A file was gone when its process ended, and no caller was told. Not atomic, which would be a step under control.
+  bool is_deleted_ = false;
 };
 
 // What a process has recorded, and what is known about the call that is open.
@@ -156,6 +183,7 @@ class Log {
     // one after the other all the same, so a start before the previous end is a reading that is too early. Raising it
     // to that end only says what is known.
     start_ = std::max(clock_.early(), latest_);
+    const Settling settling(clock_);
     has_end_ = false;
     is_start_refined_ = false;
     segment_->append(number_and_times + arguments.bound(), [&](std::uint8_t* to) {
@@ -176,6 +204,7 @@ class Log {
   template <class Results>
   void done(const Results& results) {
     const std::uint64_t end = finish();
+    const Settling settling(clock_);
     expect(action_->results(), results.size(), *action_, "results");
     if (is_start_refined_) {
       outcome(number_, end, arguments_length_ + results.bound(), [&](std::uint8_t* to) {
@@ -191,6 +220,7 @@ class Log {
   template <class Arguments, class Results>
   void done_as(const Action& action, const Arguments& arguments, const Results& results) {
     const std::uint64_t end = finish();
+    const Settling settling(clock_);
     expect(action.arguments(), arguments.size(), action, "arguments");
     expect(action.results(), results.size(), action, "results");
     outcome(number_of(action), end, arguments.bound() + results.bound(),
@@ -199,8 +229,18 @@ class Log {
   }
 
   void failed() {
-    back(Kind::fail, finish(), row());
+    const std::uint64_t end = finish();
+    const Settling settling(clock_);
+    back(Kind::fail, end, row());
     close_call();
+  }
+
+  void unknown_by_now() {
+    const std::uint64_t latest = finish();
+    const Settling settling(clock_);
+    back(Kind::unknown, latest, row());
+    close_call();
+    abandon();
   }
 
   template <class T>
@@ -224,6 +264,16 @@ class Log {
 
   void abandon() { state_ = State::abandoned; }
 
+  // Ends the segment for good, and fails if its file is gone.
+  void close_and_check() {
+    const bool is_deleted = segment_ && segment_->is_deleted();
+    const std::string path = segment_ ? segment_->path() : "";
+    is_told_ = true;
+    close();
+    segment_.reset();
+    if (is_deleted) fail("`" + path + "` was deleted while it was recorded");
+  }
+
  private:
   enum class State : unsigned char { idle, running, abandoned };
 
@@ -244,11 +294,21 @@ class Log {
   // end that is too late is harmless.
   std::uint64_t finish() { return latest_ = std::max(has_end_ ? end_ : clock_.late(), start_); }
 
+  // Recording goes on: in a program under control, nothing that this thread does is a step until this is destroyed, also if
+  // something that is recorded throws.
+  class Settling {
+   public:
+    explicit Settling(const Clock& clock) : clock_(clock) {}
+    Settling(const Settling&) = delete;
+    Settling& operator=(const Settling&) = delete;
+    ~Settling() { clock_.rest(); }
+
+   private:
+    const Clock& clock_;
+  };
+
   // The outcome has been published.
-  void close_call() {
-    state_ = State::idle;
-    clock_.rest();
-  }
+  void close_call() { state_ = State::idle; }
 
   // A time is written as its difference to the time before it in the segment.
   static std::uint8_t* write_difference(std::uint8_t* to, std::uint64_t time, std::uint64_t before) {
@@ -323,11 +383,12 @@ class Log {
   void close() {
     // The child of a fork has the mapping, too, and would end what its parent still writes.
     if (!segment_ || ::getpid() != owner_) return;
-    segment_->append_last(1 + longest_varint, [&](std::uint8_t* to) {
+    segment_->append_last([&](std::uint8_t* to) {
       *to++ = static_cast<std::uint8_t>(Kind::end);
       return write_varint(to, operations_);
     });
     segment_->cut();
+    if (!is_told_ && segment_->is_deleted()) directory_->note_deleted();
   }
 
   std::shared_ptr<Directory> directory_;
@@ -340,6 +401,7 @@ class Log {
   std::uint64_t latest_ = 0;   // No operation starts earlier.
   unsigned continuations_ = 0;
   pid_t owner_ = ::getpid();
+  bool is_told_ = false;  // The caller learns if the file was deleted.
 
   // The open call.
   State state_ = State::idle;
@@ -355,7 +417,7 @@ class Log {
 
 }  // namespace detail
 
-// An operation that has begun. One that is destroyed without an outcome never finished: it may have taken effect at any
+// An operation that has begun. The outcome of one that is destroyed without saying it is unknown: it may have taken effect at any
 // time after its start, or not at all. It must not outlive its process.
 class [[nodiscard]] Pending {
  public:
@@ -385,6 +447,19 @@ class [[nodiscard]] Pending {
   // It is known to have had no effect.
   void failed() {
     log().failed();
+    log_ = nullptr;
+  }
+
+  // Its outcome is unknown: it timed out, or its connection broke. The same as destroying it.
+  void unknown() {
+    log().abandon();
+    log_ = nullptr;
+  }
+
+  // Its outcome is unknown, but it cannot take effect from now on, or from the refined end on: it was cancelled, its lease
+  // ran out, or the system was stopped.
+  void unknown_by_now() {
+    log().unknown_by_now();
     log_ = nullptr;
   }
 
@@ -423,6 +498,10 @@ class Process {
   }
   template <class... Arguments>
   Pending call(const Action&&, const Arguments&...) = delete;
+
+  // Ends the segment, as destroying the process does, and fails if its file was deleted in the meantime. Nothing may be
+  // called afterwards.
+  void close() { log_->close_and_check(); }
 
  private:
   friend class Recorder;

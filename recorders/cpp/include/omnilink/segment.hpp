@@ -57,27 +57,23 @@ class Segment {
 
   // Leaves the file as it is: what a reader should find at its end is for the owner to say, by `cut`.
   ~Segment() {
-    ::munmap(base_, reserved_);
+    // The child of a fork has no such mapping, and at its place there may be another one by now.
+    if (::getpid() == owner_) ::munmap(base_, reserved_);
     ::close(file_);
   }
 
   // Publishes a record. `body` writes it, at most `bound` bytes, and returns the place behind it.
   template <class Body>
   void append(std::size_t bound, Body&& body) {
-    if (__builtin_expect(bound + most_around > size_ - position_, 0)) grow(bound + most_around);
-    std::uint8_t* const head = base_ + position_;
-    const bool may_be_long = bound >= long_form;
-    std::uint8_t* const end = written(body, head + (may_be_long ? 5 : 1), bound);
-    if (__builtin_expect(may_be_long, 0)) return append_long(head, end);
-    *end = 0;  // It is, unless a body that threw has stained it.
-    position_ = static_cast<std::size_t>(end - base_);
-    publish(head, static_cast<std::uint8_t>(end - head - 1));
+    if (__builtin_expect(bound + most_around + last_room > size_ - position_, 0)) grow(bound + most_around + last_room);
+    put(bound, body);
   }
 
-  // The same for the record behind which nothing follows, which is made true first.
+  // The same for the record behind which nothing follows, which is made true first. It has at most `last_bound` bytes, and
+  // the file need not grow for it, so it can be published where a disk is full.
   template <class Body>
-  void append_last(std::size_t bound, Body&& body) {
-    append(bound, [&](std::uint8_t* to) {
+  void append_last(Body&& body) {
+    put(last_bound, [&](std::uint8_t* to) {
       std::uint8_t* const end = body(to);
       const auto from = static_cast<std::size_t>(end - base_);
       if (from < stained_) std::memset(end, 0, stained_ - from);
@@ -88,6 +84,15 @@ class Segment {
   // The place behind the last record.
   const std::uint8_t* end() const { return base_ + position_; }
 
+  // The name of the file.
+  const std::string& path() const { return path_; }
+
+  // Whether the file was deleted: what is published goes nowhere.
+  bool is_deleted() const {
+    struct stat about;
+    return ::fstat(file_, &about) == 0 && about.st_nlink == 0;
+  }
+
   // Takes away the room behind the last record. Nothing may be appended afterwards.
   void cut() {
     // If it cannot be done the zeros stay, which readers accept.
@@ -96,10 +101,25 @@ class Segment {
   }
 
  private:
+  // Publishes a record for which there is room.
+  template <class Body>
+  void put(std::size_t bound, Body&& body) {
+    std::uint8_t* const head = base_ + position_;
+    const bool may_be_long = bound >= long_form;
+    std::uint8_t* const end = written(body, head + (may_be_long ? 5 : 1), bound);
+    if (__builtin_expect(may_be_long, 0)) return append_long(head, end);
+    *end = 0;  // It is, unless a body that threw has stained it.
+    position_ = static_cast<std::size_t>(end - base_);
+    publish(head, static_cast<std::uint8_t>(end - head - 1));
+  }
+
   static constexpr std::size_t long_form = 0xFF;
   static constexpr std::size_t longest_body = std::size_t{1} << 24U;
   // The long form of a length, a zero behind the body, and what a store of several bytes may reach beyond it.
   static constexpr std::size_t most_around = 5 + 1 + room_beyond;
+  // What the last record takes, for which there is always room.
+  static constexpr std::size_t last_bound = 1 + longest_varint;
+  static constexpr std::size_t last_room = last_bound + most_around;
   static constexpr std::size_t first_step = std::size_t{64} << 10U;
   static constexpr std::size_t largest_step = std::size_t{4} << 20U;
   static constexpr std::size_t most_addresses = std::size_t{16} << 30U;
@@ -160,6 +180,9 @@ class Segment {
       void* const base = ::mmap(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
       if (base != MAP_FAILED) {
         base_ = static_cast<std::uint8_t*>(base);
+        // The child of a fork that records what its parent began faults, where it would otherwise write over what the
+        // parent writes.
+        ::madvise(base, reserved_, MADV_DONTFORK);
         return;
       }
     }
@@ -185,6 +208,7 @@ class Segment {
       step_ = std::min(2 * step_, largest_step);
     }
     if (size > reserved_) fail("there are no addresses left for " + path_);
+    if (size_ != 0 && is_deleted()) fail(path_ + " was deleted");
     const auto from = static_cast<off_t>(size_);
     const auto to = static_cast<off_t>(size);
     // Blocks that are taken now cannot be missing later, when a store could only die of SIGBUS.
@@ -204,6 +228,7 @@ class Segment {
   std::size_t step_ = first_step;
   std::size_t reserved_ = 0;
   int file_ = -1;
+  pid_t owner_ = ::getpid();
   std::string path_;
 };
 

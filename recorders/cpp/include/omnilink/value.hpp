@@ -87,6 +87,19 @@ inline std::uint8_t* write_integer(std::uint8_t* to, std::int64_t number) {
   return write_signed(to, number);
 }
 
+// An integer of more than 64 bits with its sign, by its digits.
+constexpr std::size_t longest_digits = 20;
+
+inline std::uint8_t* write_digits(std::uint8_t* to, std::uint64_t number) {
+  std::array<std::uint8_t, longest_digits> digits{};
+  std::size_t count = 0;
+  for (; number > 0; number /= 10) digits[count++] = static_cast<std::uint8_t>('0' + number % 10);
+  *to++ = 0x09;
+  *to++ = static_cast<std::uint8_t>(count);
+  while (count > 0) *to++ = digits[--count];
+  return to;
+}
+
 inline bool is_ascii(std::string_view text) {
   unsigned char bits = 0;
   for (const char c : text) bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
@@ -220,18 +233,24 @@ constexpr bool is_character = std::is_same_v<T, char> || std::is_same_v<T, wchar
 
 }  // namespace detail
 
-// Integers. The format has 64 bits with a sign.
+// Integers. Those of more than 64 bits with their sign are written by their digits.
 template <class T>
 struct Encoding<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !detail::is_character<T>>> {
   static_assert(sizeof(T) <= 8, "integers of more than 64 bits have no encoding");
-  static std::size_t bound(T number) {
-    if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
-      if (number > static_cast<T>(INT64_MAX)) detail::fail("integers have at most 64 bits with their sign");
-    }
-    return 1 + detail::longest_varint;
-  }
+  static std::size_t bound(T number) { return is_large(number) ? 2 + detail::longest_digits : 1 + detail::longest_varint; }
   static std::uint8_t* write(std::uint8_t* to, T number) {
+    if (is_large(number)) return detail::write_digits(to, static_cast<std::uint64_t>(number));
     return detail::write_integer(to, static_cast<std::int64_t>(number));
+  }
+
+ private:
+  static constexpr bool is_large(T number) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
+      return number > static_cast<T>(INT64_MAX);
+    } else {
+      static_cast<void>(number);
+      return false;
+    }
   }
 };
 
@@ -332,8 +351,8 @@ class Value {
   Value(std::nullptr_t /*nil*/) {}
   Value(bool truth) : content_(truth) {}
   template <class T, class = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> &&
-                                              !detail::is_character<T> && (std::is_signed_v<T> || sizeof(T) < 8)>>
-  Value(T number) : content_(static_cast<std::int64_t>(number)) {}
+                                              !detail::is_character<T>>>
+  Value(T number) : content_(content_of(number)) {}
   Value(double number) : content_(number) {}
   Value(std::string text) : content_(std::move(text)) {}
   Value(const char* text) : content_(std::string(text)) {}
@@ -357,7 +376,16 @@ class Value {
 
   explicit Value(Items items) : content_(std::move(items)) {}
 
-  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Items> content_ = nullptr;
+  template <class T>
+  static auto content_of(T number) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
+      return static_cast<std::uint64_t>(number);
+    } else {
+      return static_cast<std::int64_t>(number);
+    }
+  }
+
+  std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Items> content_ = nullptr;
 };
 
 template <>

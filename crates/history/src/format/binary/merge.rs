@@ -5,14 +5,14 @@
 //! O(log n), and memory does not depend on how long the segments are.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, HashSet};
 use std::io::Read;
 use std::sync::Arc;
 
 use crate::format::binary::{ReadError, SegmentReader};
 use crate::format::{FormatError, Location};
-use crate::{Call, Cut, Op, ProcessId, Record, Sequence, Trace};
+use crate::{Call, Cut, Halt, Op, ProcessId, Record, Sequence, Trace};
 
 /// The operations of several segments by increasing start, checked and numbered. Nothing follows an error.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl<R: Read> Merge<R> {
         if head.is_none() {
             self.cuts.extend(reader.cut().cloned());
         }
-        Ok(head.as_ref().map(|record| (record.start, record.end.unwrap_or(u64::MAX), process)))
+        Ok(head.as_ref().map(|record| (record.start, record.end.at().unwrap_or(u64::MAX), process)))
     }
 
     /// Delivers the first head. Its place stays empty until the next step, so that an operation is delivered before
@@ -100,10 +100,20 @@ impl<R: Read> Iterator for Merge<R> {
 
 /// Reads segments as a trace: the operations of the first segment, then those of the second, and so on.
 pub fn read_all<R: Read>(readers: impl IntoIterator<Item = SegmentReader<R>>) -> Result<Trace, ReadError> {
+    read_all_until(readers, &Halt::default())
+}
+
+/// Reads segments as a trace, up to where it is when `halt` is raised.
+pub fn read_all_until<R: Read>(
+    readers: impl IntoIterator<Item = SegmentReader<R>>,
+    halt: &Halt,
+) -> Result<Trace, ReadError> {
     let (processes, readers, cuts) = number(readers)?;
     let mut trace = Trace { processes, records: Vec::new(), cuts };
     for mut reader in readers {
-        while let Some(record) = reader.next_record()? {
+        while !halt.is_raised()
+            && let Some(record) = reader.next_record()?
+        {
             trace.records.push(record);
         }
         trace.cuts.extend(reader.cut().cloned());
@@ -117,12 +127,13 @@ fn number<R: Read>(
     readers: impl IntoIterator<Item = SegmentReader<R>>,
 ) -> Result<(Vec<Arc<str>>, Vec<SegmentReader<R>>, Vec<Cut>), ReadError> {
     let (mut processes, mut numbered, mut cuts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut known = HashSet::new();
     for reader in readers {
         let Some(process) = reader.process().cloned() else {
             cuts.extend(reader.cut().cloned());
             continue;
         };
-        if processes.contains(&process) {
+        if !known.insert(process.clone()) {
             let at = Location::Part(reader.part().to_owned(), 0);
             let error = FormatError::new(at, format!("a second segment of process `{process}`"));
             return Err(error.help("give each segment a process of its own").into());

@@ -15,7 +15,7 @@ use std::io;
 use thiserror::Error;
 
 pub use self::manifest::Manifest;
-pub use self::merge::{Merge, read_all};
+pub use self::merge::{Merge, read_all, read_all_until};
 pub use self::read::SegmentReader;
 pub use self::write::{SegmentWriter, write};
 use crate::IllFormed;
@@ -62,6 +62,7 @@ mod kind {
     pub(super) const META: u8 = 6;
     pub(super) const END: u8 = 7;
     pub(super) const OUTCOME: u8 = 8;
+    pub(super) const UNKNOWN: u8 = 9;
 }
 
 /// The first byte of a length that is followed by the length proper, in four bytes.
@@ -78,6 +79,7 @@ mod tag {
     pub(super) const TUPLE: u8 = 6;
     pub(super) const SET: u8 = 7;
     pub(super) const FUNCTION: u8 = 8;
+    pub(super) const BIG: u8 = 9;
     /// A string of at most 31 bytes has this tag plus its length.
     pub(super) const SHORT_STR: u8 = 0x20;
     pub(super) const MAX_SHORT_STR: usize = 31;

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, ReadError, VERSION, kind, tag};
 use crate::format::{FormatError, Location, MAX_DEPTH};
-use crate::{Call, Cut, ProcessId, Record, Schema, Value};
+use crate::{Call, Cut, End, ProcessId, Record, Schema, Value};
 
 /// Reads the operations of one segment, in the order in which they were written.
 #[derive(Debug)]
@@ -44,8 +44,8 @@ enum Stop {
 impl<R: Read> SegmentReader<R> {
     /// Reads the header. `part` is the name by which people know the segment.
     pub fn new(part: impl Into<String>, input: R) -> Result<SegmentReader<R>, ReadError> {
-        let mut input =
-            Buffer { input, part: part.into(), bytes: vec![0; 1 << 16], from: 0, to: 0, offset: 0, is_at_end: false };
+        let bytes = vec![0; FIRST_BUFFER];
+        let mut input = Buffer { input, part: part.into(), bytes, from: 0, to: 0, offset: 0, is_at_end: false };
         let (process, stop) = match read_header(&mut input)? {
             Ok(process) => (Some(process), None),
             Err(found) => (None, Some(Stop::Cut(input.cut(found)))),
@@ -189,6 +189,7 @@ impl State {
             kind::RETURN => self.finish(last, body, false),
             kind::FAIL => self.finish(last, body, true),
             kind::OUTCOME => self.replace(process, last, body),
+            kind::UNKNOWN => self.give_up(last, body),
             kind::META => {
                 let record = last.as_mut().ok_or_else(|| body.wrong("metadata before the first operation"))?;
                 while !body.is_empty() {
@@ -225,13 +226,13 @@ impl State {
         let call = Call::without_values(schema.ok_or_else(|| unknown_action(body, number))?.clone());
         let start = self.timestamp(body)?;
         self.is_open = false;
-        Ok(last.insert(Record { process, start, end: None, call }))
+        Ok(last.insert(Record { process, start, end: None.into(), call }))
     }
 
     /// Decodes what follows the start of an operation that returned.
     #[inline(always)]
     fn complete(&mut self, record: &mut Record, body: &mut Cursor<'_>) -> Result<(), Wrong> {
-        record.end = Some(self.timestamp(body)?);
+        record.end = End::At(self.timestamp(body)?);
         let (args, results) = (record.call.schema().args.len(), record.call.schema().results.len());
         body.values(args, record.call.values_mut())?;
         if !body.is_empty() {
@@ -258,12 +259,21 @@ impl State {
         self.is_open = false;
         record.call.failed = failed;
         if !failed || !body.is_empty() {
-            record.end = Some(self.timestamp(body)?);
+            record.end = End::At(self.timestamp(body)?);
         }
         if !body.is_empty() {
             let results = record.call.schema().results.len();
             body.values(results, record.call.values_mut())?;
         }
+        body.end()
+    }
+
+    /// Decodes that the outcome of the open call is unknown, and when it can have taken effect at the latest.
+    fn give_up(&mut self, last: &mut Option<Record>, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        let record = last.as_mut().filter(|_| self.is_open);
+        let record = record.ok_or_else(|| body.wrong("an unknown outcome while no call is open"))?;
+        self.is_open = false;
+        record.end = End::Unknown { latest: Some(self.timestamp(body)?) };
         body.end()
     }
 
@@ -422,6 +432,10 @@ impl<'a> Cursor<'a> {
                 Value::number(f64::from_le_bytes(bytes)).ok_or_else(|| self.wrong("a number that is not finite"))
             }
             tag::STR => Ok(Value::str(self.string()?)),
+            tag::BIG => {
+                let digits = self.string()?;
+                Value::integer(digits).ok_or_else(|| self.wrong("the digits of an integer are something else"))
+            }
             tag::TUPLE => Ok(Value::tuple(self.elements(depth)?)),
             tag::SET => Ok(Value::set(self.elements(depth)?)),
             tag::FUNCTION => {
@@ -461,6 +475,10 @@ struct Buffer<R> {
     offset: u64, // Where `from` is in the segment.
     is_at_end: bool,
 }
+
+/// How much is read at once: little at first, because a trace may have thousands of segments of a few records each.
+const FIRST_BUFFER: usize = 1 << 10;
+const BUFFER: usize = 1 << 16;
 
 /// What stands where a record is expected.
 enum Next {
@@ -525,6 +543,9 @@ impl<R: Read> Buffer<R> {
     /// Makes this many bytes available, or all that are left.
     fn fill(&mut self, count: usize) -> Result<(), ReadError> {
         if self.bytes.len() - self.from < count {
+            if self.bytes.len() < BUFFER {
+                self.bytes.resize(BUFFER, 0);
+            }
             self.bytes.copy_within(self.from..self.to, 0);
             (self.from, self.to) = (0, self.to - self.from);
         }

@@ -5,7 +5,7 @@ use crate::format::MAX_DEPTH;
 use crate::{Call, ProcessId, Record, Trace, Value};
 
 fn record(start: u64, end: Option<u64>, call: Call) -> Record {
-    Record { process: ProcessId(0), start, end, call }
+    Record { process: ProcessId(0), start, end: end.into(), call }
 }
 
 fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
@@ -21,7 +21,6 @@ fn check(bytes: &[u8]) -> String {
     let mut lines = Vec::new();
     for Record { start, end, call, .. } in &trace.records {
         let meta: Vec<String> = call.meta.iter().map(|(name, value)| format!(" | {name}: {value}")).collect();
-        let end = end.map_or("...".into(), |end| end.to_string());
         lines.push(format!("[{start} {end}] {call}{}", meta.concat()));
     }
     lines.extend(trace.cuts.iter().map(ToString::to_string));
@@ -93,8 +92,9 @@ fn wrong_bytes_are_errors() {
     insta::assert_snapshot!(
         check_bodies(&[
             b"\x00\x00",
-            b"\x09",
+            b"\x0A",
             b"\x08\x00\x02\x02\x50",
+            b"\x09\x02",
             READ,
             b"\x03\x01\x00",
             b"\x04\x02\x50",
@@ -105,8 +105,9 @@ fn wrong_bytes_are_errors() {
         ]),
         @"
         c1.seg, byte 24: unknown record kind 0
-        c1.seg, byte 24: unknown record kind 9
+        c1.seg, byte 24: unknown record kind 10
         c1.seg, byte 24: an outcome while no call is open
+        c1.seg, byte 24: an unknown outcome while no call is open
         c1.seg, byte 25: action number 0 is defined twice
         c1.seg, byte 25: action number 1 is not defined
         c1.seg, byte 24: a return or failure while no call is open
@@ -121,7 +122,8 @@ fn wrong_bytes_are_errors() {
         check_bodies(&[
             &result(b"\x50\x50"),
             &result(b"\x21\xFF"),
-            &result(b"\x09"),
+            &result(b"\x0A"),
+            &result(b"\x09\x021x"),
             &result(b"\x06\xFF\xFF\x03"),
             &result(b"\x08\x02\x51\x00\x51\x00"),
             &result(b"\x04\0\0\0\0\0\0\xF0\x7F"),
@@ -130,7 +132,8 @@ fn wrong_bytes_are_errors() {
         @"
         c1.seg, byte 28: the record has 1 bytes too many
         c1.seg, byte 29: a string that is not UTF-8
-        c1.seg, byte 28: unknown value tag 9
+        c1.seg, byte 28: unknown value tag 10
+        c1.seg, byte 31: the digits of an integer are something else
         c1.seg, byte 31: 65535 elements where the record has 0 bytes
         c1.seg, byte 33: a function with two results for one argument
         c1.seg, byte 36: a number that is not finite
@@ -227,10 +230,10 @@ fn segments_merge_by_start() {
     part breaks off after 0 bytes: the file ends inside the header
     part breaks off after 36 bytes: the file ends inside a record, after 2 of 3 bytes
     ");
-    let broken = segment(&[READ, b"\x02\x00\x02\x02\x50", b"\x02\x00\x02\x02\x50", b"\x09"]);
+    let broken = segment(&[READ, b"\x02\x00\x02\x02\x50", b"\x02\x00\x02\x02\x50", b"\x0A"]);
     insta::assert_snapshot!(merge(&[broken]), @"
     p:0[1 2]
-    part, byte 36: unknown record kind 9
+    part, byte 36: unknown record kind 10
     ");
     insta::assert_snapshot!(merge(&[a.clone(), a]), @"part, byte 0: a second segment of process `0`");
     insta::assert_snapshot!(merge(&[write("0", &[(1, 5), (3, 6), (7, 8)])]), @"

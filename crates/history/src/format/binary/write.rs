@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, tag};
-use crate::format::{MAX_DEPTH, WriteError};
-use crate::{Call, ProcessId, Record, Schema, Trace, Value};
+use crate::format::{FAILED_BY, MAX_DEPTH, WriteError};
+use crate::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 /// Writes the segment of one process. After an error, what was written before it is a segment that breaks off there.
 #[derive(Debug)]
@@ -35,16 +35,21 @@ impl<W: Write> SegmentWriter<W> {
     pub fn record(&mut self, record: &Record) -> Result<(), WriteError> {
         let Record { start, end, ref call, .. } = *record;
         match end {
-            Some(end) if !call.failed => {
+            End::At(end) if !call.failed => {
                 self.complete(kind::OPERATION, start, end, call)?;
                 self.count += 1;
             }
             _ => {
+                if call.failed && matches!(end, End::Unknown { latest: Some(_) }) {
+                    return Err(unwritable(call, FAILED_BY));
+                }
                 self.call(start, call)?;
                 if call.failed {
-                    self.fail(end, call)?;
+                    self.fail(end.at(), call)?;
                 } else if !call.results().is_empty() {
                     return Err(unwritable(call, "it has results but no end"));
+                } else if let End::Unknown { latest: Some(latest) } = end {
+                    self.unknown(latest, call)?;
                 }
             }
         }
@@ -84,6 +89,13 @@ impl<W: Write> SegmentWriter<W> {
             self.timestamp(end);
         }
         self.values(call, call.results())?;
+        self.publish(call)
+    }
+
+    /// Writes that the outcome of the open call is unknown, and that it took effect at this time at the latest.
+    pub fn unknown(&mut self, latest: u64, call: &Call) -> Result<(), WriteError> {
+        self.body.push(kind::UNKNOWN);
+        self.timestamp(latest);
         self.publish(call)
     }
 
@@ -213,6 +225,10 @@ fn value(body: &mut Vec<u8>, value: &Value, depth: usize) -> bool {
         Value::Int(int) => {
             body.push(tag::INT);
             signed(body, *int);
+        }
+        Value::Big(big) => {
+            body.push(tag::BIG);
+            string(body, big.digits());
         }
         Value::Float(float) => {
             body.push(tag::FLOAT);

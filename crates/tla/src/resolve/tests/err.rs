@@ -242,3 +242,23 @@ B(a) == 2
     "
     );
 }
+
+#[test]
+fn what_could_not_be_read_may_have_parameters() {
+    insta::assert_snapshot!(
+        check_errors(
+            r#"
+VARIABLE x
+Add(n) == x' = (n
+F[n \in {1}] == (n
+Next == Add(1) /\ F[1] = 1
+"#
+        ),
+        @"
+    Root `(`: `(` is never closed
+      help: close it with `)`
+    Root `(`: `(` is never closed
+      help: close it with `)`
+    "
+    );
+}

@@ -1,0 +1,74 @@
+//! What to try next when a history is inconclusive: the same command with a larger limit, or another way to decide.
+
+use history::Stop;
+use report::Command;
+
+use crate::args::CheckArgs;
+
+/// How much larger limits are that are advised.
+const MORE_TIME: u32 = 10;
+const MORE_MEMORY: u64 = 4;
+const MORE_WIDTH: usize = 16;
+
+/// Commands that lead further, given the limit that was reached: the width if it is none of those that the process has.
+pub(super) fn advice(args: &CheckArgs, stop: Option<Stop>, is_tla: bool) -> Vec<Command> {
+    let command = |what: &str, line: String| Command { what: what.into(), line };
+    let mut advice = Vec::new();
+    match stop {
+        Some(Stop::Interrupted) => return advice,
+        Some(Stop::Time) => {
+            let timeout = args.about.timeout.map(|timeout| timeout * MORE_TIME).unwrap_or_default();
+            let timeout = humantime::format_duration(timeout).to_string().replace(' ', "");
+            advice.push(command("more time", with(&words(), "--timeout", &timeout)));
+        }
+        Some(Stop::Memory) => {
+            let memory = bytesize::ByteSize(args.about.max_memory.as_u64().saturating_mul(MORE_MEMORY));
+            let memory = memory.display().si_short().to_string().replace(' ', "");
+            advice.push(command("more memory", with(&words(), "--max-memory", &memory)));
+        }
+        Some(Stop::Width) | None => {
+            let width = args.max_width.map(|width| width.saturating_mul(MORE_WIDTH).to_string());
+            advice.extend(width.map(|width| command("a larger width", with(&words(), "--max-width", &width))));
+        }
+    }
+    if is_tla {
+        advice.push(command("without a search", "omnilink specs".into()));
+    }
+    advice
+}
+
+/// The words of this command.
+fn words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// A command with another value of an option.
+fn with(words: &[String], option: &str, value: &str) -> String {
+    let mut line = vec!["omnilink".to_owned()];
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.split_once('=') {
+            _ if word == option => drop(words.next()),
+            Some((name, _)) if name == option => {}
+            _ => line.push(judge::quoted(word)),
+        }
+    }
+    line.extend([option.to_owned(), value.to_owned()]);
+    line.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_replaced() {
+        let check = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            with(&words, "--timeout", "10s")
+        };
+        insta::assert_snapshot!(check("check --spec queue h"), @"omnilink check --spec queue h --timeout 10s");
+        insta::assert_snapshot!(check("check --timeout 1s h"), @"omnilink check h --timeout 10s");
+        insta::assert_snapshot!(check("check h --timeout=1s a'b"), @r#"omnilink check h "a'b" --timeout 10s"#);
+    }
+}

@@ -1,0 +1,100 @@
+//! A history whose only explanations break an invariant is violated, wherever an order that keeps the invariants ends.
+
+use history::Stop;
+use omnilink_judge::{Case, Failed, Judge, Limits, Options};
+use report::Verdict;
+use search::Stats;
+
+struct Patient;
+
+impl Limits for Patient {
+    fn look(&self, _: &Stats) -> Option<Stop> {
+        None
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        None
+    }
+}
+
+/// `Add` may add one more than it says, and the level must stay low; `Spill` is not recorded.
+const VAULT: &str = r"---- MODULE Vault ----
+EXTENDS Integers
+VARIABLE level
+Init == level = 0
+Add(n) == level' \in {level + n, level + n + 1}
+Read(v) == v = level /\ UNCHANGED level
+Spill == level > 0 /\ level' = -1
+Next == \/ \E n \in 0..5 : Add(n)
+        \/ \E v \in -1..5 : Read(v)
+        \/ Spill
+Low == level <= 1
+Positive == level >= 0
+====
+";
+
+/// The verdict on operations that follow each other, in one line.
+fn check(invariants: &str, operations: &[(&str, i64)], shortcuts: bool) -> String {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a file");
+    write("Vault.tla", VAULT);
+    write("Vault.cfg", &format!("INIT Init\nNEXT Next\nINVARIANTS {invariants}\n"));
+    write("omnilink.toml", "internal = [\"Spill\"]\n");
+    let line = |(place, (action, arg)): (usize, &(&str, i64))| {
+        format!(
+            "{{\"process\": 0, \"action\": \"{action}\", \"args\": [{arg}], \"start\": {0}, \"end\": {0}}}\n",
+            place
+        )
+    };
+    write("t.jsonl", &operations.iter().enumerate().map(line).collect::<String>());
+    let spec = directory.path().join("Vault.tla").display().to_string();
+    let judge = Judge::new(&spec, Options { shortcuts, ..Options::default() }).expect("a specification");
+    let path = directory.path().join("t.jsonl");
+    let report = judge.report(&mut Case { path: &path, label: "t", witness: None, limits: &Patient });
+    let report = report.unwrap_or_else(|failed| match failed {
+        Failed::Spec(complaints) => panic!("{}", complaints[0].message),
+        other => panic!("{other:?}"),
+    });
+    match &report.verdict {
+        Verdict::Violated(violation) => {
+            let states = violation.states.iter().map(|state| state.variables[0].value.clone());
+            format!("{}: {}", violation.sentence, states.collect::<Vec<_>>().join(", "))
+        }
+        verdict => verdict.word().to_owned(),
+    }
+}
+
+/// The verdict, if it does not depend on shortcuts.
+fn agreed(invariants: &str, operations: &[(&str, i64)]) -> String {
+    let verdict = check(invariants, operations, true);
+    assert_eq!(check(invariants, operations, false), verdict);
+    verdict
+}
+
+#[test]
+fn an_order_that_keeps_the_invariant_may_end_at_a_guard() {
+    // After `Add(1)` the level is 1 or 2. Where it is 1, `Read(2)` is refused by its guard and not by the invariant.
+    let operations = [("Add", 1), ("Read", 2)];
+    insta::assert_snapshot!(agreed("Low", &operations), @"the operations have explanations, and each of them makes `Low` false: 2");
+    insta::assert_snapshot!(agreed("Low Positive", &operations), @"the operations have explanations, and each of them makes an invariant false; the first found makes `Low` false: 2");
+}
+
+#[test]
+fn a_step_that_is_not_recorded_may_break_the_invariant() {
+    insta::assert_snapshot!(agreed("Positive", &[("Add", 1), ("Read", -1)]), @"the operations have explanations, and each of them makes `Positive` false: -1");
+}
+
+#[test]
+fn the_operation_itself_may_break_the_invariant() {
+    insta::assert_snapshot!(agreed("Low", &[("Add", 4)]), @"the operations have explanations, and each of them makes `Low` false: 4, 5");
+}
+
+#[test]
+fn what_the_actions_refuse_is_rejected() {
+    insta::assert_snapshot!(agreed("Low", &[("Add", 1), ("Read", 4)]), @"rejected");
+}
+
+#[test]
+fn an_order_that_keeps_the_invariant_is_enough() {
+    insta::assert_snapshot!(agreed("Low", &[("Add", 0), ("Read", 1)]), @"accepted");
+}

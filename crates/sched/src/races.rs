@@ -1,0 +1,175 @@
+//! Data races: conflicting accesses that nothing orders.
+//!
+//! Accesses without synchronization are not steps by default, so no thread is chosen between two of them, and a program that
+//! forgot a lock looks correct. Whether such accesses are ordered is known without choosing: `memory` has a vector clock of
+//! each thread. So the last accesses to each eight bytes are kept, each with the time of its thread. An access races with an
+//! earlier one of another thread if they share bytes, one of them writes, one of them is not atomic, and the earlier one's
+//! time is not in the clock of the later one's thread.
+//!
+//! Of eight bytes the last [`KEPT`] accesses are kept, as ThreadSanitizer does, so a race may be missed; what is found is a
+//! race of the execution, if all code that synchronizes was instrumented. Memory that is freed is forgotten, because
+//! allocators hand it from thread to thread without our seeing it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// The most accesses that are kept of eight bytes.
+const KEPT: usize = 4;
+
+/// How an access behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) thread: u8,
+    pub(crate) writes: bool,
+    pub(crate) is_atomic: bool,
+    /// Where its code continues.
+    pub(crate) place: u64,
+    /// When it happens, by the count of its thread.
+    pub(crate) time: u32,
+}
+
+impl Access {
+    fn conflicts(&self, other: &Access) -> bool {
+        self.thread != other.thread && (self.writes || other.writes) && !(self.is_atomic && other.is_atomic)
+    }
+}
+
+/// The last accesses to some eight bytes, in order. The mask says which of the bytes.
+type Cell = Vec<(Access, u8)>;
+
+/// The last accesses to all memory, by address divided by eight.
+#[derive(Debug)]
+pub(crate) struct Races(HashMap<u64, Cell, BuildHasherDefault<Mix>>);
+
+impl Races {
+    pub(crate) const fn new() -> Races {
+        Races(HashMap::with_hasher(BuildHasherDefault::new()))
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.0 = HashMap::default();
+    }
+
+    /// An access happens. An earlier one that it races with: `knows` says whether what a thread did at some time happened
+    /// before this access.
+    pub(crate) fn access(
+        &mut self,
+        access: Access,
+        address: u64,
+        size: usize,
+        knows: impl Fn(u8, u32) -> bool,
+    ) -> Option<Access> {
+        let mut found = None;
+        for (granule, mask) in granules(address, size as u64) {
+            let cell = self.0.entry(granule).or_default();
+            let races = |(other, theirs): &&(Access, u8)| {
+                theirs & mask != 0 && other.conflicts(&access) && !knows(other.thread, other.time)
+            };
+            found = found.or_else(|| cell.iter().find(races).map(|(other, _)| *other));
+            // What the new one shows of these bytes and this thread, an older one that is no stronger need not.
+            let is_covered = |(other, theirs): &(Access, u8)| {
+                other.thread == access.thread
+                    && theirs & !mask == 0
+                    && (access.writes || !other.writes)
+                    && (!access.is_atomic || other.is_atomic)
+            };
+            cell.retain(|known| !is_covered(known));
+            if cell.len() == KEPT {
+                cell.remove(0);
+            }
+            cell.push((access, mask));
+        }
+        found
+    }
+
+    /// This memory was freed.
+    pub(crate) fn forget(&mut self, address: u64, size: u64) {
+        let end = address.saturating_add(size).div_ceil(8);
+        if (size / 8) as usize > self.0.len() {
+            self.0.retain(|granule, _| !(address / 8..end).contains(granule));
+        } else {
+            (address / 8..end).for_each(|granule| drop(self.0.remove(&granule)));
+        }
+    }
+}
+
+/// The eight bytes that a range touches, and which of them.
+fn granules(address: u64, size: u64) -> impl Iterator<Item = (u64, u8)> {
+    let end = address.saturating_add(size.max(1));
+    (address / 8..end.div_ceil(8)).map(move |granule| {
+        let byte = |byte: u64| (address..end).contains(&(granule * 8 + byte));
+        (granule, (0..8).filter(|&number| byte(number)).fold(0, |mask, number| mask | 1 << number))
+    })
+}
+
+/// A hash that is the same in every run: the standard one would draw random numbers from the program's.
+#[derive(Debug, Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the last of these accesses races: thread, address, size, whether it writes, whether it is atomic. No thread
+    /// knows of another.
+    fn check(accesses: &[(u8, u64, usize, bool, bool)]) -> bool {
+        let mut races = Races::new();
+        let mut found = None;
+        for (time, &(thread, address, size, writes, is_atomic)) in (1..).zip(accesses) {
+            let access = Access { thread, writes, is_atomic, place: 0, time };
+            found = races.access(access, address, size, |_, _| false);
+        }
+        found.is_some()
+    }
+
+    #[test]
+    fn conflicting_accesses_that_nothing_orders_race() {
+        assert!(check(&[(0, 8, 4, true, false), (1, 8, 4, false, false)]));
+        assert!(check(&[(0, 8, 4, false, false), (1, 8, 4, true, false)]));
+        assert!(check(&[(0, 8, 4, true, true), (1, 8, 4, false, false)]));
+        assert!(check(&[(0, 6, 4, true, false), (1, 8, 1, false, false)]));
+    }
+
+    #[test]
+    fn other_accesses_do_not() {
+        assert!(!check(&[(0, 8, 4, false, false), (1, 8, 4, false, false)]));
+        assert!(!check(&[(0, 8, 4, true, true), (1, 8, 4, true, true)]));
+        assert!(!check(&[(0, 8, 4, true, false), (1, 12, 4, true, false)]));
+        assert!(!check(&[(0, 8, 4, true, false), (0, 8, 4, true, false)]));
+    }
+
+    #[test]
+    fn an_access_that_is_known_is_ordered() {
+        let mut races = Races::new();
+        let access = |thread, time| Access { thread, writes: true, is_atomic: false, place: 0, time };
+        assert_eq!(races.access(access(0, 5), 8, 8, |_, _| false), None);
+        assert_eq!(races.access(access(1, 1), 8, 8, |thread, time| thread == 0 && time <= 5), None);
+        assert_eq!(races.access(access(0, 6), 8, 8, |_, _| false), Some(access(1, 1)));
+    }
+
+    #[test]
+    fn freed_memory_is_forgotten() {
+        for size in [16, 1 << 20] {
+            let mut races = Races::new();
+            let access = |thread| Access { thread, writes: true, is_atomic: false, place: 0, time: 1 };
+            races.access(access(0), 4096, 16, |_, _| false);
+            races.forget(4096, size);
+            assert_eq!(races.access(access(1), 4096, 16, |_, _| false), None);
+        }
+    }
+}

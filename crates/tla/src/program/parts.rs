@@ -1,0 +1,102 @@
+//! The parts of an action that tell what a set of histories has exercised.
+//!
+//! A *guard* is a conjunct about the state before the step: it is true or false there. A *branch* is a disjunct of an
+//! alternative that says what the next state is, and a *condition* is what `IF` and `CASE` decide by. What only assigns
+//! variables is none of these, since it cannot fail. The places are those that explaining an action reports
+//! ([`crate::machine::Machine::explain_operation`]).
+
+use super::walk::level;
+use super::{Operation, Program};
+use crate::ir::{Body, DefId, ExprId, Level, Node};
+use crate::source::Site;
+
+/// A part of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Where it stands.
+    pub site: Site,
+}
+
+/// What a part of an action is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartKind {
+    /// A conjunct about the state before the step.
+    Guard,
+    /// An alternative of a disjunction.
+    Branch,
+    /// What `IF` or an arm of `CASE` decides by.
+    Condition,
+}
+
+impl Program {
+    /// The parts of an operation, in the order of the text.
+    pub fn parts(&self, operation: &Operation) -> Vec<Part> {
+        let mut reader = Reader { program: self, inside: vec![operation.def], parts: Vec::new() };
+        if let Some(body) = self.body(operation.def) {
+            reader.read(body);
+        }
+        reader.parts
+    }
+}
+
+struct Reader<'p> {
+    program: &'p Program,
+    /// The definitions that are being read, so that one that calls itself is read once.
+    inside: Vec<DefId>,
+    parts: Vec<Part>,
+}
+
+impl Reader<'_> {
+    fn add(&mut self, kind: PartKind, expr: ExprId) {
+        let part = Part { kind, site: self.program.module.exprs.site(expr) };
+        if !self.parts.contains(&part) {
+            self.parts.push(part);
+        }
+    }
+
+    fn read(&mut self, expr: ExprId) {
+        let program = self.program;
+        let exprs = &program.module.exprs;
+        if level(exprs, &program.module.definitions, expr, Level::Temporal) < Level::Action {
+            // A conjunction of guards is a guard for each of its parts.
+            match exprs.node(expr) {
+                Node::And(parts) => parts.iter().for_each(|part| self.read(*part)),
+                Node::Value(_) => {}
+                _ => self.add(PartKind::Guard, expr),
+            }
+            return;
+        }
+        match exprs.node(expr) {
+            Node::And(parts) => parts.iter().for_each(|part| self.read(*part)),
+            Node::Or(parts) => {
+                for &part in parts {
+                    self.add(PartKind::Branch, part);
+                    self.read(part);
+                }
+            }
+            Node::If(condition, yes, no) => {
+                self.add(PartKind::Condition, *condition);
+                self.read(*yes);
+                self.read(*no);
+            }
+            Node::Case { arms, other } => {
+                for (guard, then) in arms {
+                    self.add(PartKind::Condition, *guard);
+                    self.read(*then);
+                }
+                other.iter().for_each(|other| self.read(*other));
+            }
+            Node::Exists { body, .. } | Node::Let { body, .. } | Node::Inlined { body, .. } => self.read(*body),
+            Node::Call { def, .. } if !self.inside.contains(def) => {
+                if let Body::Expr(body) = program.definition(*def).body {
+                    self.inside.push(*def);
+                    self.read(body);
+                    self.inside.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+}

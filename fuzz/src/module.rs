@@ -1,0 +1,88 @@
+//! Modules that are run.
+
+use std::cell::Cell;
+
+use tla::config;
+use tla::machine::Machine;
+use tla::modules::World;
+use tla::program::{Options, link};
+use tla::reach::Limit;
+use tla::resolve::{Loader, resolve};
+use tla::source::{Site, Sources};
+use tla::strings::Strings;
+
+use crate::texts::is_inside;
+
+/// Any module with the usual configuration: it is refused with errors that stand inside it, or it runs for a while.
+pub(crate) fn tla_module(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    // The thread that calls us may have a small stack.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, || check(text));
+        thread.expect("a thread").join().expect("no panic");
+    });
+}
+
+fn check(text: &str) {
+    let is_inside = |sources: &Sources, site: Site| is_inside(&sources.get(site.source).text, site.span);
+    let mut strings = Strings::default();
+    let config = config::parse("INIT Init NEXT Next CONSTANT N = 3", &mut strings).expect("a configuration");
+    let module = match resolve("M.tla", text, &mut Alone, strings) {
+        Ok(module) => module,
+        Err(errors) => {
+            for problem in &errors.errors {
+                let site = |span| Site { source: problem.source, span };
+                let sites = problem.diagnostic.related.iter().map(|(span, _)| site(*span));
+                let sites = sites.chain(problem.related.iter().map(|(site, _)| *site));
+                for site in sites.chain([site(problem.diagnostic.span)]) {
+                    assert!(is_inside(&errors.sources, site), "{problem:?}");
+                }
+            }
+            return;
+        }
+    };
+    let Ok(program) = link(module, &config, Options { skip_properties: true, ..Options::default() }) else { return };
+    let mut machine = Machine::new(&program, Box::new(Hurry(Cell::new(0))));
+    let mut errors = Vec::new();
+    for (_, assumption) in &program.module.assumptions {
+        errors.extend(machine.value(*assumption, None).err());
+    }
+    let mut states = Vec::new();
+    errors.extend(machine.initial_states(&mut states).err());
+    for state in states.iter().take(4) {
+        let mut next = Vec::new();
+        errors.extend(machine.successors(state, &mut next).err());
+        if let (Some(action), true) = (program.next, next.is_empty()) {
+            machine.explain(action, state).text(&program.module);
+        }
+    }
+    for site in errors.iter().filter_map(|error| error.site) {
+        assert!(is_inside(&program.module.sources, site), "{errors:?}");
+    }
+}
+
+/// Finds no module besides those that come with us.
+struct Alone;
+
+impl Loader for Alone {
+    fn load(&mut self, _: &str) -> Option<(String, String)> {
+        None
+    }
+}
+
+/// A world that ends soon.
+struct Hurry(Cell<u32>);
+
+/// How often it is asked whether to stop before it says so.
+const PATIENCE: u32 = 4096;
+
+impl World for Hurry {
+    fn random(&mut self, bound: u64) -> u64 {
+        bound / 2
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        self.0.set(self.0.get() + 1);
+        (self.0.get() > PATIENCE).then_some(Limit::Time)
+    }
+}

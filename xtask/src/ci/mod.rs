@@ -1,0 +1,93 @@
+//! Every check, in the order in which they fail fastest, and what each of them takes.
+//!
+//! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. Besides what Rust brings,
+//! the steps need Java and pip, for TLC, C++ compilers, CMake and gdb, for recorders and programs under control, and Node
+//! and Chromium, for the page.
+//!
+//! Time is kept in three ways. Everything is built in one profile and with one choice of features, by
+//! [`Workspace::build_programs`] and by what selects the same, so that nothing is built twice. Steps that leave cores
+//! idle run side by side. And the times of all steps are printed at the end, so that what grew is seen.
+
+mod steps;
+mod times;
+
+use anyhow::{Context, Result, ensure};
+
+use self::steps::{Step, With};
+use crate::workspace::{Build, Workspace};
+use crate::{bench, fuzz, hostile, mutants, oracle, recorders, smoke, studies, tidy, viewer};
+
+/// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
+const RANDOM: usize = 500;
+
+/// How many random histories TLC and our engine decide.
+const TRACES: usize = 8;
+
+/// What runs before every merge.
+const STEPS: &[Step] = &[
+    Step::new("format", With::Nothing, |workspace| workspace.cargo("fmt --check")),
+    Step::new("tidy", With::Nothing, tidy::run),
+    Step::new("clippy", With::Nothing, |workspace| workspace.cargo("clippy --workspace --all-targets -- -D warnings")),
+    Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--workspace --no-run")),
+    Step::new("tests", With::Nothing, |workspace| nextest(workspace, "--workspace")),
+    Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),
+    Step::new("page in a browser", With::Nothing, |workspace| viewer::run(workspace, &viewer::Options::default())),
+    Step::new("case studies", With::Nothing, |workspace| studies::run(workspace, None, Build::Debug)),
+    Step::new("controlled schedules", With::Others, |workspace| bench::schedules(workspace, Build::Debug, true, None)),
+    Step::new("answers of TLC", With::Others, |workspace| oracle::run(workspace, &oracle::Options::quick())),
+    Step::new("recorders", With::Others, |workspace| recorders::run(workspace, &recorders::Options::quick())),
+    Step::new("doctests", With::Others, |workspace| {
+        workspace.cargo("test --quiet --doc --workspace --features omnilink-record/derive")
+    }),
+    Step::new("random answers of TLC", With::Others, |workspace| {
+        oracle::run(workspace, &oracle::Options::random(RANDOM))
+    }),
+    Step::new("docs", With::Others, |workspace| {
+        workspace.cargo_with("doc --no-deps --workspace", &[("RUSTDOCFLAGS", "-D warnings")])
+    }),
+    Step::new("random histories", With::Others, |workspace| oracle::run(workspace, &oracle::Options::traces(TRACES))),
+];
+
+/// What takes long, and runs when asked for.
+const FULL: &[Step] = &[
+    Step::new("ignored tests", With::Nothing, |workspace| {
+        nextest(workspace, "--workspace --release --profile full --run-ignored only --no-tests pass")
+    }),
+    Step::new("hostile inputs", With::Nothing, |workspace| hostile::run(workspace, &hostile::Options::default())),
+    Step::new("cargo deny", With::Nothing, |workspace| {
+        installed(workspace, "deny")?.cargo("deny check licenses bans sources")
+    }),
+    Step::new("answers of TLC on large specs", With::Nothing, |workspace| {
+        oracle::run(workspace, &oracle::Options::large())
+    }),
+    Step::new("fuzz for a minute", With::Nothing, |workspace| fuzz::run(workspace, 60, None)),
+    Step::new("mutants", With::Nothing, |workspace| mutants::run(workspace, &mutants::Options::default())),
+];
+
+/// Runs the steps, stops at the first that fails, and prints what they took.
+pub(crate) fn run(workspace: &Workspace, full: bool, since: Option<u64>) -> Result<()> {
+    let steps: Vec<&Step> = STEPS.iter().chain(if full { FULL } else { &[] }).collect();
+    let mut times = times::Times::new(since);
+    let outcome = steps::run(workspace, &steps, &mut times);
+    println!("\n{times}");
+    outcome?;
+    println!("everything passed");
+    Ok(())
+}
+
+/// Runs one step, here.
+pub(crate) fn run_only(workspace: &Workspace, name: &str) -> Result<()> {
+    let step = STEPS.iter().chain(FULL).find(|step| step.name == name);
+    let names: Vec<&str> = STEPS.iter().chain(FULL).map(|step| step.name).collect();
+    let step = step.with_context(|| format!("there is no step `{name}`; there are {}", names.join(", ")))?;
+    (step.run)(workspace)
+}
+
+fn nextest(workspace: &Workspace, args: &str) -> Result<()> {
+    installed(workspace, "nextest")?.cargo(&format!("nextest run {args}"))
+}
+
+fn installed<'a>(workspace: &'a Workspace, name: &str) -> Result<&'a Workspace> {
+    ensure!(workspace.has_subcommand(name), "install it with `cargo install --locked cargo-{name}`");
+    Ok(workspace)
+}

@@ -1,0 +1,157 @@
+//! Steps as processes: each is this program again, so that what it prints and the processor time of everything that it
+//! starts are its own, also while another step runs beside it.
+
+use std::env;
+use std::fs::{self, File};
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+
+use super::times::{Row, Times};
+use crate::workspace::Workspace;
+
+/// The most steps that run at the same time. More would make each of them slower than its own limits allow.
+const MOST: usize = 2;
+
+/// How long a process that has ended may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Something that is checked.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    with: With,
+    pub(super) run: fn(&Workspace) -> Result<()>,
+}
+
+/// What else may run at the same time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum With {
+    /// The step keeps all cores busy, or means something by the time that it takes.
+    Nothing,
+    /// The steps before and after that say the same: they wait, or keep one core busy.
+    Others,
+}
+
+impl Step {
+    /// A step.
+    pub(super) const fn new(name: &'static str, with: With, run: fn(&Workspace) -> Result<()>) -> Step {
+        Step { name, with, run }
+    }
+}
+
+/// Where the output of a step goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// To the terminal, as it comes.
+    AtOnce,
+    /// Into a file, which is printed when the step has ended.
+    AtTheEnd,
+}
+
+/// Starts steps, and adds what they take to a table.
+struct Runner<'a> {
+    program: PathBuf,
+    /// Where output waits.
+    directory: PathBuf,
+    times: Mutex<&'a mut Times>,
+}
+
+/// Runs the steps in order, some of them side by side. After a failure, those that have begun end and no others begin.
+pub(super) fn run(workspace: &Workspace, steps: &[&Step], times: &mut Times) -> Result<()> {
+    let directory = workspace.metadata.target_directory.as_std_path().join("ci");
+    fs::create_dir_all(&directory)?;
+    let runner = Runner { program: env::current_exe()?, directory, times: Mutex::new(times) };
+    let most = thread::available_parallelism().map_or(1, NonZero::get).min(MOST);
+    for group in steps.chunk_by(|one, next| one.with == With::Others && next.with == With::Others) {
+        match group {
+            [step] => runner.run(step, Shown::AtOnce)?,
+            _ => runner.run_side_by_side(group, most)?,
+        }
+    }
+    Ok(())
+}
+
+impl Runner<'_> {
+    fn run_side_by_side(&self, steps: &[&Step], most: usize) -> Result<()> {
+        let waiting = Mutex::new(steps.iter());
+        let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some(step) = take() {
+                if let Err(error) = self.run(step, Shown::AtTheEnd) {
+                    while take().is_some() {}
+                    return Err(error);
+                }
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..most).map(|_| scope.spawn(work)).collect();
+            let ends = threads.into_iter().map(|thread| thread.join().expect("a step that fails is an error"));
+            ends.fold(Ok(()), Result::and)
+        })
+    }
+
+    fn run(&self, step: &Step, shown: Shown) -> Result<()> {
+        let name = step.name;
+        let mut command = Command::new(&self.program);
+        command.args(["ci", "--only", name]);
+        let log = self.directory.join(name.replace(' ', "-")).with_extension("log");
+        if shown == Shown::AtTheEnd {
+            let file = File::create(&log).with_context(|| log.display().to_string())?;
+            command.stdout(file.try_clone()?).stderr(file);
+        } else {
+            println!("\n== {name}");
+        }
+        let start = Instant::now();
+        let mut child = command.spawn().with_context(|| format!("cannot run {}", self.program.display()))?;
+        let (status, processor) = self.wait(&mut child)?;
+        let row = Row { name, wall: start.elapsed(), processor: Some(processor) };
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown == Shown::AtTheEnd {
+            println!("\n== {name}");
+            print(&log)?;
+        }
+        println!("== {row}");
+        times.push(row);
+        if !status.success() {
+            bail!("{name} failed");
+        }
+        Ok(())
+    }
+
+    /// Waits for a step, and says how much processor time it and all that it started have taken.
+    ///
+    /// The system adds that to the time of our children when the child is waited for. So no two are waited for at once.
+    fn wait(&self, child: &mut Child) -> Result<(ExitStatus, Duration)> {
+        loop {
+            {
+                let _alone = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+                let before = children()?;
+                if let Some(status) = child.try_wait()? {
+                    return Ok((status, children()?.saturating_sub(before)));
+                }
+            }
+            thread::sleep(PATIENCE);
+        }
+    }
+}
+
+/// The processor time of all processes that were started here, have ended, and were waited for.
+fn children() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let times = [usage.user_time(), usage.system_time()];
+    let micros: i64 = times.iter().map(|time| time.tv_sec() * 1_000_000 + time.tv_usec()).sum();
+    Ok(Duration::from_micros(micros.unsigned_abs()))
+}
+
+fn print(log: &Path) -> Result<()> {
+    io::copy(&mut File::open(log)?, &mut io::stdout())?;
+    Ok(())
+}
