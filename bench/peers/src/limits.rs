@@ -8,11 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use history::format::binary::{Manifest, SegmentWriter};
+use history::format::jsonl;
 use history::{History, Precedence, Record, Value, Verdict};
 use models::Model;
 use models::kv::Kv;
 use search::Spec;
-use testkit::workload::{Map, Queue};
+use testkit::workload::{Map, Queue, Register};
 use tla::machine::Machine;
 use tla::modules::World;
 use tla::resolve::Loader;
@@ -24,36 +25,42 @@ use crate::table::{self, Table, memory, ratio, time};
 
 /// A history on disk that the command is run on.
 struct Case {
-    name: &'static str,
+    name: String,
     spec: &'static str,
-    records: Box<dyn Iterator<Item = Record>>,
-    threads: u32,
+    records: Records,
     args: &'static [&'static str],
     exit: i32,
     most_seconds: f64,
     most_memory: u64,
 }
 
+/// What is recorded, and how.
+enum Records {
+    /// As a binary trace with so many processes.
+    Binary(u32, Box<dyn Iterator<Item = Record>>),
+    /// As JSON Lines.
+    Lines(Register),
+}
+
 const LONG: u64 = 10_000_000;
+const HOT: u64 = 1_000_000;
 const TLA: u64 = 450_000;
 const ANY_MEMORY: u64 = u64::MAX;
 
 fn cases() -> Vec<Case> {
-    let map = |name, map: Map, args, exit, most_seconds, most_memory| Case {
-        name,
+    let map = |name: &str, map: Map, args, exit, most_seconds, most_memory| Case {
+        name: name.into(),
         spec: "kv",
-        records: Box::new(map.records()),
-        threads: map.threads,
+        records: Records::Binary(map.threads, Box::new(map.records())),
         args,
         exit,
         most_seconds,
         most_memory,
     };
-    let tla = |name, map: Map, exit, most_seconds| Case {
-        name,
+    let tla = |name: &str, map: Map, exit, most_seconds| Case {
+        name: name.into(),
         spec: "examples/map/Map.tla",
-        records: Box::new(map.records()),
-        threads: map.threads,
+        records: Records::Binary(map.threads, Box::new(map.records())),
         args: &["--config", "bench/map.cfg", "--settings", "bench/map.toml"],
         exit,
         most_seconds,
@@ -64,9 +71,17 @@ fn cases() -> Vec<Case> {
     let bad = Map { violation: Some(TLA / 1000 * 995), ..Map::of(TLA) };
     let queue = Queue { spanning: true, ..Queue::of(100_000) };
     let (seconds, bytes) = (LONG as f64 / 3e6, 300_000_000);
-    vec![
+    let mut cases = vec![
         map("map, 10 million operations, accepted", Map::of(LONG), &[], 0, seconds, bytes),
         map("map, 10 million operations, rejected at 99.5 %", long, &[], 1, seconds, bytes),
+        map(
+            "map, 10 million operations with ranks, `--order-by rank`, accepted",
+            Map { ranks: true, ..Map::of(LONG) },
+            &["--order-by", "rank"],
+            0,
+            8.0,
+            bytes,
+        ),
         map("map, 50 threads, 95 % reads, 100,000 operations", wide(50, 95), &[], 0, 10.0, ANY_MEMORY),
         map("map, 100 threads, 95 % reads, 100,000 operations", wide(100, 95), &[], 0, 10.0, ANY_MEMORY),
         map("map, 50 threads, no reads, 100,000 operations, key by key", wide(50, 0), &[], 0, 10.0, ANY_MEMORY),
@@ -79,10 +94,9 @@ fn cases() -> Vec<Case> {
             ANY_MEMORY,
         ),
         Case {
-            name: "queue, 5 threads and one `enqueue` that spans all, 100,000 operations",
+            name: "queue, 5 threads and one `enqueue` that spans all, 100,000 operations".into(),
             spec: "queue",
-            threads: queue.threads + 1,
-            records: Box::new(queue.records()),
+            records: Records::Binary(queue.threads + 1, Box::new(queue.records())),
             args: &["--timeout", "60s"],
             exit: 0,
             most_seconds: 2.0,
@@ -90,7 +104,26 @@ fn cases() -> Vec<Case> {
         },
         tla("map in TLA+, 450,000 operations, accepted", Map::of(TLA), 0, 1.5),
         tla("map in TLA+, 450,000 operations, rejected at 99.5 %", bad, 1, 3.0),
-    ]
+    ];
+    for (threads, unfinished, is_bad) in [8, 64, 500]
+        .into_iter()
+        .flat_map(|threads| [(threads, 0, false), (threads, 0, true), (threads, 1, false), (threads, 1, true)])
+    {
+        let violation = is_bad.then_some(HOT / 1000 * 995);
+        let register = Register { unfinished, violation, ..Register::of(HOT, threads) };
+        let lost = if unfinished == 0 { "" } else { ", 1 % unfinished" };
+        let verdict = if is_bad { "rejected at 99.5 %" } else { "accepted" };
+        cases.push(Case {
+            name: format!("register, 1 million operations of {threads} clients{lost}, JSON Lines, {verdict}"),
+            spec: "register",
+            records: Records::Lines(register),
+            args: &[],
+            exit: i32::from(is_bad),
+            most_seconds: 2.0,
+            most_memory: ANY_MEMORY,
+        });
+    }
+    cases
 }
 
 pub fn run(omnilink: &Path, file: Option<&Path>, only: Option<&str>) -> Result<bool> {
@@ -99,8 +132,9 @@ pub fn run(omnilink: &Path, file: Option<&Path>, only: Option<&str>) -> Result<b
     let mut table = Table::new(&["case", "verdict", "wall time", "CPU time", "operations per CPU second", "peak"]);
     let mut is_good = true;
     let is_chosen = |name: &str| only.is_none_or(|only| name.contains(only));
-    for case in cases().into_iter().filter(|case| is_chosen(case.name)) {
-        let (name, exit, most_seconds, most_memory) = (case.name, case.exit, case.most_seconds, case.most_memory);
+    for case in cases().into_iter().filter(|case| is_chosen(&case.name)) {
+        let (name, exit, most_seconds, most_memory) =
+            (case.name.clone(), case.exit, case.most_seconds, case.most_memory);
         let (cost, operations) = check(omnilink, case)?;
         if cost.exit != exit || cost.cpu > most_seconds || cost.peak > most_memory {
             eprintln!("{name}: exit code {} in {}, {}\n{}", cost.exit, time(cost.cpu), memory(cost.peak), cost.output);
@@ -109,7 +143,7 @@ pub fn run(omnilink: &Path, file: Option<&Path>, only: Option<&str>) -> Result<b
         let verdict = ["accepted", "rejected", "an error", "inconclusive"].get(cost.exit as usize).unwrap_or(&"none");
         // A search that gave up has not seen them all.
         let rate = if cost.exit < 2 { format!("{:.2} million", operations as f64 / cost.cpu / 1e6) } else { "".into() };
-        table.row([name.into(), (*verdict).into(), time(cost.wall), time(cost.cpu), rate, memory(cost.peak)]);
+        table.row([name, (*verdict).into(), time(cost.wall), time(cost.cpu), rate, memory(cost.peak)]);
     }
     for (name, kind) in [("map, 450,000 operations", "model"), ("map in TLA+, 450,000 operations", "tla")] {
         if !is_chosen(name) {
@@ -135,21 +169,32 @@ pub fn run(omnilink: &Path, file: Option<&Path>, only: Option<&str>) -> Result<b
 /// Writes the history of a case and runs the command on it.
 fn check(omnilink: &str, case: Case) -> Result<(Cost, u64)> {
     let directory = Temporary::new()?;
-    fs::write(directory.0.join("manifest.json"), Manifest::default().write())?;
-    let mut writers = Vec::new();
-    for process in 0..case.threads {
-        let segment = BufWriter::new(File::create(directory.0.join(format!("{process:04}.seg")))?);
-        writers.push(SegmentWriter::new(segment, &process.to_string())?);
-    }
+    let mut path = directory.0.clone();
     let mut operations = 0;
-    for record in case.records {
-        writers[record.process.index()].record(&record)?;
-        operations += 1;
+    match case.records {
+        Records::Binary(threads, records) => {
+            fs::write(path.join("manifest.json"), Manifest::default().write())?;
+            let mut writers = Vec::new();
+            for process in 0..threads {
+                let segment = BufWriter::new(File::create(path.join(format!("{process:04}.seg")))?);
+                writers.push(SegmentWriter::new(segment, &process.to_string())?);
+            }
+            for record in records {
+                writers[record.process.index()].record(&record)?;
+                operations += 1;
+            }
+            for writer in writers {
+                writer.close()?;
+            }
+        }
+        Records::Lines(register) => {
+            let trace = register.trace();
+            operations = trace.records.len() as u64;
+            path.push("history.jsonl");
+            jsonl::write(&trace, BufWriter::new(File::create(&path)?))?;
+        }
     }
-    for writer in writers {
-        writer.close()?;
-    }
-    let path = directory.0.to_str().context("a path that is text")?;
+    let path = path.to_str().context("a path that is text")?;
     let args = ["check", path, "--progress", "none", "--spec", case.spec];
     let args: Vec<&str> = args.into_iter().chain(case.args.iter().copied()).collect();
     Ok((measure::command(omnilink, &args)?, operations))

@@ -133,6 +133,11 @@ pub(crate) struct About {
     #[arg(long, value_name = "ORDER", default_value = "real-time")]
     pub(crate) order: Order,
 
+    /// A field by which the system itself orders operations, such as a revision: its order is tried first, and the
+    /// history is searched only if the specification does not allow that one.
+    #[arg(long, value_name = "FIELD", conflicts_with = "order")]
+    pub(crate) order_by: Option<String>,
+
     /// Give up on a history after this time, such as `90s` or `10m`: inconclusive.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) timeout: Option<Duration>,
@@ -159,6 +164,7 @@ impl About {
             settings: self.settings.clone(),
             from: self.from,
             order: self.order.precedence(),
+            order_by: self.order_by.clone(),
             max_memory: self.max_memory.as_u64(),
             print: |text| text.lines().for_each(|line| errln!("{}", report::clean(line))),
             ..judge::Options::default()

@@ -6,15 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Verdict};
+use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
 use report::{Coverage, CoveredAction, Field, Legal, Reason, Rejection, Report, Timeline, Window};
-use search::{Assumption, Explanation, Route, Stats, Why};
+use search::{Assumption, Explanation, Misfit, Route, Stats, Why, Witness};
 use validate::{Teller, Way};
 
 use crate::input::{self, InputError, Recording};
 use crate::mentions::Calls;
+use crate::own_order::{self, Followed};
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, places};
 use crate::{Case, Failed, Limits, Stage};
 
@@ -40,7 +41,7 @@ impl Builtin {
         limits.reached(Stage::Reading, 0);
         let recording = input::open_within(path, asked.from, asked.max_memory, limits)?;
         let witness = &mut case.witness;
-        let check = Check { asked, spec: &self.0, path, label, recording, limits, witness, sight };
+        let check = Check { asked, spec: &self.0, path, label, recording, limits, witness, sight, misfit: None };
         with_model(&self.0, check).map_err(InputError::new)?
     }
 
@@ -165,12 +166,20 @@ struct Check<'a, 'w> {
     limits: &'a dyn Limits,
     witness: &'a mut Option<&'w mut dyn Write>,
     sight: Option<(&'a mut Sight, &'a Look)>,
+    /// Why the system's own order could not be followed, if that was tried.
+    misfit: Option<Misfit<String>>,
 }
 
 impl Visitor for Check<'_, '_> {
     type Output = Result<Report, Failed>;
 
     fn visit<M: Model>(mut self, model: M) -> Self::Output {
+        if let (Recording::Segments(_), Some(field)) = (&self.recording, self.asked.own_order(None))
+            && !self.needs_whole()
+            && let Some(report) = self.follow_stream(&model, field)?
+        {
+            return Ok(report);
+        }
         match self.recording {
             Recording::Segments(ref merge) if self.is_stream(&model, merge.processes())? => self.check_stream(&model),
             _ => self.check_whole(&model),
@@ -184,8 +193,7 @@ const LOOKED_AT: usize = 1 << 16;
 impl Check<'_, '_> {
     /// True if there is nothing to gain from having the whole history at hand.
     fn is_stream<M: Model>(&self, model: &M, processes: &[Arc<str>]) -> Result<bool, InputError> {
-        let is_whole = self.witness.is_some() || self.sight.is_some() || !self.asked.assume.is_empty();
-        if self.asked.order == Precedence::Program || self.asked.exhaustive || is_whole {
+        if self.asked.order == Precedence::Program || self.asked.exhaustive || self.needs_whole() {
             return Ok(false);
         }
         if !self.asked.shortcuts || model.has_procedure() {
@@ -200,6 +208,52 @@ impl Check<'_, '_> {
             }
         }
         Ok(false)
+    }
+
+    /// True if something was asked for that takes the whole history at hand.
+    fn needs_whole(&self) -> bool {
+        self.witness.is_some() || self.sight.is_some() || !self.asked.assume.is_empty()
+    }
+
+    /// Follows the system's own order through segments. Gives the report if that decides the history.
+    fn follow_stream<M: Model>(&mut self, model: &M, field: &str) -> Result<Option<Report>, Failed> {
+        let mut merge = input::segments(self.path)?;
+        let processes: Vec<Arc<str>> = merge.processes().to_vec();
+        let (mut operations, mut seen) = (0, Seen::new(self.spec, self.asked.coverage));
+        let ops = merge.by_ref().map(|op| {
+            let op = op.map_err(InputError::from)?;
+            operations += 1;
+            seen.add(&op);
+            ranked(model, &processes, &op, field)
+        });
+        match own_order::follow(model, field, ops, false, self.limits, |never| match never {})? {
+            Followed::Legal(witness) => {
+                let calls = Calls::Segments(self.path, &processes);
+                let checked = in_own_order(witness);
+                let (mut report, _) = self.report(&checked, Some(operations), processes.len(), merge.cuts(), &calls)?;
+                report.stats.method = own_order::method(field);
+                report.coverage = seen.coverage;
+                Ok(Some(report))
+            }
+            Followed::Not(misfit) => {
+                self.misfit = Some(misfit.map_state(|state| model.show(&state)));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Follows the system's own order, if it has one and that was not tried before. Gives what was found if that decides
+    /// the history.
+    fn follow_whole<M: Model>(&mut self, model: &M, history: &History<Call>) -> Result<Option<Checked>, Failed> {
+        let Some(field) = self.asked.own_order(None).filter(|_| self.misfit.is_none()) else { return Ok(None) };
+        let ops = history.ops().iter().map(|op| ranked(model, history.processes(), op, field));
+        match own_order::follow(model, field, ops, true, self.limits, |never| match never {})? {
+            Followed::Legal(witness) => Ok(Some(in_own_order(witness))),
+            Followed::Not(misfit) => {
+                self.misfit = Some(misfit.map_state(|state| model.show(&state)));
+                Ok(None)
+            }
+        }
     }
 
     fn check_stream<M: Model>(&self, model: &M) -> Result<Report, Failed> {
@@ -242,9 +296,12 @@ impl Check<'_, '_> {
         let count = if self.sight.is_some() { history.ops().len() } else { 0 };
         let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
         let options = self.options();
-        let checked = match assumed(model, self.asked, &history)?.as_slice() {
-            [] => models::check::check(model, &history, &options, &watcher)?,
-            assumed => models::check::check_assuming(model, &history, assumed, &options.search, &watcher)?,
+        let followed = self.follow_whole(model, &history)?;
+        let method = followed.as_ref().and(self.asked.own_order(None)).map(own_order::method);
+        let checked = match (followed, assumed(model, self.asked, &history)?.as_slice()) {
+            (Some(followed), _) => followed,
+            (None, []) => models::check::check(model, &history, &options, &watcher)?,
+            (None, assumed) => models::check::check_assuming(model, &history, assumed, &options.search, &watcher)?,
         };
         if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness, &checked.verdict) {
             Calls::Whole(&history).write_witness(file, self.label, witness)?;
@@ -255,6 +312,7 @@ impl Check<'_, '_> {
         let mut seen = Seen::new(self.spec, self.asked.coverage);
         history.ops().iter().for_each(|op| seen.add(op));
         report.coverage = seen.coverage;
+        report.stats.method = method.unwrap_or(report.stats.method);
         if let Some((sight, look)) = self.sight.take() {
             let mut tape = Tape::new(history.processes());
             history.ops().iter().for_each(|op| tape.add(op));
@@ -318,6 +376,12 @@ impl Check<'_, '_> {
         };
         let mut stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
         stats.no_procedure.clone_from(&checked.no_procedure);
+        let mut notes = crate::assumed_notes(self.asked);
+        notes.extend(part_note(checked));
+        if let (Some(field), Some(misfit)) = (self.asked.own_order(None), &self.misfit) {
+            notes.push(own_order::finding(field, misfit, calls)?);
+            notes.push(own_order::consequence(field, misfit, &verdict));
+        }
         let report = Report {
             schema: report::SCHEMA.into(),
             history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
@@ -328,12 +392,36 @@ impl Check<'_, '_> {
             sources: Vec::new(),
             stats,
             assumed: crate::assumed(self.asked),
-            notes: crate::assumed_notes(self.asked).into_iter().chain(part_note(checked)).collect(),
+            notes,
             tags: Vec::new(),
             coverage: None,
             next: Vec::new(),
         };
         Ok((report, teller.mentioned().to_vec()))
+    }
+}
+
+/// An operation as a model sees it, with its place in the system's own order.
+#[expect(clippy::type_complexity, reason = "an operation, perhaps, and its place, perhaps")]
+fn ranked<M: Model>(
+    model: &M,
+    processes: &[Arc<str>],
+    op: &Op<Call>,
+    field: &str,
+) -> Result<(Op<Option<M::Op>>, Option<Value>), Failed> {
+    let bad = |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
+    let bound = model.bind(op).map_err(bad)?;
+    Ok((op.with(bound), own_order::rank(&op.call, field)))
+}
+
+/// What is found by following an order that is legal.
+fn in_own_order(witness: Witness) -> Checked {
+    Checked {
+        verdict: Verdict::Accepted(witness),
+        settled: Witness::default(),
+        method: Method::Search,
+        no_procedure: None,
+        stats: Stats::default(),
     }
 }
 

@@ -14,6 +14,7 @@ mod guard;
 pub mod input;
 pub mod load;
 mod mentions;
+mod own_order;
 mod show;
 mod tla;
 mod world;
@@ -49,6 +50,8 @@ pub struct Options {
     pub from: Option<input::Kind>,
     /// What orders operations of different processes.
     pub order: Precedence,
+    /// A field of operations by which the system itself orders them: that order is tried before any other.
+    pub order_by: Option<String>,
     /// A file that is larger than this is not read.
     pub max_memory: u64,
     /// Give up when more configurations than this are possible at once.
@@ -78,6 +81,7 @@ impl Default for Options {
             settings: None,
             from: None,
             order: Precedence::RealTime,
+            order_by: None,
             max_memory: 16 << 30,
             max_width: None,
             shortcuts: true,
@@ -88,6 +92,14 @@ impl Default for Options {
             print: |_| {},
             is_foreign: false,
         }
+    }
+}
+
+impl Options {
+    /// The field of the system's own order, here or in the settings of a specification, if that is to be tried. An order
+    /// that keeps assumptions has to be searched.
+    fn own_order<'a>(&'a self, set: Option<&'a str>) -> Option<&'a str> {
+        self.order_by.as_deref().or(set).filter(|_| self.assume.is_empty() && self.order == Precedence::RealTime)
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace};
+use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Value};
 use report::{Field, Report, Timeline, Verdict};
 use search::{Stats, Watch};
 use tla::error::ErrorKind;
@@ -23,6 +23,7 @@ use crate::guard::{self, guarded};
 use crate::input::{self, InputError, Recording};
 use crate::load::{Around, Loaded, Parts};
 use crate::mentions::Calls;
+use crate::own_order::{self, Followed};
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Widths, places};
 use crate::world::{Outside, Stopper};
 use crate::{Case, Failed, Limits, Options, Stage, Unlimited};
@@ -364,13 +365,23 @@ impl Run<'_> {
         mut sight: Option<(&mut Sight, &Look, &[DefId])>,
     ) -> Result<Report, Failed> {
         let (limits, options) = (self.limits, self.options());
+        let own_order = self.asked.own_order(settings.order_by.as_deref());
         let mut teller = Teller::default();
-        let (operations, cuts, checked, verdict, tagged, coverage) =
+        let (operations, cuts, checked, verdict, tagged, coverage, misfit) =
             self.with_spec(settings, config, |spec, history, cuts| {
                 let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
                 let mut widths = Widths { limits, widths: vec![0; places] };
-                let checked =
-                    validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?;
+                let (followed, misfit) = match own_order.map(|field| self.follow(spec, history, field)).transpose()? {
+                    Some(Followed::Legal(witness)) => (Some(Checked::in_given_order(witness)), None),
+                    Some(Followed::Not(misfit)) => (None, Some(misfit.map_state(|state| shown(spec, &state)))),
+                    None => (None, None),
+                };
+                let checked = match followed {
+                    Some(followed) => followed,
+                    None => {
+                        validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?
+                    }
+                };
                 let mut watch = |_: &Stats| limits.exceeded();
                 limits.reached(Stage::Explaining, 0);
                 let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
@@ -402,12 +413,22 @@ impl Run<'_> {
                         walked => walked?,
                     }
                 }
-                Ok((history.ops().len(), cuts, checked, verdict, tagged, coverage))
+                Ok((history.ops().len(), cuts, checked, verdict, tagged, coverage, misfit))
             })?;
         if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
             self.source.calls().write_witness(file, self.label, witness)?;
         }
-        let stats = crate::stats(&checked.stats, "searched whole", &mut |id| teller.op(id));
+        let mut notes = self.notes(&checked.outcome);
+        notes.extend(tagged.notes);
+        if let (Some(field), Some(misfit)) = (own_order, &misfit) {
+            notes.push(own_order::finding(field, misfit, &self.source.calls())?);
+            notes.push(own_order::consequence(field, misfit, &verdict));
+        }
+        let method = match own_order.filter(|_| misfit.is_none()) {
+            Some(field) => own_order::method(field),
+            None => "searched whole".to_owned(),
+        };
+        let stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
         if let Some((sight, ..)) = sight {
             sight.timeline.mentioned = places(teller.mentioned());
         }
@@ -426,11 +447,29 @@ impl Run<'_> {
             sources: teller.sources(self.program),
             stats,
             assumed: crate::assumed(self.asked),
-            notes: self.notes(&checked.outcome).into_iter().chain(tagged.notes).collect(),
+            notes,
             tags: tagged.tags,
             coverage,
             next: Vec::new(),
         })
+    }
+
+    /// Follows the system's own order.
+    fn follow(
+        &self,
+        spec: &TraceSpec<'_>,
+        history: &History<TraceOp>,
+        field: &str,
+    ) -> Result<Followed<TraceState>, Failed> {
+        let mut ranks: Vec<Option<Value>> = Vec::new();
+        self.source.for_each(self.limits, Stage::Binding, |op| {
+            ranks.resize(op.id.index(), None);
+            ranks.push(own_order::rank(&op.call, field));
+            Ok(())
+        })?;
+        let rank = |op: &Op<TraceOp>| ranks.get(op.id.index()).cloned().flatten();
+        let ops = history.ops().iter().map(|op| Ok((op.with(Some(&op.call)), rank(op))));
+        own_order::follow(spec, field, ops, true, self.limits, |fault| self.failed(NoAnswer::Fault(fault)))
     }
 
     /// Every operation.
@@ -600,6 +639,12 @@ impl Run<'_> {
         }
         Ok((History::from_ops(processes.into(), bound), cuts?))
     }
+}
+
+/// A state on one line.
+fn shown(spec: &TraceSpec<'_>, state: &TraceState) -> String {
+    let variables = spec.show(&state.values).variables;
+    variables.iter().map(|field| format!("{} = {}", field.name, field.value)).collect::<Vec<_>>().join(", ")
 }
 
 /// The operations that recordings may have, by the names that they are recorded under.

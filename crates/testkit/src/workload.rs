@@ -42,6 +42,26 @@ pub struct Map {
     pub seed: u64,
     /// The operation that is impossible, by number, if there is to be one.
     pub violation: Option<u64>,
+    /// Whether each operation has a note [`RANK`]: how many took effect before it.
+    pub ranks: bool,
+}
+
+/// The note that says where an operation belongs.
+pub const RANK: &str = "rank";
+
+/// Calls of a register: `write` of values that are all different, and `read`, half of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// How many operations there are.
+    pub operations: u64,
+    /// How many processes call them at any time.
+    pub threads: u32,
+    /// How many of a hundred never end. Their process calls nothing more, and another one takes its place.
+    pub unfinished: u32,
+    /// What random choices begin with.
+    pub seed: u64,
+    /// The operation that is impossible, by number, if there is to be one.
+    pub violation: Option<u64>,
 }
 
 /// Calls of a queue: `enqueue` of values that are all different, and `dequeue`.
@@ -66,18 +86,46 @@ pub struct Queue {
 impl Map {
     /// A map of five threads that overlap heavily and look half of the time: what most figures are about.
     pub fn of(operations: u64) -> Map {
-        Map { operations, threads: 5, reads: 50, overlap: Overlap::Heavy, seed: 1, violation: None }
+        Map { operations, threads: 5, reads: 50, overlap: Overlap::Heavy, seed: 1, violation: None, ranks: false }
     }
 
     /// The records, by increasing start.
     pub fn records(&self) -> impl Iterator<Item = Record> + use<> {
         let object = MapObject { reads: self.reads, held: BTreeMap::new(), names: MapNames::new() };
-        Workload::new(object, self.operations, self.threads, self.overlap, self.seed, self.violation)
+        let workload = Workload::new(object, self.operations, self.threads, self.overlap, self.seed, self.violation);
+        Workload { ranks: self.ranks, ..workload }
     }
 
     /// All records at once.
     pub fn trace(&self) -> Trace {
         trace(self.threads, self.records())
+    }
+}
+
+impl Register {
+    /// A register that so many processes use at once, all of them nearly always.
+    pub fn of(operations: u64, threads: u32) -> Register {
+        Register { operations, threads, unfinished: 0, seed: 1, violation: None }
+    }
+
+    /// The records, by increasing start.
+    pub fn records(&self) -> impl Iterator<Item = Record> + use<> {
+        let object = RegisterObject {
+            held: Value::Nil,
+            next: 0,
+            write: schema("write", &["value"], None),
+            read: schema("read", &[], Some("value")),
+        };
+        let (overlap, unfinished) = (Overlap::Heavy, self.unfinished);
+        let workload = Workload::new(object, self.operations, self.threads, overlap, self.seed, self.violation);
+        Workload { unfinished, ..workload }
+    }
+
+    /// All records at once.
+    pub fn trace(&self) -> Trace {
+        let records: Vec<Record> = self.records().collect();
+        let threads = records.iter().map(|record| record.process.0 + 1).max().unwrap_or(0);
+        trace(threads, records.into_iter())
     }
 }
 
@@ -128,7 +176,10 @@ struct Workload<O> {
     overlap: Overlap,
     violation: Option<u64>,
     to_start: u64,
-    in_effect: u64,            // How many operations have taken effect.
+    in_effect: u64, // How many operations have taken effect.
+    ranks: bool,
+    unfinished: u32,
+    processes: u32,            // How many there have been.
     running: Vec<Running>,     // At most one of each process: those that have not taken effect yet.
     waiting: BinaryHeap<Done>, // Those that have, and that come after one that has not.
 }
@@ -156,6 +207,9 @@ impl<O: Object> Workload<O> {
             violation,
             to_start: operations,
             in_effect: 0,
+            ranks: false,
+            unfinished: 0,
+            processes: threads,
             running: Vec::new(),
             waiting: BinaryHeap::new(),
         };
@@ -184,11 +238,24 @@ impl<O: Object> Workload<O> {
             (0..self.running.len()).min_by_key(|&index| (self.running[index].effect, self.running[index].process));
         let Some(next) = next else { return };
         let Running { process, start, end, .. } = self.running.swap_remove(next);
-        let call = self.object.call(&mut self.rng, self.violation == Some(self.in_effect));
+        let is_impossible = self.violation == Some(self.in_effect);
+        let mut call = self.object.call(&mut self.rng, is_impossible);
+        if self.ranks {
+            call.meta.push((RANK.into(), Value::Int(self.in_effect as i64)));
+        }
         self.in_effect += 1;
-        let record = Record { process: ProcessId(process), start, end: End::At(end), call };
+        let never_ends = !is_impossible && self.unfinished > 0 && self.rng.u32(..100) < self.unfinished;
+        let (ended, next) = match never_ends {
+            true => {
+                self.processes += 1;
+                call = Call::new(call.schema().clone(), call.args().iter().cloned()).expect("arguments and no result");
+                (End::Unknown { latest: None }, self.processes - 1)
+            }
+            false => (End::At(end), process),
+        };
+        let record = Record { process: ProcessId(process), start, end: ended, call };
         self.waiting.push(Done(Reverse((start, process)), record));
-        self.start(process, end);
+        self.start(next, end);
     }
 }
 
@@ -282,6 +349,28 @@ impl Object for MapObject {
     }
 }
 
+struct RegisterObject {
+    held: Value,
+    next: i64,
+    write: Arc<Schema>,
+    read: Arc<Schema>,
+}
+
+impl Object for RegisterObject {
+    fn call(&mut self, rng: &mut Rng, is_impossible: bool) -> Call {
+        if is_impossible {
+            // It was there long ago, or is yet to come.
+            return call(&self.read, [Value::Int(self.next / 2)]);
+        }
+        if rng.bool() {
+            return call(&self.read, [self.held.clone()]);
+        }
+        self.held = Value::Int(self.next);
+        self.next += 1;
+        call(&self.write, [self.held.clone()])
+    }
+}
+
 struct QueueObject {
     empties: bool,
     held: VecDeque<i64>,
@@ -342,6 +431,31 @@ mod tests {
             assert_eq!(check(&Kv::new(&Value::Nil), map.trace()), "accepted");
             let map = Map { violation: Some(1990), ..map };
             assert_eq!(check(&Kv::new(&Value::Nil), map.trace()), "rejected");
+        }
+    }
+
+    #[test]
+    fn registers_are_accepted_unless_something_is_impossible() {
+        for (threads, unfinished) in [(3, 0), (20, 5)] {
+            let register = Register { unfinished, ..Register::of(2000, threads) };
+            let model = models::register::Register::new(&Value::Nil);
+            assert_eq!(check(&model, register.trace()), "accepted");
+            let register = Register { violation: Some(1990), ..register };
+            assert_eq!(check(&model, register.trace()), "rejected");
+        }
+    }
+
+    #[test]
+    fn ranks_are_the_order_of_effects() {
+        let trace = Map { ranks: true, ..Map::of(200) }.trace();
+        let rank = |record: &Record| record.call.meta[0].1.as_int().expect("a number");
+        let mut by_rank: Vec<&Record> = trace.records.iter().collect();
+        by_rank.sort_by_key(|record| rank(record));
+        assert!(by_rank.iter().map(|record| rank(record)).eq(0..200));
+        let mut latest_start = 0;
+        for record in by_rank {
+            assert!(record.end.at().is_some_and(|end| end >= latest_start), "an order of the history");
+            latest_start = latest_start.max(record.start);
         }
     }
 

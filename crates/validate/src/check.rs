@@ -30,6 +30,19 @@ pub struct Checked {
     pub checkpoint: Checkpoint,
 }
 
+impl Checked {
+    /// What is found by following an order that is given, and that is legal.
+    pub fn in_given_order(witness: Witness) -> Checked {
+        Checked {
+            outcome: Outcome::Accepted(witness),
+            settled: Witness::default(),
+            ignores_invariants: false,
+            stats: Stats::default(),
+            checkpoint: Checkpoint::default(),
+        }
+    }
+}
+
 /// The orders that a check found, to be followed again.
 #[derive(Debug, Clone, Default)]
 pub struct Way {

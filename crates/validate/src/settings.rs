@@ -22,6 +22,8 @@ pub struct Settings {
     pub internal: Vec<String>,
     /// The definition or constant that stands for no value.
     pub nil: Option<String>,
+    /// A field of operations by which the system itself orders them.
+    pub order_by: Option<String>,
     /// Constants whose values come from the recording: the set of all values that these feeds bring.
     pub constants: BTreeMap<String, Vec<Feed>>,
     /// Operations that are not called like their actions, or have other fields.

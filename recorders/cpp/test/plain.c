@@ -70,7 +70,7 @@ int main(int count, char **arguments) {
   omnilink_done(process, one);
 
   omnilink_value unknown = omnilink_tuple(NULL, 1);
-  unknown.kind = (enum omnilink_kind)8;
+  unknown.kind = (enum omnilink_kind)99;
   check_refused(process, get, unknown);
   omnilink_value levels[34] = {omnilink_int(1)};
   for (int i = 0; i < 33; ++i) levels[i + 1] = omnilink_tuple(&levels[i], 1);

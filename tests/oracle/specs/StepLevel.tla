@@ -6,5 +6,4 @@ Init == x = 0
 Next == x < 9 /\ x' \in {x + 1, x + 2}
 EarlyState == TLCGet("level") <= 4
 EarlyStep == TLCGet("level") <= 3
-LevelGrows == x < 2 * TLCGet("level")
 ====

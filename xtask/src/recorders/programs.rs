@@ -76,7 +76,7 @@ impl Programs {
         let build = scratch.0.join("cmake");
         run(Command::new("cmake").arg("-S").arg(&self.cpp).arg("-B").arg(&build).stdout(Stdio::null()))?;
         run(Command::new("cmake").arg("--build").arg(&build).stdout(Stdio::null()))?;
-        run(Command::new("ctest").arg("--test-dir").arg(&build).args(["--output-on-failure", "--quiet"]))?;
+        run(Command::new("ctest").arg("--test-dir").arg(&build).arg("--output-on-failure"))?;
         let harness = self.cpp.join("test/consumer/harness.cpp");
         run(compile(&self.cpp, "c++").args(["-fno-exceptions", "-fsyntax-only"]).arg(harness))?;
         println!("the recorder for C++ and C passes its tests, also as an installed package");

@@ -1,0 +1,138 @@
+//! Orders that are given, against trying every order that keeps them.
+//!
+//! `cargo test --release -p omnilink-search --test follow -- --ignored` runs the long version.
+
+use std::convert::Infallible;
+
+use fastrand::Rng;
+use history::{History, Op, OpId, Precedence, Verdict};
+use search::{Follower, Misfit, Options, Spec, Successors, Witness, check, replay};
+use testkit::{Table, TableOp, is_allowed, random_history};
+
+/// A random spec whose operations take one step.
+struct OneStep<'a>(&'a Table);
+
+impl Spec for OneStep<'_> {
+    type Op = TableOp;
+    type State = u8;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<u8>) -> Result<(), Infallible> {
+        self.0.initial(out)
+    }
+
+    fn step(&self, state: &u8, op: &TableOp, out: &mut Successors<u8>) -> Result<(), Infallible> {
+        let mut successors = Successors::default();
+        self.0.step(state, op, &mut successors)?;
+        successors.into_parts().0.into_iter().for_each(|state| out.done(state));
+        Ok(())
+    }
+
+    fn is_observer(&self, op: &TableOp) -> bool {
+        self.0.is_observer(op)
+    }
+}
+
+/// The same, in the order of ranks.
+struct InOrder<'a>(OneStep<'a>);
+
+impl Spec for InOrder<'_> {
+    type Op = (TableOp, Option<u32>);
+    type State = (u8, u32); // The highest rank so far.
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<(u8, u32)>) -> Result<(), Infallible> {
+        let mut states = Vec::new();
+        self.0.initial(&mut states)?;
+        out.extend(states.into_iter().map(|state| (state, 0)));
+        Ok(())
+    }
+
+    fn step(&self, state: &Self::State, op: &Self::Op, out: &mut Successors<Self::State>) -> Result<(), Infallible> {
+        let (state, highest) = *state;
+        let rank = op.1.unwrap_or(highest);
+        if rank >= highest {
+            let mut successors = Successors::default();
+            self.0.step(&state, &op.0, &mut successors)?;
+            successors.into_parts().0.into_iter().for_each(|state| out.done((state, rank)));
+        }
+        Ok(())
+    }
+}
+
+/// Ranks for operations: those of an order that is legal, if there is one, some of them exchanged or taken away.
+fn ranks(spec: &OneStep<'_>, history: &History<TableOp>, rng: &mut Rng) -> Vec<Option<u32>> {
+    let mut order: Vec<OpId> = match check(spec, history, &Options::default()).expect("a search").verdict {
+        Verdict::Accepted(witness) => witness.steps().map(|placed| placed.op).collect(),
+        _ => history.ops().iter().map(|op| op.id).collect(),
+    };
+    for _ in 0..rng.usize(..3) {
+        if order.len() > 1 {
+            let place = rng.usize(1..order.len());
+            order.swap(place - 1, place);
+        }
+    }
+    let mut ranks = vec![None; history.ops().len()];
+    order.iter().zip(1..).for_each(|(op, rank)| ranks[op.index()] = Some(rank));
+    let missing = rng.f64() * 0.4;
+    for op in history.ops() {
+        let may_miss = op.interval.is_unfinished() || spec.is_observer(&op.call);
+        if may_miss && rng.f64() < missing {
+            ranks[op.id.index()] = None;
+        }
+    }
+    ranks
+}
+
+fn follow(spec: &OneStep<'_>, history: &History<TableOp>, ranks: &[Option<u32>]) -> Result<Witness, Misfit<u8>> {
+    let Ok(mut follower) = Follower::new(spec, true);
+    for op in history.ops() {
+        let Ok(misfit) = follower.push(op.with(op.call), ranks[op.id.index()]);
+        misfit.map_or(Ok(()), Err)?;
+    }
+    let Ok(outcome) = follower.finish();
+    outcome
+}
+
+fn compare(seeds: std::ops::Range<u64>, most: usize) {
+    let (mut followed, mut refused, mut uncertain) = (0, 0, 0);
+    for seed in seeds {
+        let mut rng = Rng::with_seed(seed);
+        let table = Table::random(&mut rng);
+        let spec = OneStep(&table);
+        let history = random_history(&table, &mut rng, most);
+        let ranks = ranks(&spec, &history, &mut rng);
+        let ranked = |op: &Op<TableOp>| (op.process.0, op.interval, (op.call, ranks[op.id.index()]));
+        let with_ranks = History::from_intervals(history.ops().iter().map(ranked)).expect("the same history");
+        let expected = is_allowed(&InOrder(OneStep(&table)), &with_ranks, Precedence::RealTime);
+        let told = || format!("seed {seed}: {history:?} {ranks:?} of {table:?}");
+        match follow(&spec, &history, &ranks) {
+            Ok(witness) => {
+                assert!(expected, "followed: {}", told());
+                assert_eq!(replay(&spec, &history, Precedence::RealTime, &witness), Ok(()), "{}", told());
+                let placed: Vec<u32> = witness.steps().filter_map(|placed| ranks[placed.op.index()]).collect();
+                assert!(placed.is_sorted(), "{placed:?}: {}", told());
+                followed += 1;
+            }
+            Err(Misfit::Time(..) | Misfit::Disabled { is_certain: true, .. }) => {
+                assert!(!expected, "refused: {}", told());
+                refused += 1;
+            }
+            Err(Misfit::Disabled { is_certain: false, .. }) => uncertain += 1,
+            Err(misfit) => panic!("{misfit:?}: {}", told()),
+        }
+    }
+    let all = followed + refused + uncertain;
+    assert!(followed > all / 5 && refused > all / 5 && uncertain < all / 5, "{followed} {refused} {uncertain}");
+}
+
+#[test]
+fn an_order_is_followed_exactly_if_it_is_one() {
+    compare(0..20_000, 7);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn an_order_is_followed_exactly_if_it_is_one_at_length() {
+    compare(1_000_000..1_200_000, 9);
+}
