@@ -246,7 +246,7 @@ mod tests {
           |
         1 | proces = "p"
           | ^^^^^^
-        unknown field `proces`, expected one of `spec`, `companion`, `process`, `internal`, `nil`, `constants`, `operations`, `tags`, `harness`, `profile`
+        unknown field `proces`, expected one of `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `constants`, `operations`, `tags`, `harness`, `profile`
         "#);
         insta::assert_snapshot!(Settings::parse("[constants]\nElems = [\"elem\"]").unwrap_err(), @r#"
         TOML parse error at line 2, column 9
