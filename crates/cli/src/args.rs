@@ -237,7 +237,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,
 
-    /// Give up on a history when more configurations than this are possible at once: inconclusive.
+    /// Give up on a history when more configurations than this are possible at once: inconclusive [default: 250000, or no
+    /// limit with --exhaustive].
     #[arg(long, value_name = "COUNT")]
     pub(crate) max_width: Option<usize>,
 

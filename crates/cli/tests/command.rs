@@ -121,6 +121,7 @@ fn a_limit_makes_it_inconclusive_and_names_the_widest_place() {
      = help: fewer operations at once, or a larger limit, make it decidable
 
       a larger width  omnilink check --spec queue --no-shortcuts history --max-width 64
+      an order hint   omnilink check --spec queue --no-shortcuts --max-width 4 history --order-by FIELD
     exit 3
     ");
 }
@@ -410,6 +411,9 @@ fn a_file_beyond_the_memory_limit_is_inconclusive() {
     insta::assert_snapshot!(check("large", "--spec register --max-memory 50", history), @"
     history: inconclusive
     warning: the memory limit was reached while reading the history
+
+      a larger width  omnilink check --spec register --max-memory 50 history --max-width 4000000
+      an order hint   omnilink check --spec register --max-memory 50 history --order-by FIELD
     exit 3
     ");
 }

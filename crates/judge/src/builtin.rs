@@ -328,10 +328,9 @@ impl Check<'_, '_> {
     }
 
     fn options(&self) -> Options {
-        let strategy = crate::strategy(self.asked);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
-            search: search::Options { strategy, reduce: !self.asked.exhaustive, max_width: self.asked.max_width },
+            search: crate::search_options(self.asked, !self.asked.exhaustive),
             shortcuts: self.asked.shortcuts && !self.asked.exhaustive,
             threads: self.asked.jobs.unwrap_or_else(cores),
         }
@@ -378,6 +377,7 @@ impl Check<'_, '_> {
         stats.no_procedure.clone_from(&checked.no_procedure);
         let mut notes = crate::assumed_notes(self.asked);
         notes.extend(part_note(checked));
+        notes.extend(undecided_note(checked));
         if let (Some(field), Some(misfit)) = (self.asked.own_order(None), &self.misfit) {
             notes.push(own_order::finding(field, misfit, calls)?);
             notes.push(own_order::consequence(field, misfit, &verdict));
@@ -422,6 +422,7 @@ fn in_own_order(witness: Witness) -> Checked {
         method: Method::Search,
         no_procedure: None,
         stats: Stats::default(),
+        undecided: Vec::new(),
     }
 }
 
@@ -436,6 +437,21 @@ fn part_note(checked: &Checked) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Names the parts of an object that a check did not decide, the one with the most operations first.
+fn undecided_note(checked: &Checked) -> Option<String> {
+    let Method::Parts { all, .. } = checked.method else { return None };
+    let mut undecided: Vec<&(String, usize)> = checked.undecided.iter().collect();
+    undecided.sort_by_key(|(_, operations)| std::cmp::Reverse(*operations));
+    let (hottest, operations) = undecided.first()?;
+    let others = match (undecided.len(), all) {
+        (1, 1) => String::new(),
+        (1, all) => format!("; the other {} keys are legal", all - 1),
+        (some, all) if some == all => format!("; nor was any of the other {} keys", some - 1),
+        (some, all) => format!("; nor were {} of the other {} keys", some - 1, all - 1),
+    };
+    Some(format!("key {hottest} with {operations} operations was not decided{others}"))
 }
 
 /// The orders that a check found.

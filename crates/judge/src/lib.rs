@@ -54,7 +54,8 @@ pub struct Options {
     pub order_by: Option<String>,
     /// A file that is larger than this is not read.
     pub max_memory: u64,
-    /// Give up when more configurations than this are possible at once.
+    /// Give up when more configurations than this are possible at once. If none, [`MAX_WIDTH`], and no limit for a check
+    /// that leaves nothing out.
     pub max_width: Option<usize>,
     /// Split a history into independent parts, and use procedures made for one data type.
     pub shortcuts: bool,
@@ -347,12 +348,20 @@ pub fn is_tla(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "tla")
 }
 
-/// How to search.
-fn strategy(options: &Options) -> Strategy {
-    match options.order {
+/// A check gives up when more configurations than this are possible at once, unless told otherwise. They are reached within
+/// seconds, and where there are more there are soon many more.
+pub const MAX_WIDTH: usize = 250_000;
+
+/// How to search, with or without what provably makes no difference.
+fn search_options(options: &Options, reduce: bool) -> search::Options {
+    let strategy = match options.order {
         Precedence::RealTime if !options.exhaustive => Strategy::JustInTime,
         order => Strategy::ByLevel(order),
-    }
+    };
+    let default = search::Options::default();
+    let first_width = default.first_width.filter(|_| options.shortcuts && !options.exhaustive);
+    let max_width = options.max_width.or((!options.exhaustive).then_some(MAX_WIDTH));
+    search::Options { strategy, reduce, max_width, first_width }
 }
 
 fn order(order: Precedence) -> report::Order {

@@ -537,9 +537,7 @@ impl Run<'_> {
     }
 
     fn options(&self) -> search::Options {
-        let strategy = crate::strategy(self.asked);
-        let reduce = self.asked.shortcuts && !self.asked.exhaustive;
-        search::Options { strategy, reduce, max_width: self.asked.max_width }
+        crate::search_options(self.asked, self.asked.shortcuts && !self.asked.exhaustive)
     }
 
     /// The verdict, with all that there is to say about it.

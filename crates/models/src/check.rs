@@ -98,6 +98,9 @@ pub struct Checked {
     pub no_procedure: Option<String>,
     /// Counts of the search; all zero if there was none.
     pub stats: Stats,
+    /// The parts of the object about which nothing was found out, if others were decided on their own: as people should
+    /// see them, each with the number of its operations.
+    pub undecided: Vec<(String, usize)>,
 }
 
 /// What decided a history.
@@ -184,7 +187,7 @@ pub fn check<M: Model>(
 
 fn decided(verdict: Verdict<Witness, Failure>) -> Checked {
     let (settled, stats) = (Witness::default(), Stats::default());
-    Checked { verdict, settled, method: Method::Procedure, no_procedure: None, stats }
+    Checked { verdict, settled, method: Method::Procedure, no_procedure: None, stats, undecided: Vec::new() }
 }
 
 /// Something assumed about the order of operations. A state is one that is meant if this is true of what the model shows.
@@ -292,7 +295,7 @@ fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, report: Report<
             Verdict::Rejected(Failure::Stuck { parts, explanation })
         }
     };
-    Checked { verdict, settled: report.settled, method, no_procedure: None, stats: report.stats }
+    Checked { verdict, settled: report.settled, method, no_procedure: None, stats: report.stats, undecided: Vec::new() }
 }
 
 /// How many configurations a part may have at once before the other parts get their turn. The next turn allows more by
@@ -383,7 +386,13 @@ fn check_parts<M: Model>(
                 }
             },
         };
-        return Ok(Checked { verdict, settled: Witness::default(), method, no_procedure, stats });
+        let undecided = groups.iter().filter(|group| is_live(group) && group.order.is_none());
+        let undecided = undecided.flat_map(|group| {
+            let name = |&part: &Atom| (model.atoms().show_key(part), group.history.ops().len());
+            group.parts.iter().map(name)
+        });
+        let undecided = undecided.collect();
+        return Ok(Checked { verdict, settled: Witness::default(), method, no_procedure, stats, undecided });
     }
 }
 

@@ -26,7 +26,13 @@ pub struct Options {
     pub reduce: bool,
     /// Give up when more configurations than this are possible at once.
     pub max_width: Option<usize>,
+    /// Keep at most this many configurations in a first pass over a whole history, walking just in time, and start again
+    /// only if that finds no order. Verdicts are the same either way.
+    pub first_width: Option<usize>,
 }
+
+/// A first pass keeps so many configurations, unless somebody says otherwise.
+const FIRST_WIDTH: usize = 1 << 7;
 
 /// In which order operations are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +45,7 @@ pub enum Strategy {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { strategy: Strategy::JustInTime, reduce: true, max_width: None }
+        Options { strategy: Strategy::JustInTime, reduce: true, max_width: None, first_width: Some(FIRST_WIDTH) }
     }
 }
 
@@ -107,16 +113,31 @@ pub fn check_watched<S: Spec>(
     let precedence = match options.strategy {
         Strategy::ByLevel(precedence) => precedence,
         Strategy::JustInTime => {
-            let mut checker = Checker::new(spec, options)?;
-            for op in history.ops() {
-                if checker.push(op.with(&op.call), watch)?.is_decided() {
-                    break;
+            // A pass that stays within its width is the whole search. One that does not is cheap, and finds the orders of most
+            // histories that have many.
+            if let Some(checker) = Checker::first(spec, options)? {
+                let report = run(checker, history, watch)?;
+                if report.verdict != Verdict::Inconclusive(Stop::Width) {
+                    return Ok(report);
                 }
             }
-            return checker.finish(watch);
+            return run(Checker::new(spec, options)?, history, watch);
         }
     };
     check_by_level(spec, history, precedence, options, watch)
+}
+
+fn run<'s, S: Spec>(
+    mut checker: Checker<'s, S, &'s S::Op>,
+    history: &'s History<S::Op>,
+    watch: &mut dyn Watch,
+) -> Result<Report<S::State>, CheckError<S::Error>> {
+    for op in history.ops() {
+        if checker.push(op.with(&op.call), watch)?.is_decided() {
+            break;
+        }
+    }
+    checker.finish(watch)
 }
 
 /// Checks operations as they come in, by increasing start, with memory for what is in flight and not yet settled.
@@ -163,10 +184,25 @@ impl Progress {
 impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
     /// Begins a check. Operations are ordered in real time.
     pub fn new(spec: &'s S, options: &Options) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
+        Checker::with(spec, options, Engine::new(options.max_width))
+    }
+
+    /// Begins a first pass that keeps few configurations, if there is to be one. Where it finds no order although it left
+    /// some out, it is stopped by [`Stop::Width`], which says nothing: the check has to be made again by another checker.
+    pub fn first(spec: &'s S, options: &Options) -> Result<Option<Checker<'s, S, P>>, CheckError<S::Error>> {
+        let width = options.first_width.filter(|&width| options.max_width.is_none_or(|max| max > width));
+        width.map(|width| Checker::with(spec, options, Engine::narrow(width))).transpose()
+    }
+
+    fn with(
+        spec: &'s S,
+        options: &Options,
+        engine: Engine<S, SlotCut<u64>>,
+    ) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
         let mut run = Run {
             spec,
             stream: Stream::new(options.reduce),
-            engine: Engine::new(options.max_width),
+            engine,
             replay: Replay::new(spec, Precedence::RealTime),
             witness: Witness::default(),
             finished: 0,
@@ -211,8 +247,8 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
     }
 
     /// Every configuration that is possible now, but for those that another one covers: which of the operations in
-    /// flight it has placed, and its state. `None` if this is open: an operation that another one overwrites may have
-    /// taken effect before it, or take effect later.
+    /// flight it has placed, and its state. `None` if this is open, because an operation that another one overwrites may
+    /// have taken effect before it or take effect later, or if a first pass left out configurations.
     pub fn possible(&self) -> Option<Vec<(Vec<OpId>, &S::State)>> {
         match &self.0 {
             Width::Narrow(run) => run.possible(),
@@ -285,6 +321,9 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
     }
 
     fn possible(&self) -> Option<Vec<(Vec<OpId>, &S::State)>> {
+        if self.engine.has_left_out() {
+            return None;
+        }
         let configs = self.engine.frontier.configs.iter();
         configs.map(|config| Some((self.stream.placed(&config.cut)?, &config.state))).collect()
     }
@@ -307,6 +346,7 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
                         watch.returned(goal, self.engine.stats.width);
                     }
                 }
+                Attempt::Stuck(_) if self.engine.has_left_out() => self.ending = Some(Ending::Stopped(Stop::Width)),
                 Attempt::Stuck(beginning) => {
                     let explained = self.engine.stats.operations;
                     let stuck = self

@@ -9,10 +9,16 @@
 //! Some operations are placed only for a [`Reason`], which the walk gives: what follows them directly. Until something
 //! does, there is no configuration but a [`Link`], which is extended at once and compared with nothing, because it may go
 //! on in some ways only.
+//!
+//! A *narrow* engine keeps at most so many configurations, those that have used the fewest unfinished operations, and as
+//! many different states as possible. Orders that it finds are orders. If it gets stuck after it has left one out, that
+//! says nothing, and [`check`](crate::check) starts again with an engine that leaves out none.
 
 use std::borrow::Borrow;
 
+use hashbrown::HashMap;
 use history::{Op, OpId, Stop};
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use crate::explain::{Refusal, Stuck, Why};
@@ -30,6 +36,8 @@ pub(crate) struct Engine<S: Spec, C> {
     work: Frontier<C, S::State>,
     next: Frontier<C, S::State>,
     max_width: usize,
+    keep: usize, // At most so many configurations, between two attempts.
+    has_left_out: bool,
     unwatched: usize,
     // Buffers, empty between uses.
     successors: Successors<S::State>,
@@ -88,6 +96,8 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             work: Frontier::new(),
             next: Frontier::new(),
             max_width: max_width.unwrap_or(usize::MAX),
+            keep: usize::MAX,
+            has_left_out: false,
             unwatched: 0,
             successors: Successors::default(),
             moves: Vec::new(),
@@ -97,6 +107,16 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             pending: Vec::new(),
             links: Vec::new(),
         }
+    }
+
+    /// The same, but narrow.
+    pub(crate) fn narrow(keep: usize) -> Engine<S, C> {
+        Engine { keep, ..Engine::new(None) }
+    }
+
+    /// True if configurations were left out, so that getting stuck says nothing.
+    pub(crate) fn has_left_out(&self) -> bool {
+        self.has_left_out
     }
 
     /// The same search over another kind of cut, between two attempts.
@@ -116,6 +136,8 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             work: Frontier::new(),
             next: Frontier::new(),
             max_width: self.max_width,
+            keep: self.keep,
+            has_left_out: self.has_left_out,
             unwatched: self.unwatched,
             successors: self.successors,
             moves: self.moves,
@@ -224,6 +246,10 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             if let Some(stop) = self.look(self.work.configs.len(), watch) {
                 return Ok(Attempt::Stopped(stop));
             }
+            if self.next.configs.len() >= self.keep && cursor < self.work.configs.len() {
+                self.has_left_out = true;
+                break;
+            }
         }
         self.stats.width = self.work.configs.len() + self.next.configs.len();
         if self.next.configs.is_empty() {
@@ -233,7 +259,34 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         std::mem::swap(&mut self.frontier, &mut self.next);
         self.work.clear();
         self.next.clear();
+        if self.frontier.configs.len() > self.keep {
+            self.leave_out(walk);
+        }
         Ok(Attempt::Met)
+    }
+
+    /// Leaves out configurations, so that few enough are left. First come those that are best in their states, then those
+    /// that are second best, and so on.
+    fn leave_out<P>(&mut self, walk: &impl Walk<P, Cut = C>) {
+        let configs = &mut self.frontier.configs;
+        configs.sort_by_cached_key(|config| walk.cost(&config.cut));
+        let places: Vec<usize> = {
+            let mut in_state: HashMap<&S::State, usize, FxBuildHasher> = HashMap::default();
+            let mut place = |config| {
+                let place = in_state.entry(config).or_insert(0);
+                *place += 1;
+                *place
+            };
+            configs.iter().map(|config| place(&config.state)).collect()
+        };
+        let mut order: Vec<usize> = (0..configs.len()).collect();
+        order.sort_by_key(|&index| places[index]);
+        let mut is_kept = vec![false; configs.len()];
+        order[..self.keep].iter().for_each(|&index| is_kept[index] = true);
+        let mut is_kept = is_kept.into_iter();
+        configs.retain(|_| is_kept.next().unwrap_or(false));
+        self.frontier.forget_table();
+        self.has_left_out = true;
     }
 
     /// Every configuration that can be reached without meeting the goal, after an attempt got stuck: without leaving out

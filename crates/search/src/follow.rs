@@ -302,10 +302,10 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
 
     /// Where an operation leads that is not allowed, after unfinished ones without a rank: as few as possible.
     fn with_unfinished(&mut self, op: &Op<P>) -> Result<Vec<Reached<S::State>>, S::Error> {
-        let free = std::mem::take(&mut self.free);
         let may_be_next = |other: &Op<P>| !is_earlier(op, other) && self.may_be_next(other);
-        let is_candidate = |place: &usize| free[*place].interval.is_unfinished() && may_be_next(&free[*place]);
-        let candidates: Vec<usize> = (0..free.len()).filter(is_candidate).collect();
+        let is_candidate = |op: &Op<P>| op.interval.is_unfinished() && may_be_next(op);
+        let candidates: Vec<usize> = (0..self.free.len()).filter(|&place| is_candidate(&self.free[place])).collect();
+        let free = std::mem::take(&mut self.free);
         let mut level: Vec<(Reached<S::State>, Vec<usize>)> =
             self.states.iter().map(|reached| (reached.clone(), Vec::new())).collect();
         let (mut seen, mut tries, mut found): (Vec<S::State>, usize, Vec<_>) = (Vec::new(), 0, Vec::new());
@@ -368,6 +368,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
                 reached.latest_start = reached.latest_start.max(start);
             }
             self.free.swap_remove(place);
+            place = 0; // Another operation of its process may be next now.
         }
         Ok(None)
     }
@@ -382,10 +383,13 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         None
     }
 
-    /// True if an operation follows nothing that is not placed. All that ended before it started is placed since it came
-    /// in; what is left are operations of its process that share an instant with it.
+    /// True if an operation follows nothing that is not placed. All ranked operations that ended before it started are
+    /// placed since it came in; what is left are those of its process that share an instant with it, and those without a
+    /// rank.
     fn may_be_next(&self, op: &Op<P>) -> bool {
+        let precedes = |other: &Op<P>| !other.interval.is_unfinished() && other.interval.precedes(op.interval);
         !self.ranked.iter().any(|Reverse(other)| is_earlier(&other.op, op))
+            && !self.free.iter().any(|other| is_earlier(other, op) || precedes(other))
     }
 
     fn disabled(&self, op: &Op<P>) -> Misfit<S::State> {

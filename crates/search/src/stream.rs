@@ -404,6 +404,10 @@ impl<P, C: Slots> Walk<P> for Stream<P, C> {
         cut.placed.contains(self.goal)
     }
 
+    fn cost(&self, cut: &SlotCut<C>) -> usize {
+        cut.placed.and(&self.unfinished).iter().count()
+    }
+
     fn may_pass(&self, cut: &SlotCut<C>) -> bool {
         cut.optional.contains(self.goal) || self.unfinished.contains(self.goal)
     }

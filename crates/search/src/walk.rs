@@ -51,6 +51,11 @@ pub(crate) trait Walk<P> {
         Vec::new()
     }
 
+    /// What a configuration has used up that others still have. Less is better.
+    fn cost(&self, _cut: &Self::Cut) -> usize {
+        0
+    }
+
     /// What has to follow an operation that has just been placed, for placing it to make sense.
     fn reason(&self, _cut: &Self::Cut, _last: Move) -> Reason {
         Reason::None

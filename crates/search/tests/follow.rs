@@ -134,5 +134,5 @@ fn an_order_is_followed_exactly_if_it_is_one() {
 #[test]
 #[ignore = "takes a minute"]
 fn an_order_is_followed_exactly_if_it_is_one_at_length() {
-    compare(1_000_000..1_200_000, 9);
+    compare(1_000_000..2_000_000, 9);
 }

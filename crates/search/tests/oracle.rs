@@ -21,8 +21,8 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
                 accepted += u64::from(expected);
             }
             for strategy in strategies {
-                for reduce in [false, true] {
-                    let options = Options { strategy, reduce, ..Options::default() };
+                for (reduce, first_width) in [(false, None), (true, None), (true, Some(1)), (false, Some(2))] {
+                    let options = Options { strategy, reduce, first_width, ..Options::default() };
                     let report = check(&spec, &history, &options).unwrap_or_else(|error| {
                         panic!("seed {seed}: {options:?}: {error} for {history:?} of {spec:?}")
                     });
@@ -64,7 +64,7 @@ fn by_level_and_without_reductions_the_search_visits_what_a_model_checker_visits
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 6);
         for precedence in [Precedence::RealTime, Precedence::Program] {
-            let options = Options { strategy: Strategy::ByLevel(precedence), reduce: false, max_width: None };
+            let options = Options { strategy: Strategy::ByLevel(precedence), reduce: false, ..Options::default() };
             let report = check(&spec, &history, &options).expect("a spec that can be evaluated");
             if report.verdict.is_rejected() {
                 let visited = Reachable { situations: report.stats.distinct, steps: report.stats.generated };

@@ -319,7 +319,23 @@ fn try_search(
     if options.strategy != Strategy::JustInTime {
         return Ok(check_watched(spec, history, options, watch)?);
     }
-    let mut checker: Checker<'_, _, &TraceOp> = Checker::new(spec, options)?;
+    if let Some(checker) = Checker::first(spec, options)? {
+        let report = search_in_one_pass(checker, history, watch, checkpoint, stats)?;
+        if report.verdict != Verdict::Inconclusive(Stop::Width) {
+            return Ok(report);
+        }
+        *checkpoint = Checkpoint::default();
+    }
+    search_in_one_pass(Checker::new(spec, options)?, history, watch, checkpoint, stats)
+}
+
+fn search_in_one_pass<'s>(
+    mut checker: Checker<'s, TraceSpec<'_>, &'s TraceOp>,
+    history: &'s History<TraceOp>,
+    watch: &mut dyn Watch,
+    checkpoint: &mut Checkpoint,
+    stats: &mut Stats,
+) -> Result<Report<TraceState>, NoAnswer> {
     let mut due = BETWEEN;
     for (index, op) in history.ops().iter().enumerate() {
         match checker.push(op.with(&op.call), watch) {

@@ -69,7 +69,7 @@ fn recording(example: Example, ops: usize, seed: u64) -> History<Call> {
 }
 
 fn word(spec: &mut TraceSpec<'_>, history: &History<TraceOp>, strategy: Strategy, reduce: bool) -> &'static str {
-    let options = Options { strategy, reduce, max_width: None };
+    let options = Options { strategy, reduce, ..Options::default() };
     match check(spec, history, &options, &mut Unwatched).expect("an answer").outcome {
         Outcome::Accepted(_) => "accepted",
         Outcome::Rejected(_) => "rejected",

@@ -27,9 +27,12 @@ pub(super) fn advice(args: &CheckArgs, stop: Option<Stop>, is_tla: bool) -> Vec<
             advice.push(command("more memory", with(&words(), "--max-memory", &memory)));
         }
         Some(Stop::Width) | None => {
-            let width = args.max_width.map(|width| width.saturating_mul(MORE_WIDTH).to_string());
-            advice.extend(width.map(|width| command("a larger width", with(&words(), "--max-width", &width))));
+            let width = args.max_width.unwrap_or(judge::MAX_WIDTH).saturating_mul(MORE_WIDTH).to_string();
+            advice.push(command("a larger width", with(&words(), "--max-width", &width)));
         }
+    }
+    if args.about.order_by.is_none() {
+        advice.push(command("an order hint", with(&words(), "--order-by", "FIELD")));
     }
     if is_tla {
         advice.push(command("without a search", "omnilink specs".into()));
