@@ -412,8 +412,8 @@ fn a_file_beyond_the_memory_limit_is_inconclusive() {
     history: inconclusive
     warning: the memory limit was reached while reading the history
 
-      a larger width  omnilink check --spec register --max-memory 50 history --max-width 4000000
-      an order hint   omnilink check --spec register --max-memory 50 history --order-by FIELD
+      more memory    omnilink check --spec register history --max-memory 200B
+      an order hint  omnilink check --spec register --max-memory 50 history --order-by FIELD
     exit 3
     ");
 }

@@ -115,7 +115,14 @@ impl<T> History<T> {
 
     fn in_order(processes: Arc<[Arc<str>]>, mut calls: Vec<(ProcessId, u64, End, T)>) -> Result<History<T>, IllFormed> {
         // An unfinished operation comes last in its process, whatever its latest time is.
-        calls.sort_by_key(|&(_, start, end, _)| (start, end.at().unwrap_or(u64::MAX)));
+        let key = |&(_, start, end, _): &(ProcessId, u64, End, T)| (start, end.at().unwrap_or(u64::MAX));
+        if !calls.is_sorted_by_key(key) {
+            // Calls are large, so their places are sorted, and each call is moved once.
+            let mut places: Vec<((u64, u64), usize)> = calls.iter().map(key).zip(0..).collect();
+            places.sort_unstable();
+            let mut unsorted: Vec<Option<_>> = calls.into_iter().map(Some).collect();
+            calls = places.into_iter().filter_map(|(_, place)| unsorted[place].take()).collect();
+        }
         let mut sequence = Sequence::default();
         let number = |(process, start, end, call)| sequence.next(&processes, process, start, end, call);
         let ops = calls.into_iter().map(number).collect::<Result<_, _>>()?;

@@ -30,6 +30,13 @@ const MAX_DIGITS: usize = 767;
 
 /// Reads `-12`, `0.5` or `1e-7`.
 pub(crate) fn parse(text: &str) -> Result<Value, BadNumber> {
+    // Most numbers are short and plain, and there are millions of them.
+    if text.len() < 19
+        && text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit())
+        && let Ok(integer) = text.parse()
+    {
+        return Ok(Value::Int(integer));
+    }
     let [malformed, too_precise, too_large] =
         [BadNumber::Malformed, BadNumber::TooPrecise, BadNumber::TooLarge].map(|why| move || why(text.to_owned()));
     let (sign, unsigned) = text.strip_prefix('-').map_or(("", text), |unsigned| ("-", unsigned));

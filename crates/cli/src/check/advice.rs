@@ -10,12 +10,19 @@ const MORE_TIME: u32 = 10;
 const MORE_MEMORY: u64 = 4;
 const MORE_WIDTH: usize = 16;
 
-/// Commands that lead further, given the limit that was reached: the width if it is none of those that the process has.
+/// The limit that a sentence speaks of.
+pub(super) fn reached(why: &str) -> Option<Stop> {
+    [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted]
+        .into_iter()
+        .find(|stop| why.starts_with(&stop.to_string()))
+}
+
+/// Commands that lead further, given the limit that was reached.
 pub(super) fn advice(args: &CheckArgs, stop: Option<Stop>, is_tla: bool) -> Vec<Command> {
     let command = |what: &str, line: String| Command { what: what.into(), line };
     let mut advice = Vec::new();
     match stop {
-        Some(Stop::Interrupted) => return advice,
+        Some(Stop::Interrupted) | None => return advice,
         Some(Stop::Time) => {
             let timeout = args.about.timeout.map(|timeout| timeout * MORE_TIME).unwrap_or_default();
             let timeout = humantime::format_duration(timeout).to_string().replace(' ', "");
@@ -26,7 +33,7 @@ pub(super) fn advice(args: &CheckArgs, stop: Option<Stop>, is_tla: bool) -> Vec<
             let memory = memory.display().si_short().to_string().replace(' ', "");
             advice.push(command("more memory", with(&words(), "--max-memory", &memory)));
         }
-        Some(Stop::Width) | None => {
+        Some(Stop::Width) => {
             let width = args.max_width.unwrap_or(judge::MAX_WIDTH).saturating_mul(MORE_WIDTH).to_string();
             advice.push(command("a larger width", with(&words(), "--max-width", &width)));
         }

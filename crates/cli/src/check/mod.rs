@@ -220,7 +220,8 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
             match checked {
                 Ok((mut report, timeline)) => {
                     report.stats.seconds = elapsed.as_secs_f64();
-                    if matches!(report.verdict, Verdict::Inconclusive { .. }) {
+                    if let Verdict::Inconclusive { stop: why } = &report.verdict {
+                        let stop = stop.or_else(|| advice::reached(why));
                         report.next = advice::advice(args, stop, judge.tla().is_some());
                     }
                     output::show(args, asked.detail, &report);

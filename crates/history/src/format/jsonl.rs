@@ -18,10 +18,16 @@ pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
     read_until(bytes, &Halt::default())
 }
 
+/// The shortest line that has an operation is longer than this.
+const SHORTEST: usize = 40;
+
 /// Reads a trace, up to where it is when `halt` is raised.
 pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let mut trace = Trace::default();
     let mut schemas = Schemas::default();
+    // Room for all lines at once, so that none is moved; a shorter line has no operation.
+    let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
+    trace.records.reserve(lines.min(bytes.len() / SHORTEST));
     let mut offset = 0;
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         if halt.is_raised() {
