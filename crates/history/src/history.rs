@@ -117,11 +117,19 @@ impl<T> History<T> {
         // An unfinished operation comes last in its process, whatever its latest time is.
         let key = |&(_, start, end, _): &(ProcessId, u64, End, T)| (start, end.at().unwrap_or(u64::MAX));
         if !calls.is_sorted_by_key(key) {
-            // Calls are large, so their places are sorted, and each call is moved once.
+            // Calls are large, so their places are sorted, and then each call is moved once, along the cycles of the places.
             let mut places: Vec<((u64, u64), usize)> = calls.iter().map(key).zip(0..).collect();
             places.sort_unstable();
-            let mut unsorted: Vec<Option<_>> = calls.into_iter().map(Some).collect();
-            calls = places.into_iter().filter_map(|(_, place)| unsorted[place].take()).collect();
+            for first in 0..calls.len() {
+                let mut place = first;
+                while places[place].1 != first {
+                    let next = places[place].1;
+                    calls.swap(place, next);
+                    places[place].1 = place;
+                    place = next;
+                }
+                places[place].1 = place;
+            }
         }
         let mut sequence = Sequence::default();
         let number = |(process, start, end, call)| sequence.next(&processes, process, start, end, call);
