@@ -1,11 +1,13 @@
 //! The histories that both checkers are run on, by name, and the run of one of them.
 
 use std::fs;
-use std::path::Path;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use flate2::read::GzDecoder;
 use history::format::porcupine::{read_etcd, read_kv};
 use history::{Call, History, Verdict};
 use models::check::{Options, check};
@@ -147,7 +149,16 @@ pub fn labels() -> Result<Vec<(String, bool)>> {
     Ok(labels.lines().filter_map(label).collect())
 }
 
+/// The text of a recorded log or of the labels. Logs are compressed.
 fn read(path: &str) -> Result<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/porcupine").join(path);
-    fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    let is_log = !path.ends_with("labels.tsv");
+    let path = if is_log { PathBuf::from(format!("{}.gz", path.display())) } else { path };
+    let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut text = String::new();
+    match is_log {
+        true => GzDecoder::new(&*bytes).read_to_string(&mut text)?,
+        false => bytes.as_slice().read_to_string(&mut text)?,
+    };
+    Ok(text)
 }

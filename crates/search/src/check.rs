@@ -191,7 +191,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
     /// some out, it is stopped by [`Stop::Width`], which says nothing: the check has to be made again by another checker.
     pub fn first(spec: &'s S, options: &Options) -> Result<Option<Checker<'s, S, P>>, CheckError<S::Error>> {
         let width = options.first_width.filter(|&width| options.max_width.is_none_or(|max| max > width));
-        width.map(|width| Checker::with(spec, options, Engine::narrow(width))).transpose()
+        width.map(|width| Checker::with(spec, options, Engine::narrow(width, options.max_width))).transpose()
     }
 
     fn with(

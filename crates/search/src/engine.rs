@@ -81,6 +81,9 @@ pub(crate) enum Attempt {
     Stopped(Stop),
 }
 
+/// How many times more configurations than it keeps a narrow engine may have on the way to one goal.
+const WIDER: usize = 64;
+
 /// Steps between two looks at the watch.
 const STEPS_UNWATCHED: usize = 64;
 
@@ -109,9 +112,10 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
     }
 
-    /// The same, but narrow.
-    pub(crate) fn narrow(keep: usize) -> Engine<S, C> {
-        Engine { keep, ..Engine::new(None) }
+    /// The same, but narrow. It also gives up where it is much wider on the way to one goal.
+    pub(crate) fn narrow(keep: usize, max_width: Option<usize>) -> Engine<S, C> {
+        let most = keep.saturating_mul(WIDER);
+        Engine { keep, ..Engine::new(Some(max_width.map_or(most, |max_width| max_width.min(most)))) }
     }
 
     /// True if configurations were left out, so that getting stuck says nothing.
