@@ -440,8 +440,11 @@ fn limits_hold_while_a_history_is_read() {
     }
     let reports = fs::read_to_string(directory.join("r.json")).expect("a report");
     let reports: serde_json::Value = serde_json::from_str(&reports).expect("a JSON document");
-    let words = reports["reports"].as_array().expect("reports").iter().map(|report| &report["verdict"]["kind"]);
-    assert_eq!(words.collect::<Vec<_>>(), ["inconclusive", "accepted"], "{reports:#}");
+    let [endless, good] = reports["reports"].as_array().expect("reports").as_slice() else { panic!("{reports:#}") };
+    assert_eq!(endless["verdict"]["kind"], "inconclusive", "{reports:#}");
+    // On a busy machine the first check may not stop in time. Then the second says that it was not begun.
+    let is_left_out = good["notes"][0].as_str().is_some_and(|note| note.starts_with("it was not begun"));
+    assert!(good["verdict"]["kind"] == "accepted" || is_left_out, "{reports:#}");
 }
 
 #[test]
