@@ -36,7 +36,7 @@ struct Case {
 
 /// What is recorded, and how.
 enum Records {
-    /// As a binary trace with so many processes.
+    /// As a binary trace with this many processes.
     Binary(u32, Box<dyn Iterator<Item = Record>>),
     /// As JSON Lines.
     Lines(Register),

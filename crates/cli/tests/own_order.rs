@@ -1,8 +1,9 @@
 //! Orders that the system itself gives: followed, or found wrong, and the history told apart from them.
 
+mod tool;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const COUNTER: &str = "---- MODULE Counter ----
 EXTENDS Naturals
@@ -15,26 +16,13 @@ Next == Add \\/ \\E seen \\in 0 .. 9 : Read(seen)
 ";
 
 fn directory(name: &str, history: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-order").join(name);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("a directory for a test");
+    let directory = tool::directory(&format!("own-order/{name}"));
     fs::write(directory.join("history"), history).expect("a file for a test");
     directory
 }
 
-/// What a command prints, without the time that it took.
 fn run(directory: &Path, args: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_omnilink"))
-        .current_dir(directory)
-        .args(args.split_whitespace())
-        .output()
-        .expect("the command");
-    let printed = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("text")).concat();
-    let line = |line: &str| match line.rsplit_once(" in ") {
-        Some((before, time)) if time.ends_with(" ms") => format!("{before} in N ms\n"),
-        _ => format!("{line}\n"),
-    };
-    format!("{}exit {}", printed.lines().map(line).collect::<String>(), output.status.code().expect("an exit code"))
+    tool::run(directory, &args.split_whitespace().collect::<Vec<_>>()).shown()
 }
 
 fn check(name: &str, history: &str) -> String {
@@ -51,13 +39,13 @@ T3 [10 ...] write(3)
 T2 [11 12] read() = 3 | rev: 3
 ";
     insta::assert_snapshot!(check("legal", history), @"
-    history: accepted, 5 operations of 4 processes, replayed in the order of `rev` in N ms
+    history: accepted, 5 operations of 4 processes, replayed in the order of `rev` in TIME
     exit 0
     ");
     let directory = directory("legal-binary", history);
     run(&directory, "convert history --to binary -o trace");
     insta::assert_snapshot!(run(&directory, "check --spec register --order-by rev trace --witness order"), @"
-    trace: accepted, 5 operations of 4 processes, replayed in the order of `rev` in N ms
+    trace: accepted, 5 operations of 4 processes, replayed in the order of `rev` in TIME
     exit 0
     ");
     insta::assert_snapshot!(fs::read_to_string(directory.join("order")).expect("an order"), @"
@@ -73,7 +61,7 @@ T2 [11 12] read() = 3 | rev: 3
     exit 0
     ");
     insta::assert_snapshot!(run(&directory, "check --spec register --order-by rev trace"), @"
-    trace: accepted, 5 operations of 4 processes, replayed in the order of `rev` in N ms
+    trace: accepted, 5 operations of 4 processes, replayed in the order of `rev` in TIME
     exit 0
     ");
 }
@@ -85,7 +73,7 @@ T1 [5 9] write(2) | rev: 6
 T0 [10 12] read() = 2 | rev: 8
 ";
     insta::assert_snapshot!(check("against-time", history), @"
-    history: accepted, 3 operations of 2 processes, decided without searching in N ms
+    history: accepted, 3 operations of 2 processes, decided without searching in TIME
       note: the system's own order contradicts real time: T0:0 write(1) [1 4] (`rev` 7) ended before T1:0 write(2) [5 9] (`rev` 6) began
       note: another order is legal: the history is right, and `rev` is not the order of its effects
     exit 0
@@ -95,7 +83,7 @@ T1 [1 9] write(2) | rev: 7
 T0 [10 12] read() = 1 | rev: 8
 ";
     insta::assert_snapshot!(check("not-legal", history), @"
-    history: accepted, 3 operations of 2 processes, decided without searching in N ms
+    history: accepted, 3 operations of 2 processes, decided without searching in TIME
       note: the system's own order is not legal at T0:1 read() = 1 [10 12] (`rev` 8): in state 2, `read` returned 1, but the register holds 2
       note: another order is legal: the history is right, and `rev` is not the order of its effects
     exit 0
@@ -131,7 +119,7 @@ T0 [10 12] read() = 1 | rev: 8
 fn orders_that_are_not_complete_and_fields_that_are_not_there() {
     let history = "T0 [1 4] write(1) | rev: 6\nT1 [5 9] write(2)\nT0 [10 12] read() = 2 | rev: 8\n";
     insta::assert_snapshot!(check("incomplete", history), @"
-    history: accepted, 3 operations of 2 processes, decided without searching in N ms
+    history: accepted, 3 operations of 2 processes, decided without searching in TIME
       note: the system's own order is not complete: T1:0 write(2) [5 9] ended and has no `rev`
       note: an order is legal that was found without `rev`
     exit 0
@@ -170,12 +158,12 @@ T1 [10 12] Read() = seen: 1 | lsn: \"10\"
     fs::write(directory.join("Counter.tla"), COUNTER).expect("a file for a test");
     fs::write(directory.join("omnilink.toml"), "order_by = \"lsn\"\n").expect("a file for a test");
     insta::assert_snapshot!(run(&directory, "check Counter.tla history"), @"
-    history: accepted, 3 operations of 2 processes, replayed in the order of `lsn` in N ms
+    history: accepted, 3 operations of 2 processes, replayed in the order of `lsn` in TIME
     exit 0
     ");
     fs::write(directory.join("history"), history.replace("9\"", "11\"")).expect("a file for a test");
     insta::assert_snapshot!(run(&directory, "check Counter.tla history"), @r#"
-    history: accepted, 3 operations of 2 processes, searched whole: 2 configurations in N ms
+    history: accepted, 3 operations of 2 processes, searched whole: 2 configurations in TIME
       note: the system's own order is not legal at T1:0 Read() = seen: 1 [2 9] (`lsn` "10"): in state count = 0, the specification does not allow it
       note: another order is legal: the history is right, and `lsn` is not the order of its effects
     exit 0

@@ -1,8 +1,9 @@
 //! What lets people check us: modules for TLC, and orders that are gone through again.
 
+mod tool;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const QUEUE: &str = "---- MODULE Queue ----
 EXTENDS Naturals, Sequences
@@ -33,9 +34,7 @@ const TRACE: &str = r#"{"process": "a", "action": "Enqueue", "args": {"elem": 1}
 
 /// A directory with a specification and a history.
 fn directory(name: &str, trace: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trust").join(name);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("a directory for a test");
+    let directory = tool::directory(&format!("trust/{name}"));
     for (file, text) in
         [("Queue.tla", QUEUE), ("Queue.cfg", CONFIG), ("omnilink.toml", SETTINGS), ("trace.jsonl", trace)]
     {
@@ -45,13 +44,7 @@ fn directory(name: &str, trace: &str) -> PathBuf {
 }
 
 fn run(directory: &Path, args: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_omnilink"))
-        .current_dir(directory)
-        .args(args.split_whitespace())
-        .output()
-        .expect("the command runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    format!("{}{}exit {}", text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+    tool::run(directory, &args.split_whitespace().collect::<Vec<_>>()).shown()
 }
 
 fn export(name: &str, trace: &str) -> String {

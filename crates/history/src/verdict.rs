@@ -27,23 +27,26 @@ pub enum Stop {
     Interrupted,
 }
 
+impl Stop {
+    /// Every reason.
+    pub const ALL: [Stop; 4] = [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted];
+}
+
 /// Tells work that it has to end before it is done. A thread that watches limits raises it; loops over the input look at it
 /// and return what they have. The thread that started the work looks too, and makes nothing of what is not complete.
 #[derive(Debug, Default)]
-pub struct Halt(AtomicU8); // Zero, or a place in `STOPS` counted from one.
-
-const STOPS: [Stop; 4] = [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted];
+pub struct Halt(AtomicU8); // Zero, or a place in `Stop::ALL` counted from one.
 
 impl Halt {
     /// Ends the work for this reason, if it is the first.
     pub fn raise(&self, stop: Stop) {
-        let place = STOPS.iter().position(|known| *known == stop).map_or(STOPS.len(), |place| place + 1);
+        let place = Stop::ALL.iter().position(|known| *known == stop).map_or(Stop::ALL.len(), |place| place + 1);
         let _ = self.0.compare_exchange(0, place as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Why the work has to end, if it has to.
     pub fn reason(&self) -> Option<Stop> {
-        STOPS.get(usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?).copied()
+        Stop::ALL.get(usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?).copied()
     }
 
     /// True if the work has to end.
@@ -81,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_first_reason_stays() {
-        for stop in STOPS {
+        for stop in Stop::ALL {
             let halt = Halt::default();
             assert_eq!(halt.reason(), None);
             halt.raise(stop);

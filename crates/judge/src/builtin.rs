@@ -10,12 +10,12 @@ use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Value, Verd
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
 use report::{Coverage, CoveredAction, Field, Legal, Reason, Rejection, Report, Timeline, Window};
-use search::{Assumption, Explanation, Misfit, Route, Stats, Why, Witness};
+use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
 use validate::{Teller, Way};
 
 use crate::input::{self, InputError, Recording};
 use crate::mentions::Calls;
-use crate::own_order::{self, Followed};
+use crate::own_order;
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, places};
 use crate::{Case, Failed, Limits, Stage};
 
@@ -226,20 +226,11 @@ impl Check<'_, '_> {
             seen.add(&op);
             ranked(model, &processes, &op, field)
         });
-        match own_order::follow(model, field, ops, false, self.limits, |never| match never {})? {
-            Followed::Legal(witness) => {
-                let calls = Calls::Segments(self.path, &processes);
-                let checked = in_own_order(witness);
-                let (mut report, _) = self.report(&checked, Some(operations), processes.len(), merge.cuts(), &calls)?;
-                report.stats.method = own_order::method(field);
-                report.coverage = seen.coverage;
-                Ok(Some(report))
-            }
-            Followed::Not(misfit) => {
-                self.misfit = Some(misfit.map_state(|state| model.show(&state)));
-                Ok(None)
-            }
-        }
+        let Some(checked) = self.follow(model, field, ops, false)? else { return Ok(None) };
+        let calls = Calls::Segments(self.path, &processes);
+        let (mut report, _) = self.report(&checked, Some(operations), processes.len(), merge.cuts(), &calls)?;
+        report.coverage = seen.coverage;
+        Ok(Some(report))
     }
 
     /// Follows the system's own order, if it has one and that was not tried before. Gives what was found if that decides
@@ -247,13 +238,20 @@ impl Check<'_, '_> {
     fn follow_whole<M: Model>(&mut self, model: &M, history: &History<Call>) -> Result<Option<Checked>, Failed> {
         let Some(field) = self.asked.own_order(None).filter(|_| self.misfit.is_none()) else { return Ok(None) };
         let ops = history.ops().iter().map(|op| ranked(model, history.processes(), op, field));
-        match own_order::follow(model, field, ops, true, self.limits, |never| match never {})? {
-            Followed::Legal(witness) => Ok(Some(in_own_order(witness))),
-            Followed::Not(misfit) => {
-                self.misfit = Some(misfit.map_state(|state| model.show(&state)));
-                Ok(None)
-            }
-        }
+        self.follow(model, field, ops, true)
+    }
+
+    /// Follows the system's own order, and notes why if that is not possible.
+    fn follow<M: Model>(
+        &mut self,
+        model: &M,
+        field: &str,
+        ops: impl Iterator<Item = Result<Ranked<M>, Failed>>,
+        keeps_witness: bool,
+    ) -> Result<Option<Checked>, Failed> {
+        let followed = own_order::follow(model, field, ops, keeps_witness, self.limits, |never| match never {})?;
+        let followed = followed.map_err(|misfit| self.misfit = Some(misfit.map_state(|state| model.show(&state))));
+        Ok(followed.ok().map(Checked::in_given_order))
     }
 
     fn check_stream<M: Model>(&self, model: &M) -> Result<Report, Failed> {
@@ -297,7 +295,6 @@ impl Check<'_, '_> {
         let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
         let options = self.options();
         let followed = self.follow_whole(model, &history)?;
-        let method = followed.as_ref().and(self.asked.own_order(None)).map(own_order::method);
         let checked = match (followed, assumed(model, self.asked, &history)?.as_slice()) {
             (Some(followed), _) => followed,
             (None, []) => models::check::check(model, &history, &options, &watcher)?,
@@ -312,7 +309,6 @@ impl Check<'_, '_> {
         let mut seen = Seen::new(self.spec, self.asked.coverage);
         history.ops().iter().for_each(|op| seen.add(op));
         report.coverage = seen.coverage;
-        report.stats.method = method.unwrap_or(report.stats.method);
         if let Some((sight, look)) = self.sight.take() {
             let mut tape = Tape::new(history.processes());
             history.ops().iter().for_each(|op| tape.add(op));
@@ -372,6 +368,7 @@ impl Check<'_, '_> {
             Method::Parts { all, searched } if all == searched => format!("searched in {all} independent parts"),
             Method::Parts { all, searched } => format!("searched in {searched} of {all} independent parts"),
             Method::Search => "searched whole".to_owned(),
+            Method::Given => self.asked.own_order(None).map(own_order::method).unwrap_or_default(),
         };
         let mut stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
         stats.no_procedure.clone_from(&checked.no_procedure);
@@ -402,28 +399,12 @@ impl Check<'_, '_> {
 }
 
 /// An operation as a model sees it, with its place in the system's own order.
-#[expect(clippy::type_complexity, reason = "an operation, perhaps, and its place, perhaps")]
-fn ranked<M: Model>(
-    model: &M,
-    processes: &[Arc<str>],
-    op: &Op<Call>,
-    field: &str,
-) -> Result<(Op<Option<M::Op>>, Option<Value>), Failed> {
+type Ranked<M> = (Op<Option<<M as Spec>::Op>>, Option<Value>);
+
+fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &str) -> Result<Ranked<M>, Failed> {
     let bad = |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
     let bound = model.bind(op).map_err(bad)?;
     Ok((op.with(bound), own_order::rank(&op.call, field)))
-}
-
-/// What is found by following an order that is legal.
-fn in_own_order(witness: Witness) -> Checked {
-    Checked {
-        verdict: Verdict::Accepted(witness),
-        settled: Witness::default(),
-        method: Method::Search,
-        no_procedure: None,
-        stats: Stats::default(),
-        undecided: Vec::new(),
-    }
 }
 
 /// What is counted is only a part, if parts were searched on their own.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use history::{Halt, Stop};
 use tla::reach::Limit;
 
-use crate::Limits;
 use crate::world::Stopper;
+use crate::{Failed, Limits};
 
 /// Runs while a thread looks at the limits, and stops the evaluation once one is reached.
 pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
@@ -35,6 +35,16 @@ fn watched<R>(look: &(dyn Fn() -> bool + Sync), run: impl FnOnce() -> R) -> R {
         drop(ended);
         result
     })
+}
+
+/// Looks at the limits once every few hundred operations, for a loop over all of them that has this many behind it.
+pub(crate) fn pause(limits: &dyn Limits, stage: Stage, operations: u64) -> Result<(), Failed> {
+    const BETWEEN: u64 = 256;
+    if !operations.is_multiple_of(BETWEEN) {
+        return Ok(());
+    }
+    limits.reached(stage, operations);
+    limits.exceeded().map_or(Ok(()), |stop| Err(Failed::Stopped(stop)))
 }
 
 /// The same reason in the words of a verdict.

@@ -119,7 +119,8 @@ pub trait Limits: Sync {
 }
 
 /// Never stops a check.
-struct Unlimited;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unlimited;
 
 impl Limits for Unlimited {
     fn look(&self, _: &Stats) -> Option<Stop> {

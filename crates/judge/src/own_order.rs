@@ -3,56 +3,38 @@
 //! If the operations are legal in this order, that is the verdict. If not, that is a finding of its own, and a search
 //! without the field decides about the history: an order of the system may be wrong where the history is right.
 
-use history::{Call, Op, OpId, Value};
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use history::{Call, Op, Value};
 use report::{Operation, Verdict};
 use search::{Follower, Misfit, Spec, Witness};
 
 use crate::input::InputError;
 use crate::mentions::Calls;
-use crate::{Failed, Limits, Stage};
+use crate::{Failed, Limits, Stage, guard};
 
-/// What came of following an order.
-pub(crate) enum Followed<S> {
-    /// It is legal.
-    Legal(Witness),
-    /// It is not, or could not be followed.
-    Not(Misfit<S>),
-}
-
-/// Operations between two looks at the limits.
-const PAUSE: u64 = 1 << 12;
-
-/// Follows the order of a field. Operations are shown by their starts; those that count have a call.
-pub(crate) fn follow<S: Spec, P: std::borrow::Borrow<S::Op>>(
+/// Follows the order of a field, if that is legal. Operations come by their starts; those that count have a call.
+pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
     spec: &S,
     field: &str,
     ops: impl Iterator<Item = Result<(Op<Option<P>>, Option<Value>), Failed>>,
     keeps_witness: bool,
     limits: &dyn Limits,
     failed: impl Fn(S::Error) -> Failed,
-) -> Result<Followed<S::State>, Failed> {
-    let mut follower = Some(Follower::new(spec, keeps_witness).map_err(&failed)?);
+) -> Result<Result<Witness, Misfit<S::State>>, Failed> {
+    let mut follower = Follower::new(spec, keeps_witness).map_err(&failed)?;
     let (mut misfit, mut count, mut is_ranked) = (None, 0, false);
     for op in ops {
-        let (op, rank) = op?;
-        if count % PAUSE == 0 {
-            limits.reached(Stage::Deciding, count);
-            if let Some(stop) = limits.exceeded() {
-                return Err(Failed::Stopped(stop));
-            }
-        }
+        let (Op { id, process, index, interval, call }, rank) = op?;
+        guard::pause(limits, Stage::Deciding, count)?;
         count += 1;
         is_ranked |= rank.is_some();
-        if let (Some(following), Op { call: Some(_), .. }) = (&mut follower, &op) {
-            let Op { id, process, index, interval, call } = op;
-            let Some(call) = call else { continue };
-            misfit = following.push(Op { id, process, index, interval, call }, rank).map_err(&failed)?;
-            if misfit.is_some() {
-                follower = None;
-            }
+        if let (None, Some(call)) = (&misfit, call) {
+            misfit = follower.push(Op { id, process, index, interval, call }, rank).map_err(&failed)?;
         }
         // A field that no operation has is a mistake on the command line, so one is looked for before anything is said.
-        if follower.is_none() && is_ranked {
+        if misfit.is_some() && is_ranked {
             break;
         }
     }
@@ -62,13 +44,9 @@ pub(crate) fn follow<S: Spec, P: std::borrow::Borrow<S::Op>>(
             help: Some("a field is a note (`meta`), a result or an argument that has this name".into()),
         }));
     }
-    match (misfit, follower) {
-        (Some(misfit), _) => Ok(Followed::Not(misfit)),
-        (None, Some(follower)) => Ok(match follower.finish().map_err(&failed)? {
-            Ok(witness) => Followed::Legal(witness),
-            Err(misfit) => Followed::Not(misfit),
-        }),
-        (None, None) => unreachable!("an order is given up for a reason"),
+    match misfit {
+        Some(misfit) => Ok(Err(misfit)),
+        None => follower.finish().map_err(failed),
     }
 }
 
@@ -76,7 +54,7 @@ pub(crate) fn follow<S: Spec, P: std::borrow::Borrow<S::Op>>(
 /// number.
 pub(crate) fn rank(call: &Call, field: &str) -> Option<Value> {
     let schema = call.schema();
-    let named = |names: &[std::sync::Arc<str>], values: &[Value]| {
+    let named = |names: &[Arc<str>], values: &[Value]| {
         names.iter().position(|name| **name == *field).and_then(|place| values.get(place).cloned())
     };
     let note = call.meta.iter().find(|(name, _)| **name == *field).map(|(_, value)| value.clone());
@@ -88,25 +66,25 @@ pub(crate) fn rank(call: &Call, field: &str) -> Option<Value> {
     }
 }
 
-/// How the verdict of a search reads that was made because an order could not be followed.
+/// How a verdict was found by following an order that is legal.
 pub(crate) fn method(field: &str) -> String {
     format!("replayed in the order of `{field}`")
 }
 
 /// What there is to say about an order that could not be followed.
 pub(crate) fn finding(field: &str, misfit: &Misfit<String>, calls: &Calls<'_>) -> Result<String, InputError> {
-    let described = |op: OpId| -> Result<String, InputError> {
-        let described = calls.describe(&[op])?;
-        Ok(described.first().map(|op| told(op, field)).unwrap_or_default())
+    let ops = match *misfit {
+        Misfit::Time(first, second) => vec![first, second],
+        Misfit::Disabled { op, .. } | Misfit::Unranked(op) | Misfit::TooManyStates(op) => vec![op],
     };
+    // The first is the one that the sentence is about.
+    let ops: Vec<String> = calls.describe(&ops)?.iter().map(|op| told(op, field)).collect();
+    let op = &ops[0];
     Ok(match misfit {
-        Misfit::Time(first, second) => format!(
-            "the system's own order contradicts real time: {} ended before {} began",
-            described(*first)?,
-            described(*second)?
-        ),
-        Misfit::Disabled { op, state, why, is_certain } => {
-            let op = described(*op)?;
+        Misfit::Time(..) => {
+            format!("the system's own order contradicts real time: {op} ended before {} began", ops[1])
+        }
+        Misfit::Disabled { state, why, is_certain, .. } => {
             let why = why.as_deref().unwrap_or("the specification does not allow it");
             let state = state.as_ref().map(|state| format!(" in state {state},")).unwrap_or_default();
             match is_certain {
@@ -117,11 +95,9 @@ pub(crate) fn finding(field: &str, misfit: &Misfit<String>, calls: &Calls<'_>) -
                 ),
             }
         }
-        Misfit::Unranked(op) => {
-            format!("the system's own order is not complete: {} ended and has no `{field}`", described(*op)?)
-        }
-        Misfit::TooManyStates(op) => {
-            format!("the system's own order was given up at {}: too many states are possible", described(*op)?)
+        Misfit::Unranked(_) => format!("the system's own order is not complete: {op} ended and has no `{field}`"),
+        Misfit::TooManyStates(_) => {
+            format!("the system's own order was given up at {op}: too many states are possible")
         }
     })
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Value};
 use report::{Field, Report, Timeline, Verdict};
-use search::{Stats, Watch};
+use search::{Misfit, Stats, Watch, Witness};
 use tla::error::ErrorKind;
 use tla::ir::DefId;
 use tla::machine::Machine;
@@ -23,7 +23,7 @@ use crate::guard::{self, guarded};
 use crate::input::{self, InputError, Recording};
 use crate::load::{Around, Loaded, Parts};
 use crate::mentions::Calls;
-use crate::own_order::{self, Followed};
+use crate::own_order;
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Widths, places};
 use crate::world::{Outside, Stopper};
 use crate::{Case, Failed, Limits, Options, Stage, Unlimited};
@@ -310,16 +310,9 @@ impl Source {
         stage: Stage,
         mut show: impl FnMut(Op<Call>) -> Result<(), Failed>,
     ) -> Result<Vec<Cut>, Failed> {
-        /// Operations between two looks at the limits.
-        const PAUSE: u64 = 256;
         let mut count = 0;
         let mut show = |op: Op<Call>| {
-            if count % PAUSE == 0 {
-                limits.reached(stage, count);
-                if let Some(stop) = limits.exceeded() {
-                    return Err(Failed::Stopped(stop));
-                }
-            }
+            guard::pause(limits, stage, count)?;
             count += 1;
             show(op)
         };
@@ -372,8 +365,8 @@ impl Run<'_> {
                 let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
                 let mut widths = Widths { limits, widths: vec![0; places] };
                 let (followed, misfit) = match own_order.map(|field| self.follow(spec, history, field)).transpose()? {
-                    Some(Followed::Legal(witness)) => (Some(Checked::in_given_order(witness)), None),
-                    Some(Followed::Not(misfit)) => (None, Some(misfit.map_state(|state| shown(spec, &state)))),
+                    Some(Ok(witness)) => (Some(Checked::in_given_order(witness)), None),
+                    Some(Err(misfit)) => (None, Some(misfit.map_state(|state| shown(spec, &state)))),
                     None => (None, None),
                 };
                 let checked = match followed {
@@ -460,7 +453,7 @@ impl Run<'_> {
         spec: &TraceSpec<'_>,
         history: &History<TraceOp>,
         field: &str,
-    ) -> Result<Followed<TraceState>, Failed> {
+    ) -> Result<Result<Witness, Misfit<TraceState>>, Failed> {
         let mut ranks: Vec<Option<Value>> = Vec::new();
         self.source.for_each(self.limits, Stage::Binding, |op| {
             ranks.resize(op.id.index(), None);

@@ -4,21 +4,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use history::Stop;
-use omnilink_judge::{Case, Failed, Judge, Limits, Options};
-use search::Stats;
-
-struct Unlimited;
-
-impl Limits for Unlimited {
-    fn look(&self, _: &Stats) -> Option<Stop> {
-        None
-    }
-
-    fn exceeded(&self) -> Option<Stop> {
-        None
-    }
-}
+use omnilink_judge::{Case, Failed, Judge, Options, Unlimited};
 
 /// What is said about a file that a register is checked with.
 fn check(bytes: &[u8]) -> String {

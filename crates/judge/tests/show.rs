@@ -6,21 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
 use history::Stop;
-use omnilink_judge::{Assumption, Case, Failed, Judge, Limits, Look, Options, Shown, Stage, is_tla};
+use omnilink_judge::{Assumption, Case, Failed, Judge, Limits, Look, Options, Shown, Stage, Unlimited, is_tla};
 use report::{State, Verdict};
 use search::Stats;
-
-struct Patient;
-
-impl Limits for Patient {
-    fn look(&self, _: &Stats) -> Option<Stop> {
-        None
-    }
-
-    fn exceeded(&self) -> Option<Stop> {
-        None
-    }
-}
 
 /// Reaches its limit once there is a verdict, as the thread that checks sees it.
 struct Late {
@@ -61,7 +49,7 @@ fn searching(spec: &str) -> Judge {
 
 fn show(judge: &Judge, trace: &str, look: &Look) -> Result<Shown, String> {
     let path = example(trace);
-    let shown = judge.show(&mut Case { path: &path, label: trace, witness: None, limits: &Patient }, look);
+    let shown = judge.show(&mut Case { path: &path, label: trace, witness: None, limits: &Unlimited }, look);
     shown.map_err(|failed| match failed {
         Failed::Input(error) => error.message,
         Failed::Spec(complaints) => complaints[0].message.clone(),
@@ -117,7 +105,7 @@ fn a_rejected_history_is_shown_up_to_its_failure() {
         assert_eq!((operation.start, operation.end), (entry.start, entry.end));
     }
     let path = example("queue/traces/early-return.jsonl");
-    let case = Case { path: &path, label: "", witness: None, limits: &Patient };
+    let case = Case { path: &path, label: "", witness: None, limits: &Unlimited };
     queue.walk(&case, &mut shown, &Look { until: Some(1), states: 1, watch: Vec::new() }).expect("states");
     insta::assert_snapshot!(story(&shown), @r"
     rejected

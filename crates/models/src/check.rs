@@ -103,6 +103,13 @@ pub struct Checked {
     pub undecided: Vec<(String, usize)>,
 }
 
+impl Checked {
+    /// A history that is accepted in an order that was given.
+    pub fn in_given_order(witness: Witness) -> Checked {
+        Checked { method: Method::Given, ..decided(Verdict::Accepted(witness)) }
+    }
+}
+
 /// What decided a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -117,6 +124,8 @@ pub enum Method {
     },
     /// A search over the whole history.
     Search,
+    /// An order that was given.
+    Given,
 }
 
 /// Why no order of the operations is allowed.

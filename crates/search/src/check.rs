@@ -31,7 +31,7 @@ pub struct Options {
     pub first_width: Option<usize>,
 }
 
-/// A first pass keeps so many configurations, unless somebody says otherwise.
+/// A first pass keeps at most this many configurations by default.
 const FIRST_WIDTH: usize = 1 << 7;
 
 /// In which order operations are placed.

@@ -10,9 +10,9 @@
 //! does, there is no configuration but a [`Link`], which is extended at once and compared with nothing, because it may go
 //! on in some ways only.
 //!
-//! A *narrow* engine keeps at most so many configurations, those that have used the fewest unfinished operations, and as
-//! many different states as possible. Orders that it finds are orders. If it gets stuck after it has left one out, that
-//! says nothing, and [`check`](crate::check) starts again with an engine that leaves out none.
+//! A *narrow* engine keeps at most a given number of configurations: those that have used the fewest unfinished
+//! operations, and as many different states as possible. Orders that it finds are orders. If it gets stuck after it has
+//! left one out, that says nothing, and [`check`](crate::check) starts again with an engine that leaves out none.
 
 use std::borrow::Borrow;
 
@@ -36,7 +36,7 @@ pub(crate) struct Engine<S: Spec, C> {
     work: Frontier<C, S::State>,
     next: Frontier<C, S::State>,
     max_width: usize,
-    keep: usize, // At most so many configurations, between two attempts.
+    keep: usize, // At most this many configurations, between two attempts.
     has_left_out: bool,
     unwatched: usize,
     // Buffers, empty between uses.

@@ -31,7 +31,7 @@ pub struct Follower<'s, S: Spec, R, P> {
     trails: Trails,
     witness: Option<Witness>,
     ranked: BinaryHeap<Reverse<Ranked<R, P>>>,
-    ends: BinaryHeap<Reverse<(u64, Rank<R>)>>,
+    ends: BinaryHeap<Reverse<(u64, R, OpId)>>,
     /// The highest rank of an operation that ended before the last one that came in started.
     horizon: Option<(R, OpId)>,
     /// What has no rank and is not placed.
@@ -77,10 +77,10 @@ impl<S> Misfit<S> {
     }
 }
 
-/// So many states are possible at once at most.
+/// At most this many states are kept.
 const MOST_STATES: usize = 1 << 10;
 
-/// So many steps of operations without a rank are tried before one that is not allowed.
+/// At most this many steps of operations without a rank are tried before one that is not legal.
 const MOST_TRIES: usize = 1 << 12;
 
 #[derive(Clone)]
@@ -91,7 +91,7 @@ struct Reached<S> {
 }
 
 /// Where an operation belongs.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rank<R> {
     given: R,
     is_observer: bool,
@@ -127,7 +127,7 @@ impl<R: Ord, P> Ord for Ranked<R, P> {
 type Step<S> = Result<Option<Misfit<<S as Spec>::State>>, <S as Spec>::Error>;
 
 impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
-    /// Starts in the initial states. The witness is kept if anybody will want it.
+    /// Starts in the initial states, and keeps the witness if asked to.
     pub fn new(spec: &'s S, keeps_witness: bool) -> Result<Self, S::Error> {
         let (mut initial, mut trails) = (Vec::new(), Trails::new());
         spec.initial(&mut initial)?;
@@ -151,12 +151,11 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
     /// Takes in the next operation by its start.
     pub fn push(&mut self, op: Op<P>, rank: Option<R>) -> Step<S> {
         let start = op.interval.start();
-        while let Some(Reverse((end, _))) = self.ends.peek()
-            && *end < start
+        while self.ends.peek().is_some_and(|Reverse((end, ..))| *end < start)
+            && let Some(Reverse((_, rank, op))) = self.ends.pop()
         {
-            let Some(Reverse((_, Rank { given, op, .. }))) = self.ends.pop() else { break };
-            if self.horizon.as_ref().is_none_or(|(highest, _)| *highest < given) {
-                self.horizon = Some((given, op));
+            if self.horizon.as_ref().is_none_or(|(highest, _)| *highest < rank) {
+                self.horizon = Some((rank, op));
             }
         }
         if let Some(misfit) = self.place_until_horizon()? {
@@ -168,10 +167,10 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         match (rank, before.map(|before| before.1)) {
             (Some(_), Some(before)) if !is_unfinished => return Ok(Some(Misfit::Time(before, op.id))),
             (Some(given), None) => {
-                let rank = Rank { given, is_observer, op: op.id };
                 if let Some(end) = op.interval.end() {
-                    self.ends.push(Reverse((end, rank.clone())));
+                    self.ends.push(Reverse((end, given.clone(), op.id)));
                 }
+                let rank = Rank { given, is_observer, op: op.id };
                 self.ranked.push(Reverse(Ranked { rank, op }));
             }
             // It did not happen: its rank is lower than that of an operation that ended before.
@@ -181,7 +180,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
             _ if is_unfinished || is_observer => {
                 self.is_certain &= !is_unfinished;
                 self.free.push(op);
-                return self.place_observers();
+                self.place_observers()?;
             }
             _ => return Ok(Some(Misfit::Unranked(op.id))),
         }
@@ -204,10 +203,10 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
     }
 
     fn place_until_horizon(&mut self) -> Step<S> {
-        while let Some(Reverse(Ranked { rank, .. })) = self.ranked.peek()
-            && self.horizon.as_ref().is_some_and(|(highest, _)| rank.given <= *highest)
+        let is_due = |highest: &R, Reverse(first): &Reverse<Ranked<R, P>>| first.rank.given <= *highest;
+        while self.horizon.as_ref().zip(self.ranked.peek()).is_some_and(|((highest, _), first)| is_due(highest, first))
+            && let Some(Reverse(Ranked { op, .. })) = self.ranked.pop()
         {
-            let Some(Reverse(Ranked { op, .. })) = self.ranked.pop() else { break };
             if let Some(misfit) = self.place(&op)? {
                 return Ok(Some(misfit));
             }
@@ -270,7 +269,8 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         if self.trails.wants_settling() {
             self.settle();
         }
-        if self.free.is_empty() { Ok(None) } else { self.place_observers() }
+        self.place_observers()?;
+        Ok(None)
     }
 
     /// Adds where an operation leads, which takes all its steps at once.
@@ -342,7 +342,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
     }
 
     /// Places operations without a rank that only look, and are allowed now.
-    fn place_observers(&mut self) -> Step<S> {
+    fn place_observers(&mut self) -> Result<(), S::Error> {
         let mut place = 0;
         while place < self.free.len() {
             let op = &self.free[place];
@@ -370,7 +370,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
             self.free.swap_remove(place);
             place = 0; // Another operation of its process may be next now.
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Gives up operations without a rank for which it is too late now.

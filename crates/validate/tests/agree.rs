@@ -1,30 +1,19 @@
 //! Whatever is left out of a search makes no difference to the verdict, and no explanation claims what is not so.
 
+mod common;
+
 use history::{Call, History, Precedence};
 use report::Consequence;
 use search::{Assumption, Options, Strategy, Unwatched};
 use testkit::recording::{Example, corrupt, record};
 use tla::config;
 use tla::machine::Machine;
-use tla::modules::World;
 use tla::program::link;
-use tla::resolve::{Loader, resolve};
+use tla::resolve::resolve;
 use tla::strings::Strings;
 use validate::{Binder, Harvest, Outcome, Settings, Teller, TraceOp, TraceSpec, check, explain, walk};
 
-/// A world in which nothing happens.
-struct Silence;
-
-impl World for Silence {}
-
-/// Nothing but what comes with us.
-struct Nothing;
-
-impl Loader for Nothing {
-    fn load(&mut self, _: &str) -> Option<(String, String)> {
-        None
-    }
-}
+use common::{Nothing, Silence};
 
 /// Binds a recording of an example to its specification, and looks at it.
 fn with_spec<R>(

@@ -1,26 +1,17 @@
 //! What the text of an action tells about it is so: total, overwrites and precludes, in every state that can be reached.
 
+mod common;
+
 use history::{Call, History, Value};
 use search::{Spec, Successors};
 use tla::config;
 use tla::machine::Machine;
-use tla::modules::World;
 use tla::program::link;
-use tla::resolve::{Loader, resolve};
+use tla::resolve::resolve;
 use tla::strings::Strings;
 use validate::{Binder, Settings, TraceOp, TraceSpec, TraceState};
 
-struct Silence;
-
-impl World for Silence {}
-
-struct Nothing;
-
-impl Loader for Nothing {
-    fn load(&mut self, _: &str) -> Option<(String, String)> {
-        None
-    }
-}
+use common::{Nothing, Silence};
 
 const SPEC: &str = r"---- MODULE Claims ----
 EXTENDS Integers, TLC

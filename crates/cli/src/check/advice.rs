@@ -12,9 +12,7 @@ const MORE_WIDTH: usize = 16;
 
 /// The limit that a sentence speaks of.
 pub(super) fn reached(why: &str) -> Option<Stop> {
-    [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted]
-        .into_iter()
-        .find(|stop| why.starts_with(&stop.to_string()))
+    Stop::ALL.into_iter().find(|stop| why.starts_with(&stop.to_string()))
 }
 
 /// Commands that lead further, given the limit that was reached.
