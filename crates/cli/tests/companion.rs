@@ -43,6 +43,16 @@ fn an_operation_that_never_finished_can_mean_something_else() {
 }
 
 #[test]
+fn an_operation_that_never_finished_can_be_any_of_its_outcomes() {
+    let trace = |call: &str| format!("T0 [1 2] Enqueue(elem: 1)\nT1 [3 ...] {call}()\nT2 [4 5] DequeueEmpty()\n");
+    insta::assert_snapshot!(check("outcomes-first", "", ELEMS, &trace("DequeueEmpty")));
+    insta::assert_snapshot!(check("outcomes", "", ELEMS, &trace("\"DequeueEmpty|Dequeue\"")));
+    insta::assert_snapshot!(check("outcomes-unknown", "", ELEMS, &trace("\"DequeueEmpty|Denqueue\"")));
+    let finished = "T0 [1 2] \"DequeueEmpty|Dequeue\"()\n";
+    insta::assert_snapshot!(check("outcomes-finished", "", ELEMS, finished));
+}
+
+#[test]
 fn a_failed_operation_can_have_an_effect() {
     let trace = r#"{"process": 0, "action": "Enqueue", "args": {"elem": 1}, "start": 1, "end": 2, "failed": true}
 {"process": 1, "action": "Dequeue", "results": {"elem": 1}, "start": 3, "end": 4}

@@ -182,10 +182,10 @@ fn operations(plan: &Plan, names: &[Names]) -> String {
     }
     text.push_str(INCLUDES);
     for (call, names) in plan.calls.iter().zip(names) {
-        for (outcome, names) in call.outcomes.iter().zip(&names.outcomes) {
+        for (place, (outcome, names)) in call.outcomes.iter().zip(&names.outcomes).enumerate() {
             let arguments = list(outcome.arguments.iter().map(|(_, name)| string(name)));
             let results = list(outcome.results.iter().map(|result| string(&result.name)));
-            let action = string(&outcome.action);
+            let action = string(&call.recorded(place));
             let _ = writeln!(
                 text,
                 "inline constexpr omnilink::Action {}{{{action}, {{{arguments}}}, {{{results}}}}};",

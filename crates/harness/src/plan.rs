@@ -29,7 +29,7 @@ pub struct Call {
     pub weight: u32,
     /// What it is given.
     pub arguments: Vec<Argument>,
-    /// What it can turn out to be. A call that never returned is taken for the first.
+    /// What it can turn out to be.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -118,6 +118,13 @@ impl Call {
         let (arguments, results) = (arguments.collect::<Vec<_>>().join(", "), results.collect::<Vec<_>>().join(", "));
         let equals = if results.is_empty() { "" } else { " = " };
         format!("{}({arguments}){equals}{results}", outcome.action)
+    }
+
+    /// The name under which an outcome is recorded. The first has the names of all, because a call begins as the first and
+    /// may be any of them if it never returns.
+    pub(crate) fn recorded(&self, place: usize) -> String {
+        let names: Vec<&str> = self.outcomes.iter().map(|outcome| &*outcome.action).collect();
+        if place == 0 { names.join("|") } else { names[place].to_owned() }
     }
 
     /// The only outcome, if there is one only.

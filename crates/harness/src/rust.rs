@@ -107,11 +107,11 @@ fn operations(plan: &Plan, names: &Names) -> String {
         "\nuse std::io;\nuse std::sync::Once;\n\nuse omnilink_record::drive::{self, Client, Plan};\n\nuse omnilink_record::Action;\n\n",
     );
     for (call, names) in plan.calls.iter().zip(&names.calls) {
-        for (outcome, names) in call.outcomes.iter().zip(&names.outcomes) {
+        for (place, (outcome, names)) in call.outcomes.iter().zip(&names.outcomes).enumerate() {
             let arguments = list(outcome.arguments.iter().map(|(_, name)| string(name)));
             let results = list(outcome.results.iter().map(|result| string(&result.name)));
             let before = format!("static {}: Action = Action::new", names.constant);
-            let items = [string(&outcome.action), format!("&[{arguments}]"), format!("&[{results}]")];
+            let items = [string(&call.recorded(place)), format!("&[{arguments}]"), format!("&[{results}]")];
             text.push_str(&broken("", &before, &items, ";"));
         }
     }

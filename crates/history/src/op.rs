@@ -46,12 +46,29 @@ pub enum Outcome {
 /// The names that all calls of one action share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
-    /// The name of the action.
+    /// The name of the action. One that never finished may have the names of several, see [`Schema::outcomes`].
     pub action: Arc<str>,
     /// The names of its arguments; an empty name is an argument known by its place.
     pub args: Vec<Arc<str>>,
     /// The names of its results, likewise.
     pub results: Vec<Arc<str>>,
+}
+
+impl Schema {
+    /// Separates the names of the actions that a call may turn out to be.
+    pub const OR: char = '|';
+
+    /// The actions that a call may turn out to be if it never finished: `Dequeue|DequeueEmpty` is either. One that
+    /// finished is a single action.
+    pub fn outcomes(&self) -> impl Iterator<Item = &str> {
+        self.action.split(Schema::OR)
+    }
+
+    /// The schema of the first outcome, if there are several.
+    pub(crate) fn first_outcome(&self) -> Option<Schema> {
+        let (first, _) = self.action.split_once(Schema::OR)?;
+        Some(Schema { action: first.into(), ..self.clone() })
+    }
 }
 
 /// What was called: an action with its arguments and, unless it never finished, its results.
@@ -81,6 +98,11 @@ impl Call {
     /// The values of a call that a reader fills in.
     pub(crate) fn values_mut(&mut self) -> &mut SmallVec<[Value; 3]> {
         &mut self.values
+    }
+
+    /// Says which outcome a call had, which a reader did not know when the call began.
+    pub(crate) fn settle(&mut self, schema: &Arc<Schema>) {
+        self.schema = schema.clone();
     }
 
     /// A call whose arguments and results are known by their places.

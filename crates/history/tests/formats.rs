@@ -45,7 +45,7 @@ fn calls() -> impl Strategy<Value = Call> {
     let fields = || vec(values(), 0..4).prop_flat_map(|values| (field_names(values.len()), Just(values)));
     let meta = prop_oneof![3 => Just(Vec::new()), 1 => vec(values(), 1..3)];
     (names(), fields(), fields(), meta, any::<bool>()).prop_map(|(action, args, results, meta, failed)| {
-        let schema = Schema { action: action.into(), args: args.0, results: results.0 };
+        let schema = Schema { action: action.replace(Schema::OR, "/").into(), args: args.0, results: results.0 };
         let values = args.1.into_iter().chain(results.1);
         let mut call = Call::new(Arc::new(schema), values).expect("a value for each name");
         call.meta = meta.into_iter().enumerate().map(|(place, value)| (format!("m {place}").into(), value)).collect();

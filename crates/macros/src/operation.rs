@@ -78,9 +78,12 @@ impl<'a> Action<'a> {
         Ok(action)
     }
 
-    /// The `Action` that stands for this variant.
-    fn definition(&self) -> TokenStream {
-        let name = self.name.to_string();
+    /// The `Action` that stands for this variant. A call begins as one and may turn out to be any other outcome of it, so it
+    /// has the names of all.
+    fn definition(&self, all: &[Action<'_>]) -> TokenStream {
+        let is_outcome = |action: &&Action<'_>| action.call.as_ref().is_some_and(|call| self.name == &call.value());
+        let outcomes = all.iter().filter(is_outcome).map(|action| action.name.to_string());
+        let name = std::iter::once(self.name.to_string()).chain(outcomes).collect::<Vec<_>>().join("|");
         let names = |fields: &[Field<'_>]| -> Vec<String> { fields.iter().map(|field| plain(field.name)).collect() };
         let (args, results) = (names(&self.args), names(&self.results));
         let ident = self.constant();
@@ -119,7 +122,7 @@ fn plain(ident: &Ident) -> String {
 fn generate(input: &DeriveInput, actions: &[Action<'_>]) -> TokenStream {
     let (name, visibility) = (&input.ident, &input.vis);
     let call_name = format_ident!("{name}Call");
-    let definitions = actions.iter().map(Action::definition);
+    let definitions = actions.iter().map(|action| action.definition(actions));
     let outcomes = actions.iter().map(|action| {
         let (variant, constant) = (action.name, action.constant());
         let args: Vec<_> = action.args.iter().map(|field| field.name).collect();

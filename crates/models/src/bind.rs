@@ -94,8 +94,9 @@ impl<'a> Fields<'a> {
         self.is_finished
     }
 
+    /// The action. Outcomes of one call are results of it to a model, and the first one names the action.
     pub(crate) fn action(&self) -> &'a str {
-        self.call.action()
+        self.call.schema().outcomes().next().unwrap_or_default()
     }
 
     pub(crate) fn unknown(&self) -> BadCall {

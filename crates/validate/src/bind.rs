@@ -7,7 +7,8 @@
 //!
 //! An operation may take several steps: any number of `Put_Step(..)` and then `Put_Done(..)`, if the specification has
 //! these two and no `Put`. A result that was not recorded, because the operation never finished, may be anything in its
-//! set. A failed operation had no effect. A companion module overrides each of these with an operator that takes the
+//! set, and an operation that never finished may be any of the actions that its name lists (`Dequeue|DequeueEmpty`). A
+//! failed operation had no effect. A companion module overrides each of these with an operator that takes the
 //! operation as a record: `OnPut(op)`, `OnUnfinished(op)`, `OnFailed(op)`, and `OnEnd(process)` for what a process may do
 //! after its last operation.
 
@@ -153,6 +154,16 @@ enum Origin {
     Any,
 }
 
+/// Which fields of an action a recorded operation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fields {
+    All,
+    /// It never finished, so it has no results.
+    Arguments,
+    /// It may have been another action too, so an argument may be one of that action only.
+    SomeArguments,
+}
+
 /// Turns recorded operations into steps of one specification.
 pub struct Binder<'p> {
     program: &'p Program,
@@ -208,8 +219,11 @@ impl<'p> Binder<'p> {
         };
         let mut problems = Vec::new();
         binder.find_nil(machine, &mut problems);
-        binder.on_unfinished = binder.companion("OnUnfinished", Origin::Operation, &mut problems);
-        binder.on_failed = binder.companion("OnFailed", Origin::Operation, &mut problems);
+        let mut companion = |name| {
+            let action = binder.companion(name, Origin::Operation, &mut problems);
+            action.map(|action| binder.keep(action))
+        };
+        (binder.on_unfinished, binder.on_failed) = (companion("OnUnfinished"), companion("OnFailed"));
         for name in &settings.internal {
             match program.operation(name) {
                 Some(operation) => binder.internal.push(operation),
@@ -346,8 +360,38 @@ impl<'p> Binder<'p> {
         problems: &mut Vec<Problem>,
     ) -> Option<u32> {
         if *schema.action == *END {
-            return self.companion(END, Origin::Arg(0), problems);
+            return self.companion(END, Origin::Arg(0), problems).map(|action| self.keep(action));
         }
+        let outcomes: Vec<&str> = schema.outcomes().filter(|_| is_unfinished).collect();
+        let [_, _, ..] = &*outcomes else {
+            let fields = if is_unfinished { Fields::Arguments } else { Fields::All };
+            return self.resolve_one(schema, fields, first, problems).map(|action| self.keep(action));
+        };
+        // Each outcome is found on its own; then the stages of all are those of one action, and every last one ends it.
+        let mut all = Action { params: Vec::new(), origins: Vec::new(), stages: Vec::new(), touches: None };
+        for name in outcomes {
+            let outcome = Schema { action: name.into(), args: schema.args.clone(), results: Vec::new() };
+            let action = self.resolve_one(&outcome, Fields::SomeArguments, first, problems)?;
+            let shift = all.params.len();
+            all.params.extend(action.params);
+            all.origins.extend(action.origins);
+            all.stages.extend(action.stages.into_iter().map(|stage| Stage {
+                places: stage.places.iter().map(|place| place + shift).collect(),
+                takes_all: false,
+                ..stage
+            }));
+        }
+        Some(self.keep(all))
+    }
+
+    /// The action of this name.
+    fn resolve_one(
+        &self,
+        schema: &Schema,
+        recorded: Fields,
+        first: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Action> {
         let mapping = self.settings.mapping(&schema.action);
         let name = mapping.action.as_deref().unwrap_or(&schema.action);
         if let Some(action) = self.companion(&format!("On{name}"), Origin::Operation, problems) {
@@ -377,8 +421,8 @@ impl<'p> Binder<'p> {
             stage.takes_all = stage.places.iter().copied().eq(0..action.params.len());
         }
         let before = problems.len();
-        self.origins(&mut action, schema, &mapping, problems, (first, is_unfinished));
-        (problems.len() == before).then(|| self.keep(action))
+        self.origins(&mut action, schema, &mapping, problems, (first, recorded));
+        (problems.len() == before).then_some(action)
     }
 
     /// Says where the value of each parameter comes from.
@@ -388,7 +432,7 @@ impl<'p> Binder<'p> {
         schema: &Schema,
         mapping: &Mapping,
         problems: &mut Vec<Problem>,
-        (first, is_unfinished): (&str, bool),
+        (first, recorded): (&str, Fields),
     ) {
         let args = schema.args.iter().enumerate().map(|(index, name)| (name, Origin::Arg(index)));
         let results = schema.results.iter().enumerate().map(|(index, name)| (name, Origin::Result(index)));
@@ -412,7 +456,7 @@ impl<'p> Binder<'p> {
                 None => match positional.next() {
                     Some(origin) => origin,
                     // What an operation that never finished would have returned is not known.
-                    None if is_unfinished => Origin::Any,
+                    None if recorded != Fields::All => Origin::Any,
                     None => {
                         missing.push(param);
                         Origin::Any
@@ -439,6 +483,9 @@ impl<'p> Binder<'p> {
             };
             let message = format!("{first} `{}` has no field for the parameter `{name}`", schema.action);
             problems.push(Problem::new(message).at(site, &label).help(Some(help)));
+        }
+        if recorded == Fields::SomeArguments {
+            return;
         }
         let unused = fields.iter().map(|(name, _)| format!("the field `{name}`"));
         for field in unused.chain(positional.map(|_| "a field more than the action has parameters".to_owned())) {
@@ -564,7 +611,7 @@ impl<'p> Binder<'p> {
     }
 
     /// An operator of the companion that takes one argument.
-    fn companion(&mut self, name: &str, origin: Origin, problems: &mut Vec<Problem>) -> Option<u32> {
+    fn companion(&self, name: &str, origin: Origin, problems: &mut Vec<Problem>) -> Option<Action> {
         self.settings.companion.as_ref()?;
         let operation = self.program.free_operation(name)?;
         if operation.params.len() != 1 {
@@ -575,7 +622,7 @@ impl<'p> Binder<'p> {
         }
         let params = vec![operation.params[0].name.clone()];
         let stages = vec![Stage { operation, places: vec![0], takes_all: true, is_last: true }];
-        Some(self.keep(Action { params, origins: vec![origin], stages, touches: None }))
+        Some(Action { params, origins: vec![origin], stages, touches: None })
     }
 
     fn keep(&mut self, mut action: Action) -> u32 {

@@ -7,7 +7,7 @@ use tla::value::Value;
 use crate::values::{Untranslatable, Values};
 
 /// The record `[action, process, args, results, meta, finished, failed]` of an operation. `args`, `results` and `meta` are
-/// records again, or sequences where fields have no names.
+/// records again, or sequences where fields have no names. `action` is the first outcome, if there may have been several.
 pub(crate) fn record(
     op: &Op<Call>,
     process: &str,
@@ -30,7 +30,7 @@ pub(crate) fn record(
     };
     let meta: Vec<history::Value> = call.meta.iter().map(|(_, value)| value.clone()).collect();
     let parts = [
-        ("action", Value::Str(strings.str(call.action()))),
+        ("action", Value::Str(strings.str(schema.outcomes().next().unwrap_or_default()))),
         ("process", values.process(process, strings)),
         ("args", fields(&mut schema.args.iter().map(|name| &**name), call.args())?),
         ("results", fields(&mut schema.results.iter().map(|name| &**name), call.results())?),

@@ -27,11 +27,20 @@ pub struct SegmentReader<R> {
 /// What the records read so far mean to the next one.
 #[derive(Debug, Default)]
 struct State {
-    schemas: Vec<Option<Arc<Schema>>>, // By number.
+    actions: Vec<Option<Defined>>, // By number.
+    number: usize,                 // Of the last operation's action.
     time: u64,
     count: u64,    // Of operations that began.
     is_open: bool, // True if the last operation is a call without a return.
     stop: Option<Stop>,
+}
+
+/// An action as a segment defines it.
+#[derive(Clone, Debug)]
+struct Defined {
+    schema: Arc<Schema>,
+    /// What a call is once it is known to have ended, if it may have several outcomes.
+    first: Option<Arc<Schema>>,
 }
 
 #[derive(Debug)]
@@ -222,8 +231,9 @@ impl State {
         body: &mut Cursor<'_>,
     ) -> Result<&'a mut Record, Wrong> {
         let number = body.varint()?;
-        let schema = usize::try_from(number).ok().and_then(|index| self.schemas.get(index)?.as_ref());
-        let call = Call::without_values(schema.ok_or_else(|| unknown_action(body, number))?.clone());
+        let defined = usize::try_from(number).ok().and_then(|index| self.actions.get(index)?.as_ref());
+        let call = Call::without_values(defined.ok_or_else(|| unknown_action(body, number))?.schema.clone());
+        self.number = number as usize;
         let start = self.timestamp(body)?;
         self.is_open = false;
         Ok(last.insert(Record { process, start, end: None.into(), call }))
@@ -232,6 +242,7 @@ impl State {
     /// Decodes what follows the start of an operation that returned.
     #[inline(always)]
     fn complete(&mut self, record: &mut Record, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        self.settle(record);
         record.end = End::At(self.timestamp(body)?);
         let (args, results) = (record.call.schema().args.len(), record.call.schema().results.len());
         body.values(args, record.call.values_mut())?;
@@ -239,6 +250,14 @@ impl State {
             body.values(results, record.call.values_mut())?;
         }
         body.end()
+    }
+
+    /// A call that ended without saying which of its outcomes it had had the first.
+    #[inline(always)]
+    fn settle(&self, record: &mut Record) {
+        if let Some(Some(Defined { first: Some(first), .. })) = self.actions.get(self.number) {
+            record.call.settle(first);
+        }
     }
 
     /// Decodes an outcome, which says anew all that the open call said, and closes it. Its notes stay.
@@ -257,6 +276,7 @@ impl State {
         let record = last.as_mut().filter(|_| self.is_open);
         let record = record.ok_or_else(|| body.wrong("a return or failure while no call is open"))?;
         self.is_open = false;
+        self.settle(record);
         record.call.failed = failed;
         if !failed || !body.is_empty() {
             record.end = End::At(self.timestamp(body)?);
@@ -283,15 +303,16 @@ impl State {
             return Err(body.wrong(format!("action number {number} is larger than {MAX_ACTION}")));
         }
         let index = number as usize;
-        if self.schemas.len() <= index {
-            self.schemas.resize(index + 1, None);
+        if self.actions.len() <= index {
+            self.actions.resize(index + 1, None);
         }
-        if self.schemas[index].is_some() {
+        if self.actions[index].is_some() {
             return Err(body.wrong(format!("action number {number} is defined twice")));
         }
         let schema = Schema { action: body.string()?.into(), args: body.names()?, results: body.names()? };
         body.end()?;
-        self.schemas[index] = Some(Arc::new(schema));
+        let first = schema.first_outcome().map(Arc::new);
+        self.actions[index] = Some(Defined { schema: Arc::new(schema), first });
         Ok(())
     }
 

@@ -40,6 +40,20 @@ fn segment(bodies: &[&[u8]]) -> Vec<u8> {
 const READ: &[u8] = b"\x01\x00\x04read\x00\x01\x00"; // Action 0: `read`, no argument, one result without a name.
 
 #[test]
+fn a_call_that_ended_had_its_first_outcome_unless_another_is_named() {
+    const TAKE: &[u8] = b"\x01\x00\x04a|bc\x00\x00"; // Action 0: `a`, or `bc`.
+    const OTHER: &[u8] = b"\x01\x01\x02bc\x00\x00";
+    let called = |ends: &[&[u8]]| check(&segment(&[&[TAKE, OTHER, b"\x03\x00\x02"], ends].concat()));
+    insta::assert_snapshot!(called(&[b"\x07\x01"]), @r#"[1 ...] "a|bc"()"#);
+    insta::assert_snapshot!(called(&[b"\x04\x02", b"\x07\x01"]), @"[1 2] a()");
+    insta::assert_snapshot!(called(&[b"\x05\x02", b"\x07\x01"]), @"[1 2] a() failed");
+    insta::assert_snapshot!(called(&[b"\x08\x01\x00\x02", b"\x07\x01"]), @"[1 2] bc()");
+    insta::assert_snapshot!(called(&[b"\x09\x02", b"\x07\x01"]), @r#"[1 ..2] "a|bc"()"#);
+    let whole = segment(&[TAKE, b"\x02\x00\x02\x02", b"\x07\x01"]);
+    insta::assert_snapshot!(check(&whole), @"[1 2] a()");
+}
+
+#[test]
 fn a_segment_says_why_it_stops() {
     let open = segment(&[READ, b"\x03\x00\x0a"]);
     insta::assert_snapshot!(check(&open), @"

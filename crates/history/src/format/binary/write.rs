@@ -34,6 +34,13 @@ impl<W: Write> SegmentWriter<W> {
     /// Writes an operation with all that is known about it.
     pub fn record(&mut self, record: &Record) -> Result<(), WriteError> {
         let Record { start, end, ref call, .. } = *record;
+        let is_over = call.failed || matches!(end, End::At(_));
+        if is_over && call.action().contains(Schema::OR) {
+            return Err(unwritable(
+                call,
+                "its action has a `|`, and only an unfinished operation may be one of several",
+            ));
+        }
         match end {
             End::At(end) if !call.failed => {
                 self.complete(kind::OPERATION, start, end, call)?;
