@@ -205,3 +205,21 @@ fn a_part_that_is_hard_to_decide_does_not_hide_one_that_is_easy_to_reject() {
         assert!(checked.stats.distinct < 10_000, "{:?}", checked.stats);
     }
 }
+
+/// Equal operations that end at one instant are not the same if the process of one of them goes on at that instant.
+#[test]
+fn equal_operations_with_equal_ends_are_told_apart_by_what_follows_them() {
+    let call = |action: &str| Call::positional(action, [Value::Int(2)], [Value::Bool(true)]);
+    let rows = [
+        (0, 0, Some(4), call("add")),
+        (2, 2, Some(3), call("contains")),
+        (1, 3, Some(4), call("add")),
+        (2, 3, Some(4), call("contains")),
+        (1, 4, Some(6), call("remove")),
+    ];
+    let history = History::from_calls(rows).expect("processes that run one operation at a time");
+    for shortcuts in [true, false] {
+        let options = Options { shortcuts, ..Options::default() };
+        assert!(verdict(&models::set::Set::new(), &history, &options).verdict.is_accepted());
+    }
+}

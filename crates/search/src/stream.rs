@@ -18,7 +18,9 @@
 //! - *Independence.* On the way to `r`, operations that commute with everything `r` depends on can as well be placed
 //!   after it. What `r` depends on is found by following pairs that do not commute, through mutators and observers.
 //! - *Symmetry.* Of two equal operations in flight, the one that ends first can be placed first: swapping them changes
-//!   nothing but their names.
+//!   nothing but their names. Whatever must follow the second one starts at its end or later, so after the end of the first,
+//!   and follows both. If they end at the same instant, the process of the second may start its next operation just then,
+//!   which need not follow the first; so they are not swapped, unless the second never finished and has no next operation.
 //! - *Absorption.* Let `x` overwrite `w`, and let `w` be enabled everywhere. Then `w` directly before `x` changes nothing:
 //!   once `x` is placed, every such `w` in flight counts as placed there and is *optional*. It may still be used for its
 //!   effect until it returns; then configurations in which it is left absorbed stay, and those in which it is used at the
@@ -249,8 +251,6 @@ impl<P, C: Slots> Stream<P, C> {
             self.last.resize(process + 1, None);
         }
         let before = self.last[process].replace(slot)?;
-        // Swapping the earlier one with a twin that ends sooner could now put it behind the later one.
-        self.slots[before].twins = C::default();
         self.chained.insert(slot);
         self.leading.insert(before);
         Some(before)
@@ -272,7 +272,8 @@ impl<P, C: Slots> Stream<P, C> {
             let rival_ends_first = rival.interval.deadline() <= op.interval.deadline();
             // One that may be left out is no substitute for one that may not.
             let (first, second) = if rival_ends_first { (rival, op) } else { (op, rival) };
-            let is_twin = is_twin && (second.interval.is_unfinished() || !first.interval.is_unfinished());
+            let ends_sooner = !first.interval.is_unfinished() && first.interval.deadline() < second.interval.deadline();
+            let is_twin = is_twin && (second.interval.is_unfinished() || ends_sooner);
             if is_tied {
                 self.slots[slot].tied.insert(other);
                 self.slots[other].tied.insert(slot);

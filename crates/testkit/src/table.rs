@@ -141,7 +141,7 @@ pub fn random_history(spec: &Table, rng: &mut Rng, most: usize) -> History<Table
     let processes = rng.u32(1..5);
     let count = rng.usize(..=most);
     let ops = if rng.bool() { simulate(spec, rng, count) } else { Vec::new() };
-    let spread = rng.u64(1..5);
+    let (spread, coarse) = (rng.u64(1..5), rng.u64(1..4)); // Several operations take effect at one instant of a coarse clock.
     let mut free_at = vec![0; processes as usize];
     let mut names: Vec<u32> = (0..processes).collect();
     let mut next_name = processes;
@@ -153,7 +153,7 @@ pub fn random_history(spec: &Table, rng: &mut Rng, most: usize) -> History<Table
         else {
             break;
         };
-        let point = (place as u64).max(free_at[process]);
+        let point = (place as u64 / coarse).max(free_at[process]);
         let start = point.saturating_sub(rng.u64(..spread)).max(free_at[process]);
         let end = point + rng.u64(..spread);
         let interval = match (rng.f64() < unfinished, rng.u8(..3)) {
