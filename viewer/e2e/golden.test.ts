@@ -54,3 +54,18 @@ describe('golden reports', { concurrency: 2 }, () => {
     });
   }
 });
+
+test('the page says which guards were never false', async () => {
+  const golden = pages.find(({ conjunct }) => conjunct !== null);
+  assert.ok(golden, 'a report with a conjunct');
+  const { page, untilVerdict, end } = await open(address(golden));
+  await untilVerdict();
+  await page.getByRole('tab', { name: 'coverage' }).click();
+  const parts = page.getByRole('region', { name: 'What of each action was exercised' });
+  await parts.waitFor();
+  const rows = await parts.getByRole('row').allTextContents();
+  assert.ok(rows.length > 2, rows.join('\n'));
+  await page.screenshot({ path: picture('coverage.png') });
+  assert.deepEqual(await findings(page), []);
+  await end();
+});

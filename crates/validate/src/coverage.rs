@@ -63,9 +63,15 @@ struct Tally<'s, 'p> {
 impl<'s, 'p> Tally<'s, 'p> {
     fn new(spec: &'s TraceSpec<'p>, history: &'s History<TraceOp>) -> Tally<'s, 'p> {
         let mut tally = Tally { spec, history, actions: Vec::new(), explained: 0, steps: 0 };
-        let reached = spec.program.operation_names().into_iter().filter_map(|name| spec.program.operation(&name));
-        let bound = spec.binder.actions.iter().flat_map(|action| &action.stages).map(|stage| stage.operation.clone());
-        for operation in reached.chain(bound) {
+        let program = spec.program;
+        let bound = || spec.binder.actions.iter().flat_map(|action| &action.stages).map(|stage| &stage.operation);
+        // What is recorded as a whole is not missing in its parts: `Insert == InsertNew \/ InsertOld`.
+        let is_whole = |operation: &&Operation| program.actions.iter().all(|action| action.name != operation.name);
+        let within: Vec<_> = bound().filter(is_whole).flat_map(|whole| program.actions_of(whole.def)).collect();
+        let is_part = |name: &String| within.contains(&name.as_str());
+        let names = program.actions.iter().map(|action| &action.name).filter(|name| !is_part(name));
+        let reached = names.filter_map(|name| program.operation(name));
+        for operation in reached.chain(bound().cloned()) {
             tally.add_action(operation);
         }
         for op in history.ops() {

@@ -164,6 +164,23 @@ export interface Report {
   /** Names of known failures that this is one of. */
   tags?: string[];
   next: { what: string; line: string }[];
+  /** What of the specification was exercised, if that was asked for. */
+  coverage?: Coverage | null;
+}
+
+export interface Coverage {
+  actions: { name: string; parts: CoveredPart[] }[];
+  steps: number;
+  is_cut_off: boolean;
+}
+
+export interface CoveredPart {
+  kind: 'guard' | 'branch' | 'condition';
+  path: string;
+  line: number;
+  text: string;
+  taken: number;
+  refused: number;
 }
 
 export type Verdict =

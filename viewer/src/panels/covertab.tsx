@@ -1,6 +1,6 @@
-// How often each action happened, and where the search had most to do.
+// How often each action happened, what of each was exercised, and where the search had most to do.
 
-import type { Report } from '../data/types.ts';
+import type { Coverage, CoveredPart, Report } from '../data/types.ts';
 import { history, look, report, setScale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { Widest } from './side.tsx';
@@ -49,7 +49,65 @@ export function CoverTab() {
         </table>
       </div>
       {actions.length > 100 && <p class="quiet">{actions.length - 100} more actions</p>}
+      {report.value?.coverage && <Parts coverage={report.value.coverage} />}
     </div>
+  );
+}
+
+/** A part that says nothing about the system: a guard that was never false, anything else that was never taken. */
+function isIdle(part: CoveredPart): boolean {
+  return part.kind === 'guard' ? part.refused === 0 : part.taken === 0;
+}
+
+/** The guards, branches and conditions of the actions, those that were not exercised first. */
+function Parts({ coverage }: { coverage: Coverage }) {
+  const parts = coverage.actions.flatMap(action => action.parts.map(part => ({ action: action.name, part })));
+  if (parts.length === 0) return null;
+  const sorted = [...parts].sort((a, b) => Number(isIdle(b.part)) - Number(isIdle(a.part)));
+  const idle = parts.filter(({ part }) => isIdle(part)).length;
+  return (
+    <section aria-labelledby="h-parts">
+      <h3 id="h-parts">Guards, branches and conditions</h3>
+      <p>
+        {many(coverage.steps, 'step')} of the order that was found
+        {coverage.is_cut_off && ', and more that are not counted'}.{' '}
+        {idle > 0 && (
+          <>
+            <strong class="odd">! not exercised:</strong> {idle} of {parts.length} (a guard that was never false,
+            anything else that was never taken)
+          </>
+        )}
+      </p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="What of each action was exercised">
+        <table class="cover parts">
+          <thead>
+            <tr>
+              <th scope="col">part</th>
+              <th scope="col">action</th>
+              <th scope="col">where</th>
+              <th scope="col">taken</th>
+              <th scope="col">false</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.slice(0, 200).map(({ action, part }) => (
+              <tr class={isIdle(part) ? 'odd' : ''}>
+                <th scope="row">
+                  <code>{brief(part.text, 80)}</code>
+                </th>
+                <td>{brief(action, 40)}</td>
+                <td>
+                  {part.path}:{part.line}
+                </td>
+                <td class="number">{count(part.taken)}</td>
+                <td class="number">{part.kind === 'branch' ? '' : count(part.refused)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sorted.length > 200 && <p class="quiet">{sorted.length - 200} more parts</p>}
+    </section>
   );
 }
 

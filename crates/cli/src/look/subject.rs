@@ -142,7 +142,7 @@ impl Recording {
 
     /// What checks it, under these assumptions.
     pub(super) fn judge(&self, assume: &[Assumption]) -> Result<Judge, Failed> {
-        Judge::new(&self.spec, judge::Options { assume: assume.to_vec(), ..self.options.clone() })
+        Judge::new(&self.spec, judge::Options { assume: assume.to_vec(), coverage: true, ..self.options.clone() })
     }
 
     /// Checks it, and keeps all there is to look at.

@@ -38,6 +38,29 @@ impl Program {
         actions
     }
 
+    /// The names of the actions that a definition is made of: its own, if it cannot be split.
+    pub fn actions_of(&self, def: DefId) -> Vec<&str> {
+        let mut names = Vec::new();
+        if let Some(body) = self.body(def) {
+            self.name_actions(body, &self.definition(def).name, &mut vec![def], &mut names);
+        }
+        names
+    }
+
+    fn name_actions<'p>(&'p self, expr: ExprId, name: &'p str, calls: &mut Vec<DefId>, names: &mut Vec<&'p str>) {
+        match self.module.exprs.node(expr) {
+            Node::Or(parts) => parts.iter().for_each(|part| self.name_actions(*part, name, calls, names)),
+            Node::Let { body, .. } | Node::Exists { body, .. } => self.name_actions(*body, name, calls, names),
+            Node::Call { def, .. } | Node::Inlined { def, .. } if self.is_split(*def, calls) => {
+                let body = self.body(*def).expect("a definition that is split is written in TLA+");
+                calls.push(*def);
+                self.name_actions(body, &self.definition(*def).name, calls, names);
+                calls.pop();
+            }
+            _ => names.push(name),
+        }
+    }
+
     fn split(&self, expr: ExprId, name: &str, seen: &mut Vec<Seen>, calls: &mut Vec<DefId>, actions: &mut Vec<Action>) {
         let exprs = &self.module.exprs;
         match exprs.node(expr) {
