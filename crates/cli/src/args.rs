@@ -162,7 +162,6 @@ impl About {
             config: self.config.clone(),
             includes: self.includes.clone(),
             settings: self.settings.clone(),
-            from: self.from,
             order: self.order.precedence(),
             order_by: self.order_by.clone(),
             max_memory: self.max_memory.as_u64(),

@@ -4,6 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use explore::NewFile;
 use history::Trace;
@@ -23,8 +24,8 @@ pub(crate) fn run(args: &ConvertArgs) -> Exit {
     let label = args.input.display().to_string();
     let max_memory = args.max_memory.as_u64();
     let limits = Limits::around(&Settings { timeout: args.timeout, max_memory, progress: Progress::None }, &label);
-    let recording = input::open_within(&args.input, args.from, max_memory, &limits);
-    let trace = match recording.and_then(|recording| recording.read_within(&args.input, &limits)) {
+    let opened = input::open_within(&args.input, args.from, max_memory, &limits, &Arc::default());
+    let trace = match opened.and_then(|opened| opened.read_within(&limits)) {
         Ok(trace) => trace,
         Err(failed) => return tell(&failed, &label),
     };

@@ -1,21 +1,19 @@
 //! Checking histories against a specification that is built in.
 
 use std::io::Write;
-use std::mem::{replace, take};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Value, Verdict};
+use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
 use report::{Coverage, CoveredAction, Field, Legal, Reason, Rejection, Report, Timeline, Window};
 use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
 use validate::{Teller, Way};
 
-use crate::input::{self, InputError, Recording};
-use crate::mentions::Calls;
+use crate::input::InputError;
 use crate::own_order;
+use crate::recording::{Held, Stream, Whole};
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, places};
 use crate::{Case, Failed, Limits, Stage};
 
@@ -37,11 +35,10 @@ impl Builtin {
         case: &mut Case<'_>,
         sight: Option<(&mut Sight, &Look)>,
     ) -> Result<Report, Failed> {
-        let Case { path, label, limits, .. } = *case;
-        limits.reached(Stage::Reading, 0);
-        let recording = input::open_within(path, asked.from, asked.max_memory, limits)?;
+        let Case { recording, label, limits, .. } = *case;
+        let held = recording.held(asked.max_memory, limits)?;
         let witness = &mut case.witness;
-        let check = Check { asked, spec: &self.0, path, label, recording, limits, witness, sight, misfit: None };
+        let check = Check { asked, spec: &self.0, label, held, limits, witness, sight, misfit: None };
         with_model(&self.0, check).map_err(InputError::new)?
     }
 
@@ -58,10 +55,8 @@ impl Builtin {
         shown: &mut Shown,
         look: &Look,
     ) -> Result<(), Failed> {
-        let recording = input::open_within(case.path, asked.from, asked.max_memory, case.limits)?;
-        let history = History::new(recording.read_within(case.path, case.limits)?)
-            .map_err(|error| input::ill_formed(case.path, asked.from, &error))?;
-        let walk = Walk { asked, history: &history, way: &shown.way, look, timeline: &mut shown.timeline };
+        let Whole { history, .. } = case.recording.held(asked.max_memory, case.limits)?.whole(case.limits)?;
+        let walk = Walk { asked, history, way: &shown.way, look, timeline: &mut shown.timeline };
         Ok(with_model(&self.0, walk).map_err(InputError::new)??)
     }
 }
@@ -160,9 +155,8 @@ fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>)
 struct Check<'a, 'w> {
     asked: &'a crate::Options,
     spec: &'a str,
-    path: &'a Path,
     label: &'a str,
-    recording: Recording,
+    held: &'a Held,
     limits: &'a dyn Limits,
     witness: &'a mut Option<&'w mut dyn Write>,
     sight: Option<(&'a mut Sight, &'a Look)>,
@@ -174,15 +168,16 @@ impl Visitor for Check<'_, '_> {
     type Output = Result<Report, Failed>;
 
     fn visit<M: Model>(mut self, model: M) -> Self::Output {
-        if let (Recording::Segments(_), Some(field)) = (&self.recording, self.asked.own_order(None))
+        let Held::Stream(stream) = self.held else { return self.check_whole(&model) };
+        if let Some(field) = self.asked.own_order(None)
             && !self.needs_whole()
-            && let Some(report) = self.follow_stream(&model, field)?
+            && let Some(report) = self.follow_stream(&model, stream, field)?
         {
             return Ok(report);
         }
-        match self.recording {
-            Recording::Segments(ref merge) if self.is_stream(&model, merge.processes())? => self.check_stream(&model),
-            _ => self.check_whole(&model),
+        match self.is_stream(&model, stream)? {
+            true => self.check_stream(&model, stream),
+            false => self.check_whole(&model),
         }
     }
 }
@@ -192,18 +187,16 @@ const LOOKED_AT: usize = 1 << 16;
 
 impl Check<'_, '_> {
     /// True if there is nothing to gain from having the whole history at hand.
-    fn is_stream<M: Model>(&self, model: &M, processes: &[Arc<str>]) -> Result<bool, InputError> {
+    fn is_stream<M: Model>(&self, model: &M, stream: &Stream) -> Result<bool, InputError> {
         if self.asked.order == Precedence::Program || self.asked.exhaustive || self.needs_whole() {
             return Ok(false);
         }
         if !self.asked.shortcuts || model.has_procedure() {
             return Ok(!self.asked.shortcuts);
         }
-        for op in input::segments(self.path)?.take(LOOKED_AT) {
+        for op in stream.merge()?.take(LOOKED_AT) {
             let op = op?;
-            let bad =
-                |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
-            if model.bind(&op).map_err(bad)?.is_some_and(|op| model.partition(&op).is_none()) {
+            if bound(model, self.held.processes(), &op)?.is_some_and(|op| model.partition(&op).is_none()) {
                 return Ok(true);
             }
         }
@@ -216,19 +209,18 @@ impl Check<'_, '_> {
     }
 
     /// Follows the system's own order through segments. Gives the report if that decides the history.
-    fn follow_stream<M: Model>(&mut self, model: &M, field: &str) -> Result<Option<Report>, Failed> {
-        let mut merge = input::segments(self.path)?;
-        let processes: Vec<Arc<str>> = merge.processes().to_vec();
+    fn follow_stream<M: Model>(&mut self, model: &M, stream: &Stream, field: &str) -> Result<Option<Report>, Failed> {
+        let mut merge = stream.merge()?;
+        let processes = self.held.processes();
         let (mut operations, mut seen) = (0, Seen::new(self.spec, self.asked.coverage));
         let ops = merge.by_ref().map(|op| {
             let op = op.map_err(InputError::from)?;
             operations += 1;
             seen.add(&op);
-            ranked(model, &processes, &op, field)
+            ranked(model, processes, &op, field)
         });
         let Some(checked) = self.follow(model, field, ops, false)? else { return Ok(None) };
-        let calls = Calls::Segments(self.path, &processes);
-        let (mut report, _) = self.report(&checked, Some(operations), processes.len(), merge.cuts(), &calls)?;
+        let (mut report, _) = self.report(&checked, Some(operations), merge.cuts())?;
         report.coverage = seen.coverage;
         Ok(Some(report))
     }
@@ -254,9 +246,9 @@ impl Check<'_, '_> {
         Ok(followed.ok().map(Checked::in_given_order))
     }
 
-    fn check_stream<M: Model>(&self, model: &M) -> Result<Report, Failed> {
-        let mut merge = input::segments(self.path)?;
-        let processes: Vec<Arc<str>> = merge.processes().to_vec();
+    fn check_stream<M: Model>(&self, model: &M, stream: &Stream) -> Result<Report, Failed> {
+        let mut merge = stream.merge()?;
+        let processes = self.held.processes();
         let (mut operations, mut seen) = (0, Seen::new(self.spec, self.asked.coverage));
         let counted = merge.by_ref().map(|op| op.map_err(InputError::from)).inspect(|op| {
             operations += 1;
@@ -264,7 +256,7 @@ impl Check<'_, '_> {
         });
         let watcher = |stats: &Stats| self.limits.look(stats);
         let checked: Result<Checked, InputError> =
-            models::check::check_stream(model, &processes, counted, &self.options().search, &watcher);
+            models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
         let checked = checked?;
         // A verdict may come before the end. The rest is read all the same, so that what is damaged there is not missed;
         // but not if there was no time or memory left for a verdict.
@@ -274,9 +266,8 @@ impl Check<'_, '_> {
             operations += 1;
             is_whole = self.limits.exceeded().is_none();
         }
-        let calls = Calls::Segments(self.path, &processes);
         let operations = is_whole.then_some(operations);
-        let mut report = self.report(&checked, operations, processes.len(), merge.cuts(), &calls)?.0;
+        let mut report = self.report(&checked, operations, merge.cuts())?.0;
         if !is_whole && !matches!(checked.verdict, Verdict::Inconclusive(_)) {
             report.notes.push("the rest of the recording was not read: a limit was reached".into());
         }
@@ -285,27 +276,22 @@ impl Check<'_, '_> {
     }
 
     fn check_whole<M: Model>(&mut self, model: &M) -> Result<Report, Failed> {
-        let recording = replace(&mut self.recording, Recording::Trace(Trace::default()));
-        let mut trace = recording.read_within(self.path, self.limits)?;
-        let cuts = take(&mut trace.cuts);
-        self.limits.reached(Stage::Reading, trace.records.len() as u64);
-        let history = History::new(trace).map_err(|error| input::ill_formed(self.path, self.asked.from, &error))?;
+        let Whole { history, cuts } = self.held.whole(self.limits)?;
         self.limits.reached(Stage::Deciding, history.ops().len() as u64);
         let count = if self.sight.is_some() { history.ops().len() } else { 0 };
         let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
         let options = self.options();
-        let followed = self.follow_whole(model, &history)?;
-        let checked = match (followed, assumed(model, self.asked, &history)?.as_slice()) {
+        let followed = self.follow_whole(model, history)?;
+        let checked = match (followed, assumed(model, self.asked, history)?.as_slice()) {
             (Some(followed), _) => followed,
-            (None, []) => models::check::check(model, &history, &options, &watcher)?,
-            (None, assumed) => models::check::check_assuming(model, &history, assumed, &options.search, &watcher)?,
+            (None, []) => models::check::check(model, history, &options, &watcher)?,
+            (None, assumed) => models::check::check_assuming(model, history, assumed, &options.search, &watcher)?,
         };
         if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness, &checked.verdict) {
-            Calls::Whole(&history).write_witness(file, self.label, witness)?;
+            self.held.write_witness(file, self.label, witness)?;
         }
-        let (operations, processes) = (history.ops().len() as u64, history.processes().len());
-        let (mut report, mentioned) =
-            self.report(&checked, Some(operations), processes, &cuts, &Calls::Whole(&history))?;
+        let operations = history.ops().len() as u64;
+        let (mut report, mentioned) = self.report(&checked, Some(operations), cuts)?;
         let mut seen = Seen::new(self.spec, self.asked.coverage);
         history.ops().iter().for_each(|op| seen.add(op));
         report.coverage = seen.coverage;
@@ -318,7 +304,7 @@ impl Check<'_, '_> {
             sight.keep(way(&checked));
             self.limits.reached(Stage::Showing, operations);
             let (way, timeline) = (&sight.way, &mut sight.timeline);
-            Walk { asked: self.asked, history: &history, way, look, timeline }.walk(model)?;
+            Walk { asked: self.asked, history, way, look, timeline }.walk(model)?;
         }
         Ok(report)
     }
@@ -336,9 +322,7 @@ impl Check<'_, '_> {
         &self,
         checked: &Checked,
         operations: Option<u64>,
-        processes: usize,
         cuts: &[Cut],
-        calls: &Calls<'_>,
     ) -> Result<(Report, Vec<OpId>), InputError> {
         let mut teller = Teller::default();
         let verdict = match &checked.verdict {
@@ -349,7 +333,7 @@ impl Check<'_, '_> {
             }
             Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
                 let part = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
-                let blocked = explanation.goal.map(|goal| calls.describe(&[goal])).transpose()?;
+                let blocked = explanation.goal.map(|goal| self.held.describe(&[goal])).transpose()?;
                 let sentence = match blocked.as_deref() {
                     Some([op]) => {
                         format!("no order of the operations{part} allows {} {} {}", op.name, op.text, op.interval())
@@ -376,16 +360,17 @@ impl Check<'_, '_> {
         notes.extend(part_note(checked));
         notes.extend(undecided_note(checked));
         if let (Some(field), Some(misfit)) = (self.asked.own_order(None), &self.misfit) {
-            notes.push(own_order::finding(field, misfit, calls)?);
+            notes.push(own_order::finding(field, misfit, self.held)?);
             notes.push(own_order::consequence(field, misfit, &verdict));
         }
+        let processes = self.held.processes().len();
         let report = Report {
             schema: report::SCHEMA.into(),
             history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(self.asked.order),
             verdict,
-            operations: calls.describe(teller.mentioned())?,
+            operations: self.held.describe(teller.mentioned())?,
             sources: Vec::new(),
             stats,
             assumed: crate::assumed(self.asked),
@@ -402,9 +387,12 @@ impl Check<'_, '_> {
 type Ranked<M> = (Op<Option<<M as Spec>::Op>>, Option<Value>);
 
 fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &str) -> Result<Ranked<M>, Failed> {
+    Ok((op.with(bound(model, processes, op)?), own_order::rank(&op.call, field)))
+}
+
+fn bound<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>) -> Result<Option<M::Op>, InputError> {
     let bad = |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
-    let bound = model.bind(op).map_err(bad)?;
-    Ok((op.with(bound), own_order::rank(&op.call, field)))
+    Ok(model.bind(op).map_err(bad)?)
 }
 
 /// What is counted is only a part, if parts were searched on their own.

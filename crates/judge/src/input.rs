@@ -5,6 +5,8 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use history::format::binary::{self, Merge, ReadError, SegmentReader};
@@ -27,11 +29,17 @@ pub enum Kind {
 }
 
 /// A recording, opened.
-pub enum Recording {
+pub enum Opened {
     /// Read whole.
-    Trace(Trace),
-    /// The segments of a binary trace, to be read as a stream.
-    Segments(Merge<SegmentFile>),
+    Trace(Trace, Option<Text>),
+    /// The segments of a binary trace, which can be read as a stream.
+    Segments(Segments),
+}
+
+/// The text that a trace was read from, to say where in it something is wrong.
+pub struct Text {
+    format: Format,
+    bytes: Vec<u8>,
 }
 
 /// Why a recording could not be read. What it quotes of a recording is one line of visible characters.
@@ -77,80 +85,71 @@ pub fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(inside)
 }
 
-/// Opens a recording.
-pub fn open(path: &Path, kind: Option<Kind>) -> Result<Recording, InputError> {
-    open_until(path, kind, u64::MAX, &Halt::default())
-}
-
-/// Opens a recording under limits. What is larger than `most` bytes is not read.
-pub fn open_within(path: &Path, kind: Option<Kind>, most: u64, limits: &dyn Limits) -> Result<Recording, Failed> {
+/// Opens a recording under limits. What is larger than `most` bytes is not read. Counts the bytes that are.
+pub fn open_within(
+    path: &Path,
+    kind: Option<Kind>,
+    most: u64,
+    limits: &dyn Limits,
+    count: &Arc<AtomicU64>,
+) -> Result<Opened, Failed> {
     halting(limits, |halt| {
-        let recording = open_until(path, kind, most, halt);
+        let opened = open(path, kind, &Reading { most, halt, count });
         match halt.reason() {
             // What was read is not complete, and what is wrong with it may be just that.
             Some(stop) => Err(Failed::Stopped(stop)),
-            None => Ok(recording?),
+            None => Ok(opened?),
         }
     })
 }
 
+/// How a file is read: at most this much of it, until `halt` is raised, and counted.
+struct Reading<'a> {
+    most: u64,
+    halt: &'a Halt,
+    count: &'a Arc<AtomicU64>,
+}
+
 /// Opens a recording, up to where it is when `halt` is raised.
-fn open_until(path: &Path, kind: Option<Kind>, most: u64, halt: &Halt) -> Result<Recording, InputError> {
+fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, InputError> {
     let is_segment = path.extension() == Some(OsStr::new("seg"));
-    match kind {
-        Some(Kind::Binary) => segments_until(path, most, halt).map(Recording::Segments),
-        Some(Kind::MessagePack) => message_pack(path, most, halt).map(Recording::Trace),
+    let format = match kind {
+        Some(Kind::Binary) => return Segments::open(path, how).map(Opened::Segments),
+        Some(Kind::MessagePack) => return Ok(Opened::Trace(message_pack(path, how)?, None)),
         None if is_segment || (path.is_dir() && files(path, "log")?.is_empty()) => {
-            segments_until(path, most, halt).map(Recording::Segments)
+            return Segments::open(path, how).map(Opened::Segments);
         }
-        None if path.is_dir() => message_pack(path, most, halt).map(Recording::Trace),
-        Some(Kind::File(format)) => Ok(Recording::Trace(format.read_until(&text(path, most, halt)?, halt)?)),
-        None => {
-            let bytes = text(path, most, halt)?;
-            let format = detect(&bytes).ok_or_else(|| unrecognized(&bytes));
-            // A file with nothing in it is a history with no operations, whatever the format.
-            let is_blank = bytes.iter().all(u8::is_ascii_whitespace);
-            Ok(Recording::Trace(if is_blank { Trace::default() } else { format?.read_until(&bytes, halt)? }))
-        }
-    }
-}
-
-impl Recording {
-    /// Everything in it.
-    pub fn read(self, path: &Path) -> Result<Trace, InputError> {
-        match self {
-            Recording::Trace(trace) => Ok(trace),
-            Recording::Segments(_) => Ok(binary::read_all(readers(path, u64::MAX, &Halt::default())?)?),
-        }
-    }
-
-    /// Everything in it, under limits.
-    pub fn read_within(self, path: &Path, limits: &dyn Limits) -> Result<Trace, Failed> {
-        let Recording::Segments(_) = self else { return Ok(self.read(path)?) };
-        halting(limits, |halt| {
-            let trace = readers(path, u64::MAX, halt).and_then(|readers| Ok(binary::read_all_until(readers, halt)?));
-            match halt.reason() {
-                Some(stop) => Err(Failed::Stopped(stop)),
-                None => Ok(trace?),
-            }
-        })
-    }
-}
-
-/// What is wrong with operations that do not make a history, with the line of the file if it can be read again.
-pub(crate) fn ill_formed(path: &Path, kind: Option<Kind>, error: &IllFormed) -> InputError {
-    let line = || {
-        let bytes = path.is_file().then(|| text(path, u64::MAX, &Halt::default()))?.ok()?;
-        let format = match kind {
-            Some(Kind::File(format)) => format,
-            Some(_) => return None,
-            None => detect(&bytes)?,
-        };
-        format.line_of(&bytes, error.op()?)
+        None if path.is_dir() => return Ok(Opened::Trace(message_pack(path, how)?, None)),
+        Some(Kind::File(format)) => Some(format),
+        None => None,
     };
-    match line() {
-        Some(line) => InputError::new(clean(&format!("line {line}: {error}"))),
-        None => InputError::new(clean(&error.to_string())),
+    let bytes = text(path, how)?;
+    // A file with nothing in it is a history with no operations, whatever the format.
+    if format.is_none() && bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Opened::Trace(Trace::default(), None));
+    }
+    let format = format.or_else(|| detect(&bytes)).ok_or_else(|| unrecognized(&bytes))?;
+    let trace = format.read_until(&bytes, how.halt)?;
+    Ok(Opened::Trace(trace, Some(Text { format, bytes })))
+}
+
+impl Opened {
+    /// Everything in it, under limits.
+    pub fn read_within(self, limits: &dyn Limits) -> Result<Trace, Failed> {
+        match self {
+            Opened::Trace(trace, _) => Ok(trace),
+            Opened::Segments(segments) => segments.read_within(limits),
+        }
+    }
+}
+
+impl Text {
+    /// What is wrong with operations that do not make a history, with the line.
+    pub(crate) fn ill_formed(&self, error: &IllFormed) -> InputError {
+        match error.op().and_then(|op| self.format.line_of(&self.bytes, op)) {
+            Some(line) => InputError::new(clean(&format!("line {line}: {error}"))),
+            None => error.into(),
+        }
     }
 }
 
@@ -179,8 +178,8 @@ fn unrecognized(bytes: &[u8]) -> InputError {
 }
 
 /// The text of a file, without a byte-order mark.
-fn text(path: &Path, most: u64, halt: &Halt) -> Result<Vec<u8>, InputError> {
-    let mut bytes = bytes(path, most, halt)?;
+fn text(path: &Path, how: &Reading<'_>) -> Result<Vec<u8>, InputError> {
+    let mut bytes = bytes(path, how)?;
     match *bytes {
         [0xEF, 0xBB, 0xBF, ..] => drop(bytes.drain(..3)),
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
@@ -200,23 +199,24 @@ const PIECE: u64 = 1 << 20;
 /// The first bytes of a file that is compressed with gzip.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// The bytes of a file, or of standard input, decompressed if they are gzip. More than `most` bytes raise `halt`.
-fn bytes(path: &Path, most: u64, halt: &Halt) -> Result<Vec<u8>, InputError> {
+/// The bytes of a file, or of standard input, decompressed if they are gzip. More than may be read raise `halt`.
+fn bytes(path: &Path, how: &Reading<'_>) -> Result<Vec<u8>, InputError> {
     let cannot = |error: io::Error| InputError::new(format!("cannot be read: {error}"));
     let mut bytes = Vec::new();
-    let mut input: Box<dyn Read> = match path == Path::new("-") {
+    let input: Box<dyn Read> = match path == Path::new("-") {
         true => Box::new(io::stdin()),
         false => {
             let file = File::open(path).map_err(cannot)?;
             let length = file.metadata().map_err(cannot)?.len();
-            if length > most {
-                halt.raise(Stop::Memory);
+            if length > how.most {
+                how.halt.raise(Stop::Memory);
                 return Ok(bytes);
             }
             bytes.reserve_exact(usize::try_from(length).unwrap_or(0));
             Box::new(file)
         }
     };
+    let mut input: Box<dyn Read> = Box::new(Counted { input, count: how.count });
     let mut start = Vec::new();
     input.by_ref().take(GZIP.len() as u64).read_to_end(&mut start).map_err(cannot)?;
     let is_gzip = start == GZIP;
@@ -224,64 +224,138 @@ fn bytes(path: &Path, most: u64, halt: &Halt) -> Result<Vec<u8>, InputError> {
     if is_gzip {
         input = Box::new(MultiGzDecoder::new(BufReader::new(input)));
     }
-    while !halt.is_raised() && input.by_ref().take(PIECE).read_to_end(&mut bytes).map_err(cannot)? > 0 {
-        if bytes.len() as u64 > most {
-            halt.raise(Stop::Memory);
+    while !how.halt.is_raised() && input.by_ref().take(PIECE).read_to_end(&mut bytes).map_err(cannot)? > 0 {
+        if bytes.len() as u64 > how.most {
+            how.halt.raise(Stop::Memory);
         }
     }
     Ok(bytes)
 }
 
-/// The segments of a binary trace, from the beginning.
-pub fn segments(path: &Path) -> Result<Merge<SegmentFile>, InputError> {
-    segments_until(path, u64::MAX, &Halt::default())
+/// Counts what is read.
+struct Counted<'a, R> {
+    input: R,
+    count: &'a AtomicU64,
 }
 
-fn segments_until(path: &Path, most: u64, halt: &Halt) -> Result<Merge<SegmentFile>, InputError> {
-    Ok(Merge::new(readers(path, most, halt)?)?)
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(into)?;
+        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
 }
 
-/// A segment that is open only while some of it is read: all segments of a trace are read side by side, and a trace may have
-/// more of them than a process may have open files.
+/// The segments of a binary trace. They are kept in memory unless they are large; then they are read from their files, again
+/// by every look.
 #[derive(Debug)]
-pub struct SegmentFile {
-    path: PathBuf,
+pub struct Segments {
+    parts: Vec<Part>,
+}
+
+/// One segment.
+#[derive(Debug, Clone)]
+struct Part {
+    name: String,
+    held: Held,
+}
+
+#[derive(Debug, Clone)]
+enum Held {
+    Bytes(Arc<[u8]>),
+    File(PathBuf, Arc<AtomicU64>),
+}
+
+/// Segments that are larger than this together are not kept in memory.
+const MOST_HELD: u64 = 64 << 20;
+
+impl Segments {
+    fn open(path: &Path, how: &Reading<'_>) -> Result<Segments, InputError> {
+        let manifest = path.join("manifest.json");
+        if manifest.exists() {
+            binary::Manifest::read(&bytes(&manifest, how)?)?;
+        }
+        let paths = if path.is_dir() { files(path, "seg")? } else { vec![path.to_owned()] };
+        let size: u64 = paths.iter().filter_map(|path| Some(fs::metadata(path).ok()?.len())).sum();
+        let is_held = size <= MOST_HELD.min(how.most / 4);
+        let mut parts = Vec::new();
+        for path in paths {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let held = match is_held {
+                true => Held::Bytes(raw(&path, how)?.into()),
+                false => Held::File(path, how.count.clone()),
+            };
+            parts.push(Part { name, held });
+        }
+        Ok(Segments { parts })
+    }
+
+    /// All operations from the beginning, as a stream.
+    pub fn merge(&self) -> Result<Merge<SegmentBytes>, InputError> {
+        Ok(Merge::new(self.readers()?)?)
+    }
+
+    /// Everything in them, under limits.
+    pub fn read_within(&self, limits: &dyn Limits) -> Result<Trace, Failed> {
+        halting(limits, |halt| {
+            let trace = self.readers().and_then(|readers| Ok(binary::read_all_until(readers, halt)?));
+            match halt.reason() {
+                Some(stop) => Err(Failed::Stopped(stop)),
+                None => Ok(trace?),
+            }
+        })
+    }
+
+    fn readers(&self) -> Result<Vec<SegmentReader<SegmentBytes>>, InputError> {
+        let reader =
+            |part: &Part| SegmentReader::new(part.name.clone(), SegmentBytes { held: part.held.clone(), offset: 0 });
+        Ok(self.parts.iter().map(reader).collect::<Result<_, _>>()?)
+    }
+}
+
+/// The bytes of a segment. A file is open only while some of it is read: all segments of a trace are read side by side, and a
+/// trace may have more of them than a process may have open files.
+#[derive(Debug)]
+pub struct SegmentBytes {
+    held: Held,
     offset: u64,
 }
 
-impl Read for SegmentFile {
+impl Read for SegmentBytes {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(self.offset))?;
-        let read = file.read(into)?;
+        let read = match &self.held {
+            Held::Bytes(bytes) => {
+                let mut rest = bytes.get(self.offset as usize..).unwrap_or_default();
+                rest.read(into)?
+            }
+            Held::File(path, count) => {
+                let mut file = File::open(path)?;
+                file.seek(SeekFrom::Start(self.offset))?;
+                Counted { input: file, count }.read(into)?
+            }
+        };
         self.offset += read as u64;
         Ok(read)
     }
 }
 
-fn readers(path: &Path, most: u64, halt: &Halt) -> Result<Vec<SegmentReader<SegmentFile>>, InputError> {
-    let manifest = path.join("manifest.json");
-    if manifest.exists() {
-        binary::Manifest::read(&bytes(&manifest, most, halt)?)?;
-    }
-    let paths = if path.is_dir() { files(path, "seg")? } else { vec![path.to_owned()] };
-    let mut readers = Vec::new();
-    for path in paths {
-        let part = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        readers.push(SegmentReader::new(part, SegmentFile { path, offset: 0 })?);
-    }
-    Ok(readers)
+/// The bytes of a segment as they are.
+fn raw(path: &Path, how: &Reading<'_>) -> Result<Vec<u8>, InputError> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| Counted { input: file, count: how.count }.read_to_end(&mut bytes));
+    read.map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
+    Ok(bytes)
 }
 
-fn message_pack(path: &Path, most: u64, halt: &Halt) -> Result<Trace, InputError> {
+fn message_pack(path: &Path, how: &Reading<'_>) -> Result<Trace, InputError> {
     let paths = if path.is_dir() { files(path, "log")? } else { vec![path.to_owned()] };
     let mut logs = Vec::new();
     for path in paths {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        logs.push((name, bytes(&path, most, halt)?));
+        logs.push((name, bytes(&path, how)?));
     }
     let logs: Vec<(&str, &[u8])> = logs.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
-    Ok(msgpack::read_until(&logs, halt)?)
+    Ok(msgpack::read_until(&logs, how.halt)?)
 }
 
 /// Text logs have the same extension; their first byte is a character, and that of a MessagePack map is not.
@@ -330,8 +404,8 @@ impl From<ReadError> for InputError {
     }
 }
 
-impl From<IllFormed> for InputError {
-    fn from(error: IllFormed) -> InputError {
+impl From<&IllFormed> for InputError {
+    fn from(error: &IllFormed) -> InputError {
         InputError::new(clean(&error.to_string()))
     }
 }

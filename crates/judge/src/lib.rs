@@ -2,19 +2,21 @@
 //!
 //! ```text
 //!  Queue.tla, Queue.cfg, omnilink.toml ── Judge::new ──► Judge
-//!  run.jsonl, run/*.seg                ── Judge::report ──► report::Report, or why there is none: Failed
+//!  run.jsonl, run/*.seg                ── Recording::at ──► Recording
+//!  Judge, Recording                    ── Judge::report ──► report::Report, or why there is none: Failed
 //! ```
 //!
 //! This is what the command, fuzzing and tests in Rust have in common. It reads the files that it is handed and what they
-//! refer to, and prints nothing.
+//! refer to, and prints nothing. All that depends on the specification alone is done once for each [`Judge`], which threads
+//! can share; a [`Recording`] is read once, however many looks are taken at it.
 
 mod builtin;
 pub mod complaint;
 mod guard;
 pub mod input;
 pub mod load;
-mod mentions;
 mod own_order;
+mod recording;
 mod show;
 mod tla;
 mod world;
@@ -31,7 +33,7 @@ use builtin::Builtin;
 pub use complaint::Complaint;
 pub use guard::{Stage, guarded, limit};
 pub use input::InputError;
-pub use mentions::witness_line;
+pub use recording::{Recording, witness_line};
 use show::Sight;
 pub use show::{Assumption, Look, Shown};
 pub use tla::{Bound, SETTINGS, Tla, quoted, read_settings};
@@ -46,13 +48,11 @@ pub struct Options {
     pub includes: Vec<PathBuf>,
     /// How operations and a TLA+ module belong together; the file beside it if none.
     pub settings: Option<PathBuf>,
-    /// The format of recordings; found out by looking if none.
-    pub from: Option<input::Kind>,
     /// What orders operations of different processes.
     pub order: Precedence,
     /// A field of operations by which the system itself orders them: that order is tried before any other.
     pub order_by: Option<String>,
-    /// A file that is larger than this is not read.
+    /// A file that is larger than this is not read, unless it is checked as a stream.
     pub max_memory: u64,
     /// Give up when more configurations than this are possible at once. If none, [`MAX_WIDTH`], and no limit for a check
     /// that leaves nothing out.
@@ -80,7 +80,6 @@ impl Default for Options {
             config: None,
             includes: Vec::new(),
             settings: None,
-            from: None,
             order: Precedence::RealTime,
             order_by: None,
             max_memory: 16 << 30,
@@ -164,8 +163,8 @@ enum Against {
 
 /// A recording, and what to do with it.
 pub struct Case<'a> {
-    /// Where it is.
-    pub path: &'a Path,
+    /// What was recorded.
+    pub recording: &'a Recording,
     /// How people call it.
     pub label: &'a str,
     /// Where to write the order of an accepted history, if anywhere.
@@ -178,7 +177,7 @@ impl Case<'_> {
     /// The same recording, under other limits.
     fn under<'b>(&'b mut self, limits: &'b dyn Limits) -> Case<'b> {
         let witness = self.witness.as_mut().map(|file| &mut **file as &mut dyn Write);
-        Case { path: self.path, label: self.label, witness, limits }
+        Case { recording: self.recording, label: self.label, witness, limits }
     }
 }
 
@@ -247,7 +246,7 @@ impl Judge {
 
     /// The operations that recordings may have, as they are recorded, as far as that is known. A recording is needed because
     /// it may give constants their values.
-    pub fn operations(&self, recording: &Path) -> Result<Vec<String>, Failed> {
+    pub fn operations(&self, recording: &Recording) -> Result<Vec<String>, Failed> {
         self.tla().map_or(Ok(Vec::new()), |tla| tla.operations(&self.options, recording))
     }
 

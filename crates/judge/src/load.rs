@@ -22,6 +22,7 @@ pub struct Around {
 }
 
 /// A program, and what there is to say about it.
+#[derive(Debug)]
 pub struct Loaded {
     /// The program.
     pub program: Program,

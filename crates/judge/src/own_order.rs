@@ -11,7 +11,7 @@ use report::{Operation, Verdict};
 use search::{Follower, Misfit, Spec, Witness};
 
 use crate::input::InputError;
-use crate::mentions::Calls;
+use crate::recording::Held;
 use crate::{Failed, Limits, Stage, guard};
 
 /// Follows the order of a field, if that is legal. Operations come by their starts; those that count have a call.
@@ -72,13 +72,13 @@ pub(crate) fn method(field: &str) -> String {
 }
 
 /// What there is to say about an order that could not be followed.
-pub(crate) fn finding(field: &str, misfit: &Misfit<String>, calls: &Calls<'_>) -> Result<String, InputError> {
+pub(crate) fn finding(field: &str, misfit: &Misfit<String>, held: &Held) -> Result<String, InputError> {
     let ops = match *misfit {
         Misfit::Time(first, second) => vec![first, second],
         Misfit::Disabled { op, .. } | Misfit::Unranked(op) | Misfit::TooManyStates(op) => vec![op],
     };
     // The first is the one that the sentence is about.
-    let ops: Vec<String> = calls.describe(&ops)?.iter().map(|op| told(op, field)).collect();
+    let ops: Vec<String> = held.describe(&ops)?.iter().map(|op| told(op, field)).collect();
     let op = &ops[0];
     Ok(match misfit {
         Misfit::Time(..) => {

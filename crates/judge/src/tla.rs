@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Trace, Value};
+use history::{Cut, History, Op, OpId, Precedence, Stop, Value};
 use report::{Field, Report, Timeline, Verdict};
 use search::{Misfit, Stats, Watch, Witness};
 use tla::error::ErrorKind;
@@ -20,10 +21,10 @@ use validate::{TraceOp, TraceSpec, TraceState, Way};
 
 use crate::complaint::{Complaint, Text};
 use crate::guard::{self, guarded};
-use crate::input::{self, InputError, Recording};
+use crate::input::InputError;
 use crate::load::{Around, Loaded, Parts};
-use crate::mentions::Calls;
 use crate::own_order;
+use crate::recording::{Held, Recording};
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Widths, places};
 use crate::world::{Outside, Stopper};
 use crate::{Case, Failed, Limits, Options, Stage, Unlimited};
@@ -35,6 +36,8 @@ pub struct Tla {
     parts: Parts,
     settings: Settings,
     settings_file: Option<PathBuf>,
+    /// What is the same for all recordings, if anything is.
+    linked: OnceLock<Arc<Linked>>,
 }
 
 /// The settings beside a specification.
@@ -70,7 +73,7 @@ impl Tla {
         if around.config.is_none() {
             assume_behavior(&mut parts);
         }
-        Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file })
+        Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file, linked: OnceLock::new() })
     }
 
     /// How people call it.
@@ -96,13 +99,11 @@ impl Tla {
 
     /// Looks at other states of a recording that was checked before.
     pub(crate) fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
-        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &look.watch, case.limits)?;
-        let (label, limits) = (case.label, case.limits);
-        let run = Run { asked, label, limits, source: &source, program: &loaded.program };
+        let held = &*self.held(asked, case)?;
+        let linked = self.link(held, &look.watch, case.limits)?;
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
         let Shown { timeline, way, .. } = shown;
-        run.with_spec(&self.settings, &config, |spec, history, _| {
-            run.walk(spec, history, way, look, &loaded.expressions, timeline)
-        })
+        run.with_spec(&self.settings, |spec, history, _| run.walk(spec, history, way, look, timeline))
     }
 
     fn decide(
@@ -112,33 +113,52 @@ impl Tla {
         sight: Option<(&mut Sight, &Look)>,
     ) -> Result<Report, Failed> {
         let watch = sight.as_ref().map_or(&[][..], |(_, look)| &look.watch);
-        let Prepared { source, given, config, loaded, tags } = self.prepare(asked, case.path, watch, case.limits)?;
-        let Case { path, label, limits, .. } = *case;
-        let run = Run { asked, label, limits, source: &source, program: &loaded.program };
-        let sight = sight.map(|(sight, look)| (sight, look, &*loaded.expressions));
-        let mut report = run.check(&self.settings, &config, &tags, &mut case.witness, sight)?;
+        let held = &*self.held(asked, case)?;
+        let linked = &*self.link(held, watch, case.limits)?;
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked };
+        let mut report = run.check(&self.settings, &mut case.witness, sight)?;
         report.spec.name = self.path.display().to_string();
-        let shown = |value: &tla::value::Value| value.display(&loaded.program.module.strings).to_string();
-        let constants = given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
+        let program = &linked.loaded.program;
+        let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
+        let constants = linked.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
         report.spec.constants = constants.collect();
-        report.next = self.next(asked, path, &report);
-        report.notes.extend(misnamed(&loaded.program));
+        report.next = self.next(asked, case.recording, &report);
+        report.notes.extend(misnamed(program));
         Ok(report)
     }
 
-    /// Reads a recording, gives the constants that it feeds their values, and links.
-    fn prepare(&self, asked: &Options, path: &Path, watch: &[String], limits: &dyn Limits) -> Result<Prepared, Failed> {
-        limits.reached(Stage::Reading, 0);
-        let source = Source::open(path, asked, self.settings.companion.is_some(), limits)?;
-        let mut parts = self.parts.clone();
-        let mut harvest = Harvest::new(&self.settings, &parts.module);
+    /// What was recorded, with the ends of processes if a companion may ask for them.
+    fn held<'a>(&self, asked: &Options, case: &Case<'a>) -> Result<MaybeOwned<'a>, Failed> {
+        let held = case.recording.held(asked.max_memory, case.limits)?;
+        match &self.settings.companion {
+            Some(_) => Ok(MaybeOwned::Owned(held.with_ends(case.limits)?)),
+            None => Ok(MaybeOwned::Borrowed(held)),
+        }
+    }
+
+    /// Gives the constants that a recording feeds their values, and links. That is done once if nothing depends on the
+    /// recording.
+    fn link(&self, held: &Held, watch: &[String], limits: &dyn Limits) -> Result<Arc<Linked>, Failed> {
+        let mut harvest = Harvest::new(&self.settings, &self.parts.module);
+        if harvest.is_idle() && watch.is_empty() {
+            if let Some(linked) = self.linked.get() {
+                return Ok(linked.clone());
+            }
+            let linked = Arc::new(self.link_with(harvest, watch)?);
+            return Ok(self.linked.get_or_init(|| linked).clone());
+        }
+        let processes = held.processes();
         if !harvest.is_idle() {
-            let processes = source.processes().to_vec();
-            source.for_each(limits, Stage::Reading, |op| {
-                harvest.add(&op, &processes[op.process.index()]);
+            held.for_each(limits, Stage::Reading, |op| {
+                harvest.add(op, &processes[op.process.index()]);
                 Ok(())
             })?;
         }
+        Ok(Arc::new(self.link_with(harvest, watch)?))
+    }
+
+    fn link_with(&self, harvest: Harvest, watch: &[String]) -> Result<Linked, Failed> {
+        let mut parts = self.parts.clone();
         let given = harvest.give(&mut parts.module, &mut parts.config);
         let complaint = |problem: &Problem| Complaint::of_problem(&parts.module.sources, problem);
         let given = given.map_err(|problems| Failed::Spec(problems.iter().map(complaint).collect()))?;
@@ -147,7 +167,7 @@ impl Tla {
         let expressions: Vec<&str> = watch.iter().chain(self.settings.tags.values()).map(String::as_str).collect();
         let mut loaded = parts.link(options, &expressions).map_err(Failed::Spec)?;
         let tags = self.settings.tags.keys().cloned().zip(loaded.expressions.split_off(watch.len())).collect();
-        Ok(Prepared { source, given, config, loaded, tags })
+        Ok(Linked { given, config, loaded, tags })
     }
 
     /// The files that it was read from, each with the name that it needs to have beside the others.
@@ -172,8 +192,9 @@ impl Tla {
     }
 
     /// The operations that recordings may have, by the names that they are recorded under.
-    pub(crate) fn operations(&self, asked: &Options, recording: &Path) -> Result<Vec<String>, Failed> {
-        Ok(operations(&self.settings, &self.prepare(asked, recording, &[], &Unlimited)?.loaded.program))
+    pub(crate) fn operations(&self, asked: &Options, recording: &Recording) -> Result<Vec<String>, Failed> {
+        let held = recording.held(asked.max_memory, &Unlimited)?;
+        Ok(operations(&self.settings, &self.link(held, &[], &Unlimited)?.loaded.program))
     }
 
     /// Does something else with a recording that is bound to the specification than to search for an order.
@@ -183,17 +204,18 @@ impl Tla {
         case: &Case<'_>,
         work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
-        let Prepared { source, config, loaded, .. } = self.prepare(asked, case.path, &[], case.limits)?;
-        let (label, limits) = (case.label, case.limits);
-        let run = Run { asked, label, limits, source: &source, program: &loaded.program };
-        run.with_spec(&self.settings, &config, |spec, history, _| {
-            work(&Bound { run: &run, spec, history, config: &config })
+        let held = &*self.held(asked, case)?;
+        let linked = self.link(held, &[], case.limits)?;
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
+        run.with_spec(&self.settings, |spec, history, _| {
+            work(&Bound { run: &run, spec, history, config: &linked.config })
         })
     }
 
     /// Commands that lead further.
-    fn next(&self, asked: &Options, path: &Path, report: &Report) -> Vec<report::Command> {
-        if !matches!(report.verdict, Verdict::Rejected(_) | Verdict::Violated(_)) || path == Path::new("-") {
+    fn next(&self, asked: &Options, recording: &Recording, report: &Report) -> Vec<report::Command> {
+        let Some(path) = recording.path() else { return Vec::new() };
+        if !matches!(report.verdict, Verdict::Rejected(_) | Verdict::Violated(_)) {
             return Vec::new();
         }
         let mut what = format!("{} {}", quoted(self.path.display()), quoted(path.display()));
@@ -236,14 +258,32 @@ pub fn quoted(word: impl std::fmt::Display) -> String {
     shlex::try_quote(&word).map_or_else(|_| word.replace('\0', ""), |quoted| quoted.into_owned())
 }
 
-/// A recording with the program that it is checked against.
-struct Prepared {
-    source: Source,
+/// A specification with values for its constants, ready to be checked against.
+#[derive(Debug)]
+struct Linked {
+    /// Constants that got their values from a recording.
     given: Vec<(String, tla::value::Value)>,
     config: tla::config::Config,
     loaded: Loaded,
     /// The names of known failures, and how to know them.
     tags: Vec<(String, DefId)>,
+}
+
+/// What was recorded: as it is, or with something added.
+enum MaybeOwned<'a> {
+    Borrowed(&'a Held),
+    Owned(Held),
+}
+
+impl Deref for MaybeOwned<'_> {
+    type Target = Held;
+
+    fn deref(&self) -> &Held {
+        match self {
+            MaybeOwned::Borrowed(held) => held,
+            MaybeOwned::Owned(held) => held,
+        }
+    }
 }
 
 /// A recording that is bound to a specification.
@@ -260,7 +300,7 @@ pub struct Bound<'a, 'p> {
 impl Bound<'_, '_> {
     /// These operations as they were recorded, in the same order.
     pub fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, Failed> {
-        Ok(self.run.source.calls().describe(ids)?)
+        Ok(self.run.held.describe(ids)?)
     }
 
     /// What is wrong with the recording.
@@ -274,94 +314,31 @@ impl Bound<'_, '_> {
     }
 }
 
-/// The operations of a recording: in memory, or in segments that are read as often as needed.
-enum Source {
-    Whole(History<Call>, Vec<Cut>),
-    Segments(PathBuf, Vec<Arc<str>>),
-}
-
-impl Source {
-    fn open(path: &Path, asked: &Options, has_companion: bool, limits: &dyn Limits) -> Result<Source, Failed> {
-        let mut trace: Trace = match input::open_within(path, asked.from, asked.max_memory, limits)? {
-            Recording::Segments(merge) if !has_companion => {
-                return Ok(Source::Segments(path.to_owned(), merge.processes().to_vec()));
-            }
-            recording => recording.read_within(path, limits)?,
-        };
-        let cuts = std::mem::take(&mut trace.cuts);
-        if has_companion {
-            validate::add_ends(&mut trace);
-        }
-        let history = History::new(trace).map_err(|error| input::ill_formed(path, asked.from, &error))?;
-        Ok(Source::Whole(history, cuts))
-    }
-
-    fn processes(&self) -> &[Arc<str>] {
-        match self {
-            Source::Whole(history, _) => history.processes(),
-            Source::Segments(_, processes) => processes,
-        }
-    }
-
-    /// Shows every operation, unless a limit is reached, and says where the recording breaks off.
-    fn for_each(
-        &self,
-        limits: &dyn Limits,
-        stage: Stage,
-        mut show: impl FnMut(Op<Call>) -> Result<(), Failed>,
-    ) -> Result<Vec<Cut>, Failed> {
-        let mut count = 0;
-        let mut show = |op: Op<Call>| {
-            guard::pause(limits, stage, count)?;
-            count += 1;
-            show(op)
-        };
-        match self {
-            Source::Whole(history, cuts) => {
-                history.ops().iter().cloned().try_for_each(&mut show)?;
-                Ok(cuts.clone())
-            }
-            Source::Segments(path, _) => {
-                let mut merge = input::segments(path)?;
-                for op in merge.by_ref() {
-                    show(op.map_err(InputError::from)?)?;
-                }
-                Ok(merge.cuts().to_vec())
-            }
-        }
-    }
-
-    fn calls(&self) -> Calls<'_> {
-        match self {
-            Source::Whole(history, _) => Calls::Whole(history),
-            Source::Segments(path, processes) => Calls::Segments(path, processes),
-        }
-    }
-}
-
 /// One recording, one program.
 struct Run<'a> {
     asked: &'a Options,
     label: &'a str,
     limits: &'a dyn Limits,
-    source: &'a Source,
-    program: &'a Program,
+    held: &'a Held,
+    linked: &'a Linked,
 }
 
 impl Run<'_> {
+    fn program(&self) -> &Program {
+        &self.linked.loaded.program
+    }
+
     fn check(
         &self,
         settings: &Settings,
-        config: &tla::config::Config,
-        tags: &[(String, DefId)],
         witness_file: &mut Option<&mut dyn Write>,
-        mut sight: Option<(&mut Sight, &Look, &[DefId])>,
+        mut sight: Option<(&mut Sight, &Look)>,
     ) -> Result<Report, Failed> {
         let (limits, options) = (self.limits, self.options());
         let own_order = self.asked.own_order(settings.order_by.as_deref());
         let mut teller = Teller::default();
         let (operations, cuts, checked, verdict, tagged, coverage, misfit) =
-            self.with_spec(settings, config, |spec, history, cuts| {
+            self.with_spec(settings, |spec, history, cuts| {
                 let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
                 let mut widths = Widths { limits, widths: vec![0; places] };
                 let (followed, misfit) = match own_order.map(|field| self.follow(spec, history, field)).transpose()? {
@@ -378,7 +355,7 @@ impl Run<'_> {
                 let mut watch = |_: &Stats| limits.exceeded();
                 limits.reached(Stage::Explaining, 0);
                 let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
-                let mut tagged = tagged(spec, &checked.outcome, tags);
+                let mut tagged = tagged(spec, &checked.outcome, &self.linked.tags);
                 if let (Verdict::Rejected(rejection), Some(stuck)) = (&verdict, checked.outcome.stuck())
                     && rejection.interpretations.len() < stuck.stuck.len()
                 {
@@ -392,13 +369,13 @@ impl Run<'_> {
                     true => Some(validate::coverage(spec, history, &checked).map_err(|error| self.failed(error))?),
                     false => None,
                 };
-                if let Some((sight, look, expressions)) = &mut sight {
+                if let Some((sight, look)) = &mut sight {
                     sight.timeline = self.timeline()?;
                     sight.timeline.widths = widths.widths;
                     sight.timeline.widths.resize(sight.timeline.operations.len(), 0);
-                    sight.timeline.actions = operations(settings, self.program);
+                    sight.timeline.actions = operations(settings, self.program());
                     sight.keep(checked.way(MOST_ENDINGS));
-                    match self.walk(spec, history, &sight.way, look, expressions, &mut sight.timeline) {
+                    match self.walk(spec, history, &sight.way, look, &mut sight.timeline) {
                         // The verdict stands, whatever there is time to show.
                         Err(Failed::Stopped(stop)) => {
                             tagged.notes.push(format!("no states on the way are shown: {stop}"))
@@ -409,12 +386,12 @@ impl Run<'_> {
                 Ok((history.ops().len(), cuts, checked, verdict, tagged, coverage, misfit))
             })?;
         if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
-            self.source.calls().write_witness(file, self.label, witness)?;
+            self.held.write_witness(file, self.label, witness)?;
         }
         let mut notes = self.notes(&checked.outcome);
         notes.extend(tagged.notes);
         if let (Some(field), Some(misfit)) = (own_order, &misfit) {
-            notes.push(own_order::finding(field, misfit, &self.source.calls())?);
+            notes.push(own_order::finding(field, misfit, self.held)?);
             notes.push(own_order::consequence(field, misfit, &verdict));
         }
         let method = match own_order.filter(|_| misfit.is_none()) {
@@ -422,7 +399,7 @@ impl Run<'_> {
             None => "searched whole".to_owned(),
         };
         let stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
-        if let Some((sight, ..)) = sight {
+        if let Some((sight, _)) = sight {
             sight.timeline.mentioned = places(teller.mentioned());
         }
         Ok(Report {
@@ -430,14 +407,14 @@ impl Run<'_> {
             history: report::History {
                 name: self.label.into(),
                 operations: Some(operations as u64),
-                processes: self.source.processes().len(),
+                processes: self.held.processes().len(),
                 cuts: crate::cuts(&cuts),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(self.asked.order),
             verdict,
-            operations: self.source.calls().describe(teller.mentioned())?,
-            sources: teller.sources(self.program),
+            operations: self.held.describe(teller.mentioned())?,
+            sources: teller.sources(self.program()),
             stats,
             assumed: crate::assumed(self.asked),
             notes,
@@ -455,7 +432,7 @@ impl Run<'_> {
         field: &str,
     ) -> Result<Result<Witness, Misfit<TraceState>>, Failed> {
         let mut ranks: Vec<Option<Value>> = Vec::new();
-        self.source.for_each(self.limits, Stage::Binding, |op| {
+        self.held.for_each(self.limits, Stage::Binding, |op| {
             ranks.resize(op.id.index(), None);
             ranks.push(own_order::rank(&op.call, field));
             Ok(())
@@ -467,11 +444,11 @@ impl Run<'_> {
 
     /// Every operation.
     fn timeline(&self) -> Result<Timeline, Failed> {
-        let mut tape = Tape::new(self.source.processes());
+        let mut tape = Tape::new(self.held.processes());
         self.limits.reached(Stage::Showing, 0);
         // The verdict is known, and the history is needed to show anything of it.
-        self.source.for_each(&Unlimited, Stage::Showing, |op| {
-            tape.add(&op);
+        self.held.for_each(&Unlimited, Stage::Showing, |op| {
+            tape.add(op);
             Ok(())
         })?;
         Ok(tape.finish())
@@ -484,9 +461,9 @@ impl Run<'_> {
         history: &History<TraceOp>,
         way: &Way,
         look: &Look,
-        expressions: &[DefId],
         timeline: &mut Timeline,
     ) -> Result<(), Failed> {
+        let expressions = &self.linked.loaded.expressions;
         let walked = validate::walk(spec, history, way, look.until, look.states).map_err(|error| self.failed(error))?;
         if let Some(stop) = self.limits.exceeded() {
             return Err(Failed::Stopped(stop));
@@ -508,15 +485,14 @@ impl Run<'_> {
     fn with_spec<R>(
         &self,
         settings: &Settings,
-        config: &tla::config::Config,
         work: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>, Vec<Cut>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
         let stop = Arc::new(Stopper::default());
         let world = Outside::until(self.asked.print, stop.clone()).foreign(self.asked.is_foreign);
         let done = guarded(self.limits, &stop, || {
-            let mut machine = Machine::new(self.program, Box::new(world));
-            let binder =
-                Binder::new(self.program, config, settings, &mut machine).map_err(|problems| self.wrong(&problems))?;
+            let mut machine = Machine::new(self.program(), Box::new(world));
+            let binder = Binder::new(self.program(), &self.linked.config, settings, &mut machine)
+                .map_err(|problems| self.wrong(&problems))?;
             let mut spec = TraceSpec::new(binder, machine);
             let (history, cuts) = self.bind(&mut spec)?;
             spec.assume(self.assumed(&history)?);
@@ -560,7 +536,7 @@ impl Run<'_> {
     /// What a verdict rests on that a reader may not expect.
     fn notes(&self, outcome: &Outcome) -> Vec<String> {
         let mut notes = crate::assumed_notes(self.asked);
-        if self.program.view.is_some() && outcome.stuck().is_some() {
+        if self.program().view.is_some() && outcome.stuck().is_some() {
             notes.push(
                 "states with the same VIEW were taken for one; if it hides what matters, this is wrong".to_owned(),
             );
@@ -571,14 +547,14 @@ impl Run<'_> {
     /// Looks up how the operation is called that a sentence will speak of.
     fn name(&self, goal: Option<OpId>, teller: &mut Teller) -> Result<(), Failed> {
         let Some(goal) = goal else { return Ok(()) };
-        let described = self.source.calls().describe(&[goal])?;
+        let described = self.held.describe(&[goal])?;
         let op = &described[0];
         teller.name(goal, format!("{} {} {}", op.name, op.text, op.interval()));
         Ok(())
     }
 
     fn wrong(&self, problems: &[Problem]) -> Failed {
-        let complaint = |problem: &Problem| Complaint::of_problem(&self.program.module.sources, problem);
+        let complaint = |problem: &Problem| Complaint::of_problem(&self.program().module.sources, problem);
         Failed::Spec(problems.iter().map(complaint).collect())
     }
 
@@ -593,12 +569,12 @@ impl Run<'_> {
         if fault.error.kind == ErrorKind::Stopped {
             return Failed::Stopped(self.limits.exceeded().unwrap_or(Stop::Interrupted));
         }
-        let mut complaint = Complaint::of_evaluation(self.program, &fault.error);
-        if let Some(Ok(described)) = fault.op.map(|op| self.source.calls().describe(&[op])) {
+        let mut complaint = Complaint::of_evaluation(self.program(), &fault.error);
+        if let Some(Ok(described)) = fault.op.map(|op| self.held.describe(&[op])) {
             complaint.message = format!("{} {}: {}", described[0].name, described[0].text, complaint.message);
         }
         if let Some(state) = &fault.state {
-            let module = &self.program.module;
+            let module = &self.program().module;
             let variables = module.variables.iter().zip(state.iter());
             let shown =
                 variables.map(|(variable, value)| format!("{} = {}", variable.name, value.display(&module.strings)));
@@ -609,17 +585,17 @@ impl Run<'_> {
 
     /// What is assumed, in terms of numbers.
     fn assumed(&self, history: &History<TraceOp>) -> Result<Vec<search::Assumption<String>>, Failed> {
-        let mut wanted = Wanted::new(&self.asked.assume, self.source.processes());
+        let mut wanted = Wanted::new(&self.asked.assume, self.held.processes());
         history.ops().iter().for_each(|op| wanted.see(op));
         Ok(wanted.resolve()?)
     }
 
     /// Binds every operation, and collects what is wrong.
     fn bind(&self, spec: &mut TraceSpec<'_>) -> Result<(History<TraceOp>, Vec<Cut>), Failed> {
-        let processes = self.source.processes();
+        let processes = self.held.processes();
         let (mut bound, mut problems) = (Vec::new(), Vec::new());
-        let cuts = self.source.for_each(self.limits, Stage::Binding, |op| {
-            match spec.bind(&op, processes) {
+        let cuts = self.held.for_each(self.limits, Stage::Binding, |op| {
+            match spec.bind(op, processes) {
                 Ok(call) => bound.extend(call.map(|call| op.with(call))),
                 Err(more) => problems.extend(more),
             }

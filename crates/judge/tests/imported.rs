@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omnilink_judge::{Case, Failed, Judge, Options, Unlimited};
+use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
 
 /// What becomes of one operation if its action needs this to be true.
 fn check(directory: &Path, needs: &str, settings: &str, is_foreign: bool) -> String {
@@ -25,7 +25,12 @@ fn check(directory: &Path, needs: &str, settings: &str, is_foreign: bool) -> Str
         Err(failed) => return told(failed),
     };
     let path = directory.join("t.jsonl");
-    let report = judge.report(&mut Case { path: &path, label: "t", witness: None, limits: &Unlimited });
+    let report = judge.report(&mut Case {
+        recording: &Recording::at(&path, None),
+        label: "t",
+        witness: None,
+        limits: &Unlimited,
+    });
     report.map_or_else(told, |report| report.verdict.word().to_owned())
 }
 

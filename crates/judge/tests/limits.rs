@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use history::Stop;
-use omnilink_judge::{Case, Failed, Judge, Limits, Options};
+use omnilink_judge::{Case, Failed, Judge, Limits, Options, Recording};
 use report::{Report, Verdict};
 use search::Stats;
 
@@ -44,7 +44,7 @@ fn check(definitions: &str, limits: &Until) -> Result<Report, Failed> {
     let spec = directory.path().join("Slow.tla").display().to_string();
     let judge = Judge::new(&spec, Options::default()).expect("a specification");
     let path = directory.path().join("t.jsonl");
-    judge.report(&mut Case { path: &path, label: "t", witness: None, limits })
+    judge.report(&mut Case { recording: &Recording::at(&path, None), label: "t", witness: None, limits })
 }
 
 /// Why the check ended, and how many operations it had explained by then.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use omnilink_judge::{Case, Failed, Judge, Options, Unlimited};
+use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
 
 /// What is said about a file that a register is checked with.
 fn check(bytes: &[u8]) -> String {
@@ -12,7 +12,12 @@ fn check(bytes: &[u8]) -> String {
     let path = directory.path().join("history");
     std::fs::write(&path, bytes).expect("a file");
     let judge = Judge::new("register", Options::default()).expect("a specification");
-    match judge.report(&mut Case { path: &path, label: "history", witness: None, limits: &Unlimited }) {
+    match judge.report(&mut Case {
+        recording: &Recording::at(&path, None),
+        label: "history",
+        witness: None,
+        limits: &Unlimited,
+    }) {
         Ok(report) => format!("{}, {:?} operations", report.verdict.word(), report.history.operations.unwrap_or(0)),
         Err(Failed::Input(error)) => format!("{}; {}", error.message, error.help.unwrap_or_default()),
         Err(failed) => format!("{failed:?}"),

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
 use history::Stop;
-use omnilink_judge::{Assumption, Case, Failed, Judge, Limits, Look, Options, Shown, Stage, Unlimited, is_tla};
+use omnilink_judge::{
+    Assumption, Case, Failed, Judge, Limits, Look, Options, Recording, Shown, Stage, Unlimited, is_tla,
+};
 use report::{State, Verdict};
 use search::Stats;
 
@@ -49,7 +51,10 @@ fn searching(spec: &str) -> Judge {
 
 fn show(judge: &Judge, trace: &str, look: &Look) -> Result<Shown, String> {
     let path = example(trace);
-    let shown = judge.show(&mut Case { path: &path, label: trace, witness: None, limits: &Unlimited }, look);
+    let shown = judge.show(
+        &mut Case { recording: &Recording::at(&path, None), label: trace, witness: None, limits: &Unlimited },
+        look,
+    );
     shown.map_err(|failed| match failed {
         Failed::Input(error) => error.message,
         Failed::Spec(complaints) => complaints[0].message.clone(),
@@ -105,7 +110,7 @@ fn a_rejected_history_is_shown_up_to_its_failure() {
         assert_eq!((operation.start, operation.end), (entry.start, entry.end));
     }
     let path = example("queue/traces/early-return.jsonl");
-    let case = Case { path: &path, label: "", witness: None, limits: &Unlimited };
+    let case = Case { recording: &Recording::at(&path, None), label: "", witness: None, limits: &Unlimited };
     queue.walk(&case, &mut shown, &Look { until: Some(1), states: 1, watch: Vec::new() }).expect("states");
     insta::assert_snapshot!(story(&shown), @r"
     rejected
@@ -228,7 +233,7 @@ fn failures_that_are_known_have_tags() {
 fn a_verdict_stands_whatever_there_is_time_to_show() {
     let path = example("queue/traces/early-return.jsonl");
     let late = Late { thread: std::thread::current().id(), has_verdict: AtomicBool::new(false) };
-    let case = &mut Case { path: &path, label: "", witness: None, limits: &late };
+    let case = &mut Case { recording: &Recording::at(&path, None), label: "", witness: None, limits: &late };
     let shown = judge("queue/Queue.tla", &[]).show(case, &Look::default()).expect("a report");
     assert_eq!(shown.report.verdict.word(), "rejected");
     assert!(shown.timeline.states.is_empty() && !shown.timeline.order.is_empty());

@@ -1,6 +1,6 @@
 //! A history whose only explanations break an invariant is violated, wherever an order that keeps the invariants ends.
 
-use omnilink_judge::{Case, Failed, Judge, Options, Unlimited};
+use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
 use report::Verdict;
 
 /// `Add` may add one more than it says, and the level must stay low; `Spill` is not recorded.
@@ -36,7 +36,12 @@ fn check(invariants: &str, operations: &[(&str, i64)], shortcuts: bool) -> Strin
     let spec = directory.path().join("Vault.tla").display().to_string();
     let judge = Judge::new(&spec, Options { shortcuts, ..Options::default() }).expect("a specification");
     let path = directory.path().join("t.jsonl");
-    let report = judge.report(&mut Case { path: &path, label: "t", witness: None, limits: &Unlimited });
+    let report = judge.report(&mut Case {
+        recording: &Recording::at(&path, None),
+        label: "t",
+        witness: None,
+        limits: &Unlimited,
+    });
     let report = report.unwrap_or_else(|failed| match failed {
         Failed::Spec(complaints) => panic!("{}", complaints[0].message),
         other => panic!("{other:?}"),

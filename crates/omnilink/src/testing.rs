@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use explore::{Belongings, Campaign, Disturbance, Ended, Environment, Plan, Run, Store};
 use history::Stop;
-use judge::{Case, Failed, Judge, Limits};
+use judge::{Case, Failed, Judge, Limits, Recording};
 use record::drive::{self, Client};
 use report::{Detail, Report, Verdict};
 use search::Stats;
@@ -133,8 +133,8 @@ impl Test {
     /// Checks a run, and says how many operations it had.
     fn check(&self, judge: &Judge, plan: &Plan, trace: &Path) -> u64 {
         let label = format!("{} ({})", self.name, plan.describe());
-        let mut case =
-            Case { path: trace, label: &label, witness: None, limits: &Patience { until: Instant::now() + PATIENCE } };
+        let (recording, limits) = (Recording::at(trace, None), Patience { until: Instant::now() + PATIENCE });
+        let mut case = Case { recording: &recording, label: &label, witness: None, limits: &limits };
         let mut report = judge.report(&mut case).unwrap_or_else(|failed| panic!("{label}: {}", told(&failed)));
         if matches!(report.verdict, Verdict::Accepted) {
             return report.history.operations.unwrap_or_default();

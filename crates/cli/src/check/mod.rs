@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use explore::NewFile;
 use judge::input::{self, InputError};
-use judge::{Case, Failed, Judge, Look, Stage, is_tla};
+use judge::{Case, Failed, Judge, Look, Recording, Stage, is_tla};
 use report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
 
 use self::output::Extra;
@@ -210,7 +210,8 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
                 recordings[inside + 1..].iter().chain(&histories[place + 1..]).cloned().collect();
             let limits = watched(recording, &following);
             let witness = witness_file.as_mut().map(|file| file as &mut dyn Write);
-            let case = &mut Case { path: recording, label: &label, witness, limits: &limits };
+            let recording = Recording::at(recording, args.about.from);
+            let case = &mut Case { recording: &recording, label: &label, witness, limits: &limits };
             let checked = match has_pages {
                 true => judge.show(case, &Look::default()).map(|shown| (shown.report, Some(shown.timeline))),
                 false => judge.report(case).map(|report| (report, None)),

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::process::Command;
 
 use explore::{Once, Store};
-use history::{History, OpId};
-use judge::InputError;
+use history::OpId;
+use judge::{InputError, Recording};
 
 use super::args::DebugArgs;
 use super::replay::Loaded;
 use super::{environment, follow};
+use crate::check::tell;
 use crate::complain;
 use crate::exit::Exit;
 
@@ -76,12 +77,10 @@ fn finish(command: &mut Command) -> Result<Exit, Exit> {
 
 /// The step with which an operation starts.
 fn start_of(trace: &Path, name: &str) -> Result<u64, Exit> {
-    let wrong = |message: String| complain("--at", &InputError::new(message));
-    let opened = judge::input::open(trace, None).and_then(|input| input.read(trace));
-    let recording = opened.map_err(|error| wrong(error.message))?;
-    let history = History::new(recording).map_err(|error| wrong(error.to_string()))?;
+    let recording = Recording::at(trace, None);
+    let history = recording.history().map_err(|failed| tell(&failed, "--at"))?;
     let found = (0..history.ops().len() as u32).map(OpId).find(|id| history.name(*id) == name);
     found
         .map(|id| history.op(id).interval.start())
-        .ok_or_else(|| wrong(format!("there is no operation `{name}` in the run")))
+        .ok_or_else(|| complain("--at", &InputError::new(format!("there is no operation `{name}` in the run"))))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use explore::{ControlError, Controlled, Ended, Ending, Order, Program, Ran, Run, Store, schedule_of};
-use judge::{Case, Failed, InputError, Judge};
+use judge::{Case, Failed, InputError, Judge, Recording};
 use report::{Detail, Report};
 use schedule::{Kind, Schedule, Step};
 
@@ -86,7 +86,8 @@ impl Loaded {
         let max_memory = judge::Options::default().max_memory;
         let settings = limits::Settings { timeout: Some(PATIENCE), max_memory, progress: Progress::None };
         let limits = Limits::new(&settings, label);
-        self.judge.report(&mut Case { path: trace, label, witness: None, limits: &limits })
+        let recording = Recording::at(trace, None);
+        self.judge.report(&mut Case { recording: &recording, label, witness: None, limits: &limits })
     }
 }
 

@@ -19,9 +19,8 @@ use explore::{
     Belongings, Campaign, Control, ControlError, Controlled, Coverage, Ended, Ending, Environment, Execution, Note,
     Order, Plan, Program, Race, Ran, Run, Store, counted, strategy,
 };
-use history::History;
 use indicatif::{ProgressBar, ProgressStyle};
-use judge::{Case, Failed, InputError, Judge, SETTINGS};
+use judge::{Case, Failed, InputError, Judge, Recording, SETTINGS};
 use report::{Report, clean};
 use validate::Settings;
 
@@ -343,7 +342,8 @@ impl Fuzz<'_> {
             let message = "it ended well, and recorded nothing".to_owned();
             return Err(bar.suspend(|| complain("the harness", &InputError { message, help: Some(help.into()) })));
         }
-        let Checked { report, coverage } = self.judge(run);
+        let recording = Recording::at(&run.trace, None);
+        let Checked { report, coverage } = self.judge(run, &recording);
         // What was under way when somebody asked to stop says nothing.
         if limits::is_interrupted() {
             return Ok(true);
@@ -351,7 +351,7 @@ impl Fuzz<'_> {
         tally.operations += coverage.actions.values().map(|happened| happened.operations).sum::<u64>();
         tally.coverage.merge(coverage);
         if tally.expected.is_none() && run.trace.exists() {
-            tally.expected = self.judge.operations(&run.trace).ok();
+            tally.expected = self.judge.operations(&recording).ok();
         }
         let (report, problem) = match report {
             Ok(report) => {
@@ -389,7 +389,7 @@ impl Fuzz<'_> {
         Ok(seen.is_some_and(|seen| seen.kind != Kind::Inconclusive))
     }
 
-    fn judge(&self, run: &Recorded) -> Checked {
+    fn judge(&self, run: &Recorded, recording: &Recording) -> Checked {
         let label = run.label();
         let settings = limits::Settings {
             timeout: Some(self.args.check_timeout),
@@ -397,13 +397,13 @@ impl Fuzz<'_> {
             progress: Progress::None,
         };
         let limits = Limits::new(&settings, &label);
-        let mut case = Case { path: &run.trace, label: &label, witness: None, limits: &limits };
+        let mut case = Case { recording, label: &label, witness: None, limits: &limits };
         let mut report = self.judge.report(&mut case);
         if let Ok(report) = &mut report {
             report.stats.seconds = limits.elapsed().as_secs_f64();
             report.next.clear();
         }
-        Checked { report, coverage: coverage(&run.trace).unwrap_or_default() }
+        Checked { report, coverage: coverage(recording).unwrap_or_default() }
     }
 
     fn keep(
@@ -691,10 +691,9 @@ fn absolute(program: &str) -> io::Result<String> {
 }
 
 /// What a recording shows. Whatever is wrong with it, the check has said.
-fn coverage(trace: &Path) -> Option<Coverage> {
-    let recording = judge::input::open(trace, None).ok()?.read(trace).ok()?;
+fn coverage(recording: &Recording) -> Option<Coverage> {
     let mut coverage = Coverage::default();
-    coverage.add(History::new(recording).ok()?.ops().iter().cloned());
+    coverage.add(recording.history().ok()?.ops().iter().cloned());
     Some(coverage)
 }
 

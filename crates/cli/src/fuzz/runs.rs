@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use bytesize::ByteSize;
 use explore::{Blocked, Controlled, Ended, Packed, Run, Store, StoreError, pack, unpack};
 use history::Precedence;
-use judge::{Case, InputError, Judge};
+use judge::{Case, InputError, Judge, Recording};
 use report::{Detail, Report, clean};
 use serde_json::json;
 
@@ -204,11 +204,11 @@ pub(crate) fn precedence(run: &Run) -> Precedence {
 fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
     let options = judge::Options { is_foreign: true, order: precedence(run), ..judge::Options::default() };
     let judge = Judge::new(&spec_of(run, directory), options).map_err(|failed| tell_about_spec(&failed))?;
-    let trace = directory.join("trace");
     let settings =
         limits::Settings { timeout: None, max_memory: judge::Options::default().max_memory, progress: Progress::None };
     let limits = Limits::new(&settings, &run.id);
-    let mut case = Case { path: &trace, label: &run.id, witness: None, limits: &limits };
+    let recording = Recording::at(directory.join("trace"), None);
+    let mut case = Case { recording: &recording, label: &run.id, witness: None, limits: &limits };
     judge.report(&mut case).map_err(|failed| tell(&failed, &run.id))
 }
 

@@ -1,8 +1,7 @@
 //! What a command is to look at: a recording with its specification, a report alone, or a directory of runs.
 
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
 use ::report::Report;
 use explore::{Run, Store, StoreError, unpack};
@@ -31,7 +30,7 @@ pub(super) enum Subject {
 pub(super) struct Recording {
     pub(super) spec: String,
     pub(super) options: judge::Options,
-    pub(super) trace: PathBuf,
+    pub(super) recorded: judge::Recording,
     pub(super) label: String,
     /// The run that it is of, if it was kept.
     pub(super) run: Option<Run>,
@@ -65,18 +64,9 @@ fn unclear(message: &str) -> Exit {
 }
 
 fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject, Exit> {
-    let (mut trace, label) = (trace.to_owned(), label(trace));
-    let mut temporary = None;
-    if trace == Path::new("-") {
-        // A recording is read again for every look at its states.
-        let directory = scratch()?;
-        trace = directory.path().join("trace");
-        let copied = File::create(&trace).and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
-        copied.map_err(|error| complain(&label, &InputError::new(format!("cannot be read: {error}"))))?;
-        temporary = Some(directory);
-    }
+    let (recorded, label) = (judge::Recording::at(trace, args.about.from), label(trace));
     let options = args.about.options();
-    Ok(Subject::Recording(Box::new(Recording { spec, options, trace, label, run: None, temporary })))
+    Ok(Subject::Recording(Box::new(Recording { spec, options, recorded, label, run: None, temporary: None })))
 }
 
 fn of_report(path: &Path) -> Result<Subject, Exit> {
@@ -137,7 +127,8 @@ impl Recording {
         let spec = spec_of(&run, directory);
         let options =
             judge::Options { is_foreign: true, order: args.about.order.precedence(), ..judge::Options::default() };
-        Recording { spec, options, trace: directory.join("trace"), label: run.id.clone(), run: Some(run), temporary }
+        let recorded = judge::Recording::at(directory.join("trace"), None);
+        Recording { spec, options, recorded, label: run.id.clone(), run: Some(run), temporary }
     }
 
     /// What checks it, under these assumptions.
@@ -169,7 +160,7 @@ impl Recording {
     }
 
     fn case<'a>(&'a self, limits: &'a Limits) -> Case<'a> {
-        Case { path: &self.trace, label: &self.label, witness: None, limits }
+        Case { recording: &self.recorded, label: &self.label, witness: None, limits }
     }
 
     /// The run, as pages have it.

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use judge::{Case, Failed, InputError, Tla};
+use judge::{Case, Failed, InputError, Recording, Tla};
 use report::Verdict;
 use validate::Export;
 
@@ -33,7 +33,8 @@ pub(crate) fn run(args: &ConfirmArgs) -> Exit {
 
 fn confirm(args: &ConfirmArgs) -> Result<Exit, Failed> {
     let tla = export::load(&args.spec, &args.about)?;
-    let ours = match ours(&tla, args)? {
+    let recording = Recording::at(&args.trace, args.about.from);
+    let ours = match ours(&tla, &recording, args)? {
         Ok(ours) => ours,
         Err(stop) => {
             outln!("OmniLink: inconclusive, {stop}");
@@ -41,7 +42,7 @@ fn confirm(args: &ConfirmArgs) -> Result<Exit, Failed> {
         }
     };
     outln!("OmniLink: {}", word(ours));
-    let exported = export::export(&tla, &args.trace, &args.about)?;
+    let exported = export::export(&tla, &recording, &args.about)?;
     let theirs = theirs(&exported, &args.tlc)?;
     outln!("TLC: {}, {}", word(theirs.is_accepted), theirs.counts);
     if theirs.is_accepted == ours {
@@ -58,10 +59,10 @@ fn word(is_accepted: bool) -> &'static str {
 }
 
 /// Whether we accept the history, or why we do not know.
-fn ours(tla: &Tla, args: &ConfirmArgs) -> Result<Result<bool, String>, Failed> {
+fn ours(tla: &Tla, recording: &Recording, args: &ConfirmArgs) -> Result<Result<bool, String>, Failed> {
     let label = label(&args.trace);
     let limits = Limits::around(&(&args.about).into(), &label);
-    let case = &mut Case { path: &args.trace, label: &label, witness: None, limits: &limits };
+    let case = &mut Case { recording, label: &label, witness: None, limits: &limits };
     let report = tla.check(&args.about.options(), case)?;
     Ok(match report.verdict {
         Verdict::Accepted => Ok(true),

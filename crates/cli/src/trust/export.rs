@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use history::OpId;
-use judge::{Bound, Case, Failed, InputError, Tla, witness_line};
+use judge::{Bound, Case, Failed, InputError, Recording, Tla, witness_line};
 use validate::{Export, Exported};
 
 use super::args::ExportArgs;
@@ -16,8 +16,9 @@ use crate::limits::{self, Limits};
 pub(crate) fn run(args: &ExportArgs) -> Exit {
     limits::catch_interrupts();
     let label = label(&args.trace);
+    let recording = Recording::at(&args.trace, args.about.from);
     let written = load(&args.spec, &args.about)
-        .and_then(|tla| export(&tla, &args.trace, &args.about))
+        .and_then(|tla| export(&tla, &recording, &args.about))
         .and_then(|export| Ok((write(&export, &args.output)?, export.name)));
     match written {
         Ok(((), name)) => {
@@ -35,20 +36,20 @@ pub(super) fn load(spec: &Path, about: &About) -> Result<Tla, Failed> {
 }
 
 /// Makes the module.
-pub(super) fn export(tla: &Tla, trace: &Path, about: &About) -> Result<Export, Failed> {
-    with_bound(tla, trace, about, |bound| exported(bound, about.order))
+pub(super) fn export(tla: &Tla, recording: &Recording, about: &About) -> Result<Export, Failed> {
+    with_bound(tla, recording, about, |bound| exported(bound, about.order))
 }
 
 /// Does something with a recording that is bound to a specification.
 pub(super) fn with_bound<R>(
     tla: &Tla,
-    trace: &Path,
+    recording: &Recording,
     about: &About,
     work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
 ) -> Result<R, Failed> {
-    let label = label(trace);
+    let label = label(recording.path().unwrap_or(Path::new("-")));
     let limits = Limits::around(&about.into(), &label);
-    tla.with_bound(&about.options(), &Case { path: trace, label: &label, witness: None, limits: &limits }, work)
+    tla.with_bound(&about.options(), &Case { recording, label: &label, witness: None, limits: &limits }, work)
 }
 
 fn exported(bound: &Bound<'_, '_>, order: Order) -> Result<Export, Failed> {

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use history::{Call, History, Op, Precedence};
-use judge::input::{self, InputError};
-use judge::{Bound, Failed, is_tla, witness_line};
+use judge::{Bound, Failed, InputError, Recording, is_tla, witness_line};
 use models::{Model, Visitor, with_model};
 use validate::NoAnswer;
 
@@ -69,7 +68,7 @@ fn read(file: &Path) -> Result<String, InputError> {
 
 fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
     let tla = export::load(Path::new(spec), &args.about)?;
-    export::with_bound(&tla, trace, &args.about, |bound: &Bound<'_, '_>| {
+    export::with_bound(&tla, &Recording::at(trace, args.about.from), &args.about, |bound: &Bound<'_, '_>| {
         let ids: Vec<_> = bound.history.ops().iter().map(|op| op.id).collect();
         let described = bound.describe(&ids)?;
         let lines: Vec<(String, String)> = described.iter().map(|op| (op.name.clone(), witness_line(op))).collect();
@@ -82,9 +81,8 @@ fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result
 }
 
 fn builtin(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
-    let recording = input::open(trace, args.about.from)?.read(trace)?;
-    let history = History::new(recording)?;
-    let verifying = Verify { history: &history, precedence: args.about.order.precedence(), order };
+    let recording = Recording::at(trace, args.about.from);
+    let verifying = Verify { history: recording.history()?, precedence: args.about.order.precedence(), order };
     Ok(with_model(spec, verifying).map_err(InputError::new)??)
 }
 

@@ -1,0 +1,239 @@
+//! A recording as a value: what is recorded is read at the first look, and kept for all others.
+//!
+//! Text is read whole and becomes a history. The segments of a binary trace are decoded anew by every look that takes
+//! operations one after the other, so that a check can stream through them; a look that needs the whole history makes it
+//! once.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use history::format::binary::Merge;
+use history::{Call, Cut, History, IllFormed, Op, OpId, Record, Trace};
+use search::Witness;
+
+use crate::guard::{self, Stage};
+use crate::input::{self, InputError, Kind, Opened, SegmentBytes, Segments};
+use crate::{Failed, Limits, Unlimited};
+
+/// A recording: a file, a directory, standard input, or operations that are at hand.
+#[derive(Debug)]
+pub struct Recording {
+    path: Option<PathBuf>,
+    kind: Option<Kind>,
+    count: Arc<AtomicU64>,
+    held: OnceLock<Held>,
+}
+
+impl Recording {
+    /// The recording at a path, in this format; found out by looking if none. `-` is standard input.
+    pub fn at(path: impl Into<PathBuf>, kind: Option<Kind>) -> Recording {
+        Recording { path: Some(path.into()), kind, count: Arc::default(), held: OnceLock::new() }
+    }
+
+    /// Operations that are at hand.
+    pub fn of(history: History<Call>) -> Recording {
+        let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new() }));
+        Recording { path: None, kind: None, count: Arc::default(), held }
+    }
+
+    /// The file or directory that it can be read from again.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    /// How many bytes have been read, by all looks together.
+    pub fn bytes_read(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// All operations.
+    pub fn history(&self) -> Result<&History<Call>, Failed> {
+        Ok(&self.held(u64::MAX, &Unlimited)?.whole(&Unlimited)?.history)
+    }
+
+    /// What was read. Reads it, if that was not done: no more than `most` bytes of text.
+    pub(crate) fn held(&self, most: u64, limits: &dyn Limits) -> Result<&Held, Failed> {
+        if let Some(held) = self.held.get() {
+            return Ok(held);
+        }
+        limits.reached(Stage::Reading, 0);
+        let path = self.path.as_deref().unwrap_or(Path::new("-"));
+        let held = match input::open_within(path, self.kind, most, limits, &self.count)? {
+            Opened::Segments(segments) => {
+                let processes = segments.merge()?.processes().to_vec();
+                Held::Stream(Stream { segments, processes, whole: OnceLock::new() })
+            }
+            Opened::Trace(trace, text) => {
+                limits.reached(Stage::Reading, trace.records.len() as u64);
+                let ill_formed = |error: &IllFormed| match &text {
+                    Some(text) => text.ill_formed(error),
+                    None => error.into(),
+                };
+                Held::Whole(Whole::new(trace).map_err(|error| ill_formed(&error))?)
+            }
+        };
+        Ok(self.held.get_or_init(|| held))
+    }
+}
+
+/// What was read of a recording.
+#[derive(Debug)]
+pub(crate) enum Held {
+    /// A history.
+    Whole(Whole),
+    /// Segments, to stream through.
+    Stream(Stream),
+}
+
+/// A history, and where the recording of it breaks off.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) history: History<Call>,
+    pub(crate) cuts: Vec<Cut>,
+}
+
+impl Whole {
+    fn new(mut trace: Trace) -> Result<Whole, IllFormed> {
+        let cuts = std::mem::take(&mut trace.cuts);
+        Ok(Whole { history: History::new(trace)?, cuts })
+    }
+}
+
+/// The segments of a binary trace.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    segments: Segments,
+    processes: Vec<Arc<str>>,
+    whole: OnceLock<Whole>,
+}
+
+impl Stream {
+    /// All operations by their starts.
+    pub(crate) fn merge(&self) -> Result<Merge<SegmentBytes>, InputError> {
+        self.segments.merge()
+    }
+}
+
+impl Held {
+    pub(crate) fn processes(&self) -> &[Arc<str>] {
+        match self {
+            Held::Whole(whole) => whole.history.processes(),
+            Held::Stream(stream) => &stream.processes,
+        }
+    }
+
+    /// The whole history.
+    pub(crate) fn whole(&self, limits: &dyn Limits) -> Result<&Whole, Failed> {
+        let stream = match self {
+            Held::Whole(whole) => return Ok(whole),
+            Held::Stream(stream) => stream,
+        };
+        if let Some(whole) = stream.whole.get() {
+            return Ok(whole);
+        }
+        let trace = stream.segments.read_within(limits)?;
+        limits.reached(Stage::Reading, trace.records.len() as u64);
+        let whole = Whole::new(trace).map_err(|error| InputError::from(&error))?;
+        Ok(stream.whole.get_or_init(|| whole))
+    }
+
+    /// The same with an operation for the end of each process, which a companion module asks for.
+    pub(crate) fn with_ends(&self, limits: &dyn Limits) -> Result<Held, Failed> {
+        let Whole { history, cuts } = self.whole(limits)?;
+        let record = |op: &Op<Call>| Record {
+            process: op.process,
+            start: op.interval.start(),
+            end: op.interval.into(),
+            call: op.call.clone(),
+        };
+        let mut trace = Trace {
+            processes: history.processes().to_vec(),
+            records: history.ops().iter().map(record).collect(),
+            cuts: cuts.clone(),
+        };
+        validate::add_ends(&mut trace);
+        Ok(Held::Whole(Whole::new(trace).map_err(|error| InputError::from(&error))?))
+    }
+
+    /// Shows every operation, unless a limit is reached, and says where the recording breaks off.
+    pub(crate) fn for_each(
+        &self,
+        limits: &dyn Limits,
+        stage: Stage,
+        mut show: impl FnMut(&Op<Call>) -> Result<(), Failed>,
+    ) -> Result<Vec<Cut>, Failed> {
+        let mut count = 0;
+        let mut show = |op: &Op<Call>| {
+            guard::pause(limits, stage, count)?;
+            count += 1;
+            show(op)
+        };
+        match self {
+            Held::Whole(Whole { history, cuts }) => {
+                history.ops().iter().try_for_each(&mut show)?;
+                Ok(cuts.clone())
+            }
+            Held::Stream(stream) => {
+                let mut merge = stream.merge()?;
+                for op in merge.by_ref() {
+                    show(&op.map_err(InputError::from)?)?;
+                }
+                Ok(merge.cuts().to_vec())
+            }
+        }
+    }
+
+    /// The operations with these numbers, as reports show them, in the same order.
+    pub(crate) fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, InputError> {
+        let stream = match self {
+            Held::Whole(Whole { history, .. }) => return Ok(described(history, ids)),
+            Held::Stream(stream) => stream,
+        };
+        if let Some(Whole { history, .. }) = stream.whole.get() {
+            return Ok(described(history, ids));
+        }
+        let mut found: HashMap<OpId, report::Operation> = HashMap::new();
+        let mut wanted = ids.to_vec();
+        wanted.sort();
+        wanted.dedup();
+        let mut merge = stream.merge()?;
+        while found.len() < wanted.len()
+            && let Some(op) = merge.next().transpose()?
+        {
+            if wanted.binary_search(&op.id).is_ok() {
+                found.insert(op.id, shown(&op, &stream.processes));
+            }
+        }
+        let gone = || InputError::new("the recording has changed");
+        ids.iter().map(|id| found.get(id).cloned().ok_or_else(gone)).collect()
+    }
+
+    /// Writes the order that explains a history: one operation a line, as the verdict names it. An operation that takes
+    /// several steps stands there once for each, and all but the last end in `...`.
+    pub(crate) fn write_witness(&self, file: &mut dyn Write, label: &str, witness: &Witness) -> Result<(), InputError> {
+        let ids: Vec<OpId> = witness.steps().map(|step| step.op).collect();
+        let cannot = |error: std::io::Error| InputError::new(error);
+        writeln!(file, "# {label}").map_err(cannot)?;
+        for (op, step) in self.describe(&ids)?.iter().zip(witness.steps()) {
+            let partway = if step.partway { " ..." } else { "" };
+            writeln!(file, "{}{partway}", witness_line(op)).map_err(cannot)?;
+        }
+        Ok(())
+    }
+}
+
+fn described(history: &History<Call>, ids: &[OpId]) -> Vec<report::Operation> {
+    ids.iter().map(|&id| shown(history.op(id), history.processes())).collect()
+}
+
+fn shown(op: &Op<Call>, processes: &[Arc<str>]) -> report::Operation {
+    validate::operation(history::name(processes, op.process, op.index), op)
+}
+
+/// An operation as a line of a witness.
+pub fn witness_line(op: &report::Operation) -> String {
+    format!("{} {} {}", op.name, op.interval(), op.text)
+}
