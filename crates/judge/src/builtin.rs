@@ -1,5 +1,6 @@
-//! Checking histories against a specification that is built in.
+//! Checking histories against a specification in Rust: one that is built in, or one's own.
 
+use std::fmt::{self, Debug, Formatter};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,15 +18,62 @@ use crate::recording::{Held, Stream, Whole};
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, places};
 use crate::{Case, Failed, Limits, Stage};
 
-/// A built-in specification, by its name and options.
+/// A specification in Rust.
 #[derive(Debug)]
-pub(crate) struct Builtin(String);
+pub(crate) struct Builtin {
+    name: String,
+    choice: Box<dyn Choice>,
+}
+
+/// Knows a model, and does with it what is to be done with any.
+trait Choice: Debug + Send + Sync {
+    fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
+    fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
+}
+
+/// One that is built in, by its name and options.
+#[derive(Debug)]
+struct Named(String);
+
+impl Choice for Named {
+    fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed> {
+        with_model(&self.0, check).map_err(InputError::new)?
+    }
+
+    fn walk(&self, walk: Walk<'_>) -> Result<(), Failed> {
+        Ok(with_model(&self.0, walk).map_err(InputError::new)??)
+    }
+}
+
+/// One's own, made anew for each check.
+struct Own<F>(F);
+
+impl<F> Debug for Own<F> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Own").finish_non_exhaustive()
+    }
+}
+
+impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
+    fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed> {
+        check.visit((self.0)())
+    }
+
+    fn walk(&self, walk: Walk<'_>) -> Result<(), Failed> {
+        Ok(walk.visit((self.0)())?)
+    }
+}
 
 impl Builtin {
     pub(crate) fn find(name: &str) -> Result<Builtin, InputError> {
         let help = Some("`omnilink specs` lists the specifications and their options".into());
         with_model(name, Nothing).map_err(|error| InputError { message: error.to_string(), help })?;
-        Ok(Builtin(name.to_owned()))
+        Ok(Builtin { name: name.to_owned(), choice: Box::new(Named(name.to_owned())) })
+    }
+
+    /// A specification of one's own.
+    pub(crate) fn own<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static) -> Builtin {
+        Builtin { name: name.to_owned(), choice: Box::new(Own(model)) }
     }
 
     /// Checks one recording, and keeps what there is to look at if somebody will.
@@ -38,13 +86,13 @@ impl Builtin {
         let Case { recording, label, limits, .. } = *case;
         let held = recording.held(asked.max_memory, limits)?;
         let witness = &mut case.witness;
-        let check = Check { asked, spec: &self.0, label, held, limits, witness, sight, misfit: None };
-        with_model(&self.0, check).map_err(InputError::new)?
+        let check = Check { asked, spec: &self.name, label, held, limits, witness, sight, misfit: None };
+        self.choice.check(check)
     }
 
     /// How people call it.
     pub(crate) fn name(&self) -> &str {
-        &self.0
+        &self.name
     }
 
     /// Looks at other states of a recording that was checked before.
@@ -57,13 +105,15 @@ impl Builtin {
     ) -> Result<(), Failed> {
         let Whole { history, .. } = case.recording.held(asked.max_memory, case.limits)?.whole(case.limits)?;
         let walk = Walk { asked, history, way: &shown.way, look, timeline: &mut shown.timeline };
-        Ok(with_model(&self.0, walk).map_err(InputError::new)??)
+        self.choice.walk(walk)
     }
 }
 
 /// Counts operations by name, if that is asked for.
 struct Seen {
     coverage: Option<Coverage>,
+    /// The specification does not say which operations it has.
+    is_open: bool,
 }
 
 impl Seen {
@@ -71,24 +121,28 @@ impl Seen {
         let name = spec.split_once(':').map_or(spec, |(name, _)| name);
         let about = models::names().iter().find(|about| about.name == name);
         let operations = about.map_or(&[][..], |about| about.operations);
-        let action = |(call, _): &(&str, &str)| CoveredAction {
-            name: call.split_once('(').map_or(*call, |(name, _)| name).to_owned(),
-            operations: 0,
-            steps: 0,
-            is_internal: false,
-            parts: Vec::new(),
-        };
-        let actions = operations.iter().map(action).collect();
-        Seen { coverage: is_wanted.then(|| Coverage { actions, ..Coverage::default() }) }
+        let name = |call: &'static str| call.split_once('(').map_or(call, |(name, _)| name);
+        let actions = operations.iter().map(|(call, _)| action(name(call), 0)).collect();
+        let coverage = is_wanted.then(|| Coverage { actions, ..Coverage::default() });
+        Seen { coverage, is_open: about.is_none() }
     }
 
     fn add(&mut self, op: &Op<Call>) {
         let Some(coverage) = &mut self.coverage else { return };
         coverage.operations += 1;
         coverage.relevant += u64::from(!op.call.failed);
-        let action = coverage.actions.iter_mut().find(|action| action.name == op.call.action());
-        action.into_iter().for_each(|action| action.operations += 1);
+        let name = op.call.action();
+        match coverage.actions.iter_mut().find(|action| action.name == name) {
+            Some(action) => action.operations += 1,
+            None if self.is_open => coverage.actions.push(action(name, 1)),
+            None => {}
+        }
     }
+}
+
+/// An action of which so many operations were seen.
+fn action(name: &str, operations: u64) -> CoveredAction {
+    CoveredAction { name: name.to_owned(), operations, steps: 0, is_internal: false, parts: Vec::new() }
 }
 
 /// Only finds out whether a model exists.

@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use history::{Cut, OpId, Precedence, Stop};
+use models::Model;
 use report::Report;
 use search::{Stats, Strategy};
 
@@ -190,6 +191,11 @@ impl Judge {
             Against::Builtin(Builtin::find(spec)?)
         };
         Ok(Judge { against, options })
+    }
+
+    /// Checks against a specification of one's own, which is made anew for each check. People call it by the name.
+    pub fn of_model<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static, options: Options) -> Judge {
+        Judge { against: Against::Builtin(Builtin::own(name, model)), options }
     }
 
     /// Checks one recording.

@@ -3,12 +3,12 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, FnArg, Ident, ItemFn, LitStr, Result, Token, Type};
+use syn::{Error, Expr, FnArg, Ident, ItemFn, Result, Token, Type};
 
 /// What stands in the parentheses of the attribute.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    spec: Option<LitStr>,
+    spec: Option<Expr>,
     system: Option<Expr>,
     /// Fields of the test that are given as they are.
     others: Vec<(Ident, Expr)>,
@@ -44,6 +44,11 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
     let wrong = |message: &str| Error::new_spanned(&function.sig, message);
     let Some(spec) = &arguments.spec else {
         return Err(wrong("what is it checked against? `#[omnilink::test(spec = \"queue\")]`"));
+    };
+    // A name, or an object of one's own.
+    let spec = match spec {
+        Expr::Lit(name) => quote!(#name),
+        object => quote!(::omnilink::testing::Against::object(stringify!(#object), || #object)),
     };
     let inputs: Vec<&Type> = function
         .sig
@@ -101,6 +106,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         let good = "fn works(queue: &Queue, client: &mut Client) {}";
         assert_eq!(check("spec = \"queue\", threads = 2, system = Queue::new(4)", good), "a test");
+        assert_eq!(check("spec = Tickets::default()", good), "a test");
         insta::assert_snapshot!(check("", good), @r#"what is it checked against? `#[omnilink::test(spec = "queue")]`"#);
         insta::assert_snapshot!(check("thread = 2", good), @"there is no `thread`; there are spec, system, threads, operations, runs");
         let spec = "spec = \"queue\"";

@@ -24,6 +24,12 @@ pub enum BadCall {
         /// The operations that it has.
         known: String,
     },
+    /// An object of one's own has no such call.
+    #[error("`{call}` is not a call that the specification knows")]
+    Refused {
+        /// What was called.
+        call: String,
+    },
     /// The number of arguments is wrong.
     #[error("`{action}` has {count} arguments, and the model `{model}` expects {expected}")]
     ArgumentCount {

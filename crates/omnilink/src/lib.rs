@@ -40,6 +40,54 @@
 //! `runs = 64`. Seeds of runs that failed are kept in `omnilink-regressions/`, and tried first; `OMNILINK_SEED` and
 //! `OMNILINK_RUNS` are read.
 //!
+//! # A specification of your own
+//!
+//! What is right can also be said in Rust: an [`Object`] does one operation after another, and what was recorded must have
+//! an order in which the object gives the same results.
+//!
+//! ```
+//! # extern crate omnilink;
+//! use omnilink::{Action, Answer, Call, Client, Object};
+//! use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+//!
+//! /// Gives out numbers, each once.
+//! struct Tickets;
+//!
+//! impl Object for Tickets {
+//!     type State = i64;
+//!
+//!     fn initial(&self) -> i64 {
+//!         0
+//!     }
+//!
+//!     fn apply(&self, last: &mut i64, call: &Call) -> Answer {
+//!         match call.action() {
+//!             "take" => {
+//!                 *last += 1;
+//!                 Answer::value(*last)
+//!             }
+//!             _ => Answer::Unknown,
+//!         }
+//!     }
+//! }
+//!
+//! static TAKE: Action = Action::new("take", &[], &["number"]);
+//!
+//! #[omnilink::test(spec = Tickets)]
+//! fn every_number_is_given_once(numbers: &AtomicI64, client: &mut Client) {
+//!     let call = client.call(&TAKE, ());
+//!     let number = numbers.fetch_add(1, SeqCst) + 1;
+//!     call.done((number,));
+//! }
+//! # // A documentation test is no test, so it is called by hand.
+//! # let against = omnilink::testing::Against::object("Tickets", || Tickets);
+//! # omnilink::testing::Test::new("own", &std::env::temp_dir().to_string_lossy(), against).run(AtomicI64::default, |numbers, client| {
+//! #     let call = client.call(&TAKE, ()); let number = numbers.fetch_add(1, SeqCst) + 1; call.done((number,));
+//! # });
+//! ```
+//!
+//! [`runner::main`] makes a command of it that checks recordings, explains and writes pages.
+//!
 //! # By hand
 //!
 //! ```
@@ -66,6 +114,7 @@
 //!
 //! [`search::check`] shows how to write a [`Spec`].
 
+pub mod runner;
 pub mod testing;
 
 pub use history::{
@@ -73,6 +122,7 @@ pub use history::{
     Value, Verdict, format,
 };
 pub use models;
+pub use models::{Answer, Model, Object, Sequential};
 pub use omnilink_macros::test;
 pub use record::drive::Client;
 pub use record::{Action, Pending, Recorder};

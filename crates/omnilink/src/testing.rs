@@ -6,20 +6,67 @@
 //! and not its schedule, so each is tried several times.
 
 use std::env;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use explore::{Belongings, Campaign, Disturbance, Ended, Environment, Plan, Run, Store};
 use history::Stop;
 use judge::{Case, Failed, Judge, Limits, Recording};
+use models::{Model, Object, Sequential};
 use record::drive::{self, Client};
 use report::{Detail, Report, Verdict};
 use search::Stats;
+
+/// What runs are checked against.
+#[derive(Clone)]
+pub enum Against {
+    /// A built-in specification, or a TLA+ module by its path from the manifest.
+    Named(&'static str),
+    /// A specification of one's own: its name, and what makes a judge of it.
+    Own(&'static str, Arc<dyn Fn(judge::Options) -> Judge + Send + Sync>),
+}
+
+impl Against {
+    /// An [`Object`] of one's own, which is made anew for each check.
+    pub fn object<O: Object + 'static>(
+        name: &'static str,
+        object: impl Fn() -> O + Clone + Send + Sync + 'static,
+    ) -> Against {
+        Against::model(name, move || Sequential::new(object()))
+    }
+
+    /// A [`Model`] of one's own, which is made anew for each check.
+    pub fn model<M: Model + 'static>(
+        name: &'static str,
+        model: impl Fn() -> M + Clone + Send + Sync + 'static,
+    ) -> Against {
+        Against::Own(name, Arc::new(move |options| Judge::of_model(name, model.clone(), options)))
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Against::Named(name) | Against::Own(name, _) => name,
+        }
+    }
+}
+
+impl From<&'static str> for Against {
+    fn from(name: &'static str) -> Against {
+        Against::Named(name)
+    }
+}
+
+impl fmt::Debug for Against {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Against").field(&self.name()).finish()
+    }
+}
 
 /// A test that runs a step many times.
 #[derive(Debug, Clone)]
@@ -28,8 +75,8 @@ pub struct Test {
     pub name: &'static str,
     /// The directory of the manifest.
     pub manifest: PathBuf,
-    /// What runs are checked against: a built-in specification, or a TLA+ module by its path from the manifest.
-    pub spec: &'static str,
+    /// What runs are checked against.
+    pub spec: Against,
     /// How many threads a run has.
     pub threads: Range,
     /// How many operations each of them performs.
@@ -76,9 +123,9 @@ const AGAIN: usize = 8;
 
 impl Test {
     /// A test as it is without further words.
-    pub fn new(name: &'static str, manifest: &str, spec: &'static str) -> Test {
+    pub fn new(name: &'static str, manifest: &str, spec: impl Into<Against>) -> Test {
         let (threads, operations) = ((2..=4).into(), (20..=100).into());
-        Test { name, manifest: manifest.into(), spec, threads, operations, runs: 64 }
+        Test { name, manifest: manifest.into(), spec: spec.into(), threads, operations, runs: 64 }
     }
 
     /// Runs the test.
@@ -122,11 +169,12 @@ impl Test {
     }
 
     fn judge(&self) -> Judge {
-        let spec = match judge::is_tla(Path::new(self.spec)) {
-            true => self.manifest.join(self.spec).display().to_string(),
-            false => self.spec.to_owned(),
-        };
         let options = judge::Options { jobs: Some(1), ..judge::Options::default() };
+        let spec = match &self.spec {
+            Against::Own(_, judge) => return judge(options),
+            Against::Named(spec) if judge::is_tla(Path::new(spec)) => self.manifest.join(spec).display().to_string(),
+            Against::Named(spec) => (*spec).to_owned(),
+        };
         Judge::new(&spec, options).unwrap_or_else(|failed| panic!("{}: {}", self.name, told(&failed)))
     }
 
@@ -172,7 +220,7 @@ impl Test {
             command: vec!["cargo".into(), "test".into(), self.name.rsplit("::").next().unwrap_or_default().into()],
             ended: Ended::Finished,
             took: 0.0,
-            spec: Path::new(self.spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            spec: Path::new(self.spec.name()).file_name().unwrap_or_default().to_string_lossy().into_owned(),
             order: report.order,
             verdict: Some(report.verdict.word().to_owned()),
             cause: Some(cause.to_owned()),

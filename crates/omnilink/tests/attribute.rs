@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
-use omnilink::testing::Test;
-use omnilink::{Action, Client};
+use omnilink::testing::{Against, Test};
+use omnilink::{Action, Answer, Call, Client, Object};
 
 static PUSH: Action = Action::new("push", &["value"], &[]);
 static TRY_PUSH: Action = Action::new("push", &["value"], &["ok"]);
@@ -67,7 +68,7 @@ fn a_wrong_queue_is_explained_and_remembered() {
     let manifest = directory.path().to_str().unwrap().to_owned();
     let test = Test::new("tests::wrong", &manifest, "queue");
     let panicked = || {
-        let panic = catch_unwind(|| test.run(Wrong::default, wrong_step)).unwrap_err();
+        let panic = catch_unwind(AssertUnwindSafe(|| test.run(Wrong::default, wrong_step))).unwrap_err();
         panic.downcast_ref::<String>().cloned().unwrap_or_default()
     };
     let message = panicked();
@@ -93,14 +94,60 @@ fn what_cannot_be_checked_is_no_success() {
     let directory = tempfile::tempdir().unwrap();
     let run = |spec: &'static str| {
         let test = Test::new("tests::none", directory.path().to_str().unwrap(), spec);
-        let panic = catch_unwind(|| test.run(Wrong::default, wrong_step)).unwrap_err();
+        let panic = catch_unwind(AssertUnwindSafe(|| test.run(Wrong::default, wrong_step))).unwrap_err();
         panic.downcast_ref::<String>().cloned().unwrap_or_default()
     };
     insta::assert_snapshot!(run("que"), @"tests::none: there is no model `que`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`");
     assert!(run("Missing.tla").contains("Missing.tla: No such file"), "{}", run("Missing.tla"));
     assert!(run("register").starts_with("tests::none (seed"), "{}", run("register"));
     let idle = Test::new("tests::idle", directory.path().to_str().unwrap(), "queue");
-    let panic = catch_unwind(|| idle.run(Wrong::default, |_, _| ())).unwrap_err();
+    let panic = catch_unwind(AssertUnwindSafe(|| idle.run(Wrong::default, |_, _| ()))).unwrap_err();
     let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
     assert_eq!(message, "tests::idle: nothing was recorded, so nothing was checked");
+}
+
+/// Gives out numbers, each once.
+struct Tickets;
+
+impl Object for Tickets {
+    type State = i64;
+
+    fn initial(&self) -> i64 {
+        0
+    }
+
+    fn apply(&self, last: &mut i64, call: &Call) -> Answer {
+        match call.action() {
+            "take" => {
+                *last += 1;
+                Answer::value(*last)
+            }
+            _ => Answer::Unknown,
+        }
+    }
+}
+
+static TAKE: Action = Action::new("take", &[], &["number"]);
+
+#[omnilink::test(spec = Tickets, runs = 10_u64)]
+fn a_specification_of_ones_own(numbers: &AtomicI64, client: &mut Client) {
+    let call = client.call(&TAKE, ());
+    let number = numbers.fetch_add(1, Ordering::SeqCst) + 1;
+    call.done((number,));
+}
+
+#[test]
+fn a_specification_of_ones_own_explains() {
+    let directory = tempfile::tempdir().unwrap();
+    let against = Against::object("Tickets", || Tickets);
+    let mut test = Test::new("tests::own", directory.path().to_str().unwrap(), against);
+    (test.threads, test.operations) = (1.into(), 3.into());
+    let skips = |numbers: &AtomicI64, client: &mut Client| {
+        let call = client.call(&TAKE, ());
+        let number = numbers.fetch_add(2, Ordering::SeqCst) + 1;
+        call.done((number,));
+    };
+    let panic = catch_unwind(AssertUnwindSafe(|| test.run(AtomicI64::default, skips))).unwrap_err();
+    let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert!(message.contains("`take` returned 3, but returns 2 here"), "{message}");
 }

@@ -29,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("page", &["report"]),
     ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
     ("harness", &["tla-syntax", "tla", "validate"]),
-    ("omnilink", &["history", "search", "models", "record", "macros", "report", "judge", "explore"]),
+    ("omnilink", &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "report", "schedule", "validate"]),

@@ -1,0 +1,257 @@
+//! A specification of one's own in its simplest form: an object that does one operation after another.
+//!
+//! An [`Object`] says how it begins and what a call does to it and returns. [`Sequential`] makes a [`Model`] of it: a call
+//! that finished must have returned just that, and one that did not may have returned anything.
+//!
+//! ```
+//! use models::{Answer, Object};
+//! use history::{Call, Value};
+//!
+//! /// Gives out numbers, each once.
+//! struct Tickets;
+//!
+//! impl Object for Tickets {
+//!     type State = i64;
+//!
+//!     fn initial(&self) -> i64 {
+//!         0
+//!     }
+//!
+//!     fn apply(&self, next: &mut i64, call: &Call) -> Answer {
+//!         match (call.action(), call.args()) {
+//!             ("take", []) => {
+//!                 *next += 1;
+//!                 Answer::value(*next)
+//!             }
+//!             _ => Answer::Unknown,
+//!         }
+//!     }
+//! }
+//! ```
+
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use history::{Call, Outcome, Schema, Value};
+use search::Spec;
+
+use crate::{Atom, BadCall, Interner, Model};
+
+/// What is right, one operation after another.
+pub trait Object: Send + Sync {
+    /// What calls depend on and change. Equal states must behave the same forever after.
+    type State: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// The state at the start.
+    fn initial(&self) -> Self::State;
+
+    /// Does what a call does, and answers as it does. Only the action and the arguments of the call count; it is asked
+    /// again and again, and must answer the same every time.
+    fn apply(&self, state: &mut Self::State, call: &Call) -> Answer;
+
+    /// The part of the object that a call concerns, if calls that concern different parts have nothing to do with each
+    /// other: the key of a map. Histories of which every operation has a part are checked part by part.
+    fn part(&self, _call: &Call) -> Option<Value> {
+        None
+    }
+}
+
+/// What a call answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It returns these results.
+    Returns(Vec<Value>),
+    /// It cannot happen in this state, for this reason: a lock that is held is not acquired.
+    Blocks(String),
+    /// The object has no such call.
+    Unknown,
+}
+
+impl Answer {
+    /// It returns nothing.
+    pub fn nothing() -> Answer {
+        Answer::Returns(Vec::new())
+    }
+
+    /// It returns one result.
+    pub fn value(value: impl Into<Value>) -> Answer {
+        Answer::Returns(vec![value.into()])
+    }
+}
+
+/// The model of an object.
+#[derive(Debug, Default)]
+pub struct Sequential<O> {
+    object: O,
+    atoms: Interner,
+}
+
+impl<O: Object> Sequential<O> {
+    /// The model of this object.
+    pub fn new(object: O) -> Sequential<O> {
+        Sequential { object, atoms: Interner::default() }
+    }
+
+    /// What a call leads to and answers.
+    fn answer(&self, state: &O::State, asked: &Asked) -> (O::State, Answer) {
+        let mut next = state.clone();
+        let answer = self.object.apply(&mut next, &asked.call);
+        (next, answer)
+    }
+}
+
+/// A call, as an object is asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    call: Arc<Call>,
+    /// True if its results are known.
+    is_finished: bool,
+}
+
+impl PartialEq for Asked {
+    fn eq(&self, other: &Asked) -> bool {
+        self.is_finished == other.is_finished && self.call == other.call
+    }
+}
+
+impl Eq for Asked {}
+
+impl Hash for Asked {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.call.action(), self.call.args(), self.call.results()).hash(state);
+    }
+}
+
+impl<O: Object> Spec for Sequential<O> {
+    type Op = Asked;
+    type State = O::State;
+    type Error = std::convert::Infallible;
+
+    fn initial(&self, out: &mut Vec<O::State>) -> Result<(), Self::Error> {
+        out.push(self.object.initial());
+        Ok(())
+    }
+
+    fn step(&self, state: &O::State, op: &Asked, out: &mut search::Successors<O::State>) -> Result<(), Self::Error> {
+        if let Some(next) = self.next(state, op) {
+            out.done(next);
+        }
+        Ok(())
+    }
+
+    fn why_not(&self, state: &O::State, op: &Asked) -> Option<String> {
+        let action = op.call.action();
+        match self.answer(state, op).1 {
+            Answer::Returns(results) if op.is_finished => {
+                Some(format!("`{action}` returned {}, but returns {} here", shown(op.call.results()), shown(&results)))
+            }
+            Answer::Returns(_) => None,
+            Answer::Blocks(why) => Some(why),
+            Answer::Unknown => Some(format!("there is no `{}`", op.call)),
+        }
+    }
+}
+
+impl<O: Object> Model for Sequential<O> {
+    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Asked>, BadCall> {
+        let outcome = op.outcome();
+        if outcome == Outcome::Failed {
+            return Ok(None);
+        }
+        let mut call = op.call.clone();
+        call.meta.clear();
+        if outcome == Outcome::Unfinished
+            && let Some(first) = first_outcome(&call)
+        {
+            call = first;
+        }
+        let asked = Asked { call: Arc::new(call), is_finished: outcome == Outcome::Finished };
+        let (_, answer) = self.answer(&self.object.initial(), &asked);
+        match answer {
+            Answer::Unknown => Err(BadCall::Refused { call: op.call.to_string() }),
+            Answer::Returns(results) if asked.is_finished && op.call.results().is_empty() && !results.is_empty() => {
+                Err(BadCall::NoResult { action: op.call.action().into(), name: "result" })
+            }
+            _ => Ok(Some(asked)),
+        }
+    }
+
+    fn next(&self, state: &O::State, op: &Asked) -> Option<O::State> {
+        match self.answer(state, op) {
+            (next, Answer::Returns(results)) => (!op.is_finished || results == op.call.results()).then_some(next),
+            _ => None,
+        }
+    }
+
+    fn partition(&self, op: &Asked) -> Option<Atom> {
+        self.object.part(&op.call).map(|part| self.atoms.atom(&part))
+    }
+
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    fn show(&self, state: &O::State) -> String {
+        format!("{state:?}")
+    }
+}
+
+/// The first of several outcomes: outcomes of one call are results of it to an object.
+fn first_outcome(call: &Call) -> Option<Call> {
+    let schema = call.schema();
+    let first = schema.outcomes().next().filter(|first| *first != call.action())?;
+    Call::new(Arc::new(Schema { action: first.into(), ..(**schema).clone() }), call.args().iter().cloned())
+}
+
+/// Results as people should see them.
+fn shown(results: &[Value]) -> String {
+    match results {
+        [] => "nothing".to_owned(),
+        results => results.iter().map(Value::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::check;
+
+    /// A lock that counts how often it was taken.
+    struct Lock;
+
+    impl Object for Lock {
+        type State = (bool, i64);
+
+        fn initial(&self) -> (bool, i64) {
+            (false, 0)
+        }
+
+        fn apply(&self, (is_held, count): &mut (bool, i64), call: &Call) -> Answer {
+            match (call.action(), call.args()) {
+                ("lock", []) if *is_held => Answer::Blocks("the lock is held".into()),
+                ("lock", []) => {
+                    (*is_held, *count) = (true, *count + 1);
+                    Answer::value(*count)
+                }
+                ("unlock", []) => {
+                    *is_held = false;
+                    Answer::nothing()
+                }
+                _ => Answer::Unknown,
+            }
+        }
+    }
+
+    #[test]
+    fn results_are_those_of_the_object() {
+        let lock = Sequential::new(Lock);
+        insta::assert_snapshot!(check(&lock, "lock() = 1; unlock(); lock() = 2"), @"accepted");
+        insta::assert_snapshot!(check(&lock, "lock() = 1; lock() = 2"), @"lock() = 2: the lock is held");
+        insta::assert_snapshot!(check(&lock, "lock() = 2"), @"lock() = 2: `lock` returned 2, but returns 1 here");
+        insta::assert_snapshot!(check(&lock, "lock()?; unlock(); lock() = 2"), @"accepted");
+        insta::assert_snapshot!(check(&lock, "lock()!; lock() = 1"), @"accepted");
+        insta::assert_snapshot!(check(&lock, "lock()"), @"`lock` returned, but its result `result` was not recorded");
+        insta::assert_snapshot!(check(&lock, "look() = 1"), @"`look() = 1` is not a call that the specification knows");
+    }
+}

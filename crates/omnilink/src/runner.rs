@@ -1,0 +1,110 @@
+//! A command for a specification of one's own: checks recordings, explains, and writes pages.
+//!
+//! The command `omnilink` knows built-in specifications and TLA+. A specification in Rust is known to the program that it is
+//! compiled into, which becomes such a command with one line:
+//!
+//! ```no_run
+//! # struct Tickets;
+//! # impl omnilink::Object for Tickets {
+//! #     type State = i64;
+//! #     fn initial(&self) -> i64 { 0 }
+//! #     fn apply(&self, _: &mut i64, _: &omnilink::Call) -> omnilink::Answer { omnilink::Answer::Unknown }
+//! # }
+//! fn main() -> std::process::ExitCode {
+//!     omnilink::runner::main("tickets", || Tickets)
+//! }
+//! ```
+//!
+//! `cargo run -- run.jsonl other/ --page why.html` then prints what `omnilink check` prints, and ends with the same codes: 0
+//! accepted, 1 rejected, 2 wrong input, 3 inconclusive, 4 nothing to check.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use judge::{Case, Failed, InputError, Judge, Look, Options, Recording, Unlimited, input};
+use models::{Object, Sequential};
+use page::{About, Encoder, Level};
+use report::{Detail, Report, Verdict};
+
+/// Checks the recordings that the command line names against an object.
+pub fn main<O: Object + 'static>(name: &str, object: impl Fn() -> O + Send + Sync + 'static) -> ExitCode {
+    match run(name, object, std::env::args().skip(1), &mut io::stdout()) {
+        Ok(code) => code.into(),
+        Err(message) => {
+            // The exit code says it too.
+            let _ = writeln!(io::stderr(), "error: {message}");
+            WRONG.into()
+        }
+    }
+}
+
+const WRONG: u8 = 2;
+
+/// The same for words of a command line that are at hand: gives the worst exit code, or says what is wrong with the words
+/// or with a recording.
+///
+/// # Errors
+///
+/// If an option is not known, if a recording cannot be checked, or if what was found cannot be written.
+pub fn run<O: Object + 'static>(
+    name: &str,
+    object: impl Fn() -> O + Send + Sync + 'static,
+    words: impl IntoIterator<Item = String>,
+    out: &mut dyn Write,
+) -> Result<u8, String> {
+    let judge = Judge::of_model(name, move || Sequential::new(object()), Options::default());
+    let (mut paths, mut page, mut words) = (Vec::new(), None, words.into_iter());
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--page" => page = Some(PathBuf::from(words.next().ok_or("`--page` needs a file")?)),
+            option if option.starts_with("--") => {
+                return Err(format!("there is no option `{option}`; there is `--page FILE`"));
+            }
+            path => paths.push(PathBuf::from(path)),
+        }
+    }
+    let mut recordings = Vec::new();
+    for path in &paths {
+        recordings.extend(input::recordings(path).map_err(|error| said(path, &error))?);
+    }
+    if page.is_some() && recordings.len() != 1 {
+        return Err(format!("a page is about one recording, and there are {}", recordings.len()));
+    }
+    let mut worst = None;
+    for path in recordings {
+        let recording = Recording::at(&path, None);
+        let label = path.display().to_string();
+        let case = &mut Case { recording: &recording, label: &label, witness: None, limits: &Unlimited };
+        let shown = judge.show(case, &Look::default()).map_err(|failed| match failed {
+            Failed::Input(error) => said(&path, &error),
+            Failed::Stopped(stop) => format!("{label}: {stop}"),
+            Failed::Spec(_) => format!("{label}: the specification is wrong"),
+        })?;
+        let text = report::text(&shown.report, Detail::Full, false);
+        out.write_all(text.as_bytes()).map_err(|error| format!("standard output: {error}"))?;
+        if let Some(page) = &page {
+            let about = About { tool: concat!("OmniLink ", env!("CARGO_PKG_VERSION")), run: None, served: None };
+            let parts = Encoder::new(&shown.report, Some(&shown.timeline), Level::Small).parts(&about);
+            let text = page::file(&parts, &text);
+            std::fs::write(page, text).map_err(|error| said(page, &InputError::new(error)))?;
+        }
+        worst = worst.max(Some(severity(&shown.report)));
+    }
+    worst.map(|(_, code)| code).ok_or_else(|| "name the recordings to check: files or directories".to_owned())
+}
+
+/// How bad a verdict is, and its exit code.
+fn severity(report: &Report) -> (u8, u8) {
+    match report.verdict {
+        _ if report.history.operations == Some(0) => (1, 4),
+        Verdict::Accepted => (0, 0),
+        Verdict::Inconclusive { .. } => (2, 3),
+        Verdict::Rejected(_) | Verdict::Violated(_) => (3, 1),
+    }
+}
+
+fn said(path: &Path, error: &InputError) -> String {
+    let help = error.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+    format!("{}: {}{help}", path.display(), error.message)
+}
