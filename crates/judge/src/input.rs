@@ -290,6 +290,11 @@ impl Segments {
         Ok(Segments { parts })
     }
 
+    /// True if they are not kept in memory.
+    pub fn is_large(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part.held, Held::File(..)))
+    }
+
     /// All operations from the beginning, as a stream.
     pub fn merge(&self) -> Result<Merge<SegmentBytes>, InputError> {
         Ok(Merge::new(self.readers()?)?)

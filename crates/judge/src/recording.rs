@@ -111,6 +111,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// True if it is too large to be kept in memory.
+    pub(crate) fn is_large(&self) -> bool {
+        self.segments.is_large()
+    }
+
     /// All operations by their starts.
     pub(crate) fn merge(&self) -> Result<Merge<SegmentBytes>, InputError> {
         self.segments.merge()

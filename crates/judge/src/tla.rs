@@ -24,7 +24,7 @@ use crate::guard::{self, guarded};
 use crate::input::InputError;
 use crate::load::{Around, Loaded, Parts};
 use crate::own_order;
-use crate::recording::{Held, Recording};
+use crate::recording::{Held, Recording, Stream};
 use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Widths, places};
 use crate::world::{Outside, Stopper};
 use crate::{Case, Failed, Limits, Options, Stage, Unlimited};
@@ -116,7 +116,16 @@ impl Tla {
         let held = &*self.held(asked, case)?;
         let linked = &*self.link(held, watch, case.limits)?;
         let run = Run { asked, label: case.label, limits: case.limits, held, linked };
-        let mut report = run.check(&self.settings, &mut case.witness, sight)?;
+        let streamed = match held {
+            Held::Stream(stream) if case.witness.is_none() && sight.is_none() && self.may_stream(asked, stream) => {
+                run.check_stream(&self.settings, stream)?
+            }
+            _ => None,
+        };
+        let mut report = match streamed {
+            Some(report) => report,
+            None => run.check(&self.settings, &mut case.witness, sight)?,
+        };
         report.spec.name = self.path.display().to_string();
         let program = &linked.loaded.program;
         let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
@@ -125,6 +134,14 @@ impl Tla {
         report.next = self.next(asked, case.recording, &report);
         report.notes.extend(misnamed(program));
         Ok(report)
+    }
+
+    /// True if a recording is too large to be read whole without need, and nothing is asked that needs all of it.
+    fn may_stream(&self, asked: &Options, stream: &Stream) -> bool {
+        let is_plain = asked.assume.is_empty() && !asked.coverage && asked.shortcuts && !asked.exhaustive;
+        let is_ordered =
+            asked.order == Precedence::RealTime && asked.own_order(self.settings.order_by.as_deref()).is_none();
+        stream.is_large() && is_plain && is_ordered
     }
 
     /// What was recorded, with the ends of processes if a companion may ask for them.
@@ -402,13 +419,26 @@ impl Run<'_> {
         if let Some((sight, _)) = sight {
             sight.timeline.mentioned = places(teller.mentioned());
         }
+        let report = self.report(operations, &cuts, verdict, stats, &teller)?;
+        Ok(Report { notes, tags: tagged.tags, coverage, ..report })
+    }
+
+    /// What is the same in all reports.
+    fn report(
+        &self,
+        operations: usize,
+        cuts: &[Cut],
+        verdict: Verdict,
+        stats: report::Stats,
+        teller: &Teller,
+    ) -> Result<Report, Failed> {
         Ok(Report {
             schema: report::SCHEMA.into(),
             history: report::History {
                 name: self.label.into(),
                 operations: Some(operations as u64),
                 processes: self.held.processes().len(),
-                cuts: crate::cuts(&cuts),
+                cuts: crate::cuts(cuts),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(self.asked.order),
@@ -417,11 +447,32 @@ impl Run<'_> {
             sources: teller.sources(self.program()),
             stats,
             assumed: crate::assumed(self.asked),
-            notes,
-            tags: tagged.tags,
-            coverage,
+            notes: Vec::new(),
+            tags: Vec::new(),
+            coverage: None,
             next: Vec::new(),
         })
+    }
+
+    /// Looks for an order while the recording is read. None if there is no order: only the whole history says why.
+    fn check_stream(&self, settings: &Settings, stream: &Stream) -> Result<Option<Report>, Failed> {
+        let (processes, options) = (self.held.processes(), self.options());
+        let mut watch = |stats: &Stats| self.limits.look(stats);
+        let (operations, cuts, checked) = self.with_machine(settings, |spec| {
+            let (operations, cuts) = self.bind_each(spec, |_| ())?;
+            let ops = || Ok(stream.merge()?.map(|op| op.map_err(|error| Failed::Input(error.into()))));
+            let checked =
+                validate::check_stream(spec, processes, ops, &options, &mut watch, |error| self.failed(error))?;
+            Ok((operations, cuts, checked))
+        })?;
+        let verdict = match checked.verdict {
+            history::Verdict::Accepted(_) => Verdict::Accepted,
+            history::Verdict::Inconclusive(stop) => Verdict::Inconclusive { stop: stop.to_string() },
+            history::Verdict::Rejected(_) => return Ok(None),
+        };
+        let mut teller = Teller::default();
+        let stats = crate::stats(&checked.stats, "searched as a stream", &mut |id| teller.op(id));
+        Ok(Some(self.report(operations, &cuts, verdict, stats, &teller)?))
     }
 
     /// Follows the system's own order.
@@ -487,16 +538,28 @@ impl Run<'_> {
         settings: &Settings,
         work: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>, Vec<Cut>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
+        self.with_machine(settings, |spec| {
+            let mut bound = Vec::new();
+            let (_, cuts) = self.bind_each(spec, |op| bound.push(op))?;
+            let history = History::from_ops(self.held.processes().into(), bound);
+            spec.assume(self.assumed(&history)?);
+            work(spec, &history, cuts)
+        })
+    }
+
+    /// Works with the specification while somebody looks at the limits.
+    fn with_machine<R>(
+        &self,
+        settings: &Settings,
+        work: impl FnOnce(&mut TraceSpec<'_>) -> Result<R, Failed>,
+    ) -> Result<R, Failed> {
         let stop = Arc::new(Stopper::default());
         let world = Outside::until(self.asked.print, stop.clone()).foreign(self.asked.is_foreign);
         let done = guarded(self.limits, &stop, || {
             let mut machine = Machine::new(self.program(), Box::new(world));
             let binder = Binder::new(self.program(), &self.linked.config, settings, &mut machine)
                 .map_err(|problems| self.wrong(&problems))?;
-            let mut spec = TraceSpec::new(binder, machine);
-            let (history, cuts) = self.bind(&mut spec)?;
-            spec.assume(self.assumed(&history)?);
-            work(&mut spec, &history, cuts)
+            work(&mut TraceSpec::new(binder, machine))
         });
         match (done, stop.limit()) {
             // What could not be evaluated in time is not wrong, and memory may be free again by now.
@@ -590,13 +653,21 @@ impl Run<'_> {
         Ok(wanted.resolve()?)
     }
 
-    /// Binds every operation, and collects what is wrong.
-    fn bind(&self, spec: &mut TraceSpec<'_>) -> Result<(History<TraceOp>, Vec<Cut>), Failed> {
+    /// Binds every operation, and collects what is wrong. Says how many steps there are, and where the recording breaks off.
+    fn bind_each(
+        &self,
+        spec: &mut TraceSpec<'_>,
+        mut keep: impl FnMut(Op<TraceOp>),
+    ) -> Result<(usize, Vec<Cut>), Failed> {
         let processes = self.held.processes();
-        let (mut bound, mut problems) = (Vec::new(), Vec::new());
+        let (mut count, mut problems) = (0, Vec::new());
         let cuts = self.held.for_each(self.limits, Stage::Binding, |op| {
             match spec.bind(op, processes) {
-                Ok(call) => bound.extend(call.map(|call| op.with(call))),
+                Ok(Some(call)) => {
+                    count += 1;
+                    keep(op.with(call));
+                }
+                Ok(None) => {}
                 Err(more) => problems.extend(more),
             }
             if problems.len() >= MOST_PROBLEMS { Err(Failed::Spec(Vec::new())) } else { Ok(()) }
@@ -604,7 +675,7 @@ impl Run<'_> {
         if !problems.is_empty() {
             return Err(self.wrong(&problems));
         }
-        Ok((History::from_ops(processes.into(), bound), cuts?))
+        Ok((count, cuts?))
     }
 }
 

@@ -94,3 +94,36 @@ fn operations_at_hand_need_no_file() {
         }
     });
 }
+
+/// The same verdicts and explanations, whether a recording is kept in memory or streamed from its files.
+#[test]
+fn large_recordings_are_streamed() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let scratch = directory("streamed");
+    let (mut streamed, mut rejected) = (0, 0);
+    for (example, module) in [("map", "Map"), ("producer-queue", "ProducerQueue"), ("two-phase", "TwoPhase")] {
+        let spec = examples.join(example).join(module).with_extension("tla").display().to_string();
+        for entry in fs::read_dir(examples.join(example).join("traces")).unwrap() {
+            let path = entry.unwrap().path();
+            let trace = history::format::jsonl::read(&fs::read(&path).unwrap()).unwrap();
+            let name = format!("{example}-{}", path.file_stem().unwrap().to_string_lossy());
+            let segments = scratch.join(name);
+            fs::create_dir_all(&segments).unwrap();
+            fs::write(segments.join("manifest.json"), Manifest::default().write()).unwrap();
+            binary::write(&trace, |process, _| fs::File::create(segments.join(format!("{:04}.seg", process.0))))
+                .unwrap();
+            let report = |max_memory| {
+                let judge = Judge::new(&spec, Options { max_memory, ..Options::default() }).unwrap();
+                judge.report(&mut case_of(&Recording::at(&segments, None))).unwrap()
+            };
+            // A recording that takes more than a quarter of the memory is not kept.
+            let (kept, large) = (report(1 << 30), report(400));
+            assert_eq!(kept.verdict, large.verdict, "{}", path.display());
+            assert_eq!(kept.history, large.history, "{}", path.display());
+            assert_eq!(kept.stats.method, "searched whole");
+            streamed += usize::from(large.stats.method == "searched as a stream");
+            rejected += usize::from(kept.verdict.word() == "rejected");
+        }
+    }
+    assert!(streamed > 3 && rejected > 3, "{streamed} streamed, {rejected} rejected");
+}

@@ -12,6 +12,7 @@
 //! operation as a record: `OnPut(op)`, `OnUnfinished(op)`, `OnFailed(op)`, and `OnEnd(process)` for what a process may do
 //! after its last operation.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -189,11 +190,11 @@ type StepKey = (u32, Option<ProcessId>, SmallVec<[history::Value; 3]>);
 /// How many steps are remembered. More than a recording mostly has different calls.
 const MOST_STEPS: usize = 1 << 18;
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 enum Known {
     Action(u32),
-    /// It was reported.
-    Wrong,
+    /// No step: it had no effect, or it is wrong and was reported.
+    Nothing,
 }
 
 impl<'p> Binder<'p> {
@@ -240,27 +241,12 @@ impl<'p> Binder<'p> {
         processes: &[Arc<str>],
         machine: &mut Machine<'_>,
     ) -> Result<Option<TraceOp>, Vec<Problem>> {
-        let overriding = match (op.call.failed, op.interval.is_unfinished()) {
-            (true, _) if self.on_failed.is_none() => return Ok(None),
-            (true, _) => self.on_failed,
-            (false, true) => self.on_unfinished,
-            (false, false) => None,
+        let action = match self.action_of(op) {
+            Some(Known::Action(action)) => action,
+            Some(Known::Nothing) => return Ok(None),
+            None => self.learn(op, processes)?,
         };
-        let overriding = overriding.filter(|_| op.call.action() != END);
-        let action = match overriding {
-            Some(action) => action,
-            None => match self.known.get(&(op.call.schema().clone(), op.interval.is_unfinished())) {
-                Some(Known::Action(action)) => *action,
-                Some(Known::Wrong) => return Ok(None),
-                None => self.learn(op, processes)?,
-            },
-        };
-        let origins = &self.actions[action as usize].origins;
-        // A step that looks at the whole operation is like no other.
-        let key = (!origins.contains(&Origin::Operation)).then(|| {
-            let process = origins.contains(&Origin::Process).then_some(op.process);
-            (action, process, op.call.args().iter().chain(op.call.results()).cloned().collect())
-        });
+        let key = self.key(action, op);
         if let Some(step) = key.as_ref().and_then(|key| self.steps.get(key)) {
             return Ok(Some(TraceOp { id: op.id, step: step.clone() }));
         }
@@ -294,6 +280,48 @@ impl<'p> Binder<'p> {
             self.steps.insert(key, step.clone());
         }
         Ok(Some(TraceOp { id: op.id, step }))
+    }
+
+    /// The same for an operation that was bound before.
+    pub(crate) fn bound(
+        &self,
+        op: &Op<Call>,
+        processes: &[Arc<str>],
+        machine: &RefCell<Machine<'_>>,
+    ) -> Option<TraceOp> {
+        let Some(Known::Action(action)) = self.action_of(op) else { return None };
+        let known = self.key(action, op).and_then(|key| self.steps.get(&key));
+        let step = match known {
+            Some(step) => step.clone(),
+            None => {
+                let args = self.args(op, processes, action).ok()?;
+                Arc::new(self.step(action, args, &mut machine.borrow_mut()))
+            }
+        };
+        Some(TraceOp { id: op.id, step })
+    }
+
+    /// What is known about operations like this one.
+    fn action_of(&self, op: &Op<Call>) -> Option<Known> {
+        let overriding = match (op.call.failed, op.interval.is_unfinished()) {
+            (true, _) if self.on_failed.is_none() => return Some(Known::Nothing),
+            (true, _) => self.on_failed,
+            (false, true) => self.on_unfinished,
+            (false, false) => None,
+        };
+        match overriding.filter(|_| op.call.action() != END) {
+            Some(action) => Some(Known::Action(action)),
+            None => self.known.get(&(op.call.schema().clone(), op.interval.is_unfinished())).copied(),
+        }
+    }
+
+    /// What its step depends on. One that looks at the whole operation is like no other.
+    fn key(&self, action: u32, op: &Op<Call>) -> Option<StepKey> {
+        let origins = &self.actions[action as usize].origins;
+        (!origins.contains(&Origin::Operation)).then(|| {
+            let process = origins.contains(&Origin::Process).then_some(op.process);
+            (action, process, op.call.args().iter().chain(op.call.results()).cloned().collect())
+        })
     }
 
     /// The same operation with other values for some of its parameters, by place.
@@ -347,7 +375,7 @@ impl<'p> Binder<'p> {
         let is_unfinished = op.interval.is_unfinished();
         let first = history::name(processes, op.process, op.index);
         let action = self.resolve(schema, is_unfinished, &first, &mut problems);
-        let known = action.map_or(Known::Wrong, Known::Action);
+        let known = action.map_or(Known::Nothing, Known::Action);
         self.known.insert((schema.clone(), is_unfinished), known);
         action.filter(|_| problems.is_empty()).ok_or(problems)
     }

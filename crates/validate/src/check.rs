@@ -4,7 +4,9 @@
 //! that keeps them, is explained by the actions and refused by an invariant alone, which is another answer than that no
 //! order exists.
 
-use history::{History, OpId, Stop, Verdict};
+use std::sync::Arc;
+
+use history::{Call, History, Op, OpId, Stop, Verdict};
 use search::{Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route};
 use search::{Stats, Strategy, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
 
@@ -239,6 +241,39 @@ pub fn check(
             }
         }
     }
+}
+
+/// Looks for an order of operations that come in by increasing start, in memory that does not grow with their number but
+/// for the order that is found. They have been bound before, and come again for a second pass. An order that is found keeps
+/// the invariants. If there is none, only a check of the whole history can say why.
+pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
+    spec: &mut TraceSpec<'_>,
+    processes: &[Arc<str>],
+    mut ops: impl FnMut() -> Result<I, E>,
+    options: &Options,
+    watch: &mut dyn Watch,
+    fail: impl Fn(NoAnswer) -> E,
+) -> Result<Report<TraceState>, E> {
+    spec.ignore_invariants(false);
+    let spec = &*spec;
+    let fail = |error: CheckError<Fault>| fail(error.into());
+    let mut pass = |mut checker: Checker<'_, TraceSpec<'_>, TraceOp>| {
+        for op in ops()? {
+            let op = op?;
+            let Some(bound) = spec.bound(&op, processes) else { continue };
+            if checker.push(op.with(bound), watch).map_err(fail)?.is_decided() {
+                break;
+            }
+        }
+        checker.finish(watch).map_err(fail)
+    };
+    if let Some(first) = Checker::first(spec, options).map_err(fail)? {
+        let report = pass(first)?;
+        if report.verdict != Verdict::Inconclusive(Stop::Width) {
+            return Ok(report);
+        }
+    }
+    pass(Checker::new(spec, options).map_err(fail)?)
 }
 
 /// The states that a way goes through.

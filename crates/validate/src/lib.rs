@@ -23,7 +23,7 @@ mod spec;
 mod values;
 
 pub use bind::{Binder, TraceOp, add_ends};
-pub use check::{Broken, Checked, Checkpoint, NoAnswer, Outcome, Way, check, walk};
+pub use check::{Broken, Checked, Checkpoint, NoAnswer, Outcome, Way, check, check_stream, walk};
 pub use constants::Harvest;
 pub use coverage::coverage;
 pub use explain::{Teller, explain, explain_violation, operation};

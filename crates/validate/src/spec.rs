@@ -161,6 +161,11 @@ impl<'p> TraceSpec<'p> {
         self.binder.bind(op, processes, self.machine.get_mut())
     }
 
+    /// The same for an operation that was bound before; none if it had no effect and told nothing.
+    pub fn bound(&self, op: &history::Op<history::Call>, processes: &[Arc<str>]) -> Option<TraceOp> {
+        self.binder.bound(op, processes, &self.machine)
+    }
+
     /// The operation with other values for its parameters.
     pub(crate) fn with_args(&self, op: &TraceOp, args: Args) -> TraceOp {
         self.binder.with_args(op, args, &mut self.machine.borrow_mut())
