@@ -34,7 +34,7 @@ pub(crate) fn schedule(bytes: &[u8]) {
 
 /// Settings are read or refused.
 pub(crate) fn settings(bytes: &[u8]) {
-    let _ = str::from_utf8(bytes).map(validate::Settings::parse);
+    let _ = str::from_utf8(bytes).map(settings::Settings::parse);
 }
 
 /// A configuration is read or has errors, and all of them stand inside it.

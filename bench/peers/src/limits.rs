@@ -13,12 +13,13 @@ use history::{History, Precedence, Record, Value, Verdict};
 use models::Model;
 use models::kv::Kv;
 use search::Spec;
+use settings::Settings;
 use testkit::workload::{Map, Queue, Register};
 use tla::machine::Machine;
 use tla::modules::World;
 use tla::resolve::Loader;
 use tla::strings::Strings;
-use validate::{Binder, Problem, Settings, TraceSpec};
+use validate::{Binder, Problem, TraceSpec};
 
 use crate::measure::{self, Cost, Ended};
 use crate::table::{self, Table, memory, ratio, time};

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use validate::Settings;
+use settings::Settings;
 
 /// The root of the repository, which paths are shown from.
 fn root() -> PathBuf {

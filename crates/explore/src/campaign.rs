@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use validate::{Profile, Settings};
+use settings::{Profile, Settings};
 
 /// A number of runs, and what they have in common.
 #[derive(Debug, Clone, PartialEq)]

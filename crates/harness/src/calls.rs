@@ -4,6 +4,7 @@
 //! of one `Put`. What the settings say goes first. A parameter that is the process is nobody's argument, since the harness
 //! records who it is. Every problem is found in one go.
 
+use settings::Settings;
 use tla::datum::{self, Datum};
 use tla::ir::{DefId, ExprId, Level, Node};
 use tla::machine::Machine;
@@ -11,7 +12,7 @@ use tla::modules::World;
 use tla::program::{Operation, Program};
 use tla::source::Site;
 use tla::value::Value;
-use validate::{Problem, Settings};
+use validate::Problem;
 
 use crate::plan::{Argument, Call, Field, Outcome, Plan, Unsupported, file_name, place};
 use crate::results::results;

@@ -3,9 +3,10 @@
 //! A plan says nothing about a language. Its [lines](Plan::lines) stand at the top of every generated file, so that a file
 //! that was written earlier can be compared with what would be written now, call by call.
 
+use settings::Settings;
 use tla::program::Program;
 use tla::source::Site;
-use validate::{Problem, Settings};
+use validate::Problem;
 
 use crate::values::{Source, Type};
 

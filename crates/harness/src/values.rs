@@ -6,11 +6,11 @@
 
 use std::fmt;
 
+use settings::Values;
 use tla::datum::{Datum, Elements, LazySet};
 use tla::machine::Machine;
 use tla::strings::Str;
 use tla::value::Value;
-use validate::Values;
 
 /// What the values of a parameter are.
 #[derive(Debug, Clone, PartialEq, Eq)]

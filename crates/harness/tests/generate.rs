@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use harness::{Files, Plan, cpp, drift, rust};
+use settings::Settings;
 use tla::program::{Options, Program, link};
 use tla::resolve::{Loader, resolve};
 use tla::strings::Strings;
-use validate::{Problem, Settings};
+use validate::Problem;
 
 /// No modules but those that are built in.
 struct Nothing;

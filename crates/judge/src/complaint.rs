@@ -79,7 +79,7 @@ impl Complaint {
     }
 
     /// What is wrong with settings.
-    pub fn of_settings(settings: &Text, error: &validate::BadSettings) -> Complaint {
+    pub fn of_settings(settings: &Text, error: &settings::BadSettings) -> Complaint {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let spot = error.place.as_ref().map(|range| Span { start: place(range.start), end: place(range.end) });
         let mut message = error.message.clone();

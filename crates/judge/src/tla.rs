@@ -10,13 +10,14 @@ use std::sync::{Arc, OnceLock};
 use history::{Cut, History, Op, OpId, Precedence, Stop, Value};
 use report::{Field, Report, Timeline, Verdict};
 use search::{Misfit, Stats, Watch, Witness};
+use settings::Settings;
 use tla::error::ErrorKind;
 use tla::ir::DefId;
 use tla::machine::Machine;
 use tla::program::Program;
 use tla_syntax::Span;
 use tla_syntax::ast::Name;
-use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Settings, Teller};
+use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Teller};
 use validate::{TraceOp, TraceSpec, TraceState, Way};
 
 use crate::complaint::{Complaint, Text};

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use history::{Call, Op, OpId, ProcessId, Record, Schema, Trace, closest};
 use rustc_hash::FxBuildHasher;
+use settings::{Mapping, Settings};
 use smallvec::SmallVec;
 use tla::ir::VarId;
 use tla::machine::Machine;
@@ -26,7 +27,6 @@ use tla::value::Value;
 
 use crate::problem::Problem;
 use crate::record::record;
-use crate::settings::{Mapping, Settings};
 use crate::values::Values;
 
 /// The action of the operations that stand for the end of a process.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use history::{Call, Op, closest};
+use settings::{Feed, Settings};
 use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
 use tla::ir::{Body, Module};
 use tla::value::Value;
@@ -16,7 +17,6 @@ use tla_syntax::ast::Name;
 use crate::bind::END;
 use crate::problem::Problem;
 use crate::record::record;
-use crate::settings::{Feed, Settings};
 use crate::values::{Values, intern};
 
 /// The constant that is the sequence of all operations, if a companion declares it.

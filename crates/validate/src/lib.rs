@@ -18,7 +18,6 @@ mod explain;
 mod export;
 mod problem;
 mod record;
-mod settings;
 mod spec;
 mod values;
 
@@ -29,5 +28,4 @@ pub use coverage::coverage;
 pub use explain::{Teller, explain, explain_violation, operation};
 pub use export::{Export, Exported, INVARIANT, export};
 pub use problem::Problem;
-pub use settings::{BadSettings, Controlled, Feed, Harness, Mapping, Outcomes, Profile, Settings, Values};
 pub use spec::{Fault, TraceSpec, TraceState};

@@ -5,13 +5,14 @@ mod common;
 use history::{Call, History, Precedence};
 use report::Consequence;
 use search::{Assumption, Options, Strategy, Unwatched};
+use settings::Settings;
 use testkit::recording::{Example, corrupt, record};
 use tla::config;
 use tla::machine::Machine;
 use tla::program::link;
 use tla::resolve::resolve;
 use tla::strings::Strings;
-use validate::{Binder, Harvest, Outcome, Settings, Teller, TraceOp, TraceSpec, check, explain, walk};
+use validate::{Binder, Harvest, Outcome, Teller, TraceOp, TraceSpec, check, explain, walk};
 
 use common::{Nothing, Silence};
 

@@ -4,12 +4,13 @@ mod common;
 
 use history::{Call, History, Value};
 use search::{Spec, Successors};
+use settings::Settings;
 use tla::config;
 use tla::machine::Machine;
 use tla::program::link;
 use tla::resolve::resolve;
 use tla::strings::Strings;
-use validate::{Binder, Settings, TraceOp, TraceSpec, TraceState};
+use validate::{Binder, TraceOp, TraceSpec, TraceState};
 
 use common::{Nothing, Silence};
 

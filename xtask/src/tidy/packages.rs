@@ -17,6 +17,7 @@ use crate::workspace::Workspace;
 /// Each crate by its directory, and the crates of ours that it may depend on.
 const LAYERS: &[(&str, &[&str])] = &[
     ("history", &[]),
+    ("settings", &[]),
     ("search", &["history"]),
     ("models", &["history", "search"]),
     ("macros", &[]),
@@ -27,16 +28,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tla", &["tla-syntax"]),
     ("report", &[]),
     ("page", &["report"]),
-    ("validate", &["history", "search", "tla-syntax", "tla", "report"]),
-    ("harness", &["tla-syntax", "tla", "validate"]),
+    ("validate", &["history", "settings", "search", "tla-syntax", "tla", "report"]),
+    ("harness", &["settings", "tla-syntax", "tla", "validate"]),
     ("omnilink", &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
-    ("judge", &["history", "search", "models", "tla-syntax", "tla", "report", "validate"]),
-    ("explore", &["history", "report", "schedule", "validate"]),
+    ("judge", &["history", "settings", "search", "models", "tla-syntax", "tla", "report", "validate"]),
+    ("explore", &["history", "settings", "report", "schedule"]),
     (
         "cli",
         &[
             "history",
+            "settings",
             "search",
             "models",
             "tla-syntax",
@@ -50,7 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "explore",
         ],
     ),
-    ("fuzz", &["explore", "history", "report", "schedule", "tla", "tla-syntax", "validate"]),
+    ("fuzz", &["explore", "history", "settings", "report", "schedule", "tla", "tla-syntax"]),
     ("schedules", &["explore", "schedule"]),
     ("xtask", &["history", "testkit"]),
 ];

@@ -13,7 +13,7 @@ use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
 use explore::{Control, ControlError, Ended, Execution, Note, Order, Plan, Program, Race, Ran, Store, audit};
 use schedule::Schedule;
 use schedule::channel::Policy;
-use validate::Settings;
+use settings::Settings;
 
 use crate::limits;
 use args::{How, Scheduling};

@@ -22,7 +22,7 @@ use explore::{
 use indicatif::{ProgressBar, ProgressStyle};
 use judge::{Case, Failed, InputError, Judge, Recording, SETTINGS};
 use report::{Report, clean};
-use validate::Settings;
+use settings::Settings;
 
 use crate::args::{Output, Progress};
 use crate::check::output::write_extras;

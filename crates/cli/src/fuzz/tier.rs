@@ -12,7 +12,7 @@ use explore::strategy;
 use explore::{Campaign, Race, counted};
 use judge::InputError;
 use serde_json::json;
-use validate::Profile;
+use settings::Profile;
 
 use super::Fuzz;
 use crate::complain;

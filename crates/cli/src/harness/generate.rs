@@ -7,12 +7,12 @@ use anstyle::{AnsiColor, Style};
 use harness::{Drift, Files, Plan, cpp, drift, rust};
 use judge::load::{Around, Parts, read};
 use judge::{Complaint, read_settings};
+use settings::Settings;
 use tla::config::{Assignment, Literal, LiteralKind, Meaning};
 use tla::program::Options;
 use tla::value::Value;
 use tla_syntax::Span;
 use tla_syntax::ast::Name;
-use validate::Settings;
 
 use super::args::{GenArgs, Language};
 use crate::exit::Exit;

@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use validate::Controlled;
+use settings::Controlled;
 
 use crate::program::Program;
 use crate::runtime::{NoRuntime, Runtime, write};
