@@ -55,7 +55,7 @@ impl Row {
             return only_module(example);
         }
         let path = root().join("examples").join(example).join(&self.settings);
-        let settings = Settings::parse(&fs::read_to_string(path).expect("settings")).expect("settings");
+        let settings = Settings::read(&path).expect("settings");
         settings.spec.expect("settings of a harness name a module")
     }
 

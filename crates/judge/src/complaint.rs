@@ -6,6 +6,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use report::clean;
 use serde_json::json;
+use settings::{BadSettings, ReadError};
 use tla::error::EvalError;
 use tla::program::{LinkError, LinkErrors, Place, Program, Warning};
 use tla::resolve::Errors;
@@ -78,15 +79,15 @@ impl Complaint {
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
     }
 
-    /// What is wrong with settings.
-    pub fn of_settings(settings: &Text, error: &settings::BadSettings) -> Complaint {
-        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let spot = error.place.as_ref().map(|range| Span { start: place(range.start), end: place(range.end) });
-        let mut message = error.message.clone();
-        if spot.is_none() {
-            message = format!("{}: {message}", settings.path);
-        }
-        Complaint { spots: spot.map(|span| settings.spot(span, "")).into_iter().collect(), ..Complaint::new(message) }
+    /// What is wrong with a file of settings.
+    pub fn of_settings(error: &ReadError) -> Complaint {
+        let ReadError::Parse { path, text, error: BadSettings { message, place: Some(place), .. } } = error else {
+            return Complaint::new(error.to_string());
+        };
+        let settings = Text { path: path.display().to_string(), text: text.clone() };
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span { start: offset(place.start), end: offset(place.end) };
+        Complaint { spots: vec![settings.spot(span, "")], ..Complaint::new(message) }
     }
 
     /// What is wrong with modules.

@@ -37,7 +37,7 @@ pub use input::InputError;
 pub use recording::{Recording, witness_line};
 use show::Sight;
 pub use show::{Assumption, Look, Shown};
-pub use tla::{Bound, SETTINGS, Tla, quoted, read_settings};
+pub use tla::{Bound, Tla, quoted};
 pub use world::{Outside, Stopper};
 
 /// What a recording and a specification are, and how to search.

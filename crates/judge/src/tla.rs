@@ -20,7 +20,7 @@ use tla_syntax::ast::Name;
 use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Teller};
 use validate::{TraceOp, TraceSpec, TraceState, Way};
 
-use crate::complaint::{Complaint, Text};
+use crate::complaint::Complaint;
 use crate::guard::{self, guarded};
 use crate::input::InputError;
 use crate::load::{Around, Loaded, Parts};
@@ -41,9 +41,6 @@ pub struct Tla {
     linked: OnceLock<Arc<Linked>>,
 }
 
-/// The settings beside a specification.
-pub const SETTINGS: &str = "omnilink.toml";
-
 /// So many problems are shown at once.
 const MOST_PROBLEMS: usize = 10;
 
@@ -51,7 +48,8 @@ impl Tla {
     /// Reads a specification and what stands beside it.
     pub fn load(path: &Path, asked: &Options) -> Result<Tla, Vec<Complaint>> {
         let directory = path.parent().unwrap_or(Path::new(""));
-        let (settings, file) = read_settings(path, asked.settings.as_deref()).map_err(|complaint| vec![complaint])?;
+        let (settings, file) = Settings::read_for(path, asked.settings.as_deref())
+            .map_err(|error| vec![Complaint::of_settings(&error)])?;
         if let Some(companion) = &settings.companion
             && asked.is_foreign
             && Path::new(companion).file_name() != Some(OsStr::new(companion))
@@ -205,7 +203,7 @@ impl Tla {
         );
         let config = self.parts.config_path().filter(|path| path.is_file());
         files.extend(config.map(|path| (path, named(self.path.with_extension("cfg")).1)));
-        files.extend(self.settings_file.clone().map(|path| (path, SETTINGS.to_owned())));
+        files.extend(self.settings_file.clone().map(|path| (path, settings::FILE_NAME.to_owned())));
         files
     }
 
@@ -744,19 +742,5 @@ fn assume_behavior(parts: &mut Parts) {
     match (init, next) {
         (Some(init), Some(next)) => (parts.config.init, parts.config.next) = (Some(init), Some(next)),
         _ => parts.config.specification = spec,
-    }
-}
-
-/// Reads the settings of a specification: from this file, or from the one beside it if there is one. Also says from which.
-pub fn read_settings(spec: &Path, file: Option<&Path>) -> Result<(Settings, Option<PathBuf>), Complaint> {
-    let beside = spec.with_file_name(SETTINGS);
-    let Some(path) = file.or_else(|| beside.is_file().then_some(&*beside)) else {
-        return Ok((Settings::default(), None));
-    };
-    let wrong = |message: String| Complaint::new(format!("{}: {message}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    match Settings::parse(&text) {
-        Ok(settings) => Ok((settings, Some(path.to_owned()))),
-        Err(error) => Err(Complaint::of_settings(&Text { path: path.display().to_string(), text }, &error)),
     }
 }

@@ -3,10 +3,14 @@
 //! Everything in it has a default, so that a specification and a recording that call things by the same names need none.
 //! Who also has a harness says there how to build and to run it, and how much.
 
+mod file;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Deserialize;
+
+pub use file::{FILE_NAME, ReadError};
 
 /// How recordings and a specification belong together.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

@@ -20,9 +20,9 @@ use explore::{
     Order, Plan, Program, Race, Ran, Run, Store, counted, strategy,
 };
 use indicatif::{ProgressBar, ProgressStyle};
-use judge::{Case, Failed, InputError, Judge, Recording, SETTINGS};
+use judge::{Case, Failed, InputError, Judge, Recording};
 use report::{Report, clean};
-use settings::Settings;
+use settings::{FILE_NAME, ReadError, Settings};
 
 use crate::args::{Output, Progress};
 use crate::check::output::write_extras;
@@ -86,17 +86,19 @@ struct Checked {
 }
 
 fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
-    let file = args.settings.clone().unwrap_or_else(|| args.directory.join(SETTINGS));
+    let file = args.settings.clone().unwrap_or_else(|| args.directory.join(FILE_NAME));
     // A path from here is shown as short as it is.
     let file = file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
     let wrong = |about: &Path, message: String, help: Option<String>| {
         complain(&about.display().to_string(), &InputError { message, help })
     };
-    let text = std::fs::read_to_string(&file).map_err(|error| {
-        let help = "`omnilink init` sets up a harness with its settings";
-        wrong(&file, format!("cannot be read: {error}"), Some(help.into()))
+    let settings = Settings::read(&file).map_err(|error| match error {
+        ReadError::Io { error, .. } => {
+            let help = "`omnilink init` sets up a harness with its settings";
+            wrong(&file, format!("cannot be read: {error}"), Some(help.into()))
+        }
+        ReadError::Parse { error, .. } => wrong(&file, error.to_string(), None),
     })?;
-    let settings = Settings::parse(&text).map_err(|error| wrong(&file, error.to_string(), None))?;
     let directory = file.parent().unwrap_or(Path::new("")).to_owned();
     let Some(spec) = settings.spec.clone() else {
         let help = "`spec = \"Queue.tla\"`, or the name of one of those that `omnilink specs` lists";

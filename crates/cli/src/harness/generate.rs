@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use harness::{Drift, Files, Plan, cpp, drift, rust};
+use judge::Complaint;
 use judge::load::{Around, Parts, read};
-use judge::{Complaint, read_settings};
 use settings::Settings;
 use tla::config::{Assignment, Literal, LiteralKind, Meaning};
 use tla::program::Options;
@@ -96,7 +96,7 @@ fn generate(args: &GenArgs) -> Result<(Plan, Files), Vec<Complaint>> {
 
 /// Reads a specification and what stands beside it, and plans its harness.
 fn plan(spec: &Path, around: &Around, settings: Option<&Path>) -> Result<Plan, Vec<Complaint>> {
-    let (settings, _) = read_settings(spec, settings).map_err(|complaint| vec![complaint])?;
+    let (settings, _) = Settings::read_for(spec, settings).map_err(|error| vec![Complaint::of_settings(&error)])?;
     let mut parts = Parts::read(spec, around)?;
     complete(&mut parts, &settings);
     let options = Options { skip_properties: true, ..Options::default() };
