@@ -1,7 +1,8 @@
-//! `omnilink.toml`: what a specification cannot say about the recordings that are checked against it.
+//! `omnilink.toml`: how histories map to a specification, and how to build and run the harness that records them.
 //!
-//! Everything in it has a default, so that a specification and a recording that call things by the same names need none.
-//! Who also has a harness says there how to build and to run it, and how much.
+//! Every setting has a default, so a specification and a history that use the same names need no file. This crate knows no
+//! specification: actions, constants and expressions are text here, and are checked where they are used. Errors carry
+//! the bytes they are about as plain data; rendering them is up to the caller.
 
 mod file;
 
@@ -12,15 +13,15 @@ use serde::Deserialize;
 
 pub use file::{FILE_NAME, ReadError};
 
-/// How recordings and a specification belong together.
+/// The contents of the file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// What recordings are checked against: a module beside this file, or the name of a built-in specification.
+    /// The specification to check against: a module beside this file, or the name of a built-in one.
     pub spec: Option<String>,
-    /// A module beside the specification that extends it and says what operations mean where the default is not right.
+    /// A module beside the specification that extends it and overrides the meaning of operations.
     pub companion: Option<String>,
-    /// The parameter of actions that is the process of the operation.
+    /// The parameter of actions that is the process of an operation.
     pub process: Option<String>,
     /// Actions that no operation records and that may happen at any time.
     pub internal: Vec<String>,
@@ -28,20 +29,20 @@ pub struct Settings {
     pub nil: Option<String>,
     /// A field of operations by which the system itself orders them.
     pub order_by: Option<String>,
-    /// Constants whose values come from the recording: the set of all values that these feeds bring.
+    /// Constants whose values come from the history: the set of all values of these feeds.
     pub constants: BTreeMap<String, Vec<Feed>>,
-    /// Operations that are not called like their actions, or have other fields.
+    /// Operations whose names or fields differ from those of their actions.
     pub operations: BTreeMap<String, Mapping>,
-    /// Names for failures that are known: a TLA+ expression each, and a history that is rejected has the tag if it is
-    /// TRUE in every state that is possible at the failure.
+    /// Names of known failures, with a TLA+ expression each: a rejected history has the tag if the expression is TRUE in
+    /// every state that is possible at the failure.
     pub tags: BTreeMap<String, String>,
-    /// The program that drives the system and records what it does.
+    /// The program that drives the system and records its operations.
     pub harness: Harness,
     /// How much to run it, by the name of the profile.
     pub profile: BTreeMap<String, Profile>,
 }
 
-/// The program that drives the system and records what it does.
+/// The program that drives the system and records its operations.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Harness {
@@ -49,32 +50,31 @@ pub struct Harness {
     pub build: Vec<String>,
     /// The command that runs it once, beside this file.
     pub run: Vec<String>,
-    /// The same for the program that is built so that its threads can be controlled, where that cannot be told from the
-    /// rest.
+    /// The commands for the program with controlled threads. Default: derived from `build` and `run`.
     pub controlled: Option<Controlled>,
     /// Actions of the specification that it leaves out.
     pub unsupported: Vec<String>,
-    /// How often each call is drawn, compared with the others: once if it does not say.
+    /// How often each call is drawn, relative to the others. Default: 1.
     pub weights: BTreeMap<String, u32>,
     /// Where arguments come from, by `Call.argument`.
     pub values: BTreeMap<String, Values>,
-    /// What one call of the system is, where reading the actions does not tell.
+    /// The outcomes and results of calls. Default: derived from the actions.
     pub calls: BTreeMap<String, Outcomes>,
 }
 
-/// How a harness is built and run whose threads are controlled.
+/// The commands that build and run a harness with controlled threads.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Controlled {
-    /// The command that builds it, with `CC`, `CXX` and the flags for Rust as they must be; that of the harness if it
-    /// does not say.
+    /// The command that builds it, run with `CC`, `CXX` and the flags for Rust set. Default: the command that builds the
+    /// harness.
     #[serde(default)]
     pub build: Vec<String>,
     /// The command that runs it.
     pub run: Vec<String>,
 }
 
-/// Where the values of an argument come from.
+/// The source of the values of an argument.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Values {
@@ -84,35 +84,35 @@ pub enum Values {
     List(Vec<toml::Value>),
 }
 
-/// What one call of the system can turn out to be.
+/// What one call of the system can be, and what it returns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outcomes {
-    /// Parameters of the actions that the system says, not the harness.
+    /// Parameters of the actions that the system returns, rather than the harness passes.
     pub results: Option<Vec<String>>,
-    /// The actions; those whose names begin with that of the call if it does not say.
+    /// The actions. Default: those whose names begin with the name of the call.
     pub outcomes: Vec<String>,
 }
 
-/// How much to run a harness. What it does not say is up to whoever runs it.
+/// How much to run a harness. The defaults are up to the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// How many runs, at most.
+    /// At most this many runs.
     pub runs: Option<u64>,
     /// How long in all, such as `30s`.
     pub time: Option<String>,
     /// How many threads: one number, or a range such as `2..4`, both included.
     pub threads: Option<String>,
-    /// How many operations each: one number, or a range, both included.
+    /// How many operations each thread performs: one number, or a range, both included.
     pub operations: Option<String>,
-    /// What disturbs threads: any of `none`, `yield`, `nap`, `pin` and `crowd`.
+    /// Perturbations of threads: any of `none`, `yield`, `nap`, `pin` and `crowd`.
     pub perturb: Option<Vec<String>>,
     /// How long one run may take, such as `10s`.
     pub timeout: Option<String>,
 }
 
-/// What brings values for a constant.
+/// A source of values for a constant.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Feed {
@@ -120,7 +120,7 @@ pub enum Feed {
     Process,
     /// `Dequeue.elem`: a field of an operation; `*.elem`: of any operation that has it.
     Field {
-        /// The operation as it is recorded; none for any.
+        /// The operation as it is recorded; `None` for any.
         operation: Option<String>,
         /// The field as it is recorded.
         field: String,
@@ -136,15 +136,15 @@ impl std::fmt::Display for Feed {
     }
 }
 
-/// How an operation is an action.
+/// How an operation maps to an action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mapping {
-    /// The action; the one of the same name if it does not say.
+    /// The action. Default: the one of the same name.
     pub action: Option<String>,
-    /// Fields that are not called like their parameters: field, parameter.
+    /// Fields whose names differ from those of their parameters: field, parameter.
     pub fields: BTreeMap<String, String>,
-    /// Fields that are no parameters.
+    /// Fields that are not parameters.
     pub ignore: Vec<String>,
     /// Parameters that are not recorded: any value of the set that the next-state relation takes them from.
     pub any: Vec<String>,
@@ -154,16 +154,16 @@ pub struct Mapping {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct BadSettings {
-    /// What is wrong, with the line that it is in.
+    /// The message, with the line it is about.
     text: String,
-    /// What is wrong, in one sentence.
+    /// The message, in one sentence.
     pub message: String,
-    /// The bytes that it is about, if it is about a place.
+    /// The bytes it is about, if it is about a place.
     pub place: Option<Range<usize>>,
 }
 
 impl Settings {
-    /// Reads settings.
+    /// Parses the text of a file.
     pub fn parse(text: &str) -> Result<Settings, BadSettings> {
         toml::from_str(text).map_err(|error: toml::de::Error| BadSettings {
             text: error.to_string().trim_end().to_owned(),
@@ -172,7 +172,7 @@ impl Settings {
         })
     }
 
-    /// What they say about an operation.
+    /// The mapping of an operation.
     pub fn mapping(&self, operation: &str) -> Mapping {
         self.operations.get(operation).cloned().unwrap_or_default()
     }
