@@ -123,6 +123,41 @@ fn states(spec: &Assuming<'_, Table, Such>, history: &History<Marked<TableOp>>, 
     route.walk(spec, history, None, usize::MAX).expect("a witness").states.into()
 }
 
+/// A specification that allows everything.
+struct Anything;
+
+impl search::Spec for Anything {
+    type Op = ();
+    type State = ();
+    type Error = std::convert::Infallible;
+
+    fn initial(&self, out: &mut Vec<()>) -> Result<(), Self::Error> {
+        out.push(());
+        Ok(())
+    }
+
+    fn step(&self, (): &(), (): &(), out: &mut search::Successors<()>) -> Result<(), Self::Error> {
+        out.done(());
+        Ok(())
+    }
+}
+
+/// Every order of operations that overlap can be assumed, whatever their numbers are.
+#[test]
+fn what_is_assumed_can_be_any_order() {
+    let history = History::from_calls((0..3).map(|process| (process, 0, Some(1), ()))).expect("one operation each");
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let [first, second, third] = order.map(OpId);
+        let assumptions: [Assumption<fn(&()) -> bool>; 2] =
+            [Assumption::Before(first, second), Assumption::Before(second, third)];
+        let spec = Assuming::new(&Anything, &assumptions).expect("few operations");
+        let marked = history.try_map(|op| Ok::<_, ()>(Some(spec.mark(op.id, ())))).expect("all are marked");
+        let report = check(&spec, &marked, &Options::default()).expect("there are no errors");
+        let Verdict::Accepted(witness) = report.verdict else { panic!("{order:?} is possible") };
+        assert_eq!(witness.steps().map(|step| step.op).collect::<Vec<_>>(), order.map(OpId));
+    }
+}
+
 #[test]
 fn an_operation_cannot_come_before_itself() {
     let mut rng = Rng::with_seed(1);
