@@ -107,7 +107,7 @@ fn cases() -> Vec<Case> {
         tla("map in TLA+, 450,000 operations, rejected at 99.5 %", bad, 1, 3.0),
         Case {
             most_memory: 200_000_000,
-            ..tla("map in TLA+, 10 million operations, accepted", Map::of(LONG), 0, 60.0)
+            ..tla("map in TLA+, 10 million operations, accepted", Map::of(LONG), 0, 180.0)
         },
     ];
     for (threads, unfinished, is_bad) in [8, 64, 500]
