@@ -185,7 +185,8 @@ impl From<&CheckArgs> for judge::Options {
             exhaustive: args.exhaustive,
             jobs: args.jobs,
             assume: args.assume.assume.clone(),
-            coverage: args.coverage || args.strict,
+            // Pages show it too.
+            coverage: args.coverage || args.strict || args.reports.iter().any(Extra::is_page),
             ..args.about.options()
         }
     }
