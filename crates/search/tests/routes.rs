@@ -148,8 +148,8 @@ fn what_is_assumed_can_be_any_order() {
     let history = History::from_calls((0..3).map(|process| (process, 0, Some(1), ()))).expect("one operation each");
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let [first, second, third] = order.map(OpId);
-        let assumptions: [Assumption<fn(&()) -> bool>; 2] =
-            [Assumption::Before(first, second), Assumption::Before(second, third)];
+        let before = |first, second| Assumption::<fn(&()) -> bool>::Before(first, second);
+        let assumptions = [before(first, second), before(second, third)];
         let spec = Assuming::new(&Anything, &assumptions).expect("few operations");
         let marked = history.try_map(|op| Ok::<_, ()>(Some(spec.mark(op.id, ())))).expect("all are marked");
         let report = check(&spec, &marked, &Options::default()).expect("there are no errors");
