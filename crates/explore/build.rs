@@ -2,7 +2,10 @@
 //!
 //! It is a shared library for other people's processes, which no dependency can stand for: Cargo hands libraries of that
 //! kind to nobody. So Cargo is run again, into a directory of its own, without whatever the outer run was told about
-//! compilers and their flags: a runtime that was itself instrumented would call itself.
+//! compilers and their flags: a runtime that was itself instrumented for ThreadSanitizer would call itself.
+//!
+//! With `--cfg omnilink_asan` in RUSTFLAGS, AddressSanitizer checks the accesses of the runtime, in every process that loads
+//! it. `cargo xtask ci --only AddressSanitizer` builds it so.
 
 use std::env;
 use std::fs;
@@ -49,6 +52,13 @@ fn build(manifest: &Path, into: &Path) -> PathBuf {
         if is_told {
             cargo.env_remove(name);
         }
+    }
+    if env::var_os("CARGO_CFG_OMNILINK_ASAN").is_some() {
+        // Programs are compiled by GCC, so the sanitizer's library is the one of GCC. It must be there before the runtime is.
+        cargo.env(
+            "RUSTFLAGS",
+            "-Zsanitizer=address --cfg omnilink_asan -Clink-arg=-Wl,--no-as-needed -Clink-arg=-lasan",
+        );
     }
     let status = cargo.status().unwrap_or_else(|error| panic!("cargo cannot be run: {error}"));
     assert!(status.success(), "the runtime could not be built: {status}");

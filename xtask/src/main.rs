@@ -14,6 +14,7 @@ mod hostile;
 mod mutants;
 mod oracle;
 mod recorders;
+mod sanitizers;
 mod smoke;
 mod studies;
 mod tidy;
@@ -33,7 +34,8 @@ use crate::workspace::{Build, Workspace};
 enum Command {
     /// Run every check, and stop at the first that fails
     Ci {
-        /// Also run what takes long: ignored tests, `cargo deny`, more of TLC, a minute of each fuzz target, mutation tests
+        /// Also run what takes long: ignored tests, AddressSanitizer, Miri, `cargo deny`, more of TLC, a minute of each fuzz
+        /// target, mutation tests
         #[arg(long)]
         full: bool,
         /// Only this step, such as `clippy`

@@ -39,10 +39,15 @@ impl Workspace {
 
     /// Runs Cargo with these arguments and environment variables.
     pub(crate) fn cargo_with(&self, args: &str, variables: &[(&str, &str)]) -> Result<()> {
+        self.cargo_args(&args.split_whitespace().collect::<Vec<_>>(), variables)
+    }
+
+    /// The same with arguments that may have spaces.
+    pub(crate) fn cargo_args(&self, args: &[&str], variables: &[(&str, &str)]) -> Result<()> {
         let mut command = Command::new("cargo");
-        command.args(args.split_whitespace()).envs(variables.iter().copied()).current_dir(self.root());
+        command.args(args).envs(variables.iter().copied()).current_dir(self.root());
         let status = command.status().context("cannot run cargo")?;
-        ensure!(status.success(), "`cargo {args}` failed");
+        ensure!(status.success(), "`cargo {}` failed", args.join(" "));
         Ok(())
     }
 

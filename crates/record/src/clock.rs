@@ -203,16 +203,16 @@ fn now(source: &Source) -> u64 {
     }
 }
 
-/// Nothing after begins before everything before is done and seen.
+/// Nothing after begins before everything before is done and seen. Miri runs instructions in order, and knows none that wait.
 #[inline(never)]
 fn fence() {
     std::sync::atomic::fence(Ordering::SeqCst);
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
     // SAFETY: every AArch64 processor has these instructions, and they only wait.
     unsafe {
         std::arch::asm!("dsb ish", "isb", options(nostack, preserves_flags));
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every x86-64 processor has this instruction, and it changes nothing.
     unsafe {
         std::arch::x86_64::_mm_lfence();
@@ -288,6 +288,9 @@ mod tsc {
     /// between cores. The kernel compares it with other clocks, and takes it from the list when they disagree.
     fn is_trusted() -> bool {
         const POWER: u32 = 0x8000_0007;
+        if cfg!(miri) {
+            return false; // It runs none of these instructions.
+        }
         let cpuid: unsafe fn(u32) -> CpuidResult = __cpuid; // Which newer versions of Rust call safe.
                                                             // SAFETY: every x86-64 processor has this instruction.
         let is_invariant = unsafe { cpuid(0x8000_0000).eax >= POWER && cpuid(POWER).edx & 1 << 8 != 0 };

@@ -10,6 +10,9 @@ use std::mem;
 use std::os::raw::{c_int, c_void};
 
 /// The functions of the runtime.
+///
+/// None of them unwinds, so they need not be `C-unwind`, which our oldest Rust does not know: the runtime calls no signal
+/// handlers of the program in these steps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hooks {
     call: unsafe extern "C" fn() -> u64,

@@ -15,6 +15,9 @@
 //! What stays true: `start` is behind the last published record, and the byte there is zero; everything from `stained` on
 //! that is behind `start` is zero; and at least [`MARGIN`] bytes of the file follow `limit`, so who has checked that a
 //! place is not beyond `limit` may store that many there.
+//!
+//! Miri maps no files. There a segment is memory, whose bytes are stored into the file when the segment is dropped: the same
+//! code writes records, and the same tests read them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -49,7 +52,7 @@ const LAST_STEP: usize = 4 << 20;
 
 /// The addresses that are asked for. Less is taken if that is refused.
 #[cfg(target_pointer_width = "64")]
-const RANGE: usize = 16 << 30;
+const RANGE: usize = if cfg!(miri) { 64 << 20 } else { 16 << 30 };
 #[cfg(not(target_pointer_width = "64"))]
 const RANGE: usize = 256 << 20;
 const LEAST_RANGE: usize = 1 << 20;
@@ -168,12 +171,25 @@ impl Segment {
     }
 }
 
+#[cfg(miri)]
+impl Segment {
+    /// Stores all bytes of the segment into the file, those behind the last record included.
+    pub(crate) fn store(&self) {
+        use std::os::unix::fs::FileExt as _;
+        // SAFETY: so much is mapped, and nobody writes to it meanwhile.
+        let bytes = unsafe { std::slice::from_raw_parts(self.base, self.length) };
+        self.file.write_all_at(bytes, 0).expect("the file of a test can be written to");
+    }
+}
+
 impl Drop for Segment {
     /// Gives the zeros behind the last record back, and the addresses. A forked child leaves the file alone.
     fn drop(&mut self) {
         // A forked child has no such mapping, and at its place there may be another one by now.
         if self.is_ours() {
             let published = self.published() as u64;
+            #[cfg(miri)]
+            self.store();
             // SAFETY: nothing points into the mapping but this segment, which ends here.
             unsafe { libc::munmap(self.base.cast(), self.range) };
             // A file that keeps its zeros is as good a segment.
@@ -430,11 +446,15 @@ unsafe fn store_last(to: *mut u8, byte: u8) {
 
 /// Maps as many addresses as there are to be had.
 fn map(file: &File) -> io::Result<(*mut u8, usize)> {
-    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE);
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let (flags, file) = match cfg!(miri) {
+        true => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1),
+        false => (libc::MAP_SHARED | libc::MAP_NORESERVE, file.as_raw_fd()),
+    };
     let mut range = RANGE;
     loop {
         // SAFETY: no address is asked for, so no mapping that exists is replaced.
-        let address = unsafe { libc::mmap(ptr::null_mut(), range, access, flags, file.as_raw_fd(), 0) };
+        let address = unsafe { libc::mmap(ptr::null_mut(), range, access, flags, file, 0) };
         if address != libc::MAP_FAILED {
             keep_from_children(address, range);
             return Ok((address.cast(), range));
@@ -449,19 +469,19 @@ fn map(file: &File) -> io::Result<(*mut u8, usize)> {
 /// Leaves a mapping out of processes that this one forks. A child that records what its parent began faults, where it would
 /// otherwise write over what the parent writes.
 fn keep_from_children(address: *mut libc::c_void, range: usize) {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
     // SAFETY: the addresses are mapped; what stands there does not change. Where it is not done, nothing is protected.
     unsafe {
         libc::madvise(address, range, libc::MADV_DONTFORK);
     }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[cfg(any(not(any(target_os = "linux", target_os = "android")), miri))]
     let _ = (address, range);
 }
 
 /// Extends a file with zeros that have a place on the disk, or at least a length: then a disk that is full shows when a page
 /// is first stored to, as SIGBUS.
 fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
     loop {
         // SAFETY: the descriptor is open, and no memory is involved.
         if unsafe { libc::fallocate(file.as_raw_fd(), 0, from as libc::off_t, (to - from) as libc::off_t) } == 0 {
@@ -484,12 +504,12 @@ fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
 ///
 /// These addresses are mapped and backed by a file.
 unsafe fn populate(address: *mut u8, length: usize) {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
     // SAFETY: the caller says that the addresses are mapped; their contents do not change.
     unsafe {
         libc::madvise(address.cast(), length, libc::MADV_POPULATE_WRITE);
     }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[cfg(any(not(any(target_os = "linux", target_os = "android")), miri))]
     let _ = (address, length);
 }
 

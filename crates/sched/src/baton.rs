@@ -13,7 +13,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use libc::pthread_t;
 use schedule::channel::{End, Outcome, Settings, Standing};
@@ -31,7 +31,7 @@ type Ready = *const (dyn Fn() -> bool + 'static);
 pub(crate) struct Slot {
     /// 1 if the thread may run.
     gate: AtomicU32,
-    pub(crate) standing: Cell<Standing>,
+    pub(crate) standing: StandingCell,
     pub(crate) pending: Cell<Step>,
     ready: Cell<Option<Ready>>,
     /// When it stops waiting; never, if this is the largest number.
@@ -44,21 +44,40 @@ pub(crate) struct Slot {
     pub(crate) spin: UnsafeCell<Spin>,
     pub(crate) handle: Cell<pthread_t>,
     /// What the kernel calls it.
-    pub(crate) task: Cell<libc::pid_t>,
+    pub(crate) task: AtomicI32,
     pub(crate) is_detached: Cell<bool>,
     pub(crate) is_joined: Cell<bool>,
     /// Signals that came, as bits, whose handlers are still to be called.
     pub(crate) signals: AtomicU64,
 }
 
-// SAFETY: cells are touched by the thread that has the baton. The gate and the signals are atomic.
+// SAFETY: cells are touched by the thread that has the baton. What signal handlers look at in any thread is atomic.
 unsafe impl Sync for Slot {}
+
+/// A standing that signal handlers look at too, in threads that have not the baton.
+pub(crate) struct StandingCell(AtomicU32);
+
+impl StandingCell {
+    const fn new(standing: Standing) -> StandingCell {
+        StandingCell(AtomicU32::new(standing as u32))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Standing {
+        Standing::from_number(self.0.load(Ordering::Relaxed)).unwrap_or(Standing::Absent)
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, standing: Standing) {
+        self.0.store(standing as u32, Ordering::Relaxed);
+    }
+}
 
 impl Slot {
     const fn new() -> Slot {
         Slot {
             gate: AtomicU32::new(0),
-            standing: Cell::new(Standing::Absent),
+            standing: StandingCell::new(Standing::Absent),
             pending: Cell::new(NOTHING),
             ready: Cell::new(None),
             deadline: Cell::new(NEVER),
@@ -67,7 +86,7 @@ impl Slot {
             lets_go_first: Cell::new(0),
             spin: UnsafeCell::new(Spin::new()),
             handle: Cell::new(0),
-            task: Cell::new(0),
+            task: AtomicI32::new(0),
             is_detached: Cell::new(false),
             is_joined: Cell::new(false),
             signals: AtomicU64::new(0),
@@ -99,10 +118,10 @@ const NOTHING: Step =
 struct Shared {
     slots: [Slot; THREADS],
     decider: UnsafeCell<Decider>,
-    /// Who made the last step.
-    current: Cell<usize>,
+    /// Who made the last step. Signal handlers look at this and at the next, in any thread.
+    current: AtomicUsize,
     /// How many slots were ever used.
-    used: Cell<usize>,
+    used: AtomicUsize,
     /// The time that the program sees, in nanoseconds.
     now: Cell<u64>,
     /// How often those who spin have looked again without a change.
@@ -125,8 +144,8 @@ unsafe impl Sync for Shared {}
 static SHARED: Shared = Shared {
     slots: [const { Slot::new() }; THREADS],
     decider: UnsafeCell::new(Decider::new()),
-    current: Cell::new(0),
-    used: Cell::new(0),
+    current: AtomicUsize::new(0),
+    used: AtomicUsize::new(0),
     now: Cell::new(0),
     rounds: Cell::new(0),
     have_looked: Cell::new(false),
@@ -186,7 +205,7 @@ pub(crate) fn is_weak() -> bool {
 #[inline]
 pub(crate) fn looks_for_races() -> bool {
     // Before there is a second thread, whatever happens comes before what others do.
-    SHARED.looks_for_races.load(Ordering::Relaxed) && is_controlled() && SHARED.used.get() > 1
+    SHARED.looks_for_races.load(Ordering::Relaxed) && is_controlled() && SHARED.used.load(Ordering::Relaxed) > 1
 }
 
 /// One was found, which is enough.
@@ -213,7 +232,7 @@ pub(crate) fn slot(thread: usize) -> &'static Slot {
 
 /// All numbers that were given to threads.
 pub(crate) fn threads() -> std::ops::Range<usize> {
-    0..SHARED.used.get()
+    0..SHARED.used.load(Ordering::Relaxed)
 }
 
 /// Runs something of this library that may call what is interposed, without control.
@@ -258,7 +277,7 @@ pub(crate) fn steps() -> u64 {
 /// Takes control, or begins anew: the thread that calls is thread 0 and the only one.
 pub(crate) fn begin() {
     let settings = CHANNEL.begin();
-    for slot in &SHARED.slots[..SHARED.used.get()] {
+    for slot in &SHARED.slots[..SHARED.used.load(Ordering::Relaxed)] {
         slot.standing.set(Standing::Absent);
         slot.pending.set(NOTHING);
         slot.ready.set(None);
@@ -269,8 +288,8 @@ pub(crate) fn begin() {
         slot.signals.store(0, Ordering::Relaxed);
     }
     decider().begin(&settings);
-    SHARED.used.set(1);
-    SHARED.current.set(0);
+    SHARED.used.store(1, Ordering::Relaxed);
+    SHARED.current.store(0, Ordering::Relaxed);
     SHARED.now.set(0);
     SHARED.rounds.set(0);
     SHARED.have_looked.set(false);
@@ -369,7 +388,7 @@ pub(crate) fn choose(choice: Choice, options: usize) -> usize {
 
 /// The number that the next thread gets.
 pub(crate) fn next_thread() -> usize {
-    let used = SHARED.used.get();
+    let used = SHARED.used.load(Ordering::Relaxed);
     let is_gone = |slot: &Slot| slot.standing.get() == Standing::Ended && slot.is_joined.get();
     let again = || threads().find(|&thread| is_gone(slot(thread)));
     if used < THREADS { used } else { again().unwrap_or_else(|| stop(End::TooManyThreads)) }
@@ -378,7 +397,7 @@ pub(crate) fn next_thread() -> usize {
 /// A new thread, which begins when it is chosen. Its number.
 pub(crate) fn create() -> usize {
     let thread = next_thread();
-    SHARED.used.set(SHARED.used.get().max(thread + 1));
+    SHARED.used.fetch_max(thread + 1, Ordering::Relaxed);
     let slot = slot(thread);
     slot.gate.store(0, Ordering::Relaxed);
     slot.standing.set(Standing::Alive);
@@ -473,7 +492,10 @@ fn prepare(thread: usize, step: Step, ready: Option<Ready>, deadline: u64) {
 
 fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outside: bool) -> bool {
     let me = me();
-    interpose::signal::deliver();
+    // Recorders cannot be unwound through, which a handler may do: it is called at the next step of the system.
+    if !matches!(step.kind(), Some(Kind::Call | Kind::Return | Kind::Gate)) {
+        interpose::signal::deliver();
+    }
     if is_ordering() {
         weak::announced(&step);
     }
@@ -508,7 +530,7 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
 
 /// Decides who makes the next step, and writes it down as made.
 fn next() -> usize {
-    let previous = SHARED.current.get();
+    let previous = SHARED.current.load(Ordering::Relaxed);
     CHANNEL.seal_step();
     let Offer { enabled, ready, is_timeout } = offer();
     let outcome = CHANNEL.outcome();
@@ -538,7 +560,7 @@ fn next() -> usize {
     let others = threads().filter(|&thread| thread != chosen && SHARED.slots[thread].is_alive());
     let others = set_of(others);
     decider().stepped(&step, others, |thread| SHARED.slots[thread].pending.get());
-    SHARED.current.set(chosen);
+    SHARED.current.store(chosen, Ordering::Relaxed);
     chosen
 }
 
@@ -638,12 +660,12 @@ pub(crate) fn write_down_pending() {
         let enabled = u64::from(can_ask && slot.is_ready());
         CHANNEL.set_pending(thread, Step { enabled, ..slot.pending.get() }, slot.standing.get() as u32);
     }
-    CHANNEL.set_last(now(), SHARED.current.get() as u32);
+    CHANNEL.set_last(now(), SHARED.current.load(Ordering::Relaxed) as u32);
 }
 
 /// The thread that made the last step.
 pub(crate) fn current() -> usize {
-    SHARED.current.get()
+    SHARED.current.load(Ordering::Relaxed)
 }
 
 fn hand_to(thread: usize) {

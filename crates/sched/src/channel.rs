@@ -260,6 +260,9 @@ fn fits(settings: &Settings, length: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -269,5 +272,25 @@ mod tests {
         assert!(fits(&settings, length) && !fits(&settings, length - 1));
         assert!(!fits(&Settings { steps: u64::MAX, ..settings }, u64::MAX));
         assert!(!fits(&Settings { decisions: u64::MAX / 4, ..settings }, u64::MAX));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
+    fn a_file_that_changes_has_no_more_room() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(EXECUTION);
+        let settings = Settings { magic: MAGIC, steps: 10, decisions: 20, seed: 1, ..Settings::default() };
+        let mut bytes = bytemuck::bytes_of(&settings).to_vec();
+        bytes.resize(settings.length(), 0);
+        std::fs::write(&path, bytes).unwrap();
+        let channel = Channel { start: Cell::new(std::ptr::null_mut()), settings: Cell::new(Settings::default()) };
+        channel.open(directory.path().to_str().unwrap()).unwrap();
+        let other = Settings { steps: 1 << 50, decisions: 1 << 50, follow: 1 << 50, seed: 2, ..settings };
+        OpenOptions::new().write(true).open(&path).unwrap().write_all(bytemuck::bytes_of(&other)).unwrap();
+        let begun = channel.begin();
+        assert_eq!((begun.steps, begun.decisions, begun.seed), (10, 20, 2));
+        assert_eq!(channel.to_follow(20), None);
+        (0..30).for_each(|_| channel.add_step(Step::default()));
+        assert_eq!(channel.outcome().steps, 30);
     }
 }

@@ -14,8 +14,6 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::real;
-
 /// So much is asked of the kernel at a time, in bytes, unless one request is for more.
 const AREA: usize = 1 << 26;
 /// The smallest piece: a list is kept in pieces that were given back.
@@ -123,13 +121,24 @@ impl State {
 }
 
 /// Fresh memory of the kernel.
+#[cfg(not(miri))]
 fn area(length: usize) -> Option<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let arguments = [0, length as i64, i64::from(protection), i64::from(flags), -1, 0];
     // SAFETY: a new mapping somewhere.
-    let start = unsafe { real::kernel(libc::SYS_mmap, arguments) };
+    let start = unsafe { crate::real::kernel(libc::SYS_mmap, arguments) };
     (start > 0).then_some(start as *mut u8)
+}
+
+/// The same for Miri, which cannot run the instruction that calls the kernel, but knows the function of the C library.
+#[cfg(miri)]
+fn area(length: usize) -> Option<*mut u8> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new mapping somewhere.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
+    (start != libc::MAP_FAILED).then_some(start.cast())
 }
 
 // SAFETY: pieces do not overlap, are as long and as aligned as was asked for, and stay until they are given back.
@@ -164,6 +173,10 @@ unsafe impl GlobalAlloc for Heap {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -188,5 +201,56 @@ mod tests {
             let longer = heap.realloc(pieces[1], layouts[1], 200);
             assert_eq!((longer.read(), longer.add(23).read()), (24, 24));
         }
+    }
+
+    #[test]
+    fn threads_take_turns() {
+        let (heap, layout) = (Heap::new(), Layout::new::<[u64; 4]>());
+        thread::scope(|scope| {
+            for number in 0..2 {
+                let heap = &heap;
+                scope.spawn(move || {
+                    for round in 0..20 {
+                        // SAFETY: what is written to and given back was given out for this many numbers.
+                        unsafe {
+                            let piece = heap.alloc(layout).cast::<[u64; 4]>();
+                            piece.write([number, round, number, round]);
+                            thread::yield_now();
+                            assert_eq!(piece.read(), [number, round, number, round]);
+                            heap.dealloc(piece.cast(), layout);
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no `fork`")]
+    fn a_child_can_allocate_although_another_thread_had_the_lock() {
+        survive_forks();
+        let is_held = Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                crate::HEAP.with(|_| {
+                    is_held.wait();
+                    thread::sleep(Duration::from_millis(50));
+                });
+            });
+            is_held.wait();
+            // SAFETY: the child allocates from the heap under test, and ends. A child that spins is ended by the alarm.
+            let status = unsafe {
+                let child = libc::fork();
+                if child == 0 {
+                    libc::alarm(5);
+                    let piece = crate::HEAP.alloc(Layout::new::<u64>());
+                    libc::_exit(i32::from(piece.is_null()));
+                }
+                let mut status = 0;
+                assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                status
+            };
+            assert_eq!(status, 0);
+        });
     }
 }

@@ -163,7 +163,8 @@ thread_local! {
     static FREES: Cell<bool> = const { Cell::new(false) };
 }
 
-#[cfg_attr(not(test), unsafe(no_mangle))]
+// AddressSanitizer frees memory while it prepares what checked code needs, so this cannot be checked code.
+#[cfg_attr(not(any(test, omnilink_asan)), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn free(start: *mut c_void) {
     if FREES.get() {
         // What is freed while the function that frees is looked up is a few bytes, once.
@@ -176,7 +177,7 @@ unsafe extern "C-unwind" fn free(start: *mut c_void) {
     FREES.set(false);
 }
 
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[cfg_attr(not(any(test, omnilink_asan)), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn realloc(start: *mut c_void, size: usize) -> *mut c_void {
     freed(start);
     // SAFETY: as the caller promised.

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -22,8 +22,15 @@ struct Built {
 }
 
 impl Built {
-    fn program(&self) -> PathBuf {
-        self.directory.path().join("breaks")
+    /// Runs the program of this name.
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.directory.path().join(name));
+        if cfg!(omnilink_asan) {
+            // The sanitizer's library must come before the C library, and only the runtime before it.
+            let found = Command::new("g++").arg("-print-file-name=libasan.so").output().unwrap();
+            command.env("LD_PRELOAD", String::from_utf8(found.stdout).unwrap().trim());
+        }
+        command
     }
 
     /// Compiles and links the program of this name.
@@ -70,7 +77,7 @@ struct Mode {
 
 impl Mode {
     fn new(name: &'static str) -> Mode {
-        let mut command = Command::new(BUILT.program());
+        let mut command = BUILT.command("breaks");
         command.arg(name);
         Mode::of(&command, name)
     }
@@ -125,6 +132,16 @@ fn threads_end_as_they_do_without_control() {
 }
 
 #[test]
+fn attributes_of_threads_are_only_read() {
+    check("attributes");
+}
+
+#[test]
+fn a_handler_may_end_its_thread() {
+    check("signal-exits");
+}
+
+#[test]
 fn locks_exclude() {
     ["mutex", "recursive", "pi-mutex", "pi-futex", "spin-lock", "rwlock", "c11"].into_iter().for_each(check);
 }
@@ -148,7 +165,7 @@ fn random_numbers_come_from_the_seed() {
 
 #[test]
 fn signals_come_between_steps() {
-    ["signal", "signal-interrupts", "errno"].into_iter().for_each(check);
+    ["signal", "signal-interrupts", "signal-recorder", "errno"].into_iter().for_each(check);
     check_slow("signal-wait");
 }
 
@@ -195,7 +212,7 @@ fn what_never_ends_is_found_out() {
 
 #[test]
 fn threads_before_main_run_in_a_process_of_their_own() {
-    let mut command = Command::new(BUILT.program());
+    let mut command = BUILT.command("breaks");
     command.arg("early-thread").env("BREAKS_EARLY", "1");
     let (runtime, scratch) = (BUILT.runtime.path(), BUILT.directory.path());
     for seed in 0..5 {
@@ -224,14 +241,14 @@ fn an_alarm_may_end_a_wait() {
 
 #[test]
 fn a_program_that_ignores_its_children_has_executions() {
-    let mut command = Command::new(BUILT.program());
+    let mut command = BUILT.command("breaks");
     command.arg("ignored-children").env("BREAKS_IGNORES", "1");
     check_mode(Mode::of(&command, "ignored-children"), 3, &Ending::Finished);
 }
 
 #[test]
 fn an_allocator_may_have_locks() {
-    let command = Command::new(BUILT.directory.path().join("allocator"));
+    let command = BUILT.command("allocator");
     check_mode(Mode::of(&command, "allocator"), 5, &Ending::Finished);
 }
 

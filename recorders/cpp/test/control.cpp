@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <stdexcept>
+#include <utility>
 
 namespace {
 
@@ -31,6 +33,19 @@ void omnilink_sched_gate(std::uint32_t count) { tell(count == 1 ? "gate" : "anot
 int omnilink_sched_next(void) { return executions++ < 2 ? 1 : 0; }
 }
 
+// What the runtime is told if the outcome of a call cannot be written down: recording has ended all the same.
+static std::string tell_of_throwing(const std::string& directory) {
+  const omnilink::Recorder recorder = omnilink::Recorder::create(directory);
+  omnilink::Process process = recorder.process("p");
+  try {
+    auto call = process.call(ADD, 1);
+    call.done(1, 2);
+  } catch (const std::runtime_error&) {
+    return std::exchange(told, "");
+  }
+  return "nothing was thrown";
+}
+
 int main(int count, char** arguments) {
   const std::string root = count > 1 ? arguments[1] : "control-traces";
   std::filesystem::remove_all(root);
@@ -53,13 +68,15 @@ int main(int count, char** arguments) {
           }
         });
   });
+  const std::string in_order = std::exchange(told, "");
+  const std::string thrown = tell_of_throwing(root + "/thrown");
   const std::string once = "gate call settle return settle call settle return settle";
   std::ifstream file(root + "/2/manifest.json");
   const std::string manifest{std::istreambuf_iterator<char>(file), {}};
   const std::string expected =
       "{\"format\": \"omnilink-trace\", \"version\": 1, \"clock\": \"steps\", \"meta\": {\"seed\": 0, \"threads\": 1, "
       "\"operations\": 2, \"perturb\": \"\"}}\n";
-  if (told == once + " " + once && manifest == expected) return 0;
-  std::cerr << told << "\n" << manifest;
+  if (in_order == once + " " + once && thrown == "call settle return settle" && manifest == expected) return 0;
+  std::cerr << in_order << "\n" << thrown << "\n" << manifest;
   return 1;
 }

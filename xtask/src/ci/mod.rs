@@ -11,11 +11,11 @@
 mod steps;
 mod times;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use self::steps::{Step, With};
 use crate::workspace::{Build, Workspace};
-use crate::{bench, fuzz, hostile, mutants, oracle, recorders, smoke, studies, tidy, viewer};
+use crate::{bench, fuzz, hostile, mutants, oracle, recorders, sanitizers, smoke, studies, tidy, viewer};
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
 const RANDOM: usize = 500;
@@ -53,6 +53,9 @@ const FULL: &[Step] = &[
     Step::new("ignored tests", With::Nothing, |workspace| {
         nextest(workspace, "--workspace --release --profile full --run-ignored only --no-tests pass")
     }),
+    Step::new("AddressSanitizer", With::Nothing, |workspace| sanitizers::address(installed(workspace, "nextest")?))
+        .unless(sanitizers::lacks_nightly),
+    Step::new("Miri", With::Nothing, sanitizers::miri).unless(sanitizers::lacks_miri),
     Step::new("hostile inputs", With::Nothing, |workspace| hostile::run(workspace, &hostile::Options::default())),
     Step::new("cargo deny", With::Nothing, |workspace| {
         installed(workspace, "deny")?.cargo("deny check licenses bans sources")
@@ -71,15 +74,18 @@ pub(crate) fn run(workspace: &Workspace, full: bool, since: Option<u64>) -> Resu
     let outcome = steps::run(workspace, &steps, &mut times);
     println!("\n{times}");
     outcome?;
-    println!("everything passed");
+    println!("{}", if times.is_complete() { "everything passed" } else { "everything that ran passed" });
     Ok(())
 }
 
-/// Runs one step, here.
+/// Runs one step, here. One that cannot run is an error.
 pub(crate) fn run_only(workspace: &Workspace, name: &str) -> Result<()> {
     let step = STEPS.iter().chain(FULL).find(|step| step.name == name);
     let names: Vec<&str> = STEPS.iter().chain(FULL).map(|step| step.name).collect();
     let step = step.with_context(|| format!("there is no step `{name}`; there are {}", names.join(", ")))?;
+    if let Some(why) = step.lacks() {
+        bail!("{name} was not run: {why}");
+    }
     (step.run)(workspace)
 }
 

@@ -27,6 +27,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub(super) struct Step {
     pub(super) name: &'static str,
     with: With,
+    lacks: Option<fn() -> Option<&'static str>>,
     pub(super) run: fn(&Workspace) -> Result<()>,
 }
 
@@ -42,7 +43,17 @@ pub(super) enum With {
 impl Step {
     /// A step.
     pub(super) const fn new(name: &'static str, with: With, run: fn(&Workspace) -> Result<()>) -> Step {
-        Step { name, with, run }
+        Step { name, with, lacks: None, run }
+    }
+
+    /// The same step, which is not run where something is missing that `.ci/run` may fail to install.
+    pub(super) const fn unless(self, lacks: fn() -> Option<&'static str>) -> Step {
+        Step { lacks: Some(lacks), ..self }
+    }
+
+    /// What is missing here, if something is.
+    pub(super) fn lacks(&self) -> Option<&'static str> {
+        self.lacks.and_then(|lacks| lacks())
     }
 }
 
@@ -100,6 +111,11 @@ impl Runner<'_> {
 
     fn run(&self, step: &Step, shown: Shown) -> Result<()> {
         let name = step.name;
+        if let Some(why) = step.lacks() {
+            println!("\n== {name}: not run: {why}");
+            self.times.lock().unwrap_or_else(PoisonError::into_inner).skip(name, why);
+            return Ok(());
+        }
         let mut command = Command::new(&self.program);
         command.args(["ci", "--only", name]);
         let log = self.directory.join(name.replace(' ', "-")).with_extension("log");

@@ -10,6 +10,8 @@ const MOST: Duration = Duration::from_secs(30 * 60);
 pub(super) struct Times {
     start: Instant,
     rows: Vec<Row>,
+    /// Steps that were not run, and why.
+    skipped: Vec<(&'static str, &'static str)>,
 }
 
 /// What a step took.
@@ -27,7 +29,7 @@ impl Times {
         let before = since.map(|since| now.saturating_sub(Duration::from_secs(since)));
         let start = Instant::now().checked_sub(before.unwrap_or_default()).unwrap_or_else(Instant::now);
         let rows = before.map(|wall| Row { name: "installing and building", wall, processor: None });
-        Times { start, rows: rows.into_iter().collect() }
+        Times { start, rows: rows.into_iter().collect(), skipped: Vec::new() }
     }
 
     /// Adds a row.
@@ -35,9 +37,22 @@ impl Times {
         self.rows.push(row);
     }
 
+    /// Adds a step that was not run, and why.
+    pub(super) fn skip(&mut self, name: &'static str, why: &'static str) {
+        self.skipped.push((name, why));
+    }
+
+    /// Whether no step was skipped.
+    pub(super) fn is_complete(&self) -> bool {
+        self.skipped.is_empty()
+    }
+
     fn show(&self, f: &mut fmt::Formatter<'_>, total: Duration) -> fmt::Result {
         for row in &self.rows {
             writeln!(f, "{row}")?;
+        }
+        for (name, why) in &self.skipped {
+            writeln!(f, "{name:30} not run: {why}")?;
         }
         let processor = self.rows.iter().filter_map(|row| row.processor).sum();
         writeln!(f, "{}", Row { name: "together", wall: total, processor: Some(processor) })?;
@@ -85,10 +100,14 @@ mod tests {
         times.push(Row { name: "building", wall: seconds(60), processor: None });
         times.push(Row { name: "clippy", wall: seconds(80), processor: Some(seconds(144)) });
         times.push(Row { name: "tests", wall: seconds(1850), processor: Some(seconds(3145)) });
+        assert!(times.is_complete());
+        times.skip("Miri", "Miri is not installed");
+        assert!(!times.is_complete());
         insta::assert_snapshot!(Shown(times, seconds(1990)), @"
         building                          60.0 s
         clippy                            80.0 s,   144.0 s of processors, 1.8 busy
         tests                           1850.0 s,  3145.0 s of processors, 1.7 busy
+        Miri                           not run: Miri is not installed
         together                        1990.0 s,  3289.0 s of processors, 1.7 busy
         warning: this took 33 minutes, more than 30; see what can be faster
         ");

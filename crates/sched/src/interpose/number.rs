@@ -4,6 +4,7 @@
 //! kernel knows, if it is one of ours, and as it is otherwise.
 
 use std::ffi::{c_int, c_long};
+use std::sync::atomic::Ordering;
 
 use libc::{cpu_set_t, id_t, pid_t, sched_param, timespec};
 
@@ -26,7 +27,7 @@ pub(super) fn thread_of(number: pid_t) -> Option<usize> {
 /// What the kernel calls it.
 pub(super) fn task(number: pid_t) -> pid_t {
     let thread = if baton::is_controlled() { thread_of(number) } else { None };
-    thread.map_or(number, |thread| baton::slot(thread).task.get())
+    thread.map_or(number, |thread| baton::slot(thread).task.load(Ordering::Relaxed))
 }
 
 /// The arguments of a system call, with the number that the kernel knows.

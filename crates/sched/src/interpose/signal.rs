@@ -468,7 +468,7 @@ extern "C" fn asked_where(_: c_int) {
         let alive = || baton::threads().filter(is_alive);
         if ASKED.compare_exchange(0, alive().count() as u32, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             for thread in alive().filter(|&thread| thread != me) {
-                let task = i64::from(baton::slot(thread).task.get());
+                let task = i64::from(baton::slot(thread).task.load(Ordering::Relaxed));
                 let process = i64::from(std::process::id());
                 // SAFETY: a signal to a thread of this process.
                 unsafe { real::kernel(libc::SYS_tgkill, [process, task, i64::from(WHERE), 0, 0, 0]) };

@@ -62,3 +62,26 @@ impl<T> Table<T> {
         self.with(Vec::clear);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_known_until_they_are_forgotten() {
+        let table = Table::new();
+        table.set(8, Some("lock"));
+        table.set(16, Some("semaphore"));
+        table.set(8, Some("condition"));
+        assert_eq!([8, 16, 24].map(|address| table.get(address)), [Some("condition"), Some("semaphore"), None]);
+        table.set(8, None);
+        table.set(24, None);
+        assert_eq!([8, 16, 24].map(|address| table.get(address)), [None, Some("semaphore"), None]);
+        table.clear();
+        assert_eq!(table.get(16), None);
+        // A handler sees while one is in use. Not a test of its own, because it would see the tables of others.
+        let (outer, inner) = (Table::<()>::new(), Table::<()>::new());
+        let seen = outer.with(|_| [inner.with(|_| is_in_use()), is_in_use()]);
+        assert_eq!((seen, is_in_use()), ([true, true], false));
+    }
+}

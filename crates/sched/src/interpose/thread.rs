@@ -53,7 +53,7 @@ pub(crate) fn prepare() {
 
 /// Begins anew: the thread that calls is the first.
 pub(super) fn begin() {
-    baton::slot(0).task.set(task());
+    baton::slot(0).task.store(task(), Ordering::Relaxed);
 }
 
 fn set_round(round: usize) {
@@ -61,6 +61,8 @@ fn set_round(round: usize) {
     unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed) - 1, round as *const c_void) };
 }
 
+/// The last step of a thread may call a signal handler. One that calls `pthread_exit` here would do so in a destructor of a
+/// thread that ends, which POSIX leaves undefined: so nothing unwinds through this frame, and `extern "C"` is enough.
 unsafe extern "C" fn ended(round: *mut c_void) {
     if (round as usize) < ROUNDS {
         set_round(round as usize + 1);
@@ -103,7 +105,7 @@ pub(crate) fn wait_for_end(thread: usize) {
     }
     // The first thread stays as long as the process does.
     let is_there = || {
-        let (process, task) = (i64::from(std::process::id()), i64::from(slot.task.get()));
+        let (process, task) = (i64::from(std::process::id()), i64::from(slot.task.load(Ordering::Relaxed)));
         // SAFETY: no signal is sent, only asked whether one could be.
         thread != 0 && errno_kept(|| unsafe { real::syscall(libc::SYS_tgkill, process, task, 0, 0, 0, 0) }) == 0
     };
@@ -118,7 +120,7 @@ extern "C-unwind" fn run(work: *mut c_void) -> *mut c_void {
     // SAFETY: the thread that created this one keeps it until the gate is open.
     let (routine, argument, thread) = unsafe { ((*work).routine, (*work).argument, (*work).thread) };
     // The thread that created this one waits, so it is as if this one had the baton.
-    baton::slot(thread).task.set(task());
+    baton::slot(thread).task.store(task(), Ordering::Relaxed);
     // SAFETY: as above.
     unsafe { baton::open_once(&raw const (*work).is_read) };
     baton::enter(thread);

@@ -35,6 +35,7 @@
 #include <string>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -94,6 +95,25 @@ void pthread_exit_ends_a_thread() {
     CHECK(pthread_join(thread, &result) == 0);
     CHECK(result == reinterpret_cast<void *>(7));
     CHECK(unwound == 1);
+}
+
+// Attributes belong to the program, which may keep them where nobody writes.
+void attributes_are_only_read() {
+    size_t page = sysconf(_SC_PAGESIZE);
+    void *memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    auto *attributes = static_cast<pthread_attr_t *>(memory);
+    CHECK(pthread_attr_init(attributes) == 0);
+    CHECK(pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED) == 0);
+    CHECK(mprotect(memory, page, PROT_READ) == 0);
+    static std::atomic<int> begun{0};
+    auto body = [](void *) -> void * {
+        begun++;
+        return nullptr;
+    };
+    pthread_t thread;
+    for (int i = 0; i < 2; i++) CHECK(pthread_create(&thread, attributes, body, nullptr) == 0);
+    while (begun.load() < 2) std::this_thread::yield();
 }
 
 std::atomic<int> destroyed{0};
@@ -706,6 +726,49 @@ void signals_waited_for() {
     CHECK(handled == 0);
 }
 
+// The handler is called at a step of the thread, so what unwinds passes through the runtime. The thread has nothing to clean
+// up: compilers take atomic operations for what cannot be unwound out of.
+void a_handler_ends_a_thread() {
+    struct sigaction action = {};
+    action.sa_handler = [](int) { pthread_exit(reinterpret_cast<void *>(9)); };
+    CHECK(sigaction(SIGUSR1, &action, nullptr) == 0);
+    static int rounds = 0;
+    pthread_t thread;
+    auto body = [](void *) -> void * {
+        while (true) __atomic_fetch_add(&rounds, 1, __ATOMIC_SEQ_CST), sched_yield();
+    };
+    CHECK(pthread_create(&thread, nullptr, body, nullptr) == 0);
+    while (__atomic_load_n(&rounds, __ATOMIC_SEQ_CST) == 0) std::this_thread::yield();
+    CHECK(pthread_kill(thread, SIGUSR1) == 0);
+    void *result = nullptr;
+    CHECK(pthread_join(thread, &result) == 0 && result == reinterpret_cast<void *>(9));
+}
+
+extern "C" uint64_t omnilink_sched_call();
+extern "C" void omnilink_sched_settle();
+
+// Not every recorder can be unwound through, so no handler is called while one announces an operation.
+void a_handler_waits_for_the_recorder() {
+    static volatile sig_atomic_t is_recording = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+        CHECK(!is_recording);
+        handled++;
+    };
+    CHECK(sigaction(SIGUSR1, &action, nullptr) == 0);
+    std::thread target([] {
+        while (handled.load() == 0) {
+            is_recording = 1;
+            omnilink_sched_call();
+            is_recording = 0;
+            omnilink_sched_settle();
+        }
+    });
+    CHECK(pthread_kill(target.native_handle(), SIGUSR1) == 0);
+    target.join();
+    CHECK(handled == 1);
+}
+
 // The world.
 
 void polls() {
@@ -982,6 +1045,7 @@ void cancels() {
 
 const std::map<std::string, void (*)()> MODES = {
     {"pthread-exit", pthread_exit_ends_a_thread},
+    {"attributes", attributes_are_only_read},
     {"tls-destructors", cpp_destructors_run},
     {"key-destructors", key_destructors_run},
     {"detached", detached_threads_run},
@@ -1011,6 +1075,8 @@ const std::map<std::string, void (*)()> MODES = {
     {"signal-outside", signals_from_outside},
     {"signal-interrupts", signals_interrupt},
     {"signal-wait", signals_waited_for},
+    {"signal-exits", a_handler_ends_a_thread},
+    {"signal-recorder", a_handler_waits_for_the_recorder},
     {"poll", polls},
     {"epoll", epolls},
     {"socket", sockets},

@@ -211,7 +211,8 @@ class Segment {
     if (size_ != 0 && is_deleted()) fail(path_ + " was deleted");
     const auto from = static_cast<off_t>(size_);
     const auto to = static_cast<off_t>(size);
-    // Blocks that are taken now cannot be missing later, when a store could only die of SIGBUS.
+    // Blocks that are taken now cannot be missing later, when a store could only die of SIGBUS. On file systems without
+    // `fallocate` the file has only a length, and a full disk is that SIGBUS.
     if (!succeeds([&] { return ::fallocate(file_, 0, from, to - from); })) {
       const bool is_unknown = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL;
       if (!is_unknown || !succeeds([&] { return ::ftruncate(file_, to); })) fail_with_errno("cannot extend " + path_);
