@@ -136,6 +136,13 @@ walk('builtin', 'operations that contradict each other are marked, and nothing i
   assert.doesNotMatch(side ?? '', /possible state|No operation is left/);
 });
 
+walk('program-order', 'every operation that cannot be placed is named, and the page opens at the first', async page => {
+  await selected(page).filter({ hasText: 'blocked' }).filter({ hasText: 'T1:0' }).waitFor();
+  const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+  assert.match(label ?? '', /blocked: .*Dequeue\(\) = elem: 2.*Dequeue\(\) = elem: 3/);
+  await page.screenshot({ path: picture('program-order.png') });
+});
+
 walk('interpretations', 'an operation that took some steps is still blocked', async page => {
   await selected(page).filter({ hasText: 'blocked' }).waitFor();
   await page.keyboard.press('j');

@@ -24,6 +24,7 @@ import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
+import { found, stuckIn } from './data/verdict.ts';
 
 const link = readEarly();
 
@@ -139,10 +140,10 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
 
 /** The tabs that have something to show. */
 function tabsOf({ report }: RunHead): string[] {
-  const kind = report.verdict.kind;
+  const { kind } = found(report);
   // Where no order is known, there are no interpretations and no states.
   if (culprits.value.length > 0) return ['steps', 'spec', 'log', 'coverage', 'search'];
-  if (kind === 'rejected') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
+  if (kind === 'stuck') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
   if (kind === 'inconclusive') return ['search', 'steps', 'spec', 'log', 'coverage'];
   return ['steps', 'state', 'spec', 'log', 'coverage', 'search'];
 }
@@ -155,8 +156,7 @@ function Tabs({ page }: { page: RunHead }) {
       ? tab.value
       : names[0]!;
   const several = states.value?.part.endings.length ?? 0;
-  const { verdict } = page.report;
-  const all = verdict.kind === 'rejected' ? Math.max(several, verdict.interpretations.length) : several;
+  const all = Math.max(several, stuckIn(page.report)?.interpretations.length ?? 0);
   const onKey = (event: KeyboardEvent) => {
     const at = names.indexOf(chosen);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: names.length - 1 }[event.key];

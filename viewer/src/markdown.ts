@@ -3,8 +3,8 @@
 // What stands in it came from a trace. In a table a bar would end a cell and in code a backtick would end the code, so
 // both are taken care of, and characters that cannot be seen are written out.
 
-import type { Report, Why } from './data/types.ts';
-import { isContradiction } from './data/verdict.ts';
+import type { OpRef, Report, Why } from './data/types.ts';
+import { found } from './data/verdict.ts';
 import { glyph, gravest, groups, short } from './panels/outcome.ts';
 import { rows } from './panels/rows.ts';
 import { assumed, came } from './panels/words.ts';
@@ -12,12 +12,13 @@ import { brief, count, letter, list, many } from './text.ts';
 
 /** The whole report, cut to what a person reads. `assumptions` are those that it was checked under. */
 export function markdown(report: Report, assumptions: string[], link: string | null): string {
-  const { verdict } = report;
+  const verdict = found(report);
   const out: string[] = [];
   const word = {
     accepted: '✓ Accepted',
-    rejected: '✗ Rejected',
-    violated: '✗ Rejected',
+    stuck: '✗ Rejected',
+    contradiction: '✗ Rejected',
+    invariant: '✗ Rejected',
     inconclusive: '… Inconclusive',
   }[verdict.kind];
   out.push(`### ${word}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
@@ -30,7 +31,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   }
   const total = report.history.operations;
   const of = total === null ? '' : ` of ${count(total)}`;
-  if (verdict.kind === 'rejected' || verdict.kind === 'violated') {
+  if ('sentence' in verdict) {
     out.push(`${plain(verdict.sentence)} (${count(verdict.explained)}${of} operations explained)`, '');
   } else if (verdict.kind === 'inconclusive') {
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
@@ -40,9 +41,9 @@ export function markdown(report: Report, assumptions: string[], link: string | n
       '',
     );
   }
-  if (verdict.kind === 'rejected') {
+  if (verdict.kind === 'stuck') {
     const against = verdict.reasons
-      .filter(reason => verdict.blocked === null || reason.op === verdict.blocked)
+      .filter(reason => verdict.blocked.length === 0 || verdict.blocked.includes(reason.op))
       .slice(0, 3);
     for (const reason of against) {
       out.push(
@@ -76,23 +77,11 @@ export function markdown(report: Report, assumptions: string[], link: string | n
       }
       out.push('');
     }
-    if (verdict.window) {
-      const { processes, rows: made } = rows(report.operations, verdict.window.operations);
-      if (isContradiction(verdict)) out.push('These operations contradict each other, whatever the others do.', '');
-      out.push(
-        `**Smallest part that fails by itself** (${many(verdict.window.operations.length, 'operation')}, what stands in one row overlaps)`,
-        '',
-      );
-      out.push(`| ${processes.map(cell).join(' | ')} |`, `|${processes.map(() => ' --- ').join('|')}|`);
-      for (const row of made.slice(0, 40)) {
-        const cells = row.cells.map(op =>
-          op === null ? '' : `${cell(report.operations[op]?.text ?? '')}${op === verdict.blocked ? ' ✗' : ''}`,
-        );
-        out.push(`| ${cells.join(' | ')} |`);
-      }
-      out.push('');
-    }
-  } else if (verdict.kind === 'violated') {
+    if (verdict.window) out.push(...table(report, verdict.window.operations, verdict.blocked));
+  } else if (verdict.kind === 'contradiction') {
+    out.push('These operations contradict each other, whatever the others do.', '');
+    out.push(...table(report, verdict.operations, []));
+  } else if (verdict.kind === 'invariant') {
     const states = verdict.states.map((_, at) => at);
     out.push(
       ...why(
@@ -120,6 +109,20 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   }
   if (link) out.push(link, '');
   return out.join('\n');
+}
+
+/** Operations that fail by themselves, processes as columns. */
+function table(report: Report, operations: OpRef[], blocked: OpRef[]): string[] {
+  const { processes, rows: made } = rows(report.operations, operations);
+  const text = (op: OpRef) => `${cell(report.operations[op]?.text ?? '')}${blocked.includes(op) ? ' ✗' : ''}`;
+  return [
+    `**Smallest part that fails by itself** (${many(operations.length, 'operation')}, what stands in one row overlaps)`,
+    '',
+    `| ${processes.map(cell).join(' | ')} |`,
+    `|${processes.map(() => ' --- ').join('|')}|`,
+    ...made.slice(0, 40).map(row => `| ${row.cells.map(op => (op === null ? '' : text(op))).join(' | ')} |`),
+    '',
+  ];
 }
 
 function why(report: Report, why: Why, states: number[]): string[] {

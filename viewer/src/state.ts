@@ -10,7 +10,7 @@ import { loadJson, openParts, type Parts } from './data/parts.ts';
 import { States } from './data/states.ts';
 import { type Status, statusFrom } from './data/status.ts';
 import type { Head, Report, RunHead, States as StatesPart } from './data/types.ts';
-import { isContradiction } from './data/verdict.ts';
+import { found, stuckIn } from './data/verdict.ts';
 
 export type { Status };
 export type Theme = 'auto' | 'light' | 'dark';
@@ -69,27 +69,29 @@ export const allAssumed = computed<string[]>(() => [...new Set([...assumed.value
 /** True while the verdict on the screen is not about what somebody assumes now. */
 export const isStale = computed(() => !!run.value?.served?.assume && !isSame(answered.value.focus, focus.value));
 
-/** The place of the operation that cannot be placed. */
-export const blocked = computed<number | null>(() => {
-  const verdict = report.value?.verdict;
-  if (verdict?.kind !== 'rejected' && verdict?.kind !== 'violated') return null;
-  return verdict.blocked === null ? null : placeOf(verdict.blocked);
+/** The places of the operations that cannot be placed. Without real time there may be several. */
+export const allBlocked = computed<number[]>(() => {
+  const verdict = report.value ? found(report.value) : null;
+  const places = verdict && 'blocked' in verdict ? verdict.blocked.map(placeOf) : [];
+  return places.filter(place => place !== null);
 });
+
+/** The place of the first of them, where the page opens. */
+export const blocked = computed<number | null>(() => allBlocked.value[0] ?? null);
 
 /** Places of operations that contradict each other, whatever the others do, by start: what a procedure that does not
  * search says instead of one blocked operation. Empty if the verdict is another. */
 export const culprits = computed<number[]>(() => {
-  const verdict = report.value?.verdict;
-  if (verdict?.kind !== 'rejected' || !isContradiction(verdict)) return [];
-  const places = (verdict.window?.operations ?? []).map(placeOf).filter(place => place !== null);
+  const verdict = report.value ? found(report.value) : null;
+  if (verdict?.kind !== 'contradiction') return [];
+  const places = verdict.operations.map(placeOf).filter(place => place !== null);
   return places.sort((a, b) => a - b);
 });
 
 /** Places of operations that could be next and are not, other than the blocked one. */
 export const waiting = computed<Set<number>>(() => {
-  const verdict = report.value?.verdict;
-  const places = verdict?.kind === 'rejected' ? verdict.reasons.map(reason => placeOf(reason.op)) : [];
-  return new Set(places.filter(place => place !== null && place !== blocked.value) as number[]);
+  const places = stuckIn(report.value)?.reasons.map(reason => placeOf(reason.op)) ?? [];
+  return new Set(places.filter(place => place !== null && !allBlocked.value.includes(place)) as number[]);
 });
 
 /** For each ending, the last step of every operation in it. */
@@ -99,8 +101,7 @@ const endingSteps = computed<Map<number, number>[]>(() =>
 
 /** What is known of the chosen order if only the report is at hand: the places of its last steps. */
 const recent = computed<Map<number, { partway: boolean }>>(() => {
-  const verdict = report.value?.verdict;
-  const steps = verdict?.kind === 'rejected' ? (verdict.interpretations[ending.value]?.recent ?? []) : [];
+  const steps = stuckIn(report.value)?.interpretations[ending.value]?.recent ?? [];
   return new Map(run.value?.timeline ? [] : steps.map(({ op, partway }) => [placeOf(op) ?? -1, { partway }]));
 });
 
@@ -152,7 +153,7 @@ export function statusOf(at: number): Status {
   return statusFrom({
     verdict: verdict.kind,
     order: report.value!.order,
-    isBlocked: at === stuck || culprits.value.includes(at),
+    isBlocked: allBlocked.value.includes(at) || culprits.value.includes(at),
     isWaiting: waiting.value.has(at),
     step: last === null ? (recent.value.get(at) ?? null) : stepAt(last),
     hasSteps: () => hasOrder && past.hasSteps(here.from[i]!, here.to[i]!),

@@ -136,7 +136,7 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
     blocked === null || !stuck ? { kind: 'accepted' } : reject(entries, blocked, order, endings, finals, mention);
   const widest = entries.length === 0 ? null : mention(Math.floor(entries.length * 0.6));
   const report: Report = {
-    schema: 'omnilink.report/1',
+    schema: 'omnilink.report/2',
     history: { name: 'runs/queue.trace', operations: entries.length, processes: plan.processes, cuts: [] },
     spec: { name: 'specs/Queue.tla', constants: [{ name: 'Elements', value: `1..${entries.length}` }] },
     order: 'real-time',
@@ -314,54 +314,57 @@ function reject(
   return {
     kind: 'rejected',
     sentence: `${name(stuck)} cannot happen: the head of the queue is ${[...new Set(heads)].join(' or ')}.`,
-    blocked: op,
+    blocked: [op],
     explained: order.length,
-    states: finals,
-    interpretations: endings.map((steps, i) => ({
-      state: i,
-      recent: steps.map(at => ({ op: mention(at), partway: false })),
-    })),
-    reasons: [
-      {
-        op,
-        states: all,
-        why: {
-          kind: 'guard',
-          action: 'Dequeue',
-          span: span('Dequeue(elem) =='),
-          ways: 1,
-          choices: [],
-          conjuncts: [
-            conjunct('queue # <<>>', 'true', [['queue', finals.map(state => state.variables[0]!.value)]]),
-            conjunct('Head(queue) = elem', 'false', [
-              ['Head(queue)', heads],
-              ['elem', all.map(() => elem)],
-            ]),
-            conjunct("queue' = Tail(queue)", 'not-reached', []),
-          ],
-        },
-      },
-      ...[...next.values()].map(at => ({
-        op: mention(at),
-        states: all,
-        why: { kind: 'time' as const, after: op },
+    evidence: {
+      kind: 'stuck',
+      states: finals,
+      interpretations: endings.map((steps, i) => ({
+        state: i,
+        recent: steps.map(at => ({ op: mention(at), partway: false })),
       })),
-    ],
-    expected: [...new Set(heads)].map(value => [{ name: 'elem', value }]),
-    expects_more: false,
-    legal: later < 0 ? { kind: 'never', looked_at: 64 } : { kind: 'later', after: mention(later) },
-    what_ifs: [
-      { assumption: { kind: 'dropped' }, outcome: { kind: 'accepted' } },
-      {
-        assumption: { kind: 'other-results', results: [{ name: 'elem', value: heads[0]! }] },
-        outcome: { kind: 'rejected', blocked: null, explained: order.length + 3 },
+      reasons: [
+        {
+          op,
+          states: all,
+          why: {
+            kind: 'guard',
+            action: 'Dequeue',
+            span: span('Dequeue(elem) =='),
+            ways: 1,
+            choices: [],
+            conjuncts: [
+              conjunct('queue # <<>>', 'true', [['queue', finals.map(state => state.variables[0]!.value)]]),
+              conjunct('Head(queue) = elem', 'false', [
+                ['Head(queue)', heads],
+                ['elem', all.map(() => elem)],
+              ]),
+              conjunct("queue' = Tail(queue)", 'not-reached', []),
+            ],
+          },
+        },
+        ...[...next.values()].map(at => ({
+          op: mention(at),
+          states: all,
+          why: { kind: 'time' as const, after: op },
+        })),
+      ],
+      expected: [...new Set(heads)].map(value => [{ name: 'elem', value }]),
+      expects_more: false,
+      legal: later < 0 ? { kind: 'never', looked_at: 64 } : { kind: 'later', after: mention(later) },
+      what_ifs: [
+        { assumption: { kind: 'dropped' }, outcome: { kind: 'accepted' } },
+        {
+          assumption: { kind: 'other-results', results: [{ name: 'elem', value: heads[0]! }] },
+          outcome: { kind: 'rejected', blocked: null, explained: order.length + 3 },
+        },
+        { assumption: { kind: 'program-order' }, outcome: { kind: 'inconclusive', stop: 'out of time' } },
+      ],
+      window: {
+        start: finals.slice(0, 1),
+        operations: [...order.slice(-5), blocked].sort((a, b) => a - b).map(mention),
+        before: Math.max(0, order.length - 5),
       },
-      { assumption: { kind: 'program-order' }, outcome: { kind: 'inconclusive', stop: 'out of time' } },
-    ],
-    window: {
-      start: finals.slice(0, 1),
-      operations: [...order.slice(-5), blocked].sort((a, b) => a - b).map(mention),
-      before: Math.max(0, order.length - 5),
     },
   };
 }

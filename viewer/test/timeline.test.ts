@@ -86,16 +86,17 @@ test('idle lanes are hidden if there are many', async () => {
 test('only the last steps have a part in the failure', async () => {
   const { history, head } = await open(4_000, 64);
   const { verdict, operations } = head.report;
-  assert.ok(verdict.kind === 'rejected');
+  assert.ok(verdict.kind === 'rejected' && verdict.evidence.kind === 'stuck');
+  const stuck = verdict.evidence;
   // With a single interpretation, a report knows all steps from the beginning.
-  const blocked = { op: verdict.blocked!, partway: false };
+  const blocked = { op: verdict.blocked[0]!, partway: false };
   const all = history.timeline.processes.map(process => ({
     op: operations.push({ ...operations[0]!, process }) - 1,
     partway: false,
   }));
   const hiddenAfter = (recent: typeof all) => {
-    verdict.interpretations = [{ state: 0, recent }];
-    return arrange(history, head.report, [], true).hidden;
+    const evidence = { ...stuck, interpretations: [{ state: 0, recent }] };
+    return arrange(history, { ...head.report, verdict: { ...verdict, evidence } }, [], true).hidden;
   };
   const last = Array.from({ length: 8 }, () => blocked);
   assert.equal(hiddenAfter([...all, ...last]), hiddenAfter([]));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Report } from '../src/data/types.ts';
-import { isContradiction } from '../src/data/verdict.ts';
+import { found, stuckIn } from '../src/data/verdict.ts';
 import { format, parse as parseLink } from '../src/link.ts';
 import { markdown } from '../src/markdown.ts';
 import { short } from '../src/panels/outcome.ts';
@@ -125,13 +125,14 @@ function sample(): Report {
 }
 
 test('rows keep the order of each process, and only what overlaps shares one', () => {
-  const { operations, verdict } = sample();
-  assert.ok(verdict.kind === 'rejected' && verdict.window);
-  const { processes, rows: made } = rows(operations, verdict.window.operations);
+  const { operations, ...report } = sample();
+  const window = stuckIn({ operations, ...report })?.window;
+  assert.ok(window);
+  const { processes, rows: made } = rows(operations, window.operations);
   const seen = made.flatMap(row => row.cells.filter(op => op !== null));
   assert.deepEqual(
     [...seen].sort((a, b) => a - b),
-    [...verdict.window.operations].sort((a, b) => a - b),
+    [...window.operations].sort((a, b) => a - b),
   );
   for (const { cells } of made) {
     const there = cells.flatMap(op => (op === null ? [] : [operations[op]!]));
@@ -141,19 +142,21 @@ test('rows keep the order of each process, and only what overlaps shares one', (
 });
 
 test('rows go by start, however the operations are listed', () => {
-  const { operations, verdict } = sample();
-  assert.ok(verdict.kind === 'rejected' && verdict.window);
-  const listed = rows(operations, verdict.window.operations);
-  assert.deepEqual(rows(operations, verdict.window.operations.toReversed()), listed);
+  const { operations, ...report } = sample();
+  const window = stuckIn({ operations, ...report })?.window;
+  assert.ok(window);
+  const listed = rows(operations, window.operations);
+  assert.deepEqual(rows(operations, window.operations.toReversed()), listed);
 });
 
 test('a contradiction needs no states', () => {
   const report = sample();
   const { verdict } = report;
   assert.ok(verdict.kind === 'rejected');
-  assert.equal(isContradiction(verdict), false);
-  const bare = { ...verdict, blocked: null, states: [], reasons: [], interpretations: [] };
-  assert.equal(isContradiction(bare), true);
+  assert.equal(found(report).kind, 'stuck');
+  const evidence = { kind: 'contradiction' as const, operations: [0, 1] };
+  const bare = { ...verdict, blocked: [], evidence };
+  assert.equal(found({ ...report, verdict: bare }).kind, 'contradiction');
   assert.match(markdown({ ...report, verdict: bare }, [], null), /contradict each other, whatever the others do/);
 });
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use history::format::binary::{Manifest, SegmentWriter};
 use history::format::jsonl;
-use history::{History, Precedence, Record, Value, Verdict};
+use history::{History, Record, Value, Verdict};
 use models::Model;
 use models::kv::Kv;
 use search::Spec;
@@ -267,7 +267,7 @@ fn measured<S: Spec>(spec: &S, history: &History<S::Op>) -> Result<()> {
     let (report, check) = measure::seconds(measured, search)?;
     let Verdict::Accepted(witness) = report.verdict else { anyhow::bail!("not accepted") };
     let confirm = || {
-        let replayed = search::replay(spec, history, Precedence::RealTime, &witness);
+        let replayed = search::replay(spec, history, search::Criterion::LINEARIZABLE, &witness);
         replayed.map_err(|_| anyhow::anyhow!("a witness that is not confirmed"))
     };
     let ((), replay) = measure::seconds(measured, confirm)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use history::Precedence;
+use search::Criterion;
 
 use crate::build::args::BuildCommand;
 use crate::check::output::Extra;
@@ -162,7 +163,7 @@ impl About {
             config: self.config.clone(),
             includes: self.includes.clone(),
             settings: self.settings.clone(),
-            order: self.order.precedence(),
+            criterion: self.order.criterion(),
             order_by: self.order_by.clone(),
             max_memory: self.max_memory.as_u64(),
             print: |text| text.lines().for_each(|line| errln!("{}", report::clean(line))),
@@ -303,6 +304,11 @@ impl Order {
             Order::RealTime => report::Order::RealTime,
             Order::Program => report::Order::Program,
         }
+    }
+
+    /// Which orders count.
+    pub(crate) fn criterion(self) -> Criterion {
+        Criterion { precedence: self.precedence() }
     }
 
     pub(crate) fn precedence(self) -> Precedence {

@@ -110,9 +110,9 @@ fn check_what_ifs(example: &str) {
         let text = text.expect("a trace");
         let report = check(&text, &["--format", "json"]);
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        let blocked = operation(&report, &report["verdict"]["blocked"]).expect("something is blocked");
+        let blocked = operation(&report, &report["verdict"]["blocked"][0]).expect("something is blocked");
         let guilty = place(&lines, &blocked);
-        let what_ifs = report["verdict"]["what_ifs"].as_array().expect("a list");
+        let what_ifs = report["verdict"]["evidence"]["what_ifs"].as_array().expect("a list");
         assert!(!what_ifs.is_empty(), "nothing is said about {trace}");
         for what_if in what_ifs {
             let (mut lines, mut args) = (lines.clone(), vec!["--format", "json"]);
@@ -133,7 +133,9 @@ fn check_what_ifs(example: &str) {
             let changed: String = lines.iter().map(|line| format!("{line}\n")).collect();
             let found = consequence(&check(&changed, &args));
             let claimed = match what_if["outcome"]["kind"].as_str() {
-                Some("rejected") => Some(stuck(&report, &what_if["outcome"])),
+                Some("rejected") => {
+                    Some(stuck(&report, &what_if["outcome"]["blocked"], &what_if["outcome"]["explained"]))
+                }
                 Some("accepted") => None,
                 kind => panic!("{trace}: {kind:?} is no answer"),
             };
@@ -164,13 +166,18 @@ type Stuck = (Option<(String, u64)>, u64);
 fn consequence(report: &Value) -> Option<Stuck> {
     match report["verdict"]["kind"].as_str() {
         Some("accepted") => None,
-        Some("rejected") => Some(stuck(report, &report["verdict"])),
+        // Without real time, an answer to what would be if names no operation.
+        Some("rejected") => {
+            let blocked = &report["verdict"]["blocked"][0];
+            let blocked = if report["order"] == "real-time" { blocked } else { &Value::Null };
+            Some(stuck(report, blocked, &report["verdict"]["explained"]))
+        }
         kind => panic!("{kind:?} was not expected"),
     }
 }
 
-fn stuck(report: &Value, outcome: &Value) -> Stuck {
-    (operation(report, &outcome["blocked"]), outcome["explained"].as_u64().expect("a number"))
+fn stuck(report: &Value, blocked: &Value, explained: &Value) -> Stuck {
+    (operation(report, blocked), explained.as_u64().expect("a number"))
 }
 
 /// What tells an operation from all others, even if some have been dropped.

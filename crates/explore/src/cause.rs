@@ -1,6 +1,6 @@
 //! What runs that fail have in common: the same operation is refused by the same line of the specification.
 
-use report::{Report, Verdict, Why};
+use report::{Evidence, Report, Verdict, Why};
 
 /// A short name for why a history was not accepted, the same for histories that fail for the same reason. None if it was
 /// accepted.
@@ -12,19 +12,22 @@ pub fn cause(report: &Report) -> Option<String> {
 fn untagged(report: &Report) -> Option<String> {
     match &report.verdict {
         Verdict::Accepted => None,
-        Verdict::Inconclusive { stop } => Some(format!("inconclusive: {stop}")),
-        Verdict::Violated(violation) => Some(format!("`{}` is violated", violation.invariant)),
-        Verdict::Rejected(rejection) => {
-            let blocked = rejection.blocked.and_then(|op| report.operations.get(op.0));
-            let action = blocked.map(|op| op.action.clone());
-            let refused = rejection.reasons.iter().filter(|reason| Some(reason.op) == rejection.blocked);
-            let line = refused.filter_map(|reason| line(report, &reason.why)).next();
-            Some(match (action, line) {
-                (Some(action), Some(line)) => format!("{action}: {line}"),
-                (Some(action), None) => action,
-                (None, _) => without_numbers(&rejection.sentence),
-            })
-        }
+        Verdict::Inconclusive { stop, .. } => Some(format!("inconclusive: {stop}")),
+        Verdict::Rejected(rejection) => Some(match &rejection.evidence {
+            Evidence::Invariant(broken) => format!("`{}` is violated", broken.invariant),
+            Evidence::Contradiction { .. } => without_numbers(&rejection.sentence),
+            Evidence::Stuck(stuck) => {
+                let subject = rejection.subject();
+                let action = subject.and_then(|op| report.operations.get(op.0)).map(|op| op.action.clone());
+                let refused = stuck.reasons.iter().filter(|reason| Some(reason.op) == subject);
+                let line = refused.filter_map(|reason| line(report, &reason.why)).next();
+                match (action, line) {
+                    (Some(action), Some(line)) => format!("{action}: {line}"),
+                    (Some(action), None) => action,
+                    (None, _) => without_numbers(&rejection.sentence),
+                }
+            }
+        }),
     }
 }
 

@@ -3,8 +3,13 @@
 //! Well formed means: no operation ends before it starts, each process runs one operation at a time, and nothing follows
 //! an operation that never finished in its own process. Operations are numbered by start, so a history can be read as a
 //! stream, and [`Sequence`] checks a stream with memory for one operation per process.
+//!
+//! Besides the order in time and within each process, a history may know *edges*: pairs of operations of which the first
+//! takes effect before the second, because a message, a session or a vector clock says so. An edge holds whatever else
+//! orders operations, and an operation that takes effect needs every operation that an edge puts before it, even one that
+//! never finished.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -16,8 +21,17 @@ use crate::{Call, End, Interval, Op, OpId, Outcome, ProcessId, Record, Trace};
 #[derive(Clone, Debug)]
 pub struct History<T> {
     processes: Arc<[Arc<str>]>,
-    ops: Vec<Op<T>>, // Invariant: accepted by `Sequence` in this order.
+    ops: Vec<Op<T>>,          // Invariant: accepted by `Sequence` in this order.
+    edges: Vec<(OpId, OpId)>, // Invariant: between operations of this history, and no cycle with the processes' orders.
 }
+
+/// Edges that no order can keep, because they lead from an operation back to itself.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{} come before each other", .0.join(", "))]
+pub struct Cyclic(
+    /// The operations of one cycle, by process and place.
+    pub Vec<String>,
+);
 
 /// Why a trace is not a history.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -134,10 +148,69 @@ impl<T> History<T> {
         let mut sequence = Sequence::default();
         let number = |(process, start, end, call)| sequence.next(&processes, process, start, end, call);
         let ops = calls.into_iter().map(number).collect::<Result<_, _>>()?;
-        Ok(History { processes, ops })
+        Ok(History { processes, ops, edges: Vec::new() })
     }
 
-    /// The history of operations that another history, or a stream of one, has handed out in this order.
+    /// The same history, with edges between its operations besides those that it knows.
+    ///
+    /// # Panics
+    ///
+    /// If an edge names an operation that is not in this history.
+    pub fn with_edges(self, edges: impl IntoIterator<Item = (OpId, OpId)>) -> Result<History<T>, Cyclic> {
+        let all: BTreeSet<(OpId, OpId)> = self.edges.iter().copied().chain(edges).collect();
+        let history = History { edges: all.into_iter().collect(), ..self };
+        match history.cycle() {
+            Some(cycle) => Err(Cyclic(cycle.into_iter().map(|id| history.name(id)).collect())),
+            None => Ok(history),
+        }
+    }
+
+    /// The edges, by first operation.
+    pub fn edges(&self) -> &[(OpId, OpId)] {
+        &self.edges
+    }
+
+    /// Operations that edges and the orders within processes put in a cycle, if there are any.
+    fn cycle(&self) -> Option<Vec<OpId>> {
+        let mut before: HashMap<OpId, Vec<OpId>> = HashMap::new(); // What comes directly before an operation.
+        let mut last_of_process = vec![None; self.processes.len()];
+        for op in &self.ops {
+            let last: Option<OpId> = last_of_process[op.process.index()].replace(op.id);
+            before.insert(op.id, last.into_iter().collect());
+        }
+        for (first, second) in &self.edges {
+            assert!(before.contains_key(first), "an operation of this history");
+            before.get_mut(second).expect("an operation of this history").push(*first);
+        }
+        // Walks back from operation to operation. A cycle is found where the walk comes to one that it has not left yet.
+        let mut is_left: HashMap<OpId, bool> = HashMap::new();
+        for op in &self.ops {
+            let mut path = vec![(op.id, 0)];
+            while let Some((id, next)) = path.last_mut() {
+                is_left.entry(*id).or_insert(false);
+                match before[id].get(*next).copied() {
+                    None => {
+                        is_left.insert(*id, true);
+                        path.pop();
+                    }
+                    Some(earlier) => {
+                        *next += 1;
+                        match is_left.get(&earlier) {
+                            Some(true) => {}
+                            None => path.push((earlier, 0)),
+                            Some(false) => {
+                                let from = path.iter().position(|(id, _)| *id == earlier)?;
+                                return Some(path[from..].iter().rev().map(|(id, _)| *id).collect());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The history of operations that another history, or a stream of one, has handed out in this order. It has no edges.
     ///
     /// # Panics
     ///
@@ -145,7 +218,7 @@ impl<T> History<T> {
     pub fn from_ops(processes: Arc<[Arc<str>]>, ops: Vec<Op<T>>) -> History<T> {
         let is_next = |pair: &[Op<T>]| pair[0].id < pair[1].id && pair[0].interval.start() <= pair[1].interval.start();
         assert!(ops.windows(2).all(is_next), "operations are numbered by increasing start");
-        History { processes, ops }
+        History { processes, ops, edges: Vec::new() }
     }
 
     /// The operations, by increasing start.
@@ -179,32 +252,63 @@ impl<T> History<T> {
     }
 
     /// The same history over another view of each call. Operations for which there is none are left out; the others
-    /// keep their numbers and names.
+    /// keep their numbers and names, and what edges through those that are left out say about them.
     pub fn try_map<U, E>(&self, mut view: impl FnMut(&Op<T>) -> Result<Option<U>, E>) -> Result<History<U>, E> {
         let mut ops = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
             ops.extend(view(op)?.map(|call| op.with(call)));
         }
-        Ok(History { processes: self.processes.clone(), ops })
+        let edges = if ops.len() == self.ops.len() { self.edges.clone() } else { self.edges_between(&ops) };
+        Ok(History { processes: self.processes.clone(), ops, edges })
+    }
+
+    /// The edges between some of the operations that follow from the edges between all: what came before one that is left
+    /// out comes before all that came after it.
+    fn edges_between<U>(&self, ops: &[Op<U>]) -> Vec<(OpId, OpId)> {
+        if self.edges.is_empty() {
+            return Vec::new();
+        }
+        let is_kept = |id: OpId| ops.binary_search_by_key(&id, |op| op.id).is_ok();
+        let mut chains: Vec<Vec<OpId>> = vec![Vec::new(); self.processes.len()];
+        self.ops.iter().for_each(|op| chains[op.process.index()].push(op.id));
+        let mut edges: BTreeSet<(OpId, OpId)> = self.edges.iter().copied().collect();
+        for op in self.ops.iter().filter(|op| !is_kept(op.id)) {
+            let chain = &mut chains[op.process.index()];
+            let place = chain.iter().position(|id| *id == op.id).expect("an operation of its process");
+            chain.remove(place);
+            let touching: Vec<(OpId, OpId)> =
+                edges.iter().filter(|(a, b)| *a == op.id || *b == op.id).copied().collect();
+            let before: Vec<OpId> = touching.iter().filter(|edge| edge.1 == op.id).map(|edge| edge.0).collect();
+            let after: Vec<OpId> = touching.iter().filter(|edge| edge.0 == op.id).map(|edge| edge.1).collect();
+            edges.retain(|edge| !touching.contains(edge));
+            let (last, next) = (place.checked_sub(1).map(|place| chain[place]), chain.get(place).copied());
+            edges.extend(before.iter().flat_map(|&a| after.iter().chain(&next).map(move |&b| (a, b))));
+            edges.extend(last.into_iter().flat_map(|a| after.iter().map(move |&b| (a, b))));
+        }
+        edges.into_iter().collect()
     }
 }
 
 /// A history without processes and operations.
 impl<T> Default for History<T> {
     fn default() -> History<T> {
-        History { processes: Arc::default(), ops: Vec::new() }
+        History { processes: Arc::default(), ops: Vec::new(), edges: Vec::new() }
     }
 }
 
 impl<T: Clone> History<T> {
-    /// One history for each part that operations belong to, by first operation. `None` if an operation has no part.
+    /// One history for each part that operations belong to, by first operation. `None` if an operation has no part, or if
+    /// edges order operations, because then parts do not stand by themselves.
     pub fn split<K: Copy + Eq + Hash>(&self, part: impl Fn(&T) -> Option<K>) -> Option<Vec<(K, History<T>)>> {
+        if !self.edges.is_empty() {
+            return None;
+        }
         let mut places: HashMap<K, usize> = HashMap::new();
         let mut parts: Vec<(K, History<T>)> = Vec::new();
         for op in &self.ops {
             let key = part(&op.call)?;
             let place = *places.entry(key).or_insert_with(|| {
-                parts.push((key, History { processes: self.processes.clone(), ops: Vec::new() }));
+                parts.push((key, History::from_ops(self.processes.clone(), Vec::new())));
                 parts.len() - 1
             });
             parts[place].1.ops.push(op.clone());
@@ -294,6 +398,32 @@ mod tests {
     fn operations_are_sorted_and_numbered() {
         let ops = check(&[(1, 5, None), (0, 2, Some(2)), (0, 0, Some(2)), (0, 2, Some(9))]);
         assert_eq!(ops.unwrap(), ["T0:0 [0 2]", "T0:1 [2 2]", "T0:2 [2 9]", "T1:0 [5 ...]"]);
+    }
+
+    #[test]
+    fn edges_lead_around_what_is_left_out_and_never_back() {
+        let calls = [(0, 0, Some(1)), (1, 0, Some(1)), (1, 2, Some(3)), (1, 4, Some(5)), (2, 0, Some(9)), (2, 9, None)];
+        let history = || History::from_calls(calls.map(|(process, start, end)| (process, start, end, ()))).unwrap();
+        let named = |history: &History<()>| -> Vec<String> {
+            let edge = |&(a, b): &(OpId, OpId)| format!("{} {}", history.name(a), history.name(b));
+            history.edges().iter().map(edge).collect()
+        };
+        let id = |name: &str| history().ops().iter().map(|op| op.id).find(|id| history().name(*id) == name).unwrap();
+        let edges = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (id(a), id(b))).collect::<Vec<_>>();
+        let edged = history().with_edges(edges(&[("T0:0", "T1:1"), ("T1:1", "T2:1")])).unwrap();
+        assert_eq!(named(&edged), ["T0:0 T1:1", "T1:1 T2:1"]);
+        let left = |gone: &[&str]| {
+            let keeps = |op: &Op<()>| Ok::<_, ()>(if gone.contains(&&*edged.name(op.id)) { None } else { Some(()) });
+            named(&edged.try_map(keeps).unwrap())
+        };
+        assert_eq!(left(&["T2:0"]), ["T0:0 T1:1", "T1:1 T2:1"]);
+        assert_eq!(left(&["T1:1"]), ["T0:0 T1:2", "T0:0 T2:1", "T1:0 T2:1"]);
+        assert_eq!(left(&["T1:1", "T2:1"]), ["T0:0 T1:2"]);
+        assert_eq!(left(&["T1:0", "T1:1"]), ["T0:0 T1:2", "T0:0 T2:1"]);
+        let cyclic = history().with_edges(edges(&[("T1:2", "T2:0"), ("T2:1", "T1:0")])).unwrap_err();
+        assert_eq!(cyclic.0.len(), 5, "{cyclic}");
+        assert!(history().with_edges(edges(&[("T1:1", "T1:0")])).is_err());
+        assert!(edged.split(|()| Some(0)).is_none());
     }
 
     #[test]

@@ -5,10 +5,13 @@
 //! among heads is enough, because nothing behind a head ends sooner. One pass over the processes finds all ready
 //! operations, however long the history is. In program order every head is ready.
 //!
+//! An edge of the history holds in either: a head is ready only if what edges put before it has taken effect. An edge
+//! becomes a number, how many operations of the process where it begins must have taken effect.
+//!
 //! An operation that never finished need not take effect, so no other operation waits for it. If it has a latest time,
 //! it is ready as long as nothing that started after that time has taken effect.
 
-use crate::{History, Interval};
+use crate::{History, Interval, OpId};
 
 /// What orders operations of different processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,8 +26,17 @@ pub enum Precedence {
 #[derive(Clone, Debug)]
 pub struct Order {
     chains: Vec<Vec<(usize, Interval)>>, // For each process, the places of its operations in the history.
+    needs: Vec<Need>,                    // By later operation.
     precedence: Precedence,
     has_latest: bool, // Some operation has a latest time, and real time matters.
+}
+
+/// An edge: the operation at this place waits until a process is so far.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    place: usize,
+    process: usize,
+    count: u32,
 }
 
 /// A set of operations that is closed under "comes before": for each process, how many of its operations are in it.
@@ -38,12 +50,24 @@ impl Order {
     /// The order of a history.
     pub fn new<T>(history: &History<T>, precedence: Precedence) -> Order {
         let mut chains = vec![Vec::new(); history.processes().len()];
+        let mut counts = Vec::new(); // How far its process is after each operation.
         for (place, op) in history.ops().iter().enumerate() {
-            chains[op.process.index()].push((place, op.interval));
+            let chain = &mut chains[op.process.index()];
+            chain.push((place, op.interval));
+            counts.push(chain.len() as u32);
         }
+        let place =
+            |id: OpId| history.ops().binary_search_by_key(&id, |op| op.id).expect("an operation of the history");
+        let need = |&(first, second): &(OpId, OpId)| Need {
+            place: place(second),
+            process: history.op(first).process.index(),
+            count: counts[place(first)],
+        };
+        let mut needs: Vec<Need> = history.edges().iter().map(need).collect();
+        needs.sort_by_key(|need| need.place);
         let has_latest = history.ops().iter().any(|op| op.interval.latest().is_some());
         let has_latest = has_latest && precedence == Precedence::RealTime;
-        Order { chains, precedence, has_latest }
+        Order { chains, needs, precedence, has_latest }
     }
 
     /// The position before every operation.
@@ -60,21 +84,29 @@ impl Order {
         let earliest_end = earliest_end.unwrap_or(u64::MAX);
         self.heads(position)
             .filter(move |(_, _, head)| head.start() <= earliest_end && position.latest_start <= head.deadline())
+            .filter(|(_, place, _)| self.missing(position, *place).is_none())
             .map(|(process, place, _)| (process, place))
+    }
+
+    /// The place of an operation that an edge puts before the one at this place, and that has not taken effect.
+    fn missing(&self, position: &Position, place: usize) -> Option<usize> {
+        let from = self.needs.partition_point(|need| need.place < place);
+        let needs = self.needs[from..].iter().take_while(|need| need.place == place);
+        let unmet = needs.into_iter().find(|need| position.counts[need.process] < need.count);
+        unmet.map(|need| self.chains[need.process][need.count as usize - 1].0)
     }
 
     /// The operations that cannot be next, with the place of one that must come before each.
     pub fn waiting(&self, position: &Position) -> Vec<(usize, usize)> {
         let finished = self.heads(position).filter(|(_, _, head)| !head.is_unfinished());
         let first_to_end = finished.min_by_key(|(_, _, head)| head.deadline());
-        match (self.precedence, first_to_end) {
-            (Precedence::RealTime, Some((_, blocker, first))) => self
-                .heads(position)
-                .filter(|(_, _, head)| first.precedes(*head))
-                .map(|(_, place, _)| (place, blocker))
-                .collect(),
-            _ => Vec::new(),
-        }
+        let in_time = first_to_end.filter(|_| self.precedence == Precedence::RealTime);
+        let blocker = |place: usize, head: Interval| {
+            let in_time = in_time.filter(|(_, _, first)| first.precedes(head)).map(|(_, blocker, _)| blocker);
+            in_time.or_else(|| self.missing(position, place))
+        };
+        let heads = self.heads(position);
+        heads.filter_map(|(_, place, head)| blocker(place, head).map(|blocker| (place, blocker))).collect()
     }
 
     /// The position after the next operation of a process.
@@ -143,6 +175,21 @@ mod tests {
         };
         assert_eq!(check(Precedence::RealTime), (vec![0, 1], vec![1], vec![]));
         assert_eq!(check(Precedence::Program), (vec![0, 1], vec![0, 1], vec![0]));
+    }
+
+    #[test]
+    fn edges_hold_in_any_order_and_need_even_what_never_finished() {
+        let calls = [(0, 0, None, ()), (1, 1, Some(9), ()), (2, 2, Some(9), ())];
+        let history = History::from_calls(calls).unwrap();
+        let history = history.with_edges([(OpId(0), OpId(1)), (OpId(2), OpId(1))]).unwrap();
+        for precedence in [Precedence::RealTime, Precedence::Program] {
+            let order = Order::new(&history, precedence);
+            let ready = |position: &Position| order.ready(position).map(|(_, place)| place).collect::<Vec<_>>();
+            let (origin, first) = (order.origin(), order.after(&order.origin(), 2));
+            assert_eq!((ready(&origin), order.waiting(&origin)), (vec![0, 2], vec![(1, 0)]));
+            assert_eq!((ready(&first), order.waiting(&first)), (vec![0], vec![(1, 0)]));
+            assert_eq!(ready(&order.after(&first, 0)), [1]);
+        }
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use history::{Call, Cut, History, Op, OpId, Precedence, Stop, Value, Verdict};
+use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
-use report::{Coverage, CoveredAction, Field, Legal, Reason, Rejection, Report, Timeline, Window};
-use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
+use report::{Coverage, CoveredAction, Evidence, Field, Legal, OpRef, Reason, Rejection, Report, Stuck, Timeline};
+use search::{Assumption, Criterion, Explanation, Misfit, Route, Spec, Stats, Why};
 use validate::{Teller, Way};
 
 use crate::input::InputError;
@@ -242,7 +242,7 @@ const LOOKED_AT: usize = 1 << 16;
 impl Check<'_, '_> {
     /// True if there is nothing to gain from having the whole history at hand.
     fn is_stream<M: Model>(&self, model: &M, stream: &Stream) -> Result<bool, InputError> {
-        if self.asked.order == Precedence::Program || self.asked.exhaustive || self.needs_whole() {
+        if self.asked.criterion != Criterion::LINEARIZABLE || self.asked.exhaustive || self.needs_whole() {
             return Ok(false);
         }
         if !self.asked.shortcuts || model.has_procedure() {
@@ -381,21 +381,20 @@ impl Check<'_, '_> {
         let mut teller = Teller::default();
         let verdict = match &checked.verdict {
             Verdict::Accepted(_) => report::Verdict::Accepted,
-            Verdict::Inconclusive(stop) => report::Verdict::Inconclusive { stop: stop.to_string() },
+            Verdict::Inconclusive(stop) => crate::inconclusive(*stop, stop.to_string()),
             Verdict::Rejected(Failure::Contradiction { ops, reason }) => {
                 report::Verdict::Rejected(Box::new(contradiction(ops, reason, &mut teller)))
             }
             Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
                 let part = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
-                let blocked = explanation.goal.map(|goal| self.held.describe(&[goal])).transpose()?;
-                let sentence = match blocked.as_deref() {
-                    Some([op]) => {
-                        format!("no order of the operations{part} allows {} {} {}", op.name, op.text, op.interval())
+                let blocked = self.held.describe(&explanation.blocked)?;
+                let name = |op: &report::Operation| format!("{} {} {}", op.name, op.text, op.interval());
+                let blocked: Vec<String> = blocked.iter().map(name).collect();
+                let sentence = match blocked.as_slice() {
+                    [op] if self.asked.criterion == Criterion::LINEARIZABLE && !self.asked.exhaustive => {
+                        format!("no order of the operations{part} allows {op}")
                     }
-                    _ => format!(
-                        "no order of the operations{part} is allowed: at most {} can be placed",
-                        explanation.explained
-                    ),
+                    blocked => report::longest_orders(explanation.explained, blocked),
                 };
                 report::Verdict::Rejected(Box::new(stuck(sentence, explanation, &mut teller)))
             }
@@ -422,7 +421,7 @@ impl Check<'_, '_> {
             schema: report::SCHEMA.into(),
             history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
-            order: crate::order(self.asked.order),
+            order: crate::order(self.asked.criterion),
             verdict,
             operations: self.held.describe(teller.mentioned())?,
             sources: Vec::new(),
@@ -513,19 +512,8 @@ fn contradiction(ops: &[OpId], reason: &str, teller: &mut Teller) -> Rejection {
     let mut by_start = ops.to_vec();
     by_start.sort();
     let operations = by_start.into_iter().map(|op| teller.op(op)).collect();
-    Rejection {
-        sentence: reason.to_owned(),
-        blocked: None,
-        explained: 0,
-        states: Vec::new(),
-        interpretations: Vec::new(),
-        reasons: Vec::new(),
-        expected: Vec::new(),
-        expects_more: false,
-        legal: Legal::Unknown,
-        what_ifs: Vec::new(),
-        window: Some(Window { start: Vec::new(), operations, before: 0 }),
-    }
+    let evidence = Evidence::Contradiction { operations };
+    Rejection { sentence: reason.to_owned(), blocked: Vec::new(), explained: 0, evidence }
 }
 
 /// Every order gets stuck.
@@ -533,7 +521,7 @@ fn stuck(sentence: String, explanation: &Explanation<String>, teller: &mut Telle
     let mut shown: Vec<&String> = Vec::new();
     let mut reasons: Vec<Reason> = Vec::new();
     let mut interpretations = Vec::new();
-    let blocked = explanation.goal.map(|goal| teller.op(goal));
+    let blocked: Vec<OpRef> = explanation.blocked.iter().map(|&op| teller.op(op)).collect();
     for stuck in &explanation.stuck {
         let state = shown.iter().position(|known| **known == stuck.state).unwrap_or_else(|| {
             shown.push(&stuck.state);
@@ -559,11 +547,8 @@ fn stuck(sentence: String, explanation: &Explanation<String>, teller: &mut Telle
             }
         }
     }
-    reasons.sort_by_key(|reason| (Some(reason.op) != blocked, reason.op));
-    Rejection {
-        sentence,
-        blocked,
-        explained: explanation.explained,
+    reasons.sort_by_key(|reason| (!blocked.contains(&reason.op), reason.op));
+    let evidence = Evidence::Stuck(Stuck {
         states: shown.into_iter().cloned().map(state_of).collect(),
         interpretations,
         reasons,
@@ -572,5 +557,6 @@ fn stuck(sentence: String, explanation: &Explanation<String>, teller: &mut Telle
         legal: Legal::Unknown,
         what_ifs: Vec::new(),
         window: None,
-    }
+    });
+    Rejection { sentence, blocked, explained: explanation.explained, evidence }
 }

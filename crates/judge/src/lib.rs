@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use history::{Cut, OpId, Precedence, Stop};
 use models::Model;
 use report::Report;
-use search::{Stats, Strategy};
+use search::{Criterion, Stats};
 
 use builtin::Builtin;
 pub use complaint::Complaint;
@@ -49,8 +49,8 @@ pub struct Options {
     pub includes: Vec<PathBuf>,
     /// How operations and a TLA+ module belong together; the file beside it if none.
     pub settings: Option<PathBuf>,
-    /// What orders operations of different processes.
-    pub order: Precedence,
+    /// Which orders of operations count.
+    pub criterion: Criterion,
     /// A field of operations by which the system itself orders them: that order is tried before any other.
     pub order_by: Option<String>,
     /// A file that is larger than this is not read, unless it is checked as a stream.
@@ -81,7 +81,7 @@ impl Default for Options {
             config: None,
             includes: Vec::new(),
             settings: None,
-            order: Precedence::RealTime,
+            criterion: Criterion::LINEARIZABLE,
             order_by: None,
             max_memory: 16 << 30,
             max_width: None,
@@ -100,7 +100,7 @@ impl Options {
     /// The field of the system's own order, here or in the settings of a specification, if that is to be tried. An order
     /// that keeps assumptions has to be searched.
     fn own_order<'a>(&'a self, set: Option<&'a str>) -> Option<&'a str> {
-        self.order_by.as_deref().or(set).filter(|_| self.assume.is_empty() && self.order == Precedence::RealTime)
+        self.order_by.as_deref().or(set).filter(|_| self.assume.is_empty() && self.criterion == Criterion::LINEARIZABLE)
     }
 }
 
@@ -228,7 +228,7 @@ impl Judge {
         match report {
             Err(Failed::Stopped(stop)) => {
                 let (stage, operations) = stages.reached();
-                Ok(given_up(label, self.spec(), self.options.order, stop, stage, operations))
+                Ok(given_up(label, self.spec(), self.options.criterion, stop, stage, operations))
             }
             report => report,
         }
@@ -311,7 +311,7 @@ impl Limits for Stages<'_> {
 }
 
 /// The report on a history that was given up before there was anything to report but how far the check was.
-pub fn given_up(label: &str, spec: &str, order: Precedence, stop: Stop, stage: Stage, operations: u64) -> Report {
+pub fn given_up(label: &str, spec: &str, criterion: Criterion, stop: Stop, stage: Stage, operations: u64) -> Report {
     let count = |done: &str| {
         let noun = if operations == 1 { "operation" } else { "operations" };
         (operations > 0).then(|| format!("{operations} {noun} {done}"))
@@ -327,8 +327,8 @@ pub fn given_up(label: &str, spec: &str, order: Precedence, stop: Stop, stage: S
         schema: report::SCHEMA.into(),
         history: report::History { name: label.into(), operations: None, processes: 0, cuts: Vec::new() },
         spec: report::Spec { name: spec.into(), constants: Vec::new() },
-        order: self::order(order),
-        verdict: report::Verdict::Inconclusive { stop: format!("{stop} while {stage}") },
+        order: order(criterion),
+        verdict: inconclusive(stop, format!("{stop} while {stage}")),
         operations: Vec::new(),
         sources: Vec::new(),
         stats: report::Stats {
@@ -349,6 +349,17 @@ pub fn given_up(label: &str, spec: &str, order: Precedence, stop: Stop, stage: S
     }
 }
 
+/// A check that was stopped, and why in words.
+fn inconclusive(stop: Stop, words: String) -> report::Verdict {
+    let limit = match stop {
+        Stop::Time => report::Limit::Time,
+        Stop::Memory => report::Limit::Memory,
+        Stop::Width => report::Limit::Width,
+        Stop::Interrupted => report::Limit::Interrupt,
+    };
+    report::Verdict::Inconclusive { limit, stop: words }
+}
+
 /// How a path says that it is a TLA+ module.
 pub fn is_tla(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "tla")
@@ -360,18 +371,14 @@ pub const MAX_WIDTH: usize = 250_000;
 
 /// How to search, with or without what provably makes no difference.
 fn search_options(options: &Options, reduce: bool) -> search::Options {
-    let strategy = match options.order {
-        Precedence::RealTime if !options.exhaustive => Strategy::JustInTime,
-        order => Strategy::ByLevel(order),
-    };
     let default = search::Options::default();
     let first_width = default.first_width.filter(|_| options.shortcuts && !options.exhaustive);
     let max_width = options.max_width.or((!options.exhaustive).then_some(MAX_WIDTH));
-    search::Options { strategy, reduce, max_width, first_width }
+    search::Options { criterion: options.criterion, by_level: options.exhaustive, reduce, max_width, first_width }
 }
 
-fn order(order: Precedence) -> report::Order {
-    match order {
+fn order(criterion: Criterion) -> report::Order {
+    match criterion.precedence {
         Precedence::RealTime => report::Order::RealTime,
         Precedence::Program => report::Order::Program,
     }

@@ -110,7 +110,7 @@ pub(crate) fn consequence(field: &str, misfit: &Misfit<String>, verdict: &Verdic
             format!("another order is legal: the history is right, and `{field}` is not the order of its effects")
         }
         Verdict::Accepted => format!("an order is legal that was found without `{field}`"),
-        Verdict::Rejected(_) | Verdict::Violated(_) => {
+        Verdict::Rejected(_) => {
             format!("no other order is legal either: the history is wrong, whatever `{field}` says")
         }
         Verdict::Inconclusive { .. } => format!("the search without `{field}` was stopped before it knew more"),

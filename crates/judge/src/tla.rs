@@ -7,9 +7,9 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use history::{Cut, History, Op, OpId, Precedence, Stop, Value};
-use report::{Field, Report, Timeline, Verdict};
-use search::{Misfit, Stats, Watch, Witness};
+use history::{Cut, History, Op, OpId, Stop, Value};
+use report::{Evidence, Field, Report, Timeline, Verdict};
+use search::{Criterion, Misfit, Stats, Watch, Witness};
 use settings::Settings;
 use tla::error::ErrorKind;
 use tla::ir::DefId;
@@ -139,7 +139,7 @@ impl Tla {
     fn may_stream(&self, asked: &Options, stream: &Stream) -> bool {
         let is_plain = asked.assume.is_empty() && !asked.coverage && asked.shortcuts && !asked.exhaustive;
         let is_ordered =
-            asked.order == Precedence::RealTime && asked.own_order(self.settings.order_by.as_deref()).is_none();
+            asked.criterion == Criterion::LINEARIZABLE && asked.own_order(self.settings.order_by.as_deref()).is_none();
         stream.is_large() && is_plain && is_ordered
     }
 
@@ -231,7 +231,7 @@ impl Tla {
     /// Commands that lead further.
     fn next(&self, asked: &Options, recording: &Recording, report: &Report) -> Vec<report::Command> {
         let Some(path) = recording.path() else { return Vec::new() };
-        if !matches!(report.verdict, Verdict::Rejected(_) | Verdict::Violated(_)) {
+        if !matches!(report.verdict, Verdict::Rejected(_)) {
             return Vec::new();
         }
         let mut what = format!("{} {}", quoted(self.path.display()), quoted(path.display()));
@@ -240,7 +240,7 @@ impl Tla {
         for (option, file) in files.chain(asked.includes.iter().map(|include| ("--include", include))) {
             let _ = write!(what, " {option} {}", quoted(file.display()));
         }
-        if asked.order == Precedence::Program {
+        if asked.criterion != Criterion::LINEARIZABLE {
             what.push_str(" --order program");
         }
         let command = |what: &str, line: String| report::Command { what: what.into(), line };
@@ -372,10 +372,11 @@ impl Run<'_> {
                 limits.reached(Stage::Explaining, 0);
                 let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
                 let mut tagged = tagged(spec, &checked.outcome, &self.linked.tags);
-                if let (Verdict::Rejected(rejection), Some(stuck)) = (&verdict, checked.outcome.stuck())
-                    && rejection.interpretations.len() < stuck.stuck.len()
+                if let (Verdict::Rejected(rejection), Some(all)) = (&verdict, checked.outcome.stuck())
+                    && let Evidence::Stuck(few) = &rejection.evidence
+                    && few.interpretations.len() < all.stuck.len()
                 {
-                    let (few, all) = (rejection.interpretations.len(), stuck.stuck.len());
+                    let (few, all) = (few.interpretations.len(), all.stuck.len());
                     tagged.notes.push(format!("states are large: {few} of {all} configurations are explained"));
                 }
                 if let Some(stop) = spec.stopped().filter(|_| checked.outcome.stuck().is_some()) {
@@ -440,7 +441,7 @@ impl Run<'_> {
                 cuts: crate::cuts(cuts),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
-            order: crate::order(self.asked.order),
+            order: crate::order(self.asked.criterion),
             verdict,
             operations: self.held.describe(teller.mentioned())?,
             sources: teller.sources(self.program()),
@@ -466,7 +467,7 @@ impl Run<'_> {
         })?;
         let verdict = match checked.verdict {
             history::Verdict::Accepted(_) => Verdict::Accepted,
-            history::Verdict::Inconclusive(stop) => Verdict::Inconclusive { stop: stop.to_string() },
+            history::Verdict::Inconclusive(stop) => crate::inconclusive(stop, stop.to_string()),
             history::Verdict::Rejected(_) => return Ok(None),
         };
         let mut teller = Teller::default();
@@ -583,14 +584,14 @@ impl Run<'_> {
     ) -> Result<Verdict, Failed> {
         let stuck = match &checked.outcome {
             Outcome::Accepted(_) => return Ok(Verdict::Accepted),
-            Outcome::Inconclusive(stop) => return Ok(Verdict::Inconclusive { stop: stop.to_string() }),
+            Outcome::Inconclusive(stop) => return Ok(crate::inconclusive(*stop, stop.to_string())),
             Outcome::Violated(stuck, broken) => {
-                let violation = validate::explain_violation(spec, history, options, stuck, broken, teller);
-                return Ok(Verdict::Violated(Box::new(violation)));
+                let rejection = validate::explain_violation(spec, history, options, stuck, broken, teller);
+                return Ok(Verdict::Rejected(Box::new(rejection)));
             }
             Outcome::Rejected(stuck) => stuck,
         };
-        self.name(stuck.goal, teller)?;
+        self.name(&stuck.blocked, teller)?;
         let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller);
         Ok(Verdict::Rejected(Box::new(rejection)))
     }
@@ -606,12 +607,11 @@ impl Run<'_> {
         notes
     }
 
-    /// Looks up how the operation is called that a sentence will speak of.
-    fn name(&self, goal: Option<OpId>, teller: &mut Teller) -> Result<(), Failed> {
-        let Some(goal) = goal else { return Ok(()) };
-        let described = self.held.describe(&[goal])?;
-        let op = &described[0];
-        teller.name(goal, format!("{} {} {}", op.name, op.text, op.interval()));
+    /// Looks up how the operations are called that a sentence will speak of.
+    fn name(&self, blocked: &[OpId], teller: &mut Teller) -> Result<(), Failed> {
+        for (&id, op) in blocked.iter().zip(self.held.describe(blocked)?) {
+            teller.name(id, format!("{} {} {}", op.name, op.text, op.interval()));
+        }
         Ok(())
     }
 

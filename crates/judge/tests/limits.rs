@@ -51,7 +51,7 @@ fn check(definitions: &str, limits: &Until) -> Result<Report, Failed> {
 fn ended(definitions: &str, limits: &Until) -> String {
     let report = check(definitions, limits).unwrap_or_else(|failed| panic!("{definitions}: {failed:?}"));
     match report.verdict {
-        Verdict::Inconclusive { stop } => format!("{stop} after {}", report.stats.returned),
+        Verdict::Inconclusive { stop, .. } => format!("{stop} after {}", report.stats.returned),
         verdict => panic!("{definitions}: {}", verdict.word()),
     }
 }

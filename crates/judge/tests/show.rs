@@ -9,7 +9,7 @@ use history::Stop;
 use omnilink_judge::{
     Assumption, Case, Failed, Judge, Limits, Look, Options, Recording, Shown, Stage, Unlimited, is_tla,
 };
-use report::{State, Verdict};
+use report::State;
 use search::Stats;
 
 /// Reaches its limit once there is a verdict, as the thread that checks sees it.
@@ -127,10 +127,10 @@ fn the_states_that_are_shown_last_are_those_that_a_rejection_speaks_of() {
         for trace in std::fs::read_dir(example(traces)).expect("traces") {
             let trace = trace.expect("a trace").path();
             let Ok(shown) = show(&judge, &trace.display().to_string(), &Look::default()) else { continue };
-            let Verdict::Rejected(rejection) = &shown.report.verdict else { continue };
-            for (ending, interpretation) in shown.timeline.endings.iter().zip(&rejection.interpretations) {
+            let Some(stuck) = shown.report.stuck() else { continue };
+            for (ending, interpretation) in shown.timeline.endings.iter().zip(&stuck.interpretations) {
                 let last = ending.states.last().or(shown.timeline.states.last()).expect("a state");
-                assert_eq!(last, &rejection.states[interpretation.state], "{}", trace.display());
+                assert_eq!(last, &stuck.states[interpretation.state], "{}", trace.display());
                 rejected += 1;
             }
         }
@@ -244,8 +244,8 @@ fn a_verdict_stands_whatever_there_is_time_to_show() {
 fn what_is_assumed_is_to_blame_for_what_it_forbids() {
     let why = |spec: &str, trace: &str, assume: &[&str]| {
         let shown = show(&judge(spec, assume), trace, &Look::default()).expect("a report");
-        let Verdict::Rejected(rejection) = &shown.report.verdict else { panic!("{}", shown.report.verdict.word()) };
-        let words = rejection.reasons.iter().filter_map(|reason| match &reason.why {
+        let Some(stuck) = shown.report.stuck() else { panic!("{}", shown.report.verdict.word()) };
+        let words = stuck.reasons.iter().filter_map(|reason| match &reason.why {
             report::Why::Words { text } => Some(format!("{}: {text}", shown.report.op(reason.op).name)),
             _ => None,
         });

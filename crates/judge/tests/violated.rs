@@ -1,7 +1,7 @@
 //! A history whose only explanations break an invariant is violated, wherever an order that keeps the invariants ends.
 
 use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
-use report::Verdict;
+use report::Evidence;
 
 /// `Add` may add one more than it says, and the level must stay low; `Spill` is not recorded.
 const VAULT: &str = r"---- MODULE Vault ----
@@ -46,12 +46,12 @@ fn check(invariants: &str, operations: &[(&str, i64)], shortcuts: bool) -> Strin
         Failed::Spec(complaints) => panic!("{}", complaints[0].message),
         other => panic!("{other:?}"),
     });
-    match &report.verdict {
-        Verdict::Violated(violation) => {
-            let states = violation.states.iter().map(|state| state.variables[0].value.clone());
-            format!("{}: {}", violation.sentence, states.collect::<Vec<_>>().join(", "))
+    match report.rejection().map(|rejection| (&rejection.sentence, &rejection.evidence)) {
+        Some((sentence, Evidence::Invariant(broken))) => {
+            let states = broken.states.iter().map(|state| state.variables[0].value.clone());
+            format!("{sentence}: {}", states.collect::<Vec<_>>().join(", "))
         }
-        verdict => verdict.word().to_owned(),
+        _ => report.verdict.word().to_owned(),
     }
 }
 

@@ -18,8 +18,8 @@ use std::collections::{BinaryHeap, HashMap};
 use std::mem::take;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use history::{Call, History, Op, OpId, Precedence, Stop, Verdict};
-use search::{Assuming, Assumption, CheckError, Explanation, Report, Route, Stats, Strategy};
+use history::{Call, History, Op, OpId, Stop, Verdict};
+use search::{Assuming, Assumption, CheckError, Criterion, Explanation, Reduction, Report, Route, Stats};
 use search::{TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
 use smallvec::SmallVec;
 use thiserror::Error;
@@ -175,7 +175,8 @@ pub fn check<M: Model>(
 ) -> Result<Checked, Error> {
     let bound = history.try_map(|op| bind(model, history, op))?;
     let mut no_procedure = None;
-    if options.shortcuts && options.search.strategy == Strategy::JustInTime {
+    let permits = |reduction| options.shortcuts && options.search.criterion.permits(reduction, &bound);
+    if permits(Reduction::Procedures) {
         match model.decide(&bound) {
             Decision::Linearizable(order) => {
                 let witness = confirm(model, &bound, Witness::from_order(order))?;
@@ -186,9 +187,11 @@ pub fn check<M: Model>(
             }
             Decision::NotApplicable(reason) => no_procedure = Some(reason),
         }
-        if let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1) {
-            return check_parts(model, &bound, parts, options, watcher);
-        }
+    }
+    if permits(Reduction::Parts)
+        && let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1)
+    {
+        return check_parts(model, &bound, parts, options, watcher);
     }
     let report = search::check_watched(model, &bound, &options.search, &mut watched(watcher));
     Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) })
@@ -282,7 +285,7 @@ fn bind<M: Model>(model: &M, history: &History<Call>, op: &Op<Call>) -> Result<O
 }
 
 fn confirm<M: Model>(model: &M, history: &History<M::Op>, witness: Witness) -> Result<Witness, Error> {
-    match search::replay(model, history, Precedence::RealTime, &witness) {
+    match search::replay(model, history, Criterion::LINEARIZABLE, &witness) {
         Ok(()) => Ok(witness),
         Err(search::ReplayError::Unconfirmed(error)) => Err(error.into()),
     }

@@ -1,12 +1,13 @@
 //! Splitting a history, or not, gives the same verdict as trying every order, and the merged order stands up.
 
 use fastrand::Rng;
-use history::{Call, History, Precedence, Trace, Value, Verdict};
+use history::{Call, History, Trace, Value, Verdict};
 use models::check::{Checked, Failure, Method, Options, check};
 use models::kv::Kv;
 use models::kv_append::KvAppend;
 use models::queue::Queue;
 use models::{Model, register::Register};
+use search::Criterion;
 use testkit::is_allowed;
 
 /// A few operations on two keys: shared instants, boxes of one process that touch, some that never finish.
@@ -45,7 +46,7 @@ fn parts_and_whole_agree_with_trying_every_order() {
         let history = random_history(&mut Rng::with_seed(seed));
         let model = Kv::new(&Value::Nil);
         let bound = history.try_map(|op| model.bind(op)).expect("calls that the model knows");
-        let expected = is_allowed(&model, &bound, Precedence::RealTime);
+        let expected = is_allowed(&model, &bound, Criterion::LINEARIZABLE);
         accepted += u32::from(expected);
         for threads in [1, 2] {
             let checked = verdict(&model, &history, &Options { threads, ..Options::default() });
@@ -81,7 +82,7 @@ fn parts_whose_orders_contradict_each_other_are_searched_as_one() {
         let history = touching_history(&mut Rng::with_seed(seed));
         let model = Kv::new(&Value::Nil);
         let bound = history.try_map(|op| model.bind(op)).expect("calls that the model knows");
-        let expected = is_allowed(&model, &bound, Precedence::RealTime);
+        let expected = is_allowed(&model, &bound, Criterion::LINEARIZABLE);
         let checked = verdict(&model, &history, &Options::default());
         assert_eq!(checked.verdict.is_accepted(), expected, "seed {seed}");
         accepted[usize::from(expected)] += 1;

@@ -10,11 +10,11 @@
 use std::time::Instant;
 
 use fastrand::Rng;
-use history::{Call, History, Precedence, Value};
+use history::{Call, History, Value};
 use models::check::{Method, Options};
 use models::unambiguous::Decision;
 use models::{Model, Visitor, with_model};
-use search::{Unwatched, Witness};
+use search::{Criterion, Unwatched, Witness};
 
 const SPECS: [&str; 3] = ["register:initial=0", "cas-register:initial=0", "kv:absent=0"];
 
@@ -162,7 +162,7 @@ impl Visitor for Compare<'_> {
     fn visit<M: Model>(self, model: M) -> Compared {
         let bound = self.0.try_map(|op| model.bind(op)).unwrap();
         let decision = model.decide(&bound);
-        let is_allowed = |history| testkit::is_allowed(&model, history, Precedence::RealTime);
+        let is_allowed = |history| testkit::is_allowed(&model, history, Criterion::LINEARIZABLE);
         let line =
             |op: &history::Op<M::Op>| format!("\n{} {} {:?} {:?}", bound.name(op.id), op.interval, op.id, op.call);
         let context = || format!("{}\n{decision:?}", bound.ops().iter().map(line).collect::<String>());
@@ -170,7 +170,7 @@ impl Visitor for Compare<'_> {
             Decision::NotApplicable(_) => Compared::Skipped,
             Decision::Linearizable(order) => {
                 let witness = Witness::from_order(order.clone());
-                let replayed = search::replay(&model, &bound, Precedence::RealTime, &witness);
+                let replayed = search::replay(&model, &bound, Criterion::LINEARIZABLE, &witness);
                 assert!(replayed.is_ok(), "{replayed:?} {}", context());
                 assert!(is_allowed(&bound), "{}", context());
                 Compared::Accepted
@@ -210,7 +210,7 @@ impl Visitor for CompareWhole<'_> {
     fn visit<M: Model>(self, model: M) -> (Compared, Method) {
         let checked = models::check::check(&model, self.0, &Options::default(), &Unwatched).unwrap();
         let bound = self.0.try_map(|op| model.bind(op)).unwrap();
-        let is_allowed = testkit::is_allowed(&model, &bound, Precedence::RealTime);
+        let is_allowed = testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
         assert_eq!(checked.verdict.is_accepted(), is_allowed, "{:#?}\n{checked:?}", bound.ops());
         (if is_allowed { Compared::Accepted } else { Compared::Rejected }, checked.method)
     }

@@ -8,9 +8,10 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
 
 use fastrand::Rng;
-use history::{Call, History, Interval, Op, OpId, Precedence, ProcessId, Value};
+use history::{Call, History, Interval, Op, OpId, ProcessId, Value};
 use models::check::Options;
 use models::{Model, Visitor, with_model};
+use search::Criterion;
 use search::Unwatched;
 
 const SPECS: [&str; 12] = [
@@ -157,7 +158,7 @@ impl Visitor for Compare<'_> {
         let seed = rng.get_seed();
         let history = generate(&model, spec, rng);
         let bound = history.try_map(|op| model.bind(op)).unwrap();
-        let expected = testkit::is_allowed(&model, &bound, Precedence::RealTime);
+        let expected = testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
         let plain = search::Options { reduce: false, ..search::Options::default() };
         let ways = [
             Options::default(),

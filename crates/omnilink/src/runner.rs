@@ -100,7 +100,7 @@ fn severity(report: &Report) -> (u8, u8) {
         _ if report.history.operations == Some(0) => (1, 4),
         Verdict::Accepted => (0, 0),
         Verdict::Inconclusive { .. } => (2, 3),
-        Verdict::Rejected(_) | Verdict::Violated(_) => (3, 1),
+        Verdict::Rejected(_) => (3, 1),
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::Coverage;
 
 /// The name and version of the form in which reports are written.
-pub const SCHEMA: &str = "omnilink.report/1";
+pub const SCHEMA: &str = "omnilink.report/2";
 
 /// What a check found about one history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -105,13 +105,27 @@ pub enum Verdict {
     Accepted,
     /// No order of the operations is allowed.
     Rejected(Box<Rejection>),
-    /// Orders exist that the actions allow, and each of them makes an invariant false.
-    Violated(Box<Violation>),
     /// The check was stopped before it knew.
     Inconclusive {
-        /// Why.
+        /// The limit that was reached.
+        limit: Limit,
+        /// The same in words, with how far the check was.
         stop: String,
     },
+}
+
+/// What can stop a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The limit on time.
+    Time,
+    /// The limit on memory.
+    Memory,
+    /// The limit on configurations that are possible at once.
+    Width,
+    /// The user.
+    Interrupt,
 }
 
 impl Verdict {
@@ -119,8 +133,7 @@ impl Verdict {
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Accepted => "accepted",
-            Verdict::Rejected(_) => "rejected",
-            Verdict::Violated(_) => "violated",
+            Verdict::Rejected(rejection) => rejection.evidence.word(),
             Verdict::Inconclusive { .. } => "inconclusive",
         }
     }
@@ -131,15 +144,67 @@ impl Verdict {
 pub struct Rejection {
     /// In one sentence.
     pub sentence: String,
-    /// The operation that no order can place by the time it returned. None if operations are not ordered in real time.
-    pub blocked: Option<OpRef>,
+    /// The operations that no order can place. In real time one, by whose return it has to be placed; none if
+    /// operations contradict each other.
+    pub blocked: Vec<OpRef>,
     /// How many operations had returned, and can be explained, before.
     pub explained: u64,
+    /// What shows it.
+    pub evidence: Evidence,
+}
+
+impl Rejection {
+    /// The operation that a reader should look at first, if one is to blame.
+    pub fn subject(&self) -> Option<OpRef> {
+        let reasons = if let Evidence::Stuck(stuck) = &self.evidence { &stuck.reasons[..] } else { &[] };
+        self.blocked.first().copied().or(reasons.first().map(|reason| reason.op))
+    }
+
+    /// The few operations that show it, if they are known.
+    pub fn window(&self) -> Option<Window> {
+        match &self.evidence {
+            Evidence::Stuck(stuck) => stuck.window.clone(),
+            Evidence::Contradiction { operations } => {
+                Some(Window { start: Vec::new(), operations: operations.clone(), before: 0 })
+            }
+            Evidence::Invariant(_) => None,
+        }
+    }
+}
+
+/// What makes a rejection checkable.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Evidence {
+    /// Every order gets stuck.
+    Stuck(Stuck),
+    /// A few operations contradict each other, whatever the others do.
+    Contradiction {
+        /// These, by start.
+        operations: Vec<OpRef>,
+    },
+    /// Orders exist that the actions allow, and each of them makes an invariant false.
+    Invariant(Broken),
+}
+
+impl Evidence {
+    /// What it makes of a history, in one word.
+    fn word(&self) -> &'static str {
+        match self {
+            Evidence::Stuck(_) | Evidence::Contradiction { .. } => "rejected",
+            Evidence::Invariant(_) => "violated",
+        }
+    }
+}
+
+/// Where every order gets stuck.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stuck {
     /// The different states that are possible then.
     pub states: Vec<State>,
     /// Each way to explain the operations so far, and where it leads.
     pub interpretations: Vec<Interpretation>,
-    /// Why none of the operations that could be next is, those against the blocked operation first.
+    /// Why none of the operations that could be next is, those against blocked operations first.
     pub reasons: Vec<Reason>,
     /// Results with which the blocked operation would have been allowed in one of the states.
     pub expected: Vec<Vec<Field>>,
@@ -178,7 +243,7 @@ impl State {
 /// One way to explain the operations before a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interpretation {
-    /// Where it leads: a place in [`Rejection::states`].
+    /// Where it leads: a place in [`Stuck::states`].
     pub state: usize,
     /// The last operations in the order that it puts them in: all since the ways parted.
     pub recent: Vec<Step>,
@@ -198,7 +263,7 @@ pub struct Step {
 pub struct Reason {
     /// The operation.
     pub op: OpRef,
-    /// The states that the reason holds in: places in [`Rejection::states`], increasing.
+    /// The states that the reason holds in: places in [`Stuck::states`], increasing.
     pub states: Vec<usize>,
     /// The reason.
     pub why: Why,
@@ -371,17 +436,11 @@ pub struct Window {
 
 /// An invariant that every explanation makes false.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Violation {
-    /// In one sentence.
-    pub sentence: String,
+pub struct Broken {
     /// The invariant.
     pub invariant: String,
     /// Where it is defined.
     pub span: Span,
-    /// The first operation by whose return no explanation is left.
-    pub blocked: Option<OpRef>,
-    /// How many operations had returned, and can be explained, before.
-    pub explained: u64,
     /// The states that make the invariant false.
     pub states: Vec<State>,
     /// What became of the parts of the invariant in these states.
@@ -498,6 +557,16 @@ impl Report {
     /// The operation that is meant.
     pub fn op(&self, op: OpRef) -> &Operation {
         &self.operations[op.0]
+    }
+
+    /// Why no order is allowed, if none is.
+    pub fn rejection(&self) -> Option<&Rejection> {
+        if let Verdict::Rejected(rejection) = &self.verdict { Some(rejection) } else { None }
+    }
+
+    /// Where every order gets stuck, if that is why none is allowed.
+    pub fn stuck(&self) -> Option<&Stuck> {
+        if let Evidence::Stuck(stuck) = &self.rejection()?.evidence { Some(stuck) } else { None }
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::data::{Rejection, Report, State, Verdict};
+use crate::data::{Report, State, Stuck};
 use crate::finding::{fields, op_text, why};
 use crate::timeline::{Ending, Placement, Timeline};
 use crate::words::{count, short};
@@ -32,12 +32,12 @@ pub fn dot(report: &Report, timeline: &Timeline) -> String {
     let endings = &timeline.endings[..timeline.endings.len().min(MOST_ENDINGS)];
     let at = graph.common(timeline, if endings.is_empty() { ALONE } else { BEFORE_ENDINGS });
     let ends: Vec<usize> = endings.iter().map(|ending| graph.ending(timeline, at, ending)).collect();
-    if let Verdict::Rejected(rejection) = &report.verdict {
+    if let Some(stuck) = report.stuck() {
         match &*ends {
-            [] => graph.stuck(report, rejection, at, None),
+            [] => graph.stuck(report, stuck, at, None),
             _ => {
-                for (interpretation, &end) in rejection.interpretations.iter().zip(&ends) {
-                    graph.stuck(report, rejection, end, Some(interpretation.state));
+                for (interpretation, &end) in stuck.interpretations.iter().zip(&ends) {
+                    graph.stuck(report, stuck, end, Some(interpretation.state));
                 }
             }
         }
@@ -110,13 +110,13 @@ impl Graph {
     }
 
     /// Draws what cannot be next, in one of the states or in any.
-    fn stuck(&mut self, report: &Report, rejection: &Rejection, at: usize, state: Option<usize>) {
+    fn stuck(&mut self, report: &Report, stuck: &Stuck, at: usize, state: Option<usize>) {
         let holds = |states: &[usize]| state.is_none_or(|state| states.contains(&state));
-        for (place, reason) in rejection.reasons.iter().enumerate().filter(|(_, reason)| holds(&reason.states)) {
+        for (place, reason) in stuck.reasons.iter().enumerate().filter(|(_, reason)| holds(&reason.states)) {
             let next = self.nodes.len();
             let end = *self.reasons.entry(place).or_insert(next);
             if end == next {
-                let label = quoted(&short(&why(report, rejection, reason), 2 * WIDTH));
+                let label = quoted(&short(&why(report, stuck, reason), 2 * WIDTH));
                 self.nodes.push((format!("label={label}, shape=plaintext, fontcolor=red"), LAST));
             }
             let label = quoted(&op_text(report, reason.op));

@@ -5,8 +5,8 @@
 //! once, with how many of all the states make it false and with every value it had there.
 
 use crate::data::{
-    Assumption, Command, Conjunct, Consequence, Field, Guard, Legal, OpRef, Outcome, Reason, Rejection, Report, Span,
-    State, Verdict, Violation, Why,
+    Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, OpRef, Outcome, Reason,
+    Rejection, Report, Span, State, Stuck, Verdict, Why,
 };
 use crate::words::{clean, count, list, number, short};
 
@@ -60,9 +60,15 @@ impl Finding {
     pub(crate) fn new(report: &Report) -> Option<Finding> {
         let mut finding = match &report.verdict {
             Verdict::Accepted => return None,
-            Verdict::Rejected(rejection) => Finding::of_rejection(report, rejection),
-            Verdict::Violated(violation) => Finding::of_violation(report, violation),
-            Verdict::Inconclusive { stop } => Finding::of_stop(report, stop),
+            Verdict::Rejected(rejection) => match &rejection.evidence {
+                Evidence::Stuck(stuck) => Finding::of_stuck(report, rejection, stuck),
+                Evidence::Contradiction { .. } => {
+                    let title = clean(&rejection.sentence);
+                    Finding { is_warning: false, title, marks: Vec::new(), notes: Vec::new() }
+                }
+                Evidence::Invariant(broken) => Finding::of_invariant(report, rejection, broken),
+            },
+            Verdict::Inconclusive { stop, .. } => Finding::of_stop(report, stop),
         };
         finding.notes.extend(remarks(report).into_iter().map(Note::Note));
         finding.marks.retain(|mark| place(report, mark.span).is_some());
@@ -75,21 +81,21 @@ impl Finding {
         self.marks.iter().find(|mark| mark.is_primary)
     }
 
-    fn of_rejection(report: &Report, rejection: &Rejection) -> Finding {
+    fn of_stuck(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Finding {
         let mut facts = Vec::new();
-        let subject = rejection.blocked.or(rejection.reasons.first().map(|reason| reason.op));
-        let against = |op: OpRef| rejection.reasons.iter().filter(move |reason| reason.op == op);
-        let mut marks = subject.map(|op| marks(against(op), rejection.states.len())).unwrap_or_default();
+        let subject = rejection.subject();
+        let against = |op: OpRef| stuck.reasons.iter().filter(move |reason| reason.op == op);
+        let mut marks = subject.map(|op| marks(against(op), stuck.states.len())).unwrap_or_default();
         if let Some(subject) = subject {
             for reason in against(subject) {
-                if let Some(note) = unmarked(report, rejection, reason) {
+                if let Some(note) = unmarked(report, stuck, reason) {
                     insert(&mut facts, &note);
                 }
             }
             if marks.is_empty() {
                 // The cause lies with an operation that stands in its way.
-                let others = rejection.reasons.iter().map(|reason| reason.op).filter(|&op| op != subject);
-                let other = others.map(|op| (op, self::marks(against(op), rejection.states.len())));
+                let others = stuck.reasons.iter().map(|reason| reason.op).filter(|&op| op != subject);
+                let other = others.map(|op| (op, self::marks(against(op), stuck.states.len())));
                 if let Some((op, found)) = other.into_iter().find(|(_, marks)| !marks.is_empty()) {
                     let name = clean(&report.op(op).name);
                     marks = found
@@ -99,33 +105,30 @@ impl Finding {
                 }
             }
         }
-        // A contradiction between a few operations is found without explaining any.
-        if rejection.blocked.is_some() || rejection.explained > 0 {
-            facts.push(explained(report, rejection));
-        }
-        facts.extend(expected(rejection));
-        facts.extend(legal(report, &rejection.legal));
+        facts.push(explained(report, rejection, stuck));
+        facts.extend(expected(stuck));
+        facts.extend(legal(report, &stuck.legal));
         let mut notes: Vec<Note> = facts.into_iter().map(Note::Note).collect();
-        notes.extend(what_ifs(report, rejection).into_iter().map(Note::Help));
+        notes.extend(what_ifs(report, rejection, stuck).into_iter().map(Note::Help));
         Finding { is_warning: false, title: clean(&rejection.sentence), marks, notes }
     }
 
-    fn of_violation(report: &Report, violation: &Violation) -> Finding {
-        let total = violation.states.len();
+    fn of_invariant(report: &Report, rejection: &Rejection, broken: &Broken) -> Finding {
+        let total = broken.states.len();
         let mut tallies = Tallies::new(total);
-        for conjunct in &violation.conjuncts {
+        for conjunct in &broken.conjuncts {
             tallies.add(conjunct);
         }
         let mut marks = tallies.marks();
         if !marks.iter().any(|mark| mark.is_primary) {
             let label = format!("FALSE{}", among(total, total));
-            marks.push(Mark { span: violation.span, is_primary: true, label });
+            marks.push(Mark { span: broken.span, is_primary: true, label });
         }
-        let mut notes = vec![Note::Note(explained_count(report, violation.explained))];
-        if let Some(op) = violation.blocked {
+        let mut notes = vec![Note::Note(explained_count(report, rejection.explained))];
+        if let Some(op) = rejection.subject() {
             notes.push(Note::Note(format!("no explanation is left by the return of {}", op_text(report, op))));
         }
-        Finding { is_warning: false, title: clean(&violation.sentence), marks, notes }
+        Finding { is_warning: false, title: clean(&rejection.sentence), marks, notes }
     }
 
     fn of_stop(report: &Report, stop: &str) -> Finding {
@@ -198,12 +201,12 @@ pub(crate) fn differing(states: &[State]) -> Vec<&str> {
 }
 
 /// One reason, without the operation it is against.
-pub(crate) fn why(report: &Report, rejection: &Rejection, reason: &Reason) -> String {
-    let among = among(reason.states.len(), rejection.states.len());
+pub(crate) fn why(report: &Report, stuck: &Stuck, reason: &Reason) -> String {
+    let among = among(reason.states.len(), stuck.states.len());
     match &reason.why {
         Why::Time { after } => format!("must wait for {}, which returned before it began", timed(report, *after)),
         Why::Guard(_) => {
-            let mut tallies = Tallies::new(rejection.states.len());
+            let mut tallies = Tallies::new(stuck.states.len());
             tallies.add_reason(reason);
             let blame = tallies
                 .blamed()
@@ -212,7 +215,7 @@ pub(crate) fn why(report: &Report, rejection: &Rejection, reason: &Reason) -> St
             if blame.is_empty() { format!("is not enabled{among}") } else { blame.join("; ") }
         }
         Why::Words { text } => {
-            let states = reason.states.iter().filter_map(|&state| rejection.states.get(state));
+            let states = reason.states.iter().filter_map(|&state| stuck.states.get(state));
             let states: Vec<String> = states.map(|state| fields(&state.variables, " = ", VALUE)).collect();
             format!("in state {}: {}", list(&states, "or", ALTERNATIVES), clean(text))
         }
@@ -242,13 +245,13 @@ pub(crate) fn among(some: usize, total: usize) -> String {
 }
 
 /// A reason as a note, if it has no place in the specification.
-fn unmarked(report: &Report, rejection: &Rejection, reason: &Reason) -> Option<String> {
+fn unmarked(report: &Report, stuck: &Stuck, reason: &Reason) -> Option<String> {
     match &reason.why {
         Why::Guard(guard) => ways(guard),
         Why::Excluded { .. } | Why::Error { span: Some(_), .. } => None,
-        Why::Words { .. } => Some(why(report, rejection, reason)),
+        Why::Words { .. } => Some(why(report, stuck, reason)),
         Why::Time { .. } | Why::Error { span: None, .. } | Why::Dead => {
-            Some(format!("it {}", why(report, rejection, reason)))
+            Some(format!("it {}", why(report, stuck, reason)))
         }
     }
 }
@@ -277,12 +280,12 @@ fn explained_count(report: &Report, explained: u64) -> String {
     }
 }
 
-fn explained(report: &Report, rejection: &Rejection) -> String {
+fn explained(report: &Report, rejection: &Rejection, stuck: &Stuck) -> String {
     let explained = explained_count(report, rejection.explained);
-    let mut waiting: Vec<OpRef> = rejection
+    let mut waiting: Vec<OpRef> = stuck
         .reasons
         .iter()
-        .filter(|reason| matches!(reason.why, Why::Time { after } if Some(after) == rejection.blocked))
+        .filter(|reason| matches!(reason.why, Why::Time { after } if rejection.blocked == [after]))
         .map(|reason| reason.op)
         .collect();
     waiting.sort_unstable();
@@ -294,17 +297,17 @@ fn explained(report: &Report, rejection: &Rejection) -> String {
     }
 }
 
-fn expected(rejection: &Rejection) -> Option<String> {
-    let name = rejection.expected.first()?.first().map(|field| field.name.as_str()).unwrap_or_default();
+fn expected(stuck: &Stuck) -> Option<String> {
+    let name = stuck.expected.first()?.first().map(|field| field.name.as_str()).unwrap_or_default();
     let is_value = |results: &Vec<Field>| matches!(results.as_slice(), [only] if only.name == name);
-    let (name, alternatives): (String, Vec<String>) = if rejection.expected.iter().all(is_value) {
+    let (name, alternatives): (String, Vec<String>) = if stuck.expected.iter().all(is_value) {
         let name = if name.is_empty() { String::new() } else { format!("{}: ", clean(name)) };
-        (name, rejection.expected.iter().map(|results| short(&results[0].value, VALUE)).collect())
+        (name, stuck.expected.iter().map(|results| short(&results[0].value, VALUE)).collect())
     } else {
         let whole = |results: &Vec<Field>| format!("({})", fields(results, ": ", VALUE));
-        (String::new(), rejection.expected.iter().map(whole).collect())
+        (String::new(), stuck.expected.iter().map(whole).collect())
     };
-    let alternatives = match rejection.expects_more {
+    let alternatives = match stuck.expects_more {
         true => format!("{} or others", alternatives[..alternatives.len().min(ALTERNATIVES - 1)].join(", ")),
         false => list(&alternatives, "or", ALTERNATIVES),
     };
@@ -325,7 +328,7 @@ pub(crate) fn legal(report: &Report, legal: &Legal) -> Option<String> {
     }
 }
 
-fn what_ifs(report: &Report, rejection: &Rejection) -> Vec<String> {
+fn what_ifs(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Vec<String> {
     let sentence = |assumption: &Assumption, outcome: &Consequence| {
         let assumption = match assumption {
             Assumption::OtherResults { results } => format!("with {}", fields(results, ": ", VALUE)),
@@ -347,7 +350,7 @@ fn what_ifs(report: &Report, rejection: &Rejection) -> Vec<String> {
         };
         format!("{assumption} {outcome}")
     };
-    rejection.what_ifs.iter().map(|what_if| sentence(&what_if.assumption, &what_if.outcome)).collect()
+    stuck.what_ifs.iter().map(|what_if| sentence(&what_if.assumption, &what_if.outcome)).collect()
 }
 
 /// The places that reasons against one operation point at.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::data::{
-    Assumption, Conjunct, Consequence, Legal, OpRef, Rejection, Report, SCHEMA, Span, Verdict, Violation, Why,
+    Assumption, Conjunct, Consequence, Evidence, Legal, OpRef, Report, SCHEMA, Span, Stuck, Verdict, Why,
 };
 
 /// Why a text is not a report that can be read.
@@ -94,19 +94,27 @@ impl Report {
         }
         match &self.verdict {
             Verdict::Accepted | Verdict::Inconclusive { .. } => Ok(()),
-            Verdict::Rejected(rejection) => self.check_rejection(rejection),
-            Verdict::Violated(violation) => self.check_violation(violation),
+            Verdict::Rejected(rejection) => {
+                self.check_ops(&rejection.blocked)?;
+                match &rejection.evidence {
+                    Evidence::Stuck(stuck) => self.check_stuck(stuck),
+                    Evidence::Contradiction { operations } => self.check_ops(operations),
+                    Evidence::Invariant(broken) => {
+                        self.check_span(broken.span)?;
+                        self.check_conjuncts(&broken.conjuncts, broken.states.len())
+                    }
+                }
+            }
         }
     }
 
-    fn check_rejection(&self, rejection: &Rejection) -> Result<(), ReadError> {
-        let states = rejection.states.len();
-        self.check_ops(&rejection.blocked)?;
-        for interpretation in &rejection.interpretations {
+    fn check_stuck(&self, stuck: &Stuck) -> Result<(), ReadError> {
+        let states = stuck.states.len();
+        for interpretation in &stuck.interpretations {
             index("state", interpretation.state, states)?;
             self.check_ops(interpretation.recent.iter().map(|step| &step.op))?;
         }
-        for reason in &rejection.reasons {
+        for reason in &stuck.reasons {
             self.check_ops([&reason.op])?;
             for &state in &reason.states {
                 index("state", state, states)?;
@@ -121,11 +129,11 @@ impl Report {
                 Why::Words { .. } | Why::Error { span: None, .. } | Why::Dead => {}
             }
         }
-        match &rejection.legal {
+        match &stuck.legal {
             Legal::Earlier { until: op } | Legal::Later { after: op } => self.check_ops([op])?,
             Legal::Never { .. } | Legal::Unknown => {}
         }
-        for what_if in &rejection.what_ifs {
+        for what_if in &stuck.what_ifs {
             match &what_if.assumption {
                 Assumption::OtherResults { .. } | Assumption::Dropped | Assumption::ProgramOrder => {}
             }
@@ -133,13 +141,7 @@ impl Report {
                 self.check_ops(blocked)?;
             }
         }
-        rejection.window.as_ref().map_or(Ok(()), |window| self.check_ops(&window.operations))
-    }
-
-    fn check_violation(&self, violation: &Violation) -> Result<(), ReadError> {
-        self.check_span(violation.span)?;
-        self.check_ops(&violation.blocked)?;
-        self.check_conjuncts(&violation.conjuncts, violation.states.len())
+        stuck.window.as_ref().map_or(Ok(()), |window| self.check_ops(&window.operations))
     }
 
     fn check_conjuncts(&self, conjuncts: &[Conjunct], states: usize) -> Result<(), ReadError> {

@@ -34,7 +34,7 @@ fn case(report: &Report) -> TestCase {
     let mut status = match report.verdict {
         _ if is_empty => TestCaseStatus::non_success(NonSuccessKind::Error),
         Verdict::Accepted => TestCaseStatus::success(),
-        Verdict::Rejected(_) | Verdict::Violated(_) => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Verdict::Rejected(_) => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Verdict::Inconclusive { .. } => TestCaseStatus::non_success(NonSuccessKind::Error),
     };
     let word = verdict_style(report).1;

@@ -83,10 +83,10 @@ fn section(out: &mut String, report: &Report, finding: Option<&Finding>) {
         return;
     };
     fence(out, "text", &snippet(report, finding, false));
-    if let Verdict::Rejected(rejection) = &report.verdict
-        && let Some(window) = &rejection.window
+    if let Some(rejection) = report.rejection()
+        && let Some(window) = &rejection.window()
     {
-        table(out, report, window, rejection.blocked);
+        table(out, report, window, &rejection.blocked);
     }
     let everything = everything(report);
     if !everything.is_empty() {
@@ -108,7 +108,7 @@ fn section(out: &mut String, report: &Report, finding: Option<&Finding>) {
     }
 }
 
-fn table(out: &mut String, report: &Report, window: &Window, blocked: Option<OpRef>) {
+fn table(out: &mut String, report: &Report, window: &Window, blocked: &[OpRef]) {
     // Our own words about numbers need no escape.
     let _ = writeln!(out, "**{}**\n", window_title(window));
     for state in window.start.iter().take(3) {
@@ -125,7 +125,7 @@ fn table(out: &mut String, report: &Report, window: &Window, blocked: Option<OpR
     let cell = |cell: &Cell| match cell {
         Cell::Empty => String::new(),
         Cell::Running => "(running)".into(),
-        Cell::Op(op) if Some(*op) == blocked => format!("{} ✗", code(&report.op(*op).text, VALUE)),
+        Cell::Op(op) if blocked.contains(op) => format!("{} ✗", code(&report.op(*op).text, VALUE)),
         Cell::Op(op) => code(&report.op(*op).text, VALUE),
     };
     let mut row = |cells: Vec<String>| {

@@ -14,7 +14,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::data::{Order, Report, Verdict};
+use crate::data::{Order, Report};
 use crate::timeline::{Entry, Placement, Timeline};
 
 /// So many of the last steps are drawn.
@@ -52,11 +52,7 @@ struct Trace<'a> {
 impl<'a> Trace<'a> {
     fn new(report: &'a Report, timeline: &'a Timeline) -> Trace<'a> {
         let operations = &timeline.operations;
-        let blocked = match &report.verdict {
-            Verdict::Rejected(rejection) => rejection.blocked,
-            Verdict::Violated(violation) => violation.blocked,
-            Verdict::Accepted | Verdict::Inconclusive { .. } => None,
-        };
+        let blocked = report.rejection().and_then(|rejection| rejection.blocked.first().copied());
         let mut steps = vec![None; operations.len()];
         for (step, placement) in timeline.order.iter().enumerate().filter(|(_, placement)| !placement.partway) {
             steps[placement.op as usize] = Some(step);

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::data::{Legal, Outcome, Rejection, Report, Span, Unchecked, Verdict, Why};
+use crate::data::{Evidence, Legal, Outcome, Rejection, Report, Span, Stuck, Unchecked, Verdict, Why};
 use crate::finding::{Finding, Note, lines, place};
 use crate::text::problems;
 use crate::words::clean;
@@ -52,8 +52,11 @@ impl Cause {
     fn new(report: &Report, finding: &Finding) -> Cause {
         let (rule, reason, legal) = match &report.verdict {
             Verdict::Accepted => ("accepted", "", ""),
-            Verdict::Rejected(rejection) => of_rejection(report, rejection),
-            Verdict::Violated(violation) => (violation.invariant.as_str(), "invariant", ""),
+            Verdict::Rejected(rejection) => match &rejection.evidence {
+                Evidence::Stuck(stuck) => of_stuck(report, rejection, stuck),
+                Evidence::Contradiction { .. } => ("rejected", "unknown", "unknown"),
+                Evidence::Invariant(broken) => (broken.invariant.as_str(), "invariant", ""),
+            },
             Verdict::Inconclusive { .. } => ("inconclusive", "inconclusive", ""),
         };
         let text = finding.primary().and_then(|mark| place(report, mark.span)).unwrap_or_default();
@@ -73,9 +76,13 @@ impl Cause {
     }
 }
 
-fn of_rejection<'a>(report: &'a Report, rejection: &'a Rejection) -> (&'a str, &'static str, &'static str) {
-    let first = rejection.reasons.iter().find(|reason| rejection.blocked.is_none_or(|op| op == reason.op));
-    let op = rejection.blocked.or(first.map(|reason| reason.op));
+fn of_stuck<'a>(
+    report: &'a Report,
+    rejection: &'a Rejection,
+    stuck: &'a Stuck,
+) -> (&'a str, &'static str, &'static str) {
+    let op = rejection.subject();
+    let first = stuck.reasons.iter().find(|reason| Some(reason.op) == op);
     let reason = match first.map(|reason| &reason.why) {
         None => "unknown",
         Some(Why::Time { .. }) => "time",
@@ -91,7 +98,7 @@ fn of_rejection<'a>(report: &'a Report, rejection: &'a Rejection) -> (&'a str, &
         Some(Why::Error { .. }) => "error",
         Some(Why::Dead) => "dead",
     };
-    let legal = match rejection.legal {
+    let legal = match stuck.legal {
         Legal::Earlier { .. } => "earlier",
         Legal::Later { .. } => "later",
         Legal::Never { .. } => "never",

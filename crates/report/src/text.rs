@@ -11,7 +11,8 @@ use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
 use crate::data::{
-    Guard, OpRef, Outcome, Problem, Reason, Rejection, Report, State, Stats, Step, Unchecked, Verdict, Why, Window,
+    Evidence, Guard, OpRef, Outcome, Problem, Reason, Rejection, Report, State, Stats, Step, Stuck, Unchecked, Verdict,
+    Why, Window,
 };
 use crate::finding::{Finding, Note, VALUE, commands, differing, fields, op_text, remarks, why};
 use crate::window::{Cell, Grid};
@@ -66,12 +67,12 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
     let (style, word) = verdict_style(report);
     let mut out = format!("{name}: {}\n{}\n", pen.paint(style, word), snippet(report, &finding, color));
     let mut sections = Sections { report, pen, width, out: &mut out };
-    if let Verdict::Rejected(rejection) = &report.verdict {
-        if let Some(window) = &rejection.window {
-            sections.window(window, rejection.blocked, detail);
+    if let Some(rejection) = report.rejection() {
+        if let Some(window) = &rejection.window() {
+            sections.window(window, &rejection.blocked, detail);
         }
-        if detail == Detail::Brief {
-            sections.others(rejection);
+        if let (Detail::Brief, Evidence::Stuck(stuck)) = (detail, &rejection.evidence) {
+            sections.others(rejection, stuck);
         }
     }
     if detail == Detail::Full {
@@ -195,13 +196,13 @@ pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool) -> String
 
 /// What the outcome of a check is called, and its color. A history without operations was not checked.
 pub(crate) fn verdict_style(report: &Report) -> (Style, &'static str) {
-    match report.verdict {
-        _ if report.history.operations == Some(0) => (YELLOW, "empty"),
-        Verdict::Accepted => (GREEN, "accepted"),
-        Verdict::Rejected(_) => (RED, "rejected"),
-        Verdict::Violated(_) => (RED, "violated"),
-        Verdict::Inconclusive { .. } => (YELLOW, "inconclusive"),
-    }
+    let style = match report.verdict {
+        _ if report.history.operations == Some(0) => return (YELLOW, "empty"),
+        Verdict::Accepted => GREEN,
+        Verdict::Rejected(_) => RED,
+        Verdict::Inconclusive { .. } => YELLOW,
+    };
+    (style, report.verdict.word())
 }
 
 /// What a window is.
@@ -272,22 +273,23 @@ impl Sections<'_> {
     }
 
     fn everything(&mut self) {
-        match &self.report.verdict {
-            Verdict::Rejected(rejection) => {
-                self.states("states that explain the history so far", &rejection.states);
-                self.interpretations(rejection);
-                self.reasons(rejection);
+        match self.report.rejection().map(|rejection| &rejection.evidence) {
+            Some(Evidence::Stuck(stuck)) => {
+                self.states("states that explain the history so far", &stuck.states);
+                self.interpretations(stuck);
+                self.reasons(stuck);
                 self.constants();
             }
-            Verdict::Violated(violation) => {
-                self.states("states that make it false", &violation.states);
+            Some(Evidence::Invariant(broken)) => {
+                self.states("states that make it false", &broken.states);
                 self.constants();
             }
-            Verdict::Accepted | Verdict::Inconclusive { .. } => {}
+            Some(Evidence::Contradiction { .. }) => self.constants(),
+            None => {}
         }
     }
 
-    fn window(&mut self, window: &Window, blocked: Option<OpRef>, detail: Detail) {
+    fn window(&mut self, window: &Window, blocked: &[OpRef], detail: Detail) {
         self.heading(&window_title(window));
         let most = if detail == Detail::Brief { BRIEF_STATES } else { usize::MAX };
         for state in window.start.iter().take(most) {
@@ -301,10 +303,10 @@ impl Sections<'_> {
         self.grid(Grid::new(self.report, window), blocked, detail);
     }
 
-    fn grid(&mut self, mut grid: Grid, blocked: Option<OpRef>, detail: Detail) {
+    fn grid(&mut self, mut grid: Grid, blocked: &[OpRef], detail: Detail) {
         let (mut earlier, mut later) = (Vec::new(), Vec::new());
         if detail == Detail::Brief && grid.rows.len() > BRIEF_ROWS {
-            let is_blocked = |row: &Vec<Cell>| blocked.is_some_and(|op| row.contains(&Cell::Op(op)));
+            let is_blocked = |row: &Vec<Cell>| blocked.iter().any(|&op| row.contains(&Cell::Op(op)));
             let end = grid.rows.iter().position(is_blocked).map_or(grid.rows.len(), |row| (row + 1).max(BRIEF_ROWS));
             later = grid.rows.split_off(end);
             earlier = grid.rows.drain(..end - BRIEF_ROWS).collect();
@@ -316,7 +318,7 @@ impl Sections<'_> {
         let cell = |cell: Cell, most: usize| match cell {
             Cell::Empty => String::new(),
             Cell::Running => "|".into(),
-            Cell::Op(op) if Some(op) == blocked => format!("{} ✗", cut(&report.op(op).text, most - 2)),
+            Cell::Op(op) if blocked.contains(&op) => format!("{} ✗", cut(&report.op(op).text, most - 2)),
             Cell::Op(op) => cut(&report.op(op).text, most),
         };
         let widths = |grid: &Grid, most: usize| -> Vec<usize> {
@@ -360,12 +362,12 @@ impl Sections<'_> {
     }
 
     /// The reasons against other operations, in brief: who waits was said already.
-    fn others(&mut self, rejection: &Rejection) {
-        let subject = rejection.blocked.or(rejection.reasons.first().map(|reason| reason.op));
+    fn others(&mut self, rejection: &Rejection, stuck: &Stuck) {
+        let subject = rejection.subject();
         let is_other = |reason: &&Reason| {
-            Some(reason.op) != subject && !matches!(reason.why, Why::Time { after } if Some(after) == rejection.blocked)
+            Some(reason.op) != subject && !matches!(reason.why, Why::Time { after } if rejection.blocked == [after])
         };
-        let (waiting, refused): (Vec<&Reason>, Vec<&Reason>) = rejection
+        let (waiting, refused): (Vec<&Reason>, Vec<&Reason>) = stuck
             .reasons
             .iter()
             .filter(is_other)
@@ -375,7 +377,7 @@ impl Sections<'_> {
         }
         self.heading("and no other operation can be next");
         for reason in refused.iter().take(BRIEF_REASONS) {
-            let line = format!("{}: {}", op_text(self.report, reason.op), why(self.report, rejection, reason));
+            let line = format!("{}: {}", op_text(self.report, reason.op), why(self.report, stuck, reason));
             self.line(4, &line);
         }
         if refused.len() > BRIEF_REASONS {
@@ -426,12 +428,12 @@ impl Sections<'_> {
         }
     }
 
-    fn interpretations(&mut self, rejection: &Rejection) {
-        if rejection.interpretations.is_empty() {
+    fn interpretations(&mut self, stuck: &Stuck) {
+        if stuck.interpretations.is_empty() {
             return;
         }
         self.heading("orders that lead there, since they parted");
-        for interpretation in &rejection.interpretations {
+        for interpretation in &stuck.interpretations {
             let step = |step: &Step| {
                 format!("{}{}", op_text(self.report, step.op), if step.partway { " (partway)" } else { "" })
             };
@@ -441,17 +443,17 @@ impl Sections<'_> {
         }
     }
 
-    fn reasons(&mut self, rejection: &Rejection) {
-        if rejection.reasons.is_empty() {
+    fn reasons(&mut self, stuck: &Stuck) {
+        if stuck.reasons.is_empty() {
             return;
         }
         self.heading("why no operation can be next");
         let (waiting, refused): (Vec<&Reason>, Vec<&Reason>) =
-            rejection.reasons.iter().partition(|reason| matches!(reason.why, Why::Time { .. } | Why::Dead));
+            stuck.reasons.iter().partition(|reason| matches!(reason.why, Why::Time { .. } | Why::Dead));
         for reason in refused {
             let op = op_text(self.report, reason.op);
             let Why::Guard(guard) = &reason.why else {
-                self.line(4, &format!("{op}: {}", why(self.report, rejection, reason)));
+                self.line(4, &format!("{op}: {}", why(self.report, stuck, reason)));
                 continue;
             };
             let states: Vec<String> = reason.states.iter().map(|state| (state + 1).to_string()).collect();

@@ -35,10 +35,10 @@ pub struct Timeline {
     pub until: usize,
     /// So many of the last variables of each state are expressions that somebody asked for, and their values.
     pub watched: usize,
-    /// How interpretations of a rejected history go on from there, in the order of [`Rejection::interpretations`]; not
+    /// How interpretations of a rejected history go on from there, in the order of [`Stuck::interpretations`]; not
     /// all if there are many.
     ///
-    /// [`Rejection::interpretations`]: crate::Rejection::interpretations
+    /// [`Stuck::interpretations`]: crate::Stuck::interpretations
     pub endings: Vec<Ending>,
     /// The operations that could have happened, as far as that is known.
     pub actions: Vec<String>,

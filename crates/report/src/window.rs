@@ -84,14 +84,14 @@ impl Grid {
         }
     }
 
-    /// Leaves out whole processes until `fits`: first those whose operations are furthest from the end, never the one
-    /// that `kept` belongs to. Returns how many processes and operations are left out.
-    pub(crate) fn narrow(&mut self, kept: Option<OpRef>, mut fits: impl FnMut(&Grid) -> bool) -> (usize, usize) {
+    /// Leaves out whole processes until `fits`: first those whose operations are furthest from the end, never those
+    /// that `kept` belong to. Returns how many processes and operations are left out.
+    pub(crate) fn narrow(&mut self, kept: &[OpRef], mut fits: impl FnMut(&Grid) -> bool) -> (usize, usize) {
         let (mut processes, mut operations) = (0, 0);
         while !fits(self) && self.processes.len() > 1 {
             let last_row = |column: usize| self.rows.iter().rposition(|row| matches!(row[column], Cell::Op(_)));
             let is_kept =
-                |column: usize| self.rows.iter().any(|row| kept.is_some_and(|op| row[column] == Cell::Op(op)));
+                |column: usize| self.rows.iter().any(|row| kept.iter().any(|&op| row[column] == Cell::Op(op)));
             let candidates = (0..self.processes.len()).filter(|&column| !is_kept(column));
             let Some(column) = candidates.min_by_key(|&column| (last_row(column), Reverse(column))) else { break };
             processes += 1;

@@ -123,6 +123,21 @@ pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
+/// That orders get no further, where nothing but the end forces an operation to be placed.
+pub fn longest_orders(explained: u64, blocked: &[String]) -> String {
+    let placed = match explained {
+        0 => "no order can begin".to_owned(),
+        _ => format!("no order places more than {}", count(explained, "operation")),
+    };
+    match blocked {
+        [] => placed,
+        _ => format!("{placed}: {} cannot be next", list(blocked, "and", NAMED)),
+    }
+}
+
+/// So many operations are named in one sentence.
+const NAMED: usize = 4;
+
 /// A list: `a, b or c`, or `a, b or 3 others` if there are more than `most`.
 pub(crate) fn list(items: &[String], word: &str, most: usize) -> String {
     let shown = if items.len() <= most { items.len() } else { most.max(2) - 1 };

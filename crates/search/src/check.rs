@@ -1,13 +1,15 @@
 //! Checking a whole history, or one that is still coming in.
 
 use std::borrow::Borrow;
+use std::collections::BTreeSet;
 use std::mem::{replace, take};
 
-use history::{History, Op, OpId, Order, Precedence, Stop, Verdict};
+use history::{History, Op, OpId, Order, Stop, Verdict};
 use thiserror::Error;
 
+use crate::criterion::{Criterion, Reduction};
 use crate::engine::{Attempt, Engine};
-use crate::explain::Explanation;
+use crate::explain::{Explanation, Stuck, Why};
 use crate::levels::Levels;
 use crate::observe::{Stats, Unwatched, Watch};
 use crate::replay::{Replay, ReplayError, Unconfirmed, Witness};
@@ -20,8 +22,11 @@ use crate::walk::Walk;
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// In which order operations are placed, and what orders them.
-    pub strategy: Strategy,
+    /// Which orders count.
+    pub criterion: Criterion,
+    /// Place one operation after the other, whichever, even where the criterion permits to place them just in time.
+    /// Without reductions this visits what a model checker visits. Verdicts are the same either way.
+    pub by_level: bool,
     /// Whether to leave out what provably makes no difference. Verdicts are the same either way.
     pub reduce: bool,
     /// Give up when more configurations than this are possible at once.
@@ -34,18 +39,22 @@ pub struct Options {
 /// A first pass keeps at most this many configurations by default.
 const FIRST_WIDTH: usize = 1 << 7;
 
-/// In which order operations are placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// When their return forces it. Operations are ordered in real time.
-    JustInTime,
-    /// One after the other, whichever; operations are ordered as said.
-    ByLevel(Precedence),
-}
-
 impl Default for Options {
     fn default() -> Options {
-        Options { strategy: Strategy::JustInTime, reduce: true, max_width: None, first_width: Some(FIRST_WIDTH) }
+        Options {
+            criterion: Criterion::default(),
+            by_level: false,
+            reduce: true,
+            max_width: None,
+            first_width: Some(FIRST_WIDTH),
+        }
+    }
+}
+
+impl Options {
+    /// True if operations of a history are placed just in time: a [`Checker`] may check it.
+    pub fn is_just_in_time<T>(&self, history: &History<T>) -> bool {
+        !self.by_level && self.criterion.permits(Reduction::JustInTime, history)
     }
 }
 
@@ -110,21 +119,18 @@ pub fn check_watched<S: Spec>(
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<Report<S::State>, CheckError<S::Error>> {
-    let precedence = match options.strategy {
-        Strategy::ByLevel(precedence) => precedence,
-        Strategy::JustInTime => {
-            // A pass that stays within its width is the whole search. One that does not is cheap, and finds the orders of most
-            // histories that have many.
-            if let Some(checker) = Checker::first(spec, options)? {
-                let report = run(checker, history, watch)?;
-                if report.verdict != Verdict::Inconclusive(Stop::Width) {
-                    return Ok(report);
-                }
-            }
-            return run(Checker::new(spec, options)?, history, watch);
+    if !options.is_just_in_time(history) {
+        return check_by_level(spec, history, options, watch);
+    }
+    // A pass that stays within its width is the whole search. One that does not is cheap, and finds the orders of most
+    // histories that have many.
+    if let Some(checker) = Checker::first(spec, options)? {
+        let report = run(checker, history, watch)?;
+        if report.verdict != Verdict::Inconclusive(Stop::Width) {
+            return Ok(report);
         }
-    };
-    check_by_level(spec, history, precedence, options, watch)
+    }
+    run(Checker::new(spec, options)?, history, watch)
 }
 
 fn run<'s, S: Spec>(
@@ -182,7 +188,11 @@ impl Progress {
 }
 
 impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
-    /// Begins a check. Operations are ordered in real time.
+    /// Begins a check. Operations are placed just in time.
+    ///
+    /// # Panics
+    ///
+    /// If the options ask for another criterion than linearizability, here and in [`Checker::first`].
     pub fn new(spec: &'s S, options: &Options) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
         Checker::with(spec, options, Engine::new(options.max_width))
     }
@@ -199,11 +209,13 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         options: &Options,
         engine: Engine<S, SlotCut<u64>>,
     ) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
+        let stream = History::<()>::default(); // What comes in as a stream has no edges.
+        assert!(options.criterion.permits(Reduction::JustInTime, &stream), "a criterion that permits this walk");
         let mut run = Run {
             spec,
             stream: Stream::new(options.reduce),
             engine,
-            replay: Replay::new(spec, Precedence::RealTime),
+            replay: Replay::new(spec, options.criterion),
             witness: Witness::default(),
             finished: 0,
             ending: None,
@@ -266,7 +278,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
 
     fn widen(&mut self) {
         if let Width::Narrow(run) = &mut self.0 {
-            let (spec, replay) = (run.spec, Replay::new(run.spec, Precedence::RealTime));
+            let (spec, replay) = (run.spec, Replay::new(run.spec, Criterion::LINEARIZABLE));
             self.0 = Width::Wide(Run {
                 spec,
                 stream: replace(&mut run.stream, Stream::new(true)).widen(),
@@ -353,7 +365,7 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
                         .engine
                         .stuck(self.spec, &self.stream, &self.witness, beginning, watch)
                         .map_err(CheckError::Spec)?;
-                    self.ending = Some(Ending::Rejected(Explanation { goal: Some(goal), explained, stuck }));
+                    self.ending = Some(Ending::Rejected(Explanation { blocked: vec![goal], explained, stuck }));
                 }
                 Attempt::Stopped(stop) => self.ending = Some(Ending::Stopped(stop)),
             }
@@ -412,13 +424,13 @@ impl<S: Spec, P: Borrow<S::Op>> Relate<P> for Relation<'_, S> {
 fn check_by_level<S: Spec>(
     spec: &S,
     history: &History<S::Op>,
-    precedence: Precedence,
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<Report<S::State>, CheckError<S::Error>> {
-    let order = Order::new(history, precedence);
+    let order = Order::new(history, options.criterion.precedence);
     let origin = order.origin();
-    let is_observer = history.ops().iter().map(|op| options.reduce && spec.is_observer(&op.call)).collect();
+    let observers_first = options.reduce && options.criterion.permits(Reduction::ObserversFirst, history);
+    let is_observer = history.ops().iter().map(|op| observers_first && spec.is_observer(&op.call)).collect();
     let mut levels = Levels { order, ops: history.ops(), is_observer, level: 0 };
     let mut engine: Engine<S, _> = Engine::new(options.max_width);
     engine.begin(spec, &levels, &origin).map_err(CheckError::Spec)?;
@@ -426,7 +438,7 @@ fn check_by_level<S: Spec>(
         if let Some(complete) = engine.frontier.configs.iter().find(|config| levels.order.is_complete(&config.cut)) {
             let mut witness = Witness::default();
             engine.trails.steps(complete.trail).into_iter().for_each(|placed| witness.push(placed));
-            crate::replay::replay(spec, history, precedence, &witness)?;
+            crate::replay::replay(spec, history, options.criterion, &witness)?;
             break Verdict::Accepted(witness);
         }
         levels.level += 1;
@@ -438,10 +450,27 @@ fn check_by_level<S: Spec>(
             Attempt::Stuck(beginning) => {
                 let stuck =
                     engine.stuck(spec, &levels, &Witness::default(), beginning, watch).map_err(CheckError::Spec)?;
-                break Verdict::Rejected(Explanation { goal: None, explained: engine.stats.operations, stuck });
+                let blocked = left_everywhere(history, &stuck);
+                break Verdict::Rejected(Explanation { blocked, explained: engine.stats.operations, stuck });
             }
             Attempt::Stopped(stop) => break Verdict::Inconclusive(stop),
         }
     };
     Ok(Report { verdict, settled: Witness::default(), stats: engine.stats })
+}
+
+/// The operations to blame when a walk by level is stuck: of the finished operations that could be next, those that no
+/// stuck configuration has placed; or, if each has placed others, those that the first one has not. One that only waits
+/// for another is not to blame, unless all wait for each other.
+fn left_everywhere<T, S>(history: &History<T>, stuck: &[Stuck<S>]) -> Vec<OpId> {
+    let left = |stuck: &Stuck<S>| -> BTreeSet<OpId> {
+        let finished = || stuck.refused.iter().filter(|refusal| !history.op(refusal.op).interval.is_unfinished());
+        let first: BTreeSet<OpId> =
+            finished().filter(|refusal| !matches!(refusal.why, Why::MustFollow(_))).map(|refusal| refusal.op).collect();
+        if first.is_empty() { finished().map(|refusal| refusal.op).collect() } else { first }
+    };
+    let Some((first, others)) = stuck.split_first() else { return Vec::new() };
+    let first = left(first);
+    let in_all = others.iter().fold(first.clone(), |all, stuck| &all & &left(stuck));
+    if in_all.is_empty() { first } else { in_all }.into_iter().collect()
 }

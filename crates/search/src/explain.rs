@@ -7,20 +7,21 @@ use crate::trail::Placed;
 /// Why no order of the operations is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation<S> {
-    /// The operation that no order can place by the time it returned; none if the walk was by level.
-    pub goal: Option<OpId>,
-    /// How many operations had returned, and been placed, before.
+    /// The operations that no order can place, at least one: walking just in time, the one that has to be placed by the
+    /// time it returned; by level, the finished ones that could be next where orders get furthest.
+    pub blocked: Vec<OpId>,
+    /// How many operations had returned, and been placed, before; by level, how many the longest orders place.
     pub explained: u64,
-    /// Every configuration that is possible then. None of them allows the goal, or leads to one that does.
+    /// Every configuration that is possible then. None of them allows what is blocked, or leads to one that does.
     pub stuck: Vec<Stuck<S>>,
 }
 
 impl<S> Explanation<S> {
     /// The same explanation with another view of states.
     pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Explanation<T> {
-        let Explanation { goal, explained, stuck } = self;
+        let Explanation { blocked, explained, stuck } = self;
         let view = |Stuck { state, initial, recent, refused }| Stuck { state: view(state), initial, recent, refused };
-        Explanation { goal, explained, stuck: stuck.into_iter().map(view).collect() }
+        Explanation { blocked, explained, stuck: stuck.into_iter().map(view).collect() }
     }
 }
 

@@ -43,6 +43,7 @@
 
 mod assume;
 mod check;
+mod criterion;
 mod engine;
 mod explain;
 mod follow;
@@ -59,7 +60,8 @@ mod trail;
 mod walk;
 
 pub use crate::assume::{Assuming, Assumption, Marked, Since, TooMany};
-pub use crate::check::{CheckError, Checker, Options, Progress, Report, Strategy, check, check_watched};
+pub use crate::check::{CheckError, Checker, Options, Progress, Report, check, check_watched};
+pub use crate::criterion::{Criterion, Reduction};
 pub use crate::explain::{Explanation, Refusal, Stuck, Why};
 pub use crate::follow::{Follower, Misfit};
 pub use crate::observe::{Stats, Unwatched, Watch, Widest};

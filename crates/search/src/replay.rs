@@ -4,13 +4,16 @@
 //! and three checks that share nothing with the search: each step is one that the spec allows; each process goes through
 //! its operations in order; and no operation is placed after one that started later than it ended. The last is enough
 //! for real time: if `a` ended before `b` started and `b` came first, then `a` is placed when a later start has been seen.
+//! Where the history has edges, the first operation of each must have been placed before the second.
 //! Finally, as many operations must have been placed as finished.
 
 use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
 
 use history::{History, Op, OpId, Precedence};
 use thiserror::Error;
 
+use crate::criterion::Criterion;
 use crate::spec::{Spec, Successors};
 use crate::trail::{INITIAL, Placed};
 
@@ -115,13 +118,28 @@ impl Witness {
 pub fn replay<S: Spec>(
     spec: &S,
     history: &History<S::Op>,
-    precedence: Precedence,
+    criterion: Criterion,
     witness: &Witness,
 ) -> Result<(), ReplayError<S::Error>> {
-    let mut replay = Replay::new(spec, precedence);
+    let mut replay = Replay::new(spec, criterion);
     replay.begin(witness.initial)?;
-    for placed in witness.steps() {
-        replay.step(history.op(placed.op), placed)?;
+    let mut missing: HashMap<OpId, HashSet<OpId>> = HashMap::new(); // What edges put before an operation.
+    for &(first, second) in history.edges() {
+        missing.entry(second).or_default().insert(first);
+    }
+    for (step, placed) in witness.steps().enumerate() {
+        let op = placed.op;
+        if missing.get(&op).is_some_and(|missing| !missing.is_empty()) {
+            return Err(Unconfirmed::OutOfOrder { op, step }.into());
+        }
+        replay.step(history.op(op), placed)?;
+        if !placed.partway {
+            let edges = history.edges(); // By first operation.
+            let from = edges.partition_point(|edge| edge.0 < op);
+            for (_, second) in edges[from..].iter().take_while(|edge| edge.0 == op) {
+                missing.entry(*second).or_default().remove(&op);
+            }
+        }
     }
     let finished = history.ops().iter().filter(|op| !op.interval.is_unfinished()).count();
     Ok(replay.finish(finished as u64)?)
@@ -130,7 +148,7 @@ pub fn replay<S: Spec>(
 /// A replay in progress, which can follow a search that settles its witness piece by piece.
 pub(crate) struct Replay<'s, S: Spec> {
     spec: &'s S,
-    precedence: Precedence,
+    criterion: Criterion,
     state: Option<S::State>,
     latest_start: u64,
     next: Vec<u32>, // For each process, the least place that its next step may have there.
@@ -140,10 +158,10 @@ pub(crate) struct Replay<'s, S: Spec> {
 }
 
 impl<'s, S: Spec> Replay<'s, S> {
-    pub(crate) fn new(spec: &'s S, precedence: Precedence) -> Replay<'s, S> {
+    pub(crate) fn new(spec: &'s S, criterion: Criterion) -> Replay<'s, S> {
         Replay {
             spec,
-            precedence,
+            criterion,
             state: None,
             latest_start: 0,
             next: Vec::new(),
@@ -168,7 +186,7 @@ impl<'s, S: Spec> Replay<'s, S> {
         if self.next.len() <= process {
             self.next.resize(process + 1, 0);
         }
-        let is_late = self.precedence == Precedence::RealTime && op.interval.deadline() < self.latest_start;
+        let is_late = self.criterion.precedence == Precedence::RealTime && op.interval.deadline() < self.latest_start;
         if is_late || op.index < self.next[process] {
             return Err(Unconfirmed::OutOfOrder { op: op.id, step }.into());
         }

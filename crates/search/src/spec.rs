@@ -8,7 +8,9 @@ use std::hash::Hash;
 /// gives the same successors in the same order.
 pub trait Spec {
     /// What was called, as this spec sees it: action, arguments and, unless it never finished, results. Operations that
-    /// are equal must behave the same in every state.
+    /// are equal must behave the same in every state. A spec for which it matters which process called, or which
+    /// operation of the history it is, takes that into its operations when they are bound: then those that behave
+    /// differently are different, and no reduction has to know.
     type Op: Eq;
     /// Equal states must behave the same forever after.
     type State: Clone + Eq + Hash;

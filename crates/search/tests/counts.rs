@@ -3,8 +3,8 @@
 
 use std::convert::Infallible;
 
-use history::{History, OpId, Precedence, Stop, Verdict};
-use search::{Checker, Options, Spec, Stats, Strategy, Successors, Unwatched, Why, check, check_watched};
+use history::{History, OpId, Stop, Verdict};
+use search::{Checker, Options, Spec, Stats, Successors, Unwatched, Why, check, check_watched};
 
 /// One register for each key, all zero at first.
 struct Registers;
@@ -113,7 +113,7 @@ fn more_operations_in_flight_than_fit_a_word() {
         let history = overlapping(reads.chain([Read(3, 9)]));
         let report = check(&Registers, &history, &Options::default()).expect("a spec without errors");
         let Verdict::Rejected(explanation) = report.verdict else { panic!("{count} is not rejected") };
-        assert_eq!((explanation.goal, explanation.explained), (Some(OpId(count as u32)), count as u64));
+        assert_eq!((explanation.blocked, explanation.explained), (vec![OpId(count as u32)], count as u64));
     }
 }
 
@@ -135,7 +135,7 @@ fn a_stuck_configuration_says_why() {
     let history = History::from_calls(calls).expect("a history");
     let report = check(&Registers, &history, &Options::default()).expect("a spec without errors");
     let Verdict::Rejected(explanation) = report.verdict else { panic!("rejected") };
-    assert_eq!((explanation.goal, explanation.explained, explanation.stuck.len()), (Some(OpId(2)), 1, 2));
+    assert_eq!((&explanation.blocked[..], explanation.explained, explanation.stuck.len()), (&[OpId(2)][..], 1, 2));
     let why = |stuck: usize, op| {
         let refusal = explanation.stuck[stuck].refused.iter().find(|refusal| refusal.op == OpId(op));
         refusal.map(|refusal| refusal.why.clone())
@@ -153,12 +153,12 @@ fn a_stuck_configuration_says_why() {
 fn by_level_what_waits_names_what_it_waits_for() {
     let calls = [(0, 0, Some(1), Read(0, 7)), (1, 2, Some(3), Write(0, 7))];
     let history = History::from_calls(calls).expect("a history");
-    let options = Options { strategy: Strategy::ByLevel(Precedence::RealTime), ..Options::default() };
+    let options = Options { by_level: true, ..Options::default() };
     let report = check(&Registers, &history, &options).expect("a spec without errors");
     let Verdict::Rejected(explanation) = report.verdict else { panic!("rejected") };
     let why: Vec<Why> = explanation.stuck[0].refused.iter().map(|refusal| refusal.why.clone()).collect();
     assert_eq!(why, [Why::Disabled(Some("read 7, holds 0".into())), Why::MustFollow(OpId(0))]);
-    assert_eq!((explanation.goal, explanation.explained), (None, 0));
+    assert_eq!((explanation.blocked, explanation.explained), (vec![OpId(0)], 0));
 }
 
 #[test]

@@ -5,8 +5,8 @@
 use std::convert::Infallible;
 
 use fastrand::Rng;
-use history::{History, Op, OpId, Precedence, Verdict};
-use search::{Follower, Misfit, Options, Spec, Successors, Witness, check, replay};
+use history::{History, Op, OpId, Verdict};
+use search::{Criterion, Follower, Misfit, Options, Spec, Successors, Witness, check, replay};
 use testkit::{Table, TableOp, is_allowed, random_history};
 
 /// A random spec whose operations take one step.
@@ -104,12 +104,12 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
         let ranks = ranks(&spec, &history, &mut rng);
         let ranked = |op: &Op<TableOp>| (op.process.0, op.interval, (op.call, ranks[op.id.index()]));
         let with_ranks = History::from_intervals(history.ops().iter().map(ranked)).expect("the same history");
-        let expected = is_allowed(&InOrder(OneStep(&table)), &with_ranks, Precedence::RealTime);
+        let expected = is_allowed(&InOrder(OneStep(&table)), &with_ranks, Criterion::LINEARIZABLE);
         let told = || format!("seed {seed}: {history:?} {ranks:?} of {table:?}");
         match follow(&spec, &history, &ranks) {
             Ok(witness) => {
                 assert!(expected, "followed: {}", told());
-                assert_eq!(replay(&spec, &history, Precedence::RealTime, &witness), Ok(()), "{}", told());
+                assert_eq!(replay(&spec, &history, Criterion::LINEARIZABLE, &witness), Ok(()), "{}", told());
                 let placed: Vec<u32> = witness.steps().filter_map(|placed| ranks[placed.op.index()]).collect();
                 assert!(placed.is_sorted(), "{placed:?}: {}", told());
                 followed += 1;

@@ -3,9 +3,9 @@
 //! `cargo test --release -p omnilink-search --test oracle -- --ignored` runs the long version.
 
 use fastrand::Rng;
-use history::{OpId, Precedence, Verdict};
-use search::{Options, Strategy, Witness, check, replay};
-use testkit::{Reachable, Table, is_allowed, is_order, random_history, reachable};
+use history::{OpId, Verdict};
+use search::{Criterion, Options, Witness, check, replay};
+use testkit::{Reachable, Table, is_allowed, is_order, random_history, reachable, with_random_edges};
 
 fn compare(seeds: std::ops::Range<u64>, most: usize) {
     let mut accepted = 0;
@@ -13,27 +13,28 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, most);
-        for precedence in [Precedence::RealTime, Precedence::Program] {
-            let expected = is_allowed(&spec, &history, precedence);
-            let mut strategies = vec![Strategy::ByLevel(precedence)];
-            if precedence == Precedence::RealTime {
-                strategies.push(Strategy::JustInTime);
+        // Every fourth history has edges.
+        let history = if seed % 4 == 0 { with_random_edges(history, &mut rng) } else { history };
+        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL] {
+            let expected = is_allowed(&spec, &history, criterion);
+            if criterion == Criterion::LINEARIZABLE {
                 accepted += u64::from(expected);
             }
-            for strategy in strategies {
+            for by_level in [false, true] {
                 for (reduce, first_width) in [(false, None), (true, None), (true, Some(1)), (false, Some(2))] {
-                    let options = Options { strategy, reduce, first_width, ..Options::default() };
+                    let options = Options { criterion, by_level, reduce, first_width, ..Options::default() };
                     let report = check(&spec, &history, &options).unwrap_or_else(|error| {
                         panic!("seed {seed}: {options:?}: {error} for {history:?} of {spec:?}")
                     });
                     match &report.verdict {
                         Verdict::Accepted(witness) => {
                             assert!(expected, "seed {seed}: {options:?} accepts {history:?} of {spec:?}");
-                            assert_eq!(replay(&spec, &history, precedence, witness), Ok(()), "seed {seed}");
+                            assert_eq!(replay(&spec, &history, criterion, witness), Ok(()), "seed {seed}");
                         }
                         Verdict::Rejected(explanation) => {
                             assert!(!expected, "seed {seed}: {options:?} rejects {history:?} of {spec:?}");
                             assert!(!explanation.stuck.is_empty(), "seed {seed}: {options:?} shows nothing stuck");
+                            assert!(!explanation.blocked.is_empty(), "seed {seed}: {options:?} blames nothing");
                         }
                         Verdict::Inconclusive(stop) => panic!("seed {seed}: {stop}"),
                     }
@@ -63,12 +64,12 @@ fn by_level_and_without_reductions_the_search_visits_what_a_model_checker_visits
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 6);
-        for precedence in [Precedence::RealTime, Precedence::Program] {
-            let options = Options { strategy: Strategy::ByLevel(precedence), reduce: false, ..Options::default() };
+        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL] {
+            let options = Options { criterion, by_level: true, reduce: false, ..Options::default() };
             let report = check(&spec, &history, &options).expect("a spec that can be evaluated");
             if report.verdict.is_rejected() {
                 let visited = Reachable { situations: report.stats.distinct, steps: report.stats.generated };
-                assert_eq!(visited, reachable(&spec, &history, precedence), "seed {seed}: {precedence:?}");
+                assert_eq!(visited, reachable(&spec, &history, criterion), "seed {seed}: {criterion:?}");
                 compared += 1;
             }
         }
@@ -83,6 +84,7 @@ fn a_replay_confirms_orders_and_nothing_else() {
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 5);
+        let history = if seed % 4 == 0 { with_random_edges(history, &mut rng) } else { history };
         // By start is often right; then something is moved, left out or doubled.
         let mut order: Vec<OpId> = history.ops().iter().map(|op| op.id).collect();
         for _ in 0..rng.usize(..3) {
@@ -96,9 +98,9 @@ fn a_replay_confirms_orders_and_nothing_else() {
         }
         let witness = Witness::from_order(order.clone());
         assert_eq!((witness.len(), witness.is_empty(), witness.initial()), (order.len(), order.is_empty(), 0));
-        for precedence in [Precedence::RealTime, Precedence::Program] {
-            let expected = is_order(&spec, &history, precedence, &order);
-            let replayed = replay(&spec, &history, precedence, &witness);
+        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL] {
+            let expected = is_order(&spec, &history, criterion, &order);
+            let replayed = replay(&spec, &history, criterion, &witness);
             assert_eq!(
                 replayed.is_ok(),
                 expected,

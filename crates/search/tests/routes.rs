@@ -1,11 +1,12 @@
 //! What is done with orders once they are found: following them, and assuming something about them.
 
 use fastrand::Rng;
-use history::{History, OpId, Precedence, Verdict};
-use search::{Assuming, Assumption, Marked, Options, Route, Since, Strategy, Watch, check, check_watched};
+use history::{History, OpId, Verdict};
+use search::{Assuming, Assumption, Criterion, Marked, Options, Route, Since, Watch, check, check_watched};
 use testkit::{Table, TableOp, is_allowed, random_history};
 
-const STRATEGIES: [Strategy; 2] = [Strategy::JustInTime, Strategy::ByLevel(Precedence::RealTime)];
+/// Just in time, and by level.
+const WALKS: [bool; 2] = [false, true];
 
 #[test]
 fn every_way_leads_to_the_state_that_it_is_said_to_be_stuck_in() {
@@ -14,8 +15,8 @@ fn every_way_leads_to_the_state_that_it_is_said_to_be_stuck_in() {
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 7);
-        for strategy in STRATEGIES {
-            let options = Options { strategy, ..Options::default() };
+        for by_level in WALKS {
+            let options = Options { by_level, ..Options::default() };
             let report = check(&spec, &history, &options).expect("a table has no errors");
             match &report.verdict {
                 Verdict::Accepted(witness) => {
@@ -35,7 +36,7 @@ fn every_way_leads_to_the_state_that_it_is_said_to_be_stuck_in() {
                     assert_eq!(walked.endings.len(), explanation.stuck.len(), "seed {seed}");
                     for (states, expected) in walked.endings.iter().zip(&explanation.stuck) {
                         let last = states.last().or(walked.states.back());
-                        assert_eq!(last, Some(&expected.state), "seed {seed}: {strategy:?}");
+                        assert_eq!(last, Some(&expected.state), "seed {seed}: by level: {by_level}");
                     }
                     stuck += walked.endings.len();
                 }
@@ -96,11 +97,11 @@ fn assumptions_leave_the_orders_that_keep_them() {
         let assumptions = &assumptions[..1 + usize::from(seed % 2 == 0)];
         let spec = Assuming::new(&spec, assumptions).expect("few operations");
         let marked = history.try_map(|op| Ok::<_, ()>(Some(spec.mark(op.id, op.call)))).expect("all are marked");
-        let expected = is_allowed(&spec, &marked, Precedence::RealTime);
-        for strategy in STRATEGIES {
-            let options = Options { strategy, ..Options::default() };
+        let expected = is_allowed(&spec, &marked, Criterion::LINEARIZABLE);
+        for by_level in WALKS {
+            let options = Options { by_level, ..Options::default() };
             let report = check(&spec, &marked, &options).expect("a table has no errors");
-            assert_eq!(report.verdict.is_accepted(), expected, "seed {seed}: {strategy:?}");
+            assert_eq!(report.verdict.is_accepted(), expected, "seed {seed}: by level: {by_level}");
             let Verdict::Accepted(witness) = report.verdict else { continue };
             let steps: Vec<_> = witness.steps().collect();
             let over = |id| steps.iter().position(|step| step.op == id && !step.partway);

@@ -7,4 +7,4 @@ pub mod tla;
 pub mod workload;
 
 pub use crate::oracle::{Reachable, is_allowed, is_order, reachable};
-pub use crate::table::{Table, TableOp, random_history};
+pub use crate::table::{Table, TableOp, random_history, with_random_edges};

@@ -7,7 +7,7 @@
 //! The same code counts what a model checker would visit: the situations that can be reached, and the steps between them.
 
 use history::{History, Op, OpId, Precedence};
-use search::{Spec, Successors};
+use search::{Criterion, Spec, Successors};
 
 /// What can be reached by placing operations in any order that is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub struct Reachable {
 }
 
 /// Visits everything that can be reached.
-pub fn reachable<S: Spec>(spec: &S, history: &History<S::Op>, precedence: Precedence) -> Reachable
+pub fn reachable<S: Spec>(spec: &S, history: &History<S::Op>, criterion: Criterion) -> Reachable
 where
     S::Error: std::fmt::Debug,
 {
     let mut states = Vec::new();
     spec.initial(&mut states).expect("a spec that can be evaluated");
-    let mut search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
+    let mut search = Exhaustive { spec, history, ops: history.ops(), criterion, seen: Vec::new() };
     let (mut steps, mut next) = (states.len() as u64, 0);
     for state in states {
         search.see(Past::new(history.ops().len()), state);
@@ -45,13 +45,13 @@ where
 
 /// True if the spec allows the operations in this order, always taking the first successor, and the order is one of the
 /// history: every finished operation is in it, none is twice, and none comes after one that it precedes.
-pub fn is_order<S: Spec>(spec: &S, history: &History<S::Op>, precedence: Precedence, order: &[OpId]) -> bool
+pub fn is_order<S: Spec>(spec: &S, history: &History<S::Op>, criterion: Criterion, order: &[OpId]) -> bool
 where
     S::Error: std::fmt::Debug,
 {
     let mut states = Vec::new();
     spec.initial(&mut states).expect("a spec that can be evaluated");
-    let search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
+    let search = Exhaustive { spec, history, ops: history.ops(), criterion, seen: Vec::new() };
     let mut past = Past::new(history.ops().len());
     let mut state = states.swap_remove(0);
     for id in order {
@@ -66,14 +66,14 @@ where
 }
 
 /// True if some order of the operations is allowed.
-pub fn is_allowed<S: Spec>(spec: &S, history: &History<S::Op>, precedence: Precedence) -> bool
+pub fn is_allowed<S: Spec>(spec: &S, history: &History<S::Op>, criterion: Criterion) -> bool
 where
     S::Error: std::fmt::Debug,
 {
     assert!(history.ops().len() <= 12, "a history small enough to try every order");
     let mut states = Vec::new();
     spec.initial(&mut states).expect("a spec that can be evaluated");
-    let mut search = Exhaustive { spec, ops: history.ops(), precedence, seen: Vec::new() };
+    let mut search = Exhaustive { spec, history, ops: history.ops(), criterion, seen: Vec::new() };
     states.into_iter().any(|state| search.completes(Past::new(history.ops().len()), state))
 }
 
@@ -92,8 +92,9 @@ impl Past {
 
 struct Exhaustive<'a, S: Spec> {
     spec: &'a S,
+    history: &'a History<S::Op>,
     ops: &'a [Op<S::Op>],
-    precedence: Precedence,
+    criterion: Criterion,
     seen: Vec<(Past, S::State)>,
 }
 
@@ -128,7 +129,8 @@ where
     fn after(&self, past: &Past, next: usize, is_done: bool) -> Past {
         let mut after = past.clone();
         after.placed[next] |= is_done;
-        if self.precedence == Precedence::RealTime && self.ops.iter().any(|op| op.interval.latest().is_some()) {
+        if self.criterion.precedence == Precedence::RealTime && self.ops.iter().any(|op| op.interval.latest().is_some())
+        {
             after.latest_start = after.latest_start.max(self.ops[next].interval.start());
         }
         after
@@ -156,6 +158,7 @@ where
     fn precedes(&self, a: &Op<S::Op>, b: &Op<S::Op>) -> bool {
         let in_process = a.process == b.process && a.index < b.index;
         let in_time = a.interval.end().is_some_and(|end| end < b.interval.start());
-        in_process || (self.precedence == Precedence::RealTime && in_time)
+        let by_edge = self.history.edges().contains(&(a.id, b.id));
+        in_process || by_edge || (self.criterion.precedence == Precedence::RealTime && in_time)
     }
 }

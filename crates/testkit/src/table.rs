@@ -192,3 +192,20 @@ fn simulate(spec: &Table, rng: &mut Rng, count: usize) -> Vec<TableOp> {
     }
     ops
 }
+
+/// The same history with up to three edges that agree with one random order of its operations.
+pub fn with_random_edges<T: Clone>(history: History<T>, rng: &mut Rng) -> History<T> {
+    let Some(last) = history.ops().len().checked_sub(1) else { return history };
+    let mut edges = Vec::new();
+    for _ in 0..rng.usize(..=3) {
+        let (a, b) = (rng.usize(..=last), rng.usize(..=last));
+        let (a, b) = (&history.ops()[a.min(b)], &history.ops()[a.max(b)]);
+        // By start most of the time, so that some orders remain.
+        edges.push(if rng.u8(..8) == 0 && a.process != b.process { (b.id, a.id) } else { (a.id, b.id) });
+    }
+    edges.retain(|(a, b)| a != b);
+    match history.clone().with_edges(edges) {
+        Ok(history) => history,
+        Err(_) => history,
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use history::{Call, History, Op, OpId, Stop, Verdict};
 use search::{Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route};
-use search::{Stats, Strategy, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
+use search::{Stats, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
 
 use tla::error::ErrorKind;
 use tla::machine::State;
@@ -351,7 +351,7 @@ fn try_search(
             Ok(check_watched(spec, marked, options, watch)?.map_states(|since| since.state))
         });
     }
-    if options.strategy != Strategy::JustInTime {
+    if !options.is_just_in_time(history) {
         return Ok(check_watched(spec, history, options, watch)?);
     }
     if let Some(checker) = Checker::first(spec, options)? {

@@ -1,4 +1,4 @@
-// The data that a page is made from, as Rust writes it: `omnilink.page/1` around `omnilink.report/1`.
+// The data that a page is made from, as Rust writes it: `omnilink.page/1` around `omnilink.report/2`.
 // Strings, numbers and places only. Nothing here is computed in the browser.
 
 /** What stands in the part `head`. */
@@ -186,16 +186,26 @@ export interface CoveredPart {
 export type Verdict =
   | { kind: 'accepted' }
   | ({ kind: 'rejected' } & Rejection)
-  | ({ kind: 'violated' } & Violation)
-  | { kind: 'inconclusive'; stop: string };
+  | { kind: 'inconclusive'; limit: Limit; stop: string };
+
+export type Limit = 'time' | 'memory' | 'width' | 'interrupt';
 
 /** A place in `Report.operations`. */
 export type OpRef = number;
 
 export interface Rejection {
   sentence: string;
-  blocked: OpRef | null;
+  blocked: OpRef[];
   explained: number;
+  evidence: Evidence;
+}
+
+export type Evidence =
+  | ({ kind: 'stuck' } & Stuck)
+  | { kind: 'contradiction'; operations: OpRef[] }
+  | ({ kind: 'invariant' } & Broken);
+
+export interface Stuck {
   states: State[];
   interpretations: { state: number; recent: { op: OpRef; partway: boolean }[] }[];
   reasons: Reason[];
@@ -203,7 +213,13 @@ export interface Rejection {
   expects_more: boolean;
   legal: Legal;
   what_ifs: { assumption: Assumption; outcome: Consequence }[];
-  window: { start: State[]; operations: OpRef[]; before: number } | null;
+  window: Window | null;
+}
+
+export interface Window {
+  start: State[];
+  operations: OpRef[];
+  before: number;
 }
 
 export interface State {
@@ -255,12 +271,9 @@ export type Consequence =
   | { kind: 'rejected'; blocked: OpRef | null; explained: number }
   | { kind: 'inconclusive'; stop: string };
 
-export interface Violation {
-  sentence: string;
+export interface Broken {
   invariant: string;
   span: Span;
-  blocked: OpRef | null;
-  explained: number;
   states: State[];
   conjuncts: Conjunct[];
 }

@@ -2,8 +2,8 @@
 //
 // Inconclusive is its own answer: it is neither red nor green, and no word of it says `rejected`.
 
-import type { Legal, OpRef, Report, RunHead } from '../data/types.ts';
-import { isContradiction } from '../data/verdict.ts';
+import type { Legal, Report, RunHead } from '../data/types.ts';
+import { found } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { Op } from './parts.tsx';
@@ -17,13 +17,15 @@ export function headline(
     return { sign: '·', word: 'Nothing to check', rest: 'the history has no operations', tone: 'quiet' };
   }
   const order = assumed.length > 0 ? 'order that keeps what is assumed' : 'order of these operations';
-  switch (report.verdict.kind) {
+  const verdict = found(report);
+  switch (verdict.kind) {
     case 'accepted':
       return { sign: '✓', word: 'Accepted', rest: `an ${order} is allowed by`, tone: 'good' };
-    case 'rejected':
+    case 'stuck':
+    case 'contradiction':
       return { sign: '✗', word: 'Rejected', rest: `no ${order} is allowed by`, tone: 'bad' };
-    case 'violated':
-      return { sign: '✗', word: 'Rejected', rest: `every ${order} breaks ${report.verdict.invariant} of`, tone: 'bad' };
+    case 'invariant':
+      return { sign: '✗', word: 'Rejected', rest: `every ${order} breaks ${verdict.invariant} of`, tone: 'bad' };
     case 'inconclusive':
       return { sign: '…', word: 'Inconclusive', rest: 'the check stopped before it knew, against', tone: 'odd' };
   }
@@ -118,7 +120,7 @@ function Assumed({ texts }: { texts: string[] }) {
 }
 
 function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
-  const { verdict } = report;
+  const verdict = found(report);
   const of = report.history.operations === null ? '' : ` of ${count(report.history.operations)}`;
   if (verdict.kind === 'accepted') {
     return (
@@ -141,14 +143,14 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
     <p>
       {capital(brief(verdict.sentence, 800))}
       {/[.!?]$/.test(verdict.sentence) ? '' : '.'}
-      {!(verdict.kind === 'rejected' && isContradiction(verdict)) && (
+      {verdict.kind !== 'contradiction' && (
         <>
           {' '}
           <b>{count(verdict.explained)}</b>
           {of} operations returned before and are explained.
         </>
       )}
-      {verdict.kind === 'rejected' && verdict.expected.length > 0 && (
+      {verdict.kind === 'stuck' && verdict.expected.length > 0 && (
         <>
           {' '}
           Expected was{' '}
@@ -162,13 +164,13 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
           {verdict.expected.length > 3 || verdict.expects_more ? ', among others' : ''}.
         </>
       )}
-      {verdict.kind === 'rejected' && <When report={report} legal={verdict.legal} blocked={verdict.blocked} />}
+      {verdict.kind === 'stuck' && <When report={report} legal={verdict.legal} />}
     </p>
   );
 }
 
-function When({ report, legal, blocked }: { report: Report; legal: Legal; blocked: OpRef | null }) {
-  if (blocked === null || legal.kind === 'unknown') return null;
+function When({ report, legal }: { report: Report; legal: Legal }) {
+  if (legal.kind === 'unknown') return null;
   if (legal.kind === 'earlier') {
     return (
       <>

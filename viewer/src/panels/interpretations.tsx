@@ -5,7 +5,8 @@
 // cell chooses the interpretation and the step; assuming its state leaves out the columns that do not fit.
 
 import { signal } from '@preact/signals';
-import type { Rejection, Report } from '../data/types.ts';
+import type { Report } from '../data/types.ts';
+import { type FoundStuck, stuckIn } from '../data/verdict.ts';
 import { ending, report, states, step } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assume, fitting } from './focus.ts';
@@ -26,14 +27,14 @@ interface Group {
 }
 
 /** The interpretations by why they are stuck, those first that most are stuck for. */
-function byReason(about: Report, rejection: Rejection, ways: number[]): Group[] {
+function byReason(about: Report, stuck: FoundStuck, ways: number[]): Group[] {
   const groups = new Map<string, Group>();
   for (const way of ways) {
-    const state = rejection.interpretations[way]?.state ?? -1;
-    const reasons = rejection.reasons.filter(
-      reason => reason.states.includes(state) && (rejection.blocked === null || reason.op === rejection.blocked),
+    const state = stuck.interpretations[way]?.state ?? -1;
+    const reasons = stuck.reasons.filter(
+      reason => reason.states.includes(state) && (stuck.blocked.length === 0 || stuck.blocked.includes(reason.op)),
     );
-    const key = reasons.map(reason => rejection.reasons.indexOf(reason)).join(',');
+    const key = reasons.map(reason => stuck.reasons.indexOf(reason)).join(',');
     const title = reasons.length === 0 ? '' : reasons.map(reason => short(about, reason.why)).join('; ');
     const group = groups.get(key) ?? { key, title, ways: [] };
     group.ways.push(way);
@@ -46,7 +47,8 @@ export function Interpretations() {
   const about = report.value;
   const known = states.value;
   const past = arriving();
-  if (!about || !past || about.verdict.kind !== 'rejected') return <p class="empty">There is no failure to explain.</p>;
+  const verdict = stuckIn(about);
+  if (!about || !past || !verdict) return <p class="empty">There is no failure to explain.</p>;
   if (!known) {
     return (
       <p class="empty">
@@ -55,7 +57,6 @@ export function Interpretations() {
       </p>
     );
   }
-  const verdict = about.verdict;
   const { endings } = known.part;
   if (endings.length === 0) return <p class="empty">How interpretations end is not known here.</p>;
   const fit = fitting.value;

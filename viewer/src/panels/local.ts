@@ -3,6 +3,7 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import type { History } from '../data/history.ts';
 import type { OpRef, Span } from '../data/types.ts';
+import { found, stuckIn } from '../data/verdict.ts';
 import {
   blocked,
   ending,
@@ -173,15 +174,15 @@ export async function walkLane(by: number): Promise<void> {
 
 /** How many interpretations can be chosen. */
 export const ways = computed<number>(() => {
-  const verdict = report.value?.verdict;
+  const verdict = stuckIn(report.value);
   if (states.value) return states.value.part.endings.length;
-  return verdict?.kind === 'rejected' ? verdict.interpretations.length : 0;
+  return verdict?.interpretations.length ?? 0;
 });
 
 /** How many there are, and how many of them can be chosen if that is not all: `16`, or `64 shown, of 233`. */
 export function shownOf(shown: number): string {
-  const verdict = report.value?.verdict;
-  const all = verdict?.kind === 'rejected' ? verdict.interpretations.length : 0;
+  const verdict = stuckIn(report.value);
+  const all = verdict?.interpretations.length ?? 0;
   return all > shown ? `${count(shown)} shown, of ${count(all)}` : count(shown);
 }
 
@@ -220,15 +221,15 @@ export function clear(): void {
 /** Goes to the first step after which one of the stuck operations could have been next. */
 export async function reveal(): Promise<void> {
   const past = history.value;
-  const verdict = report.value?.verdict;
-  if (!past || (verdict?.kind !== 'rejected' && verdict?.kind !== 'violated')) return;
+  const verdict = report.value ? found(report.value) : null;
+  if (!past || (verdict?.kind !== 'stuck' && verdict?.kind !== 'invariant')) return;
   const refs =
-    verdict.kind === 'violated'
-      ? [verdict.blocked]
+    verdict.kind === 'invariant'
+      ? verdict.blocked
       : verdict.reasons.filter(reason => reason.why.kind !== 'time').map(reason => reason.op);
   const stuck = new Set<number>();
   for (const ref of refs) {
-    const place = ref === null ? null : placeOf(ref);
+    const place = placeOf(ref);
     if (place !== null) stuck.add(place);
   }
   let best: { step: number; place: number } | null = null;

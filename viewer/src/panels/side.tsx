@@ -1,8 +1,8 @@
 // The right side: why it is stuck, the states that are possible, what was expected, what would be if, what to do next.
 
 import { useMemo, useState } from 'preact/hooks';
-import type { Assumption, Consequence, Field, Rejection, Report, State } from '../data/types.ts';
-import { isContradiction } from '../data/verdict.ts';
+import type { Assumption, Consequence, Field, Report, State } from '../data/types.ts';
+import { type FoundStuck, found } from '../data/verdict.ts';
 import { allAssumed, ending, history } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
@@ -15,12 +15,22 @@ import { assumed, came, checkAgain } from './words.ts';
 
 /** All of it. */
 export function Side({ report }: { report: Report }) {
-  const { verdict } = report;
+  const verdict = found(report);
   const none = report.history.operations === 0;
   return (
     <aside id="why" class="side" tabIndex={-1} aria-label="Explanation">
-      {verdict.kind === 'rejected' && <Rejected report={report} rejection={verdict} />}
-      {verdict.kind === 'violated' && (
+      {verdict.kind === 'stuck' && <Stuck report={report} stuck={verdict} />}
+      {verdict.kind === 'contradiction' && (
+        <>
+          <Section id="h-why" title="Why it is rejected">
+            <article class="card bad">
+              <p>These operations contradict each other, whatever the others do.</p>
+            </article>
+          </Section>
+          <Window report={report} window={{ start: [], operations: verdict.operations, before: 0 }} blocked={[]} />
+        </>
+      )}
+      {verdict.kind === 'invariant' && (
         <>
           <Section id="h-why" title="Why it is stuck">
             <Violated report={report} violation={verdict} />
@@ -84,56 +94,37 @@ export function Side({ report }: { report: Report }) {
   );
 }
 
-function Rejected({ report, rejection }: { report: Report; rejection: Rejection }) {
-  const choosable = rejection.states.map((_, state) =>
-    rejection.interpretations.findIndex(each => each.state === state),
-  );
-  if (isContradiction(rejection) && rejection.window) {
-    return (
-      <>
-        <Section id="h-why" title="Why it is rejected">
-          <article class="card bad">
-            <p>These operations contradict each other, whatever the others do.</p>
-          </article>
-        </Section>
-        <Window report={report} window={rejection.window} blocked={null} />
-      </>
-    );
-  }
+function Stuck({ report, stuck }: { report: Report; stuck: FoundStuck }) {
+  const choosable = stuck.states.map((_, state) => stuck.interpretations.findIndex(each => each.state === state));
   return (
     <>
       <Section id="h-why" title="Why it is stuck">
-        <Reasons
-          report={report}
-          reasons={rejection.reasons}
-          blocked={rejection.blocked}
-          total={rejection.states.length}
-        />
+        <Reasons report={report} reasons={stuck.reasons} blocked={stuck.blocked} total={stuck.states.length} />
       </Section>
-      {rejection.states.length > 0 && (
+      {stuck.states.length > 0 && (
         <Section id="h-states" title="Possible states">
           <p class="quiet lead">
-            {rejection.states.length === 1
+            {stuck.states.length === 1
               ? 'One state explains everything before it.'
-              : `${count(rejection.states.length)} states explain everything before it. What differs is marked.`}
+              : `${count(stuck.states.length)} states explain everything before it. What differs is marked.`}
           </p>
-          <Possible states={rejection.states} choosable={choosable} />
+          <Possible states={stuck.states} choosable={choosable} />
         </Section>
       )}
-      <Expected report={report} rejection={rejection} />
-      {rejection.what_ifs.length > 0 && (
+      <Expected report={report} stuck={stuck} />
+      {stuck.what_ifs.length > 0 && (
         <Section id="h-ifs" title="What if (checked again)">
           <ul class="card ifs">
-            {rejection.what_ifs.map(each => (
+            {stuck.what_ifs.map(each => (
               <li>
                 <strong>{assumed(each.assumption)}</strong>:{' '}
-                <Came report={report} outcome={each.outcome} assumption={each.assumption} from={rejection.explained} />
+                <Came report={report} outcome={each.outcome} assumption={each.assumption} from={stuck.explained} />
               </li>
             ))}
           </ul>
         </Section>
       )}
-      {rejection.window && <Window report={report} window={rejection.window} blocked={rejection.blocked} />}
+      {stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />}
     </>
   );
 }
@@ -213,10 +204,10 @@ function fields(values: Field[]) {
   ));
 }
 
-function Expected({ report, rejection }: { report: Report; rejection: Rejection }) {
-  const { expected, expects_more, blocked } = rejection;
+function Expected({ report, stuck }: { report: Report; stuck: FoundStuck }) {
+  const { expected, expects_more, blocked } = stuck;
   if (expected.length === 0) return null;
-  const got = blocked === null ? null : report.operations[blocked];
+  const got = report.operations[blocked[0] ?? -1];
   return (
     <Section id="h-expected" title="Expected instead">
       <div class="card expected">

@@ -1,6 +1,7 @@
 // The specification, with what became of its parts in the margin.
 
 import type { Outcome, Report, Span } from '../data/types.ts';
+import { found } from '../data/verdict.ts';
 import { report } from '../state.ts';
 import { brief, unitOfByte, visible } from '../text.ts';
 import { specAt } from './local.ts';
@@ -23,12 +24,12 @@ const read = new WeakMap<Report, Lines[]>();
 
 /** The spans of the report, with what became of them. */
 function spans(about: Report): { span: Span; outcome: Outcome | null }[] {
-  const { verdict } = about;
-  if (verdict.kind === 'violated')
+  const verdict = found(about);
+  if (verdict.kind === 'invariant')
     return verdict.conjuncts.map(each => ({ span: each.span, outcome: gravest(each.outcomes) }));
-  if (verdict.kind !== 'rejected') return [];
+  if (verdict.kind !== 'stuck') return [];
   return verdict.reasons
-    .filter(reason => verdict.blocked === null || reason.op === verdict.blocked)
+    .filter(reason => verdict.blocked.length === 0 || verdict.blocked.includes(reason.op))
     .flatMap(({ why }): { span: Span; outcome: Outcome | null }[] => {
       if (why.kind === 'guard')
         return why.conjuncts.map(each => ({ span: each.span, outcome: gravest(each.outcomes) }));

@@ -6,6 +6,7 @@ import { diff } from '../data/diff.ts';
 import { fit } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
 import type { Report, Timeline } from '../data/types.ts';
+import { found } from '../data/verdict.ts';
 import {
   blocked,
   culprits,
@@ -107,12 +108,12 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
   const past = arriving();
   const op = past?.op(place);
   if (!past || !op) return <span role="gridcell">loading…</span>;
-  const { verdict } = about;
+  const verdict = found(about);
   let why = 'cannot be placed';
-  if (verdict.kind === 'rejected') {
-    const reason = verdict.reasons.find(each => each.op === verdict.blocked);
+  if (verdict.kind === 'stuck') {
+    const reason = verdict.reasons.find(each => each.op === verdict.blocked[0]);
     if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : short(about, reason.why);
-  } else if (verdict.kind === 'violated') why = `${verdict.invariant} is FALSE in every explanation`;
+  } else if (verdict.kind === 'invariant') why = `${verdict.invariant} is FALSE in every explanation`;
   return (
     <>
       <span role="gridcell">
@@ -289,9 +290,9 @@ function Pin({ name, at }: { name: string; at?: number }) {
 
 /** What there is if only the report is at hand: the last steps of the chosen interpretation. */
 function Recent({ report: about }: { report: Report }) {
-  const { verdict } = about;
+  const verdict = found(about);
   if (about.history.operations === 0) return <p class="empty">There are no operations, so there are no steps.</p>;
-  if (verdict.kind !== 'rejected' || verdict.interpretations.length === 0) {
+  if (verdict.kind !== 'stuck' || verdict.interpretations.length === 0) {
     return (
       <p class="empty">
         {verdict.kind === 'inconclusive'

@@ -5,7 +5,8 @@
 // a part shows the operation in the timeline, so that one can walk from the verdict to the guilty operation by keys.
 
 import { useState } from 'preact/hooks';
-import type { Conjunct, OpRef, Reason, Report, Violation } from '../data/types.ts';
+import type { Conjunct, OpRef, Reason, Report } from '../data/types.ts';
+import type { FoundBroken } from '../data/verdict.ts';
 import { brief, letter, list, many } from '../text.ts';
 import { showOp } from './local.ts';
 import { glyph, gravest, groups, short } from './outcome.ts';
@@ -201,13 +202,13 @@ export function Reasons({
 }: {
   report: Report;
   reasons: Reason[];
-  blocked: OpRef | null;
+  blocked: OpRef[];
   total: number;
 }) {
   const first =
-    blocked === null
+    blocked.length === 0
       ? reasons.filter(reason => reason.why.kind !== 'time').slice(0, 3)
-      : reasons.filter(reason => reason.op === blocked);
+      : reasons.filter(reason => blocked.includes(reason.op));
   const rest = reasons.filter(reason => !first.includes(reason));
   const waiting = new Map<OpRef, OpRef[]>();
   for (const { op, why } of rest) {
@@ -261,7 +262,7 @@ export function Reasons({
 }
 
 /** An invariant that every explanation makes false. */
-export function Violated({ report, violation }: { report: Report; violation: Violation }) {
+export function Violated({ report, violation }: { report: Report; violation: FoundBroken }) {
   const states = violation.states.map((_, at) => at);
   return (
     <article class="card bad">
@@ -271,14 +272,14 @@ export function Violated({ report, violation }: { report: Report; violation: Vio
       </h3>
       <p class="where">
         <Place report={report} span={violation.span} />
-        {violation.blocked !== null && (
+        {violation.blocked.length > 0 && (
           <>
             {' '}
-            · none is left when <Op report={report} op={violation.blocked} /> returns
+            · none is left when <Op report={report} op={violation.blocked[0]!} /> returns
           </>
         )}
       </p>
-      <Conjuncts report={report} conjuncts={violation.conjuncts} states={states} op={violation.blocked} />
+      <Conjuncts report={report} conjuncts={violation.conjuncts} states={states} op={violation.blocked[0] ?? null} />
     </article>
   );
 }

@@ -3,22 +3,14 @@
 // Operations that overlap stand in the same block; a line between blocks means that everything above returned before
 // anything below began. That is enough to read all orders that are allowed.
 
-import type { OpRef, Rejection, Report } from '../data/types.ts';
+import type { OpRef, Window as Part, Report } from '../data/types.ts';
 import { brief, many } from '../text.ts';
 import { Op, Section } from './parts.tsx';
 import { rows } from './rows.ts';
 import { Value } from './value.tsx';
 
 /** The table. */
-export function Window({
-  report,
-  window,
-  blocked,
-}: {
-  report: Report;
-  window: NonNullable<Rejection['window']>;
-  blocked: OpRef | null;
-}) {
+export function Window({ report, window, blocked }: { report: Report; window: Part; blocked: OpRef[] }) {
   const { processes, rows: made } = rows(report.operations, window.operations);
   const shown = made.slice(0, 40);
   return (
@@ -43,10 +35,10 @@ export function Window({
               {shown.map(row => (
                 <tr class={row.cut ? 'cut' : ''}>
                   {row.cells.map(op => (
-                    <td class={op !== null && op === blocked ? 'bad' : ''}>
+                    <td class={op !== null && blocked.includes(op) ? 'bad' : ''}>
                       {op !== null && (
                         <>
-                          {op === blocked && <span aria-label="blocked">✗ </span>}
+                          {blocked.includes(op) && <span aria-label="blocked">✗ </span>}
                           <Call report={report} op={op} />
                         </>
                       )}

@@ -7,6 +7,7 @@
 
 import type { History } from '../data/history.ts';
 import type { Ending, Report } from '../data/types.ts';
+import { stuckIn } from '../data/verdict.ts';
 import type { Status } from '../state.ts';
 import { visible } from '../text.ts';
 import { drawAxis } from './axis.ts';
@@ -27,7 +28,7 @@ export interface Picture {
   selection: number | null;
   step: number | null;
   blocked: number | null;
-  /** Operations that contradict each other, where none is blocked. */
+  /** Others that are blocked, or operations that contradict each other, where none is blocked. */
   culprits: number[];
   endings: Ending[];
   ending: number;
@@ -293,8 +294,8 @@ interface Legal {
 
 function legalOf(picture: Picture): Legal | null {
   const { report, geometry, history } = picture;
-  const { verdict } = report;
-  if (verdict.kind !== 'rejected') return null;
+  const verdict = stuckIn(report);
+  if (!verdict) return null;
   const { legal } = verdict;
   if (legal.kind !== 'earlier' && legal.kind !== 'later') return null;
   const at = history.timeline.mentioned[legal.kind === 'earlier' ? legal.until : legal.after];

@@ -3,6 +3,7 @@
 
 import type { History } from '../data/history.ts';
 import type { Report } from '../data/types.ts';
+import { found } from '../data/verdict.ts';
 
 /** So many lanes are never too many. */
 const FEW = 12;
@@ -28,9 +29,9 @@ export function arrange(history: History, report: Report, pins: number[], collap
     const process = op === null ? undefined : place.get(report.operations[op]?.process ?? '');
     if (process !== undefined) involved.add(process);
   };
-  const { verdict } = report;
-  if (verdict.kind === 'rejected' || verdict.kind === 'violated') involve(verdict.blocked);
-  if (verdict.kind === 'rejected') {
+  const verdict = found(report);
+  if ('blocked' in verdict) verdict.blocked.forEach(involve);
+  if (verdict.kind === 'stuck') {
     for (const op of verdict.window?.operations ?? []) involve(op);
     for (const { op } of verdict.reasons) involve(op);
     if (verdict.legal.kind === 'earlier') involve(verdict.legal.until);

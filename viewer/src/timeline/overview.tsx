@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { History } from '../data/history.ts';
-import { blocked, culprits, history, look, scale, viewport } from '../state.ts';
+import { allBlocked, culprits, history, look, scale, viewport } from '../state.ts';
 import { useCanvas } from './canvas.ts';
 import { readColors } from './colors.ts';
 import type { Pen } from './pen.ts';
@@ -24,7 +24,7 @@ export function Overview() {
       visible();
       size.value;
       geometry.value;
-      blocked.value;
+      allBlocked.value;
       culprits.value;
     },
     draw,
@@ -125,9 +125,9 @@ function draw(pen: Pen): void {
   const [from, to] = frame(past);
   pen.rect(left, 0, Math.max(0, from - left), height, { fill: colors.panel, alpha: 0.45 });
   pen.rect(to, 0, Math.max(0, width - to), height, { fill: colors.panel, alpha: 0.45 });
-  for (const stuck of [blocked.value, ...culprits.value]) {
-    const chunk = stuck === null ? null : past.chunkOf(stuck);
-    if (!chunk || stuck === null) continue;
+  for (const stuck of [...allBlocked.value, ...culprits.value]) {
+    const chunk = past.chunkOf(stuck);
+    if (!chunk) continue;
     const x = Math.min(width - 2, Math.max(left, toX(past, chunk.to[stuck - chunk.first]!)));
     pen.rect(x - 1, 0, 2, height, { fill: colors.blocked });
     pen.line([x - 6, 0, x + 6, 0, x, 8], { fill: colors.blocked });

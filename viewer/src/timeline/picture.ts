@@ -2,6 +2,7 @@
 
 import { computed, signal } from '@preact/signals';
 import {
+  allBlocked,
   allEndings,
   blocked,
   collapsed,
@@ -76,7 +77,7 @@ export function pictureNow(colors: Colors = readColors()): Picture | null {
     selection: selection.value,
     step: step.value,
     blocked: blocked.value,
-    culprits: culprits.value,
+    culprits: [...allBlocked.value.slice(1), ...culprits.value],
     endings: states.value?.part.endings ?? [],
     ending: ending.value,
     allEndings: allEndings.value,

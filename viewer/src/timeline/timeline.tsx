@@ -5,6 +5,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import {
+  allBlocked,
   blocked,
   collapsed,
   culprits,
@@ -146,7 +147,9 @@ function describe(scene: Scene): string {
   const what = scale.value === 'order' ? `events ${range} in order` : `times ${range} after the first`;
   const stuck = blocked.value;
   const named = (at: number) => `${brief(past.name(at) ?? '', 60)} ${brief(past.text(at) ?? '', 80)}`;
-  const guilty = scene.boxes.map(box => box.at).filter(at => at === stuck || culprits.value.includes(at));
+  const guilty = scene.boxes
+    .map(box => box.at)
+    .filter(at => allBlocked.value.includes(at) || culprits.value.includes(at));
   const failure =
     guilty.length === 0 ? '' : `; ${stuck === null ? 'contradict each other' : 'blocked'}: ${list(guilty.map(named))}`;
   const chosen = selection.value;

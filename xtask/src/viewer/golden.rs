@@ -186,15 +186,16 @@ impl Golden {
     }
 
     fn compare(&self, report: &Value) -> Result<()> {
-        let verdict = &report["verdict"];
-        ensure!(verdict["kind"] == self.verdict, "the verdict is {}, not `{}`", verdict["kind"], self.verdict);
-        let reasons = verdict["reasons"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let (verdict, evidence) = (&report["verdict"]["kind"], &report["verdict"]["evidence"]);
+        let found = if evidence["kind"] == "invariant" { "violated" } else { verdict.as_str().unwrap_or_default() };
+        ensure!(found == self.verdict, "the verdict is {found}, not `{}`", self.verdict);
+        let reasons = evidence["reasons"].as_array().map(Vec::as_slice).unwrap_or_default();
         for kind in &self.why {
             ensure!(reasons.iter().any(|reason| reason["why"]["kind"] == *kind), "no reason is `{kind}`");
         }
         if let Some(text) = &self.conjunct {
             let in_reasons = reasons.iter().map(|reason| &reason["why"]["conjuncts"]);
-            let conjuncts = in_reasons.chain([&verdict["conjuncts"]]).filter_map(Value::as_array).flatten();
+            let conjuncts = in_reasons.chain([&evidence["conjuncts"]]).filter_map(Value::as_array).flatten();
             let is_false = |conjunct: &Value| {
                 let outcomes = conjunct["outcomes"].as_array().map(Vec::as_slice).unwrap_or_default();
                 outcomes.iter().any(|outcome| outcome == "false")

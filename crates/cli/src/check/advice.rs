@@ -1,7 +1,6 @@
 //! What to try next when a history is inconclusive: the same command with a larger limit, or another way to decide.
 
-use history::Stop;
-use report::Command;
+use report::{Command, Limit, Verdict};
 
 use crate::args::CheckArgs;
 
@@ -10,28 +9,24 @@ const MORE_TIME: u32 = 10;
 const MORE_MEMORY: u64 = 4;
 const MORE_WIDTH: usize = 16;
 
-/// The limit that a sentence speaks of.
-pub(super) fn reached(why: &str) -> Option<Stop> {
-    Stop::ALL.into_iter().find(|stop| why.starts_with(&stop.to_string()))
-}
-
-/// Commands that lead further, given the limit that was reached.
-pub(super) fn advice(args: &CheckArgs, stop: Option<Stop>, is_tla: bool) -> Vec<Command> {
+/// Commands that lead further than a verdict that is none, given the limit that was reached.
+pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, is_tla: bool) -> Vec<Command> {
     let command = |what: &str, line: String| Command { what: what.into(), line };
     let mut advice = Vec::new();
-    match stop {
-        Some(Stop::Interrupted) | None => return advice,
-        Some(Stop::Time) => {
+    let Verdict::Inconclusive { limit, .. } = verdict else { return advice };
+    match limit {
+        Limit::Interrupt => return advice,
+        Limit::Time => {
             let timeout = args.about.timeout.map(|timeout| timeout * MORE_TIME).unwrap_or_default();
             let timeout = humantime::format_duration(timeout).to_string().replace(' ', "");
             advice.push(command("more time", with(&words(), "--timeout", &timeout)));
         }
-        Some(Stop::Memory) => {
+        Limit::Memory => {
             let memory = bytesize::ByteSize(args.about.max_memory.as_u64().saturating_mul(MORE_MEMORY));
             let memory = memory.display().si_short().to_string().replace(' ', "");
             advice.push(command("more memory", with(&words(), "--max-memory", &memory)));
         }
-        Some(Stop::Width) => {
+        Limit::Width => {
             let width = args.max_width.unwrap_or(judge::MAX_WIDTH).saturating_mul(MORE_WIDTH).to_string();
             advice.push(command("a larger width", with(&words(), "--max-width", &width)));
         }

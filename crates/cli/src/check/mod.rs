@@ -131,15 +131,15 @@ impl Asked {
 
     /// Ends the command although the check of `path` goes on: it is inconclusive, and so is what was to follow.
     fn give_up(&self, known: &GivenUp, mut found: Found, path: &Path, following: &[PathBuf]) -> Exit {
-        let order = self.args.about.order.precedence();
+        let criterion = self.args.about.order.criterion();
         let spec = self.spec();
-        let mut report = judge::given_up(&label(path), &spec, order, known.stop, known.stage, known.operations);
+        let mut report = judge::given_up(&label(path), &spec, criterion, known.stop, known.stage, known.operations);
         report.stats.seconds = known.elapsed.as_secs_f64();
-        report.next = advice::advice(&self.args, Some(known.stop), is_tla(Path::new(&spec)));
+        report.next = advice::advice(&self.args, &report.verdict, is_tla(Path::new(&spec)));
         let name = report.history.name.clone();
         found.reports.push(report);
         for path in following {
-            let mut report = judge::given_up(&label(path), &spec, order, known.stop, Stage::Preparing, 0);
+            let mut report = judge::given_up(&label(path), &spec, criterion, known.stop, Stage::Preparing, 0);
             report.notes.push(format!("it was not begun, because the check of `{name}` did not stop in time"));
             found.reports.push(report);
         }
@@ -216,14 +216,13 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
                 true => judge.show(case, &Look::default()).map(|shown| (shown.report, Some(shown.timeline))),
                 false => judge.report(case).map(|report| (report, None)),
             };
-            let (elapsed, stop) = (limits.elapsed(), judge::Limits::exceeded(&limits));
+            let elapsed = limits.elapsed();
             drop(limits);
             match checked {
                 Ok((mut report, timeline)) => {
                     report.stats.seconds = elapsed.as_secs_f64();
-                    if let Verdict::Inconclusive { stop: why } = &report.verdict {
-                        let stop = stop.or_else(|| advice::reached(why));
-                        report.next = advice::advice(args, stop, judge.tla().is_some());
+                    if let Verdict::Inconclusive { .. } = report.verdict {
+                        report.next = advice::advice(args, &report.verdict, judge.tla().is_some());
                     }
                     output::show(args, asked.detail, &report);
                     let mut found = lock();
@@ -284,7 +283,7 @@ pub(crate) fn exit_of(report: &Report) -> Exit {
     match report.verdict {
         _ if report.history.operations == Some(0) => Exit::Empty,
         Verdict::Accepted => Exit::Accepted,
-        Verdict::Rejected(_) | Verdict::Violated(_) => Exit::Rejected,
+        Verdict::Rejected(_) => Exit::Rejected,
         Verdict::Inconclusive { .. } => Exit::Inconclusive,
     }
 }

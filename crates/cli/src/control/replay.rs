@@ -75,8 +75,8 @@ impl Loaded {
         }
         let Controlled { seed, weak, plain, limit, .. } = *controlled;
         let like = Order { seed, weak, plain, limit, ..Order::default() };
-        let order = crate::fuzz::runs::precedence(&run);
-        let options = judge::Options { is_foreign: true, jobs: Some(1), order, ..judge::Options::default() };
+        let criterion = crate::fuzz::runs::criterion(&run);
+        let options = judge::Options { is_foreign: true, jobs: Some(1), criterion, ..judge::Options::default() };
         let judge = Judge::new(&spec_of(&run, &directory), options).map_err(|failed| tell_about_spec(&failed))?;
         Ok(Loaded { run, schedule, harness, store, judge, like })
     }

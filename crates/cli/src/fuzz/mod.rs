@@ -124,8 +124,8 @@ fn prepare(args: &FuzzArgs) -> Result<Fuzz<'_>, Exit> {
     campaign.operations = args.ops.clone().unwrap_or(campaign.operations);
     campaign.perturb = args.perturb.clone().unwrap_or(campaign.perturb);
     let path = if judge::is_tla(Path::new(&spec)) { directory.join(&spec).display().to_string() } else { spec.clone() };
-    let order = args.order.precedence();
-    let options = judge::Options { settings: Some(file), jobs: Some(1), order, ..judge::Options::default() };
+    let criterion = args.order.criterion();
+    let options = judge::Options { settings: Some(file), jobs: Some(1), criterion, ..judge::Options::default() };
     let judge = Judge::new(&path, options).map_err(|failed| tell_about_spec(&failed))?;
     let store = Store::at(directory.join("target/omnilink"));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };

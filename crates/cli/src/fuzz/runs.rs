@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use bytesize::ByteSize;
 use explore::{Blocked, Controlled, Ended, Packed, Run, Store, StoreError, pack, unpack};
-use history::Precedence;
 use judge::{Case, InputError, Judge, Recording};
 use report::{Detail, Report, clean};
+use search::Criterion;
 use serde_json::json;
 
 use super::args::RunsCommand;
@@ -193,16 +193,16 @@ pub(crate) fn spec_of(run: &Run, directory: &Path) -> String {
     }
 }
 
-/// What ordered operations of different threads when a run was checked.
-pub(crate) fn precedence(run: &Run) -> Precedence {
+/// The criterion that a run was checked for.
+pub(crate) fn criterion(run: &Run) -> Criterion {
     match run.order {
-        report::Order::RealTime => Precedence::RealTime,
-        report::Order::Program => Precedence::Program,
+        report::Order::RealTime => Criterion::LINEARIZABLE,
+        report::Order::Program => Criterion::SEQUENTIAL,
     }
 }
 
 fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
-    let options = judge::Options { is_foreign: true, order: precedence(run), ..judge::Options::default() };
+    let options = judge::Options { is_foreign: true, criterion: criterion(run), ..judge::Options::default() };
     let judge = Judge::new(&spec_of(run, directory), options).map_err(|failed| tell_about_spec(&failed))?;
     let settings =
         limits::Settings { timeout: None, max_memory: judge::Options::default().max_memory, progress: Progress::None };

@@ -126,7 +126,7 @@ impl Recording {
     pub(super) fn of_run(args: &SubjectArgs, run: Run, directory: &Path, temporary: Option<TempDir>) -> Recording {
         let spec = spec_of(&run, directory);
         let options =
-            judge::Options { is_foreign: true, order: args.about.order.precedence(), ..judge::Options::default() };
+            judge::Options { is_foreign: true, criterion: args.about.order.criterion(), ..judge::Options::default() };
         let recorded = judge::Recording::at(directory.join("trace"), None);
         Recording { spec, options, recorded, label: run.id.clone(), run: Some(run), temporary }
     }

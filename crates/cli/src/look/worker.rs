@@ -233,9 +233,9 @@ impl Looking {
         }
         let found = Found::new(&self.recording, &patient(), &self.look, &assumed);
         match found.map_err(|failed| Refusal::Failed(message(&failed)))? {
-            Found { shown: Shown { report: Report { verdict: Verdict::Inconclusive { stop }, .. }, .. }, .. } => {
-                Err(Refusal::Failed(format!("it was given up: {stop}")))
-            }
+            Found {
+                shown: Shown { report: Report { verdict: Verdict::Inconclusive { stop, .. }, .. }, .. }, ..
+            } => Err(Refusal::Failed(format!("it was given up: {stop}"))),
             found => Ok(found),
         }
     }

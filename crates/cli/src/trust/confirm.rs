@@ -66,8 +66,8 @@ fn ours(tla: &Tla, recording: &Recording, args: &ConfirmArgs) -> Result<Result<b
     let report = tla.check(&args.about.options(), case)?;
     Ok(match report.verdict {
         Verdict::Accepted => Ok(true),
-        Verdict::Rejected(_) | Verdict::Violated(_) => Ok(false),
-        Verdict::Inconclusive { stop } => Err(stop),
+        Verdict::Rejected(_) => Ok(false),
+        Verdict::Inconclusive { stop, .. } => Err(stop),
     })
 }
 

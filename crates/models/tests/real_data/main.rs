@@ -16,10 +16,9 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use history::format::porcupine;
-use history::{Call, History, Precedence, Trace, Value, Verdict};
+use history::{Call, History, Trace, Value, Verdict};
 use models::check::{Options, check};
 use models::{Model, Visitor, with_model};
-use search::Strategy;
 
 /// How wide a search may get that has nothing to keep it narrow.
 const MAX_WIDTH: usize = 20_000;
@@ -76,8 +75,7 @@ impl Visitor for Decide<'_> {
         let accepted = verdict(&Options::default()).expect("without limits there is a verdict");
         let search = search::Options { max_width: Some(MAX_WIDTH), ..search::Options::default() };
         let by_search = verdict(&Options { shortcuts: false, search: search.clone(), ..Options::default() });
-        let strategy = Strategy::ByLevel(Precedence::RealTime);
-        let search = search::Options { strategy, reduce: false, ..search };
+        let search = search::Options { by_level: true, reduce: false, ..search };
         let by_level = verdict(&Options { shortcuts: false, search, ..Options::default() });
         assert_eq!(by_search.unwrap_or(accepted), accepted, "shortcuts change the verdict");
         assert_eq!(by_level.unwrap_or(accepted), accepted, "going by level changes the verdict");

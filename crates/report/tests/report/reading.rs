@@ -26,21 +26,21 @@ fn what_was_written_is_read() {
 #[test]
 fn what_is_no_report_is_refused() {
     insta::assert_snapshot!(error("{}"), @"this is not a report: missing field `schema` at line 1 column 2");
-    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/1"}"#), @"this is not a report: missing field `history` at line 1 column 31");
-    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/7", "what": 1}"#), @"the report is of version `omnilink.report/7` and this program reads `omnilink.report/1`; check the history again to get one");
+    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/2"}"#), @"this is not a report: missing field `history` at line 1 column 31");
+    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/7", "what": 1}"#), @"the report is of version `omnilink.report/7` and this program reads `omnilink.report/2`; check the history again to get one");
     insta::assert_snapshot!(error("\u{0}"), @"this is not a report: expected value at line 1 column 1");
 }
 
 #[test]
 fn what_points_nowhere_is_refused() {
-    insta::assert_snapshot!(changed("/verdict/blocked", 8), @"the report is damaged: operation 8 is named, counted from 0, and there are 8");
-    insta::assert_snapshot!(changed("/verdict/reasons/0/states/1", 2), @"the report is damaged: state 2 is named, counted from 0, and there are 2");
-    insta::assert_snapshot!(changed("/verdict/reasons/0/why/span/source", 1), @"the report is damaged: source 1 is named, counted from 0, and there are 1");
-    insta::assert_snapshot!(changed("/verdict/reasons/0/why/conjuncts/1/span/end", 100_000), @"the report is damaged: bytes 247 to 100000 are no part of `specs/Queue.tla`");
-    insta::assert_snapshot!(changed("/verdict/reasons/0/why/conjuncts/1/outcomes", Vec::<Value>::new()), @"the report is damaged: `Head(queue) = elem` has 0 where there are 2 states");
-    insta::assert_snapshot!(changed("/verdict/reasons/0/why/conjuncts/1/values/0/values/0", 1), @"this is not a report: invalid type: integer `1`, expected a string at line 1 column 2519");
-    insta::assert_snapshot!(changed("/verdict/legal/after", 99), @"the report is damaged: operation 99 is named, counted from 0, and there are 8");
-    insta::assert_snapshot!(changed("/verdict/window/operations/0", 99), @"the report is damaged: operation 99 is named, counted from 0, and there are 8");
+    insta::assert_snapshot!(changed("/verdict/blocked/0", 8), @"the report is damaged: operation 8 is named, counted from 0, and there are 8");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/states/1", 2), @"the report is damaged: state 2 is named, counted from 0, and there are 2");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/span/source", 1), @"the report is damaged: source 1 is named, counted from 0, and there are 1");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/span/end", 100_000), @"the report is damaged: bytes 247 to 100000 are no part of `specs/Queue.tla`");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/outcomes", Vec::<Value>::new()), @"the report is damaged: `Head(queue) = elem` has 0 where there are 2 states");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/values/0/values/0", 1), @"this is not a report: invalid type: integer `1`, expected a string at line 1 column 2549");
+    insta::assert_snapshot!(changed("/verdict/evidence/legal/after", 99), @"the report is damaged: operation 99 is named, counted from 0, and there are 8");
+    insta::assert_snapshot!(changed("/verdict/evidence/window/operations/0", 99), @"the report is damaged: operation 99 is named, counted from 0, and there are 8");
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn any_place_can_be_shown() {
     let mut report = samples::evaluation_error();
     report.sources[0].text = text.into();
     for (start, end) in places(text.len()).flat_map(|end| places(end).map(move |start| (start, end))) {
-        let Verdict::Rejected(rejection) = &mut report.verdict else { panic!("the sample is rejected") };
+        let stuck = samples::stuck_of(&mut report).expect("the sample is stuck");
         let span = Some(Span { source: 0, start, end });
-        rejection.reasons[0].why = Why::Error { message: "no".into(), span };
+        stuck.reasons[0].why = Why::Error { message: "no".into(), span };
         let report = Report::from_json(&report.to_json()).unwrap();
         let lines = report::text(&report, Detail::Brief, false);
         assert!(lines.contains("^ no") || lines.contains("no value"), "{start}..{end} is\n{lines}");

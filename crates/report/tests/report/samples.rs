@@ -83,10 +83,7 @@ pub(crate) fn queue() -> Report {
         Reason { op: OpRef(7), states: vec![0, 1], why: Why::Time { after: OpRef(4) } },
         Reason { op: OpRef(2), states: vec![0, 1], why: Why::Dead },
     ];
-    let rejection = Rejection {
-        sentence: "T0:12464 Dequeue(49600) is not allowed in any state that explains the history so far".into(),
-        blocked: Some(OpRef(4)),
-        explained: 99_961,
+    let stuck = Stuck {
         states: states.clone(),
         interpretations: vec![
             Interpretation { state: 0, recent: steps(&[0, 1, 3]) },
@@ -112,6 +109,12 @@ pub(crate) fn queue() -> Report {
             operations: (0..6).map(OpRef).collect(),
             before: 99_955,
         }),
+    };
+    let rejection = Rejection {
+        sentence: "T0:12464 Dequeue(49600) is not allowed in any state that explains the history so far".into(),
+        blocked: vec![OpRef(4)],
+        explained: 99_961,
+        evidence: Evidence::Stuck(stuck),
     };
     Report {
         operations,
@@ -140,16 +143,19 @@ pub(crate) fn several_reasons() -> Report {
     ];
     let excluded = Why::Excluded { name: "Small".into(), span: span("Len(queue) < 3") };
     let reason = |state, why| Reason { op: OpRef(0), states: vec![state], why };
-    let rejection = Rejection {
-        sentence: "T0:3 Dequeue(2) is not allowed in any state that explains the history so far".into(),
-        blocked: Some(OpRef(0)),
-        explained: 2,
+    let stuck = Stuck {
         states: ["<<>>", "<<1>>", "<<2, 3, 4, 5>>"].map(|queue| state(queue, &[("queue", queue), ("n", "1")])).to_vec(),
         reasons: vec![reason(0, guard(empty)), reason(1, guard(other)), reason(2, excluded)],
         expected: (0..7).map(|n| vec![field("elem", &n.to_string()), field("ok", "TRUE")]).collect(),
         expects_more: true,
         legal: Legal::Never { looked_at: 64 },
-        ..rejection()
+        ..stuck()
+    };
+    let rejection = Rejection {
+        sentence: "T0:3 Dequeue(2) is not allowed in any state that explains the history so far".into(),
+        blocked: vec![OpRef(0)],
+        explained: 2,
+        evidence: Evidence::Stuck(stuck),
     };
     let operations = vec![op("T0:3", "Dequeue", "2", 1, Some(2))];
     Report { operations, ..report(Verdict::Rejected(Box::new(rejection))) }
@@ -157,10 +163,7 @@ pub(crate) fn several_reasons() -> Report {
 
 /// Nothing can be next, because each waits for another.
 pub(crate) fn must_wait() -> Report {
-    let rejection = Rejection {
-        sentence: "T1:2 Dequeue(5) is not allowed in any state that explains the history so far".into(),
-        blocked: Some(OpRef(1)),
-        explained: 1,
+    let stuck = Stuck {
         states: vec![state("a1", &[("queue", "<<>>")])],
         reasons: vec![
             Reason { op: OpRef(1), states: vec![0], why: Why::Time { after: OpRef(0) } },
@@ -168,7 +171,13 @@ pub(crate) fn must_wait() -> Report {
             Reason { op: OpRef(2), states: vec![0], why: Why::Time { after: OpRef(1) } },
         ],
         legal: Legal::Earlier { until: OpRef(0) },
-        ..rejection()
+        ..stuck()
+    };
+    let rejection = Rejection {
+        sentence: "T1:2 Dequeue(5) is not allowed in any state that explains the history so far".into(),
+        blocked: vec![OpRef(1)],
+        explained: 1,
+        evidence: Evidence::Stuck(stuck),
     };
     let operations = vec![
         op("T0:1", "Enqueue", "5", 1, Some(2)),
@@ -181,10 +190,7 @@ pub(crate) fn must_wait() -> Report {
 
 /// The specification has no value where it is asked.
 pub(crate) fn evaluation_error() -> Report {
-    let rejection = Rejection {
-        sentence: "T0:1 Dequeue(1) is not allowed in any state that explains the history so far".into(),
-        blocked: Some(OpRef(0)),
-        explained: 0,
+    let stuck = Stuck {
         states: vec![state("a1", &[("queue", "<<>>")])],
         reasons: vec![Reason {
             op: OpRef(0),
@@ -192,7 +198,13 @@ pub(crate) fn evaluation_error() -> Report {
             why: Why::Error { message: "`Head` of an empty sequence".into(), span: Some(span("Head(queue)")) },
         }],
         legal: Legal::Never { looked_at: 1 },
-        ..rejection()
+        ..stuck()
+    };
+    let rejection = Rejection {
+        sentence: "T0:1 Dequeue(1) is not allowed in any state that explains the history so far".into(),
+        blocked: vec![OpRef(0)],
+        explained: 0,
+        evidence: Evidence::Stuck(stuck),
     };
     let history = History { operations: Some(1), processes: 1, ..report(Verdict::Accepted).history };
     let operations = vec![op("T0:1", "Dequeue", "1", 1, Some(2))];
@@ -202,10 +214,7 @@ pub(crate) fn evaluation_error() -> Report {
 /// A built-in specification has no text to point into.
 pub(crate) fn words() -> Report {
     let why = |text: &str| Why::Words { text: text.into() };
-    let rejection = Rejection {
-        sentence: "no order of the operations allows c3:17 read() = 4".into(),
-        blocked: Some(OpRef(1)),
-        explained: 1_024,
+    let stuck = Stuck {
         states: vec![state("3", &[("", "3")]), state("5", &[("", "5")])],
         reasons: vec![
             Reason { op: OpRef(1), states: vec![0], why: why("the register holds 3, not 4") },
@@ -218,7 +227,13 @@ pub(crate) fn words() -> Report {
             assumption: Assumption::Dropped,
             outcome: Consequence::Rejected { blocked: Some(OpRef(0)), explained: 1_024 },
         }],
-        ..rejection()
+        ..stuck()
+    };
+    let rejection = Rejection {
+        sentence: "no order of the operations allows c3:17 read() = 4".into(),
+        blocked: vec![OpRef(1)],
+        explained: 1_024,
+        evidence: Evidence::Stuck(stuck),
     };
     let mut write = op("c1:9", "write", "5", 10, Some(20));
     write.text = "write(5)".into();
@@ -241,8 +256,9 @@ pub(crate) fn contradiction() -> Report {
     ];
     let rejection = Rejection {
         sentence: "2 is dequeued before 1, which was enqueued first".into(),
-        window: Some(Window { start: vec![], operations: (0..3).map(OpRef).collect(), before: 0 }),
-        ..rejection()
+        blocked: vec![],
+        explained: 0,
+        evidence: Evidence::Contradiction { operations: (0..3).map(OpRef).collect() },
     };
     let spec = Spec { name: "queue".into(), constants: vec![] };
     Report { operations, spec, sources: vec![], ..report(Verdict::Rejected(Box::new(rejection))) }
@@ -251,18 +267,21 @@ pub(crate) fn contradiction() -> Report {
 /// The actions allow the history, an invariant does not.
 pub(crate) fn violated() -> Report {
     let values: &[(&str, &[&str])] = &[("Len(queue)", &["3"])];
-    let violation = Violation {
-        sentence: "every explanation of the history violates the invariant `Small`".into(),
+    let broken = Broken {
         invariant: "Small".into(),
         span: span("Small"),
-        blocked: Some(OpRef(0)),
-        explained: 2,
         states: vec![state("c4", &[("queue", "<<1, 2, 3>>")])],
         conjuncts: vec![conjunct("Len(queue) < 3", vec![Outcome::False], values)],
     };
+    let rejection = Rejection {
+        sentence: "every explanation of the history violates the invariant `Small`".into(),
+        blocked: vec![OpRef(0)],
+        explained: 2,
+        evidence: Evidence::Invariant(broken),
+    };
     Report {
         operations: vec![op("T0:3", "Enqueue", "3", 5, Some(6))],
-        ..report(Verdict::Violated(Box::new(violation)))
+        ..report(Verdict::Rejected(Box::new(rejection)))
     }
 }
 
@@ -270,7 +289,8 @@ pub(crate) fn violated() -> Report {
 pub(crate) fn inconclusive() -> Report {
     let operations: Vec<Operation> =
         (0..9).map(|n| op(&format!("T{n}:1"), "Enqueue", &n.to_string(), n, (n > 1).then_some(90 + n))).collect();
-    let mut report = report(Verdict::Inconclusive { stop: "the limit of 4 GiB of memory was reached".into() });
+    let mut report =
+        report(Verdict::Inconclusive { limit: Limit::Memory, stop: "the limit of 4 GiB of memory was reached".into() });
     report.stats.widest = Some(Widest { width: 12_345, at: Some(OpRef(2)), in_flight: (0..9).map(OpRef).collect() });
     report.stats.returned = 41;
     Report { operations, ..report }
@@ -302,8 +322,10 @@ pub(crate) fn hostile() -> Report {
         .collect();
     if let Verdict::Rejected(rejection) = &mut report.verdict {
         rejection.sentence = nasty.into();
-        rejection.states[0].variables[0].value = nasty.repeat(3);
-        rejection.reasons[0].why = match rejection.reasons[0].why.clone() {
+    }
+    if let Some(stuck) = stuck_of(&mut report) {
+        stuck.states[0].variables[0].value = nasty.repeat(3);
+        stuck.reasons[0].why = match stuck.reasons[0].why.clone() {
             Why::Guard(mut guard) => {
                 guard.conjuncts[1].values[0].values[0] = Some(nasty.repeat(3));
                 guard.ways = 3;
@@ -312,11 +334,22 @@ pub(crate) fn hostile() -> Report {
             }
             other => other,
         };
-        if let Some(window) = &mut rejection.window {
+        if let Some(window) = &mut stuck.window {
             window.operations = (0..12).map(OpRef).collect();
         }
     }
     report
+}
+
+/// Where every order gets stuck.
+pub(crate) fn stuck_of(report: &mut Report) -> Option<&mut Stuck> {
+    match &mut report.verdict {
+        Verdict::Rejected(rejection) => match &mut rejection.evidence {
+            Evidence::Stuck(stuck) => Some(stuck),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The same report after lines were added above everything.
@@ -368,11 +401,8 @@ fn report(verdict: Verdict) -> Report {
     }
 }
 
-fn rejection() -> Rejection {
-    Rejection {
-        sentence: String::new(),
-        blocked: None,
-        explained: 0,
+fn stuck() -> Stuck {
+    Stuck {
         states: vec![],
         interpretations: vec![],
         reasons: vec![],

@@ -59,7 +59,7 @@ impl Explainer<'_, '_> {
             Verdict::Inconclusive(_) => Ok(None),
             Verdict::Rejected(explanation) => {
                 // What comes before the next failure has an order.
-                let Some(failed) = explanation.goal else { return Ok(None) };
+                let Some(&failed) = explanation.blocked.first() else { return Ok(None) };
                 let end = self.history.op(failed).interval.deadline();
                 let before = ops.iter().filter(|op| op.interval.deadline() < end).cloned();
                 let before: Vec<Op<&TraceOp>> = before.collect();

@@ -14,10 +14,10 @@ mod what_if;
 mod window;
 
 use hashbrown::HashMap;
-use history::{History, OpId};
-use report::{Legal, Rejection, Violation};
+use history::History;
+use report::{Evidence, Legal, OpRef, Rejection, Stuck};
 use rustc_hash::FxBuildHasher;
-use search::{Explanation, Options, Strategy, Watch};
+use search::{Explanation, Options, Watch};
 use tla::machine::State;
 use tla::value::Value;
 
@@ -47,15 +47,15 @@ pub fn explain(
     teller: &mut Teller,
 ) -> Rejection {
     let mut explainer = Explainer { spec, history, options, teller };
-    let (goal, stuck) = (stuck.goal, &few(stuck));
-    let blocked = goal.map(|goal| explainer.teller.op(goal));
+    let (goal, stuck) = (stuck.blocked.first().copied(), &few(stuck));
+    let blocked: Vec<OpRef> = stuck.blocked.iter().map(|&op| explainer.teller.op(op)).collect();
     let states = States::of(stuck);
     let interpretations = explainer.interpretations(stuck, &states);
     let mut reasons = explainer.reasons(stuck, &states);
-    reasons.sort_by_key(|reason| (Some(reason.op) != blocked, reason.op));
+    reasons.sort_by_key(|reason| (!blocked.contains(&reason.op), reason.op));
     let (mut expected, mut legal, mut what_ifs, mut window) = (Default::default(), Legal::Unknown, Vec::new(), None);
     // Whatever is assumed from here on may be what the specification cannot evaluate. The verdict stands all the same.
-    let looks_further = options.strategy == Strategy::JustInTime && spec.assumed.is_empty();
+    let looks_further = options.is_just_in_time(history) && spec.assumed.is_empty();
     if let Some(goal) = goal.filter(|_| looks_further)
         && let Ok(from) = checkpoint.before(spec, history, goal)
         && let Ok(cuts) = Cuts::before(&from, spec, history, goal, options, watch)
@@ -67,12 +67,9 @@ pub fn explain(
     }
     let expected::Expected { allowed, is_cut_off } = expected;
     let named = allowed.iter().map(|args| explainer.named_results(goal, args)).collect();
-    let sentence = explainer.sentence(goal, stuck.explained);
+    let sentence = explainer.sentence(stuck);
     let states = states.list.iter().map(|state| spec.show(state)).collect();
-    Rejection {
-        sentence,
-        blocked,
-        explained: stuck.explained,
+    let evidence = Evidence::Stuck(Stuck {
         states,
         interpretations,
         reasons,
@@ -81,7 +78,8 @@ pub fn explain(
         legal,
         what_ifs,
         window,
-    }
+    });
+    Rejection { sentence, blocked, explained: stuck.explained, evidence }
 }
 
 /// Explains which invariant the orders that the actions allow make false.
@@ -92,7 +90,7 @@ pub fn explain_violation(
     stuck: &Explanation<TraceState>,
     broken: &Broken,
     teller: &mut Teller,
-) -> Violation {
+) -> Rejection {
     Explainer { spec, history, options, teller }.violation(stuck, broken)
 }
 
@@ -158,13 +156,13 @@ impl Explainer<'_, '_> {
         all
     }
 
-    fn sentence(&mut self, goal: Option<OpId>, explained: u64) -> String {
-        match goal {
-            Some(goal) => {
-                let name = self.teller.words(goal);
+    fn sentence(&mut self, stuck: &Explanation<TraceState>) -> String {
+        let names: Vec<String> = stuck.blocked.iter().map(|&op| self.teller.words(op)).collect();
+        match names.as_slice() {
+            [name] if self.options.is_just_in_time(self.history) => {
                 format!("{name} is not allowed in any state that explains the operations before it")
             }
-            None => format!("no order places more than {explained} of the operations"),
+            names => report::longest_orders(stuck.explained, names),
         }
     }
 }

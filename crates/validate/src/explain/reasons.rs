@@ -1,7 +1,7 @@
 //! Why an operation cannot be next in a state, grouped by reason and not by state.
 
 use history::OpId;
-use report::{Conjunct, Evaluated, Field, Guard, Reason, Violation, Why};
+use report::{Conjunct, Evaluated, Evidence, Field, Guard, Reason, Rejection, Why};
 use search::{Explanation, Successors};
 use tla::machine::{Attempt, Choice, Outcome, Part, State};
 use tla::program::Operation;
@@ -211,7 +211,7 @@ impl Explainer<'_, '_> {
 
     /// Which invariant is false, and in which states: those that the stuck configurations could go on to, or else the
     /// one in which an order that the actions allow breaks it.
-    pub(super) fn violation(&mut self, stuck: &Explanation<TraceState>, broken: &Broken) -> Violation {
+    pub(super) fn violation(&mut self, stuck: &Explanation<TraceState>, broken: &Broken) -> Rejection {
         let (name, predicate) = self.spec.program.invariants[broken.invariant].clone();
         let exclusion = Exclusion { name, predicate };
         let mut states: Vec<State> = Vec::new();
@@ -237,14 +237,17 @@ impl Explainer<'_, '_> {
                 exclusion.name
             ),
         };
-        Violation {
-            sentence,
+        let broken = report::Broken {
             invariant: exclusion.name,
             span: self.teller.span(site),
-            blocked: stuck.goal.map(|goal| self.teller.op(goal)),
-            explained: stuck.explained,
             states: states.iter().map(|state| self.spec.show(state)).collect(),
             conjuncts: vec![conjunct],
+        };
+        Rejection {
+            sentence,
+            blocked: stuck.blocked.iter().map(|&op| self.teller.op(op)).collect(),
+            explained: stuck.explained,
+            evidence: Evidence::Invariant(broken),
         }
     }
 

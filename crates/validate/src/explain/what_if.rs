@@ -1,8 +1,8 @@
 //! What the verdict would be if. Every answer comes from a check.
 
-use history::{Op, OpId, Precedence, Stop, Verdict};
+use history::{Op, OpId, Stop, Verdict};
 use report::{Assumption, Consequence, WhatIf};
-use search::{Options, Report, Stats, Strategy, Watch};
+use search::{Criterion, Options, Report, Stats, Watch};
 
 use super::Explainer;
 use crate::bind::{Args, TraceOp};
@@ -42,7 +42,7 @@ impl Explainer<'_, '_> {
         let outcome = self.consequence(report, Some(cut));
         answers.push(WhatIf { assumption: Assumption::Dropped, outcome });
         if history.ops().len() <= MOST_OPERATIONS {
-            let options = Options { strategy: Strategy::ByLevel(Precedence::Program), ..self.options.clone() };
+            let options = Options { criterion: Criterion::SEQUENTIAL, ..self.options.clone() };
             let report = search::check_watched(self.spec, history, &options, &mut Bounded::new(self.spec, cut, watch));
             let outcome = self.consequence(report.map_err(NoAnswer::from), None);
             answers.push(WhatIf { assumption: Assumption::ProgramOrder, outcome });
@@ -60,9 +60,10 @@ impl Explainer<'_, '_> {
             }
             Ok(Verdict::Inconclusive(stop)) => Consequence::Inconclusive { stop: stop.to_string() },
             Ok(Verdict::Rejected(explanation)) => {
-                let end = explanation.goal.map_or(u64::MAX, |goal| self.history.op(goal).interval.deadline());
+                let goal = cut.and_then(|_| explanation.blocked.first().copied());
+                let end = goal.map_or(u64::MAX, |goal| self.history.op(goal).interval.deadline());
                 let before = cut.map_or(0, |cut| cut.returned_before(self.history, end));
-                let blocked = explanation.goal.map(|goal| self.teller.op(goal));
+                let blocked = goal.map(|goal| self.teller.op(goal));
                 Consequence::Rejected { blocked, explained: before + explanation.explained }
             }
         }
