@@ -137,7 +137,7 @@ walk('builtin', 'operations that contradict each other are marked, and nothing i
 });
 
 walk('program-order', 'every operation that cannot be placed is named, and the page opens at the first', async page => {
-  await selected(page).filter({ hasText: 'blocked' }).filter({ hasText: 'T1:0' }).waitFor();
+  await selected(page).filter({ hasText: 'blocked' }).filter({ hasText: 'elem: 2' }).waitFor();
   const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
   assert.match(label ?? '', /blocked: .*Dequeue\(\) = elem: 2.*Dequeue\(\) = elem: 3/);
   await page.screenshot({ path: picture('program-order.png') });

@@ -147,7 +147,7 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
         <>
           {' '}
           <b>{count(verdict.explained)}</b>
-          {of} operations returned before and are explained.
+          {of} operations {report.order === 'program' ? 'can be placed' : 'returned before and are explained'}.
         </>
       )}
       {verdict.kind === 'stuck' && verdict.expected.length > 0 && (

@@ -64,7 +64,7 @@ pub(super) fn make(root: &Path, command: &Path, example: &str, store: &Path) -> 
 
 /// The first conjunct that is false.
 fn cause(verdict: &Value) -> Option<&str> {
-    let reasons = verdict["reasons"].as_array()?;
+    let reasons = verdict["evidence"]["reasons"].as_array()?;
     let conjuncts = reasons.iter().filter_map(|reason| reason["why"]["conjuncts"].as_array()).flatten();
     let is_false =
         |conjunct: &&Value| conjunct["outcomes"].as_array().is_some_and(|all| all.iter().any(|one| one == "false"));
