@@ -6,7 +6,7 @@
 
 use settings::Settings;
 use tla::datum::{self, Datum};
-use tla::ir::{DefId, ExprId, Level, Node};
+use tla::ir::{DefId, Level};
 use tla::machine::Machine;
 use tla::modules::World;
 use tla::program::{Operation, Program};
@@ -38,9 +38,6 @@ struct Action {
     operations: Vec<Operation>,
     site: Site,
 }
-
-/// The definition that an action is, and where it stands.
-type Leaf = (Option<DefId>, Site);
 
 /// A parameter of an action.
 struct Param {
@@ -104,20 +101,16 @@ impl Planner<'_> {
 
     /// Everything that the next-state relation is made of and that a call can be, in order.
     fn actions(&mut self) -> Vec<Action> {
-        let mut leaves = Vec::new();
-        if let Some(next) = self.program.next {
-            self.split(next, None, &mut Vec::new(), &mut leaves);
-        }
         let mut actions: Vec<Action> = Vec::new();
-        for (leaf, site) in leaves {
-            let name = leaf.map(|def| self.program.definition(def).name.clone()).unwrap_or_default();
+        for action in &self.program.actions {
+            let name = action.operation.map(|def| self.program.definition(def).name.clone()).unwrap_or_default();
             if self.settings.internal.contains(&name) {
                 continue;
             }
             let Some(operation) = self.program.operation(&name) else {
                 let message = "an action of the next-state relation has no name of its own".to_owned();
                 let help = "give it a name by making it a definition, so that it can be recorded".to_owned();
-                let place = Some((site, "this action".to_owned()));
+                let place = Some((action.site, "this action".to_owned()));
                 self.problems.push(Problem { message, place, help: Some(help) });
                 continue;
             };
@@ -136,27 +129,6 @@ impl Planner<'_> {
             }
         }
         actions
-    }
-
-    /// Splits the next-state relation at `\/`, `\E` and calls into the definitions that are actions. A definition that is
-    /// nothing but another one is an action by its own name: `Tick == UnchangedAll` is a `Tick`.
-    fn split(&self, expr: ExprId, within: Option<DefId>, calls: &mut Vec<DefId>, leaves: &mut Vec<Leaf>) {
-        let exprs = &self.program.module.exprs;
-        let is_whole = within.is_some_and(|def| calls.len() > 1 && self.program.body(def) == Some(expr));
-        match exprs.node(expr) {
-            Node::Or(parts) => parts.iter().for_each(|part| self.split(*part, within, calls, leaves)),
-            Node::Let { body, .. } | Node::Exists { body, .. } => self.split(*body, within, calls, leaves),
-            Node::Call { def, .. } | Node::Inlined { def, .. }
-                if !is_whole && !calls.contains(def) && self.program.definition(*def).level == Level::Action =>
-            {
-                let Some(body) = self.program.body(*def) else { return };
-                calls.push(*def);
-                self.split(body, Some(*def), calls, leaves);
-                calls.pop();
-            }
-            // What stands in the relation itself has no name.
-            _ => leaves.push((within.filter(|_| calls.len() > 1), exprs.site(expr))),
-        }
     }
 
     /// Which actions each call can turn out to be, the first one first.

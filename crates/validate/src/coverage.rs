@@ -68,7 +68,7 @@ impl<'s, 'p> Tally<'s, 'p> {
         // What is recorded as a whole is not missing in its parts: `Insert == InsertNew \/ InsertOld`.
         let is_whole = |operation: &&Operation| program.actions.iter().all(|action| action.name != operation.name);
         let within: Vec<_> = bound().filter(is_whole).flat_map(|whole| program.actions_of(whole.def)).collect();
-        let is_part = |name: &String| within.contains(&name.as_str());
+        let is_part = |name: &String| within.contains(name);
         let names = program.actions.iter().map(|action| &action.name).filter(|name| !is_part(name));
         let reached = names.filter_map(|name| program.operation(name));
         for operation in reached.chain(bound().cloned()) {

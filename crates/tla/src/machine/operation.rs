@@ -16,7 +16,8 @@ use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{Bound, ExprId, Node};
 use crate::program::Operation;
 use crate::program::keeping::{Shape, Variables};
-use crate::program::operation::{Given, GivenArg, Link, Step, Way, bounds_of};
+use crate::program::operation::{Given, GivenArg, Way};
+use crate::program::path::{Link, Step, bounds_of};
 use crate::source::Site;
 use crate::value::Value;
 

@@ -17,6 +17,7 @@ mod inline;
 pub(crate) mod keeping;
 pub(crate) mod operation;
 mod parts;
+pub(crate) mod path;
 mod replace;
 mod walk;
 mod written;

@@ -14,8 +14,8 @@
 
 use super::Program;
 use super::keeping::Keeping;
-use super::walk::level;
-use crate::ir::{Arg, Bound, DefId, ExprId, Level, Node, SlotId};
+use super::path::{Link, Path, Place, Step, bounds_of};
+use crate::ir::{Arg, Bound, DefId, ExprId, Node, SlotId};
 use crate::source::Site;
 
 /// An operator that the next-state relation is made of, and the ways that lead to it.
@@ -58,30 +58,6 @@ pub(crate) struct Way {
     pub(crate) given: Vec<Given>,
 }
 
-/// One step of a way.
-#[derive(Debug, Clone)]
-pub(crate) enum Step {
-    /// Into this disjunct.
-    Disjunct(ExprId),
-    /// Past the definition of a `LET`.
-    Let(ExprId),
-    /// Past the bounds of an `\E`.
-    Exists(ExprId, Box<[Link]>),
-    /// Into the body of a definition.
-    Into(ExprId),
-}
-
-/// What is known about a bound of an `\E`.
-#[derive(Debug, Clone)]
-pub(crate) struct Link {
-    /// For each name that it binds, the parameter that the name is handed to.
-    pub(crate) params: Box<[Option<usize>]>,
-    /// Whether its set depends on constants and names bound before alone.
-    pub(crate) is_constant: bool,
-    /// Whether its set depends on no name that another `\E` binds.
-    pub(crate) is_closed: bool,
-}
-
 /// An argument that is compared with what is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Given {
@@ -116,9 +92,14 @@ impl Program {
                 def
             }
         };
-        let mut search = Search::new(self, Some(def));
-        search.expr(self.next?);
-        let ways = search.ways;
+        let mut ways = Vec::new();
+        self.walk(self.next?, None, &mut |path, place| {
+            if let Place::Call(callee, call) = place
+                && callee == def
+            {
+                ways.push(self.way(path, def, call));
+            }
+        });
         let mut operation = self.operation_of(def)?;
         for (index, parameter) in operation.params.iter_mut().enumerate() {
             parameter.set = ways.iter().find_map(|way| self.set_of(way, index));
@@ -166,11 +147,71 @@ impl Program {
 
     /// The definitions that `Next` reaches, in the order of the text.
     fn reached(&self) -> Vec<DefId> {
-        let mut search = Search::new(self, None);
+        let mut reached = Vec::new();
         if let Some(next) = self.next {
-            search.expr(next);
+            self.walk(next, None, &mut |_, place| match place {
+                Place::Call(def, _) if !reached.contains(&def) => reached.push(def),
+                _ => {}
+            });
         }
-        search.reached
+        reached
+    }
+
+    /// The way that ends at a call of an operator.
+    fn way(&self, path: &Path<'_>, def: DefId, call: ExprId) -> Way {
+        let mut way = Way { steps: path.steps.clone(), call, given: Vec::new() };
+        for (param, arg) in self.given_args(call).into_iter().skip(self.definition(def).captures).enumerate() {
+            let Some(arg) = arg else { continue };
+            let seen = match arg {
+                GivenArg::Slot(slot) => path.lookup(slot),
+                GivenArg::Expr(expr) => path.standing_for(SlotId(0), expr),
+            };
+            let link = seen.origin.and_then(|(step, bound, name)| match &mut way.steps[step] {
+                Step::Exists(_, links) => Some(&mut links[bound].params[name]),
+                _ => None,
+            });
+            match link {
+                Some(link) if link.is_none() => *link = Some(param),
+                _ => way.given.push(Given { param, arg, is_constant: seen.is_constant, is_closed: seen.is_closed }),
+            }
+        }
+        way
+    }
+
+    /// The arguments of a call; `None` for each that is an operator.
+    fn given_args(&self, call: ExprId) -> Vec<Option<GivenArg>> {
+        let exprs = &self.module.exprs;
+        let of_expr = |expr: ExprId| match exprs.node(expr) {
+            Node::Argument(slot) | Node::Local(slot) => GivenArg::Slot(*slot),
+            _ => GivenArg::Expr(expr),
+        };
+        match exprs.node(call) {
+            Node::Call { args, .. } => {
+                let given = |arg: &Arg| match arg {
+                    Arg::Expr(expr) => Some(of_expr(*expr)),
+                    Arg::Slot(slot) => Some(GivenArg::Slot(*slot)),
+                    Arg::Operator(..) => None,
+                };
+                args.iter().map(given).collect()
+            }
+            Node::Inlined { args, body, .. } => {
+                // An argument that is more than a name was given one, which can be seen inside only.
+                let (mut named, mut inside) = (Vec::new(), *body);
+                while let Node::Let { slot, value, body } = exprs.node(inside) {
+                    named.push((*slot, *value));
+                    inside = *body;
+                }
+                let given = |arg: ExprId| match of_expr(arg) {
+                    GivenArg::Slot(slot) => match named.iter().find(|(name, _)| *name == slot) {
+                        Some((_, value)) => GivenArg::Expr(*value),
+                        None => GivenArg::Slot(slot),
+                    },
+                    given => given,
+                };
+                args.iter().map(|arg| arg.map(given)).collect()
+            }
+            _ => unreachable!("a way ends at a call"),
+        }
     }
 
     /// The set that a way takes a parameter from.
@@ -209,215 +250,5 @@ impl Way {
             _ => &[],
         });
         links.flatten()
-    }
-}
-
-/// The bounds of an `\E`.
-pub(crate) fn bounds_of(program: &Program, expr: ExprId) -> &[Bound] {
-    match program.module.exprs.node(expr) {
-        Node::Exists { bounds, .. } => bounds,
-        _ => unreachable!("only `\\E` is a step past bounds"),
-    }
-}
-
-/// A bound on the way under construction: the step, the bound, and which of the names it binds.
-type Origin = (usize, usize, usize);
-
-/// A name that can be seen at the end of the way under construction.
-#[derive(Clone)]
-struct Seen {
-    slot: SlotId,
-    /// The bound that its value comes from.
-    origin: Option<Origin>,
-    is_constant: bool,
-    is_closed: bool,
-}
-
-/// Walks through `Next` to the calls of one operator, or through all of it.
-struct Search<'p> {
-    program: &'p Program,
-    target: Option<DefId>,
-    steps: Vec<Step>,
-    /// Of the current frame.
-    seen: Vec<Seen>,
-    calls: Vec<DefId>,
-    ways: Vec<Way>,
-    reached: Vec<DefId>,
-}
-
-impl<'p> Search<'p> {
-    fn new(program: &'p Program, target: Option<DefId>) -> Search<'p> {
-        let (steps, seen, calls) = (Vec::new(), Vec::new(), Vec::new());
-        Search { program, target, steps, seen, calls, ways: Vec::new(), reached: Vec::new() }
-    }
-
-    fn expr(&mut self, expr: ExprId) {
-        let program = self.program;
-        match program.module.exprs.node(expr) {
-            Node::Or(parts) => parts.iter().for_each(|&part| self.step(Step::Disjunct(part), part)),
-            Node::Let { slot, value, body } => {
-                let before = self.seen.len();
-                let seen = self.named(*slot, *value);
-                self.seen.push(seen);
-                self.step(Step::Let(expr), *body);
-                self.seen.truncate(before);
-            }
-            Node::Exists { bounds, body } => {
-                let (before, step) = (self.seen.len(), self.steps.len());
-                let links: Vec<Link> = bounds.iter().map(|bound| self.link(bound)).collect();
-                for (index, bound) in bounds.iter().enumerate() {
-                    let slots = bound.pattern.slots().iter().enumerate();
-                    self.seen.extend(slots.map(|(name, &slot)| Seen {
-                        slot,
-                        origin: Some((step, index, name)),
-                        is_constant: true,
-                        is_closed: false,
-                    }));
-                }
-                self.step(Step::Exists(expr, links.into()), *body);
-                self.seen.truncate(before);
-            }
-            Node::Inlined { def, args, body } => {
-                if self.is_end(*def) {
-                    self.end_inlined(expr, args, *body);
-                } else if self.enters(*def) {
-                    self.step(Step::Into(expr), *body);
-                    self.calls.pop();
-                }
-            }
-            Node::Call { def, args } => {
-                if self.is_end(*def) {
-                    self.end(expr, args.iter().map(|arg| self.arg(arg)).collect());
-                } else if self.enters(*def)
-                    && let Some(body) = program.body(*def)
-                {
-                    let inner = args.iter().enumerate().map(|(index, arg)| {
-                        let slot = SlotId(index as u32);
-                        match self.arg(arg) {
-                            Some(GivenArg::Expr(value)) => self.named(slot, value),
-                            Some(GivenArg::Slot(given)) => Seen { slot, ..self.lookup(given) },
-                            None => Seen { slot, origin: None, is_constant: false, is_closed: false },
-                        }
-                    });
-                    let inner = inner.collect();
-                    let outer = std::mem::replace(&mut self.seen, inner);
-                    self.step(Step::Into(expr), body);
-                    self.seen = outer;
-                    self.calls.pop();
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn step(&mut self, step: Step, next: ExprId) {
-        self.steps.push(step);
-        self.expr(next);
-        self.steps.pop();
-    }
-
-    /// Whether a call is what is looked for.
-    fn is_end(&mut self, def: DefId) -> bool {
-        let is_new = self.program.definition(def).level == Level::Action && !self.reached.contains(&def);
-        if is_new {
-            self.reached.push(def);
-        }
-        self.target == Some(def)
-    }
-
-    /// Whether to look inside a definition: it is about steps and not being looked into already.
-    fn enters(&mut self, def: DefId) -> bool {
-        let definition = self.program.definition(def);
-        let enters = definition.level == Level::Action && !self.calls.contains(&def);
-        if enters {
-            self.calls.push(def);
-        }
-        enters
-    }
-
-    fn end_inlined(&mut self, expr: ExprId, args: &[Option<ExprId>], body: ExprId) {
-        // An argument that is more than a name was given one, which can be seen inside only.
-        let exprs = &self.program.module.exprs;
-        let (mut named, mut inside) = (Vec::new(), body);
-        while let Node::Let { slot, value, body } = exprs.node(inside) {
-            named.push((*slot, *value));
-            inside = *body;
-        }
-        let given = |arg: &Option<ExprId>| {
-            arg.map(|arg| match exprs.node(arg) {
-                Node::Argument(slot) | Node::Local(slot) => match named.iter().find(|(name, _)| name == slot) {
-                    Some((_, value)) => GivenArg::Expr(*value),
-                    None => GivenArg::Slot(*slot),
-                },
-                _ => GivenArg::Expr(arg),
-            })
-        };
-        let args = args.iter().map(given).collect();
-        self.end(expr, args);
-    }
-
-    /// Adds a way that ends at a call with these arguments.
-    fn end(&mut self, call: ExprId, args: Vec<Option<GivenArg>>) {
-        let captures = match self.target {
-            Some(target) => self.program.definition(target).captures,
-            None => return,
-        };
-        let mut way = Way { steps: self.steps.clone(), call, given: Vec::new() };
-        for (param, arg) in args.into_iter().skip(captures).enumerate() {
-            let Some(arg) = arg else { continue };
-            let seen = match arg {
-                GivenArg::Slot(slot) => self.lookup(slot),
-                GivenArg::Expr(expr) => self.named(SlotId(0), expr),
-            };
-            let link = seen.origin.and_then(|(step, bound, name)| match &mut way.steps[step] {
-                Step::Exists(_, links) => Some(&mut links[bound].params[name]),
-                _ => None,
-            });
-            match link {
-                Some(link) if link.is_none() => *link = Some(param),
-                _ => {
-                    let Seen { is_constant, is_closed, .. } = seen;
-                    way.given.push(Given { param, arg, is_constant, is_closed });
-                }
-            }
-        }
-        self.ways.push(way);
-    }
-
-    fn arg(&self, arg: &Arg) -> Option<GivenArg> {
-        match arg {
-            Arg::Expr(expr) => Some(match self.program.module.exprs.node(*expr) {
-                Node::Argument(slot) | Node::Local(slot) => GivenArg::Slot(*slot),
-                _ => GivenArg::Expr(*expr),
-            }),
-            Arg::Slot(slot) => Some(GivenArg::Slot(*slot)),
-            Arg::Operator(..) => None,
-        }
-    }
-
-    fn link(&self, bound: &Bound) -> Link {
-        let Seen { is_constant, is_closed, .. } = self.named(SlotId(0), bound.set);
-        Link { params: vec![None; bound.pattern.slots().len()].into(), is_constant, is_closed }
-    }
-
-    /// What is known about a name that stands for an expression.
-    fn named(&self, slot: SlotId, value: ExprId) -> Seen {
-        let module = &self.program.module;
-        if let Node::Local(other) | Node::Argument(other) = module.exprs.node(value) {
-            return Seen { slot, ..self.lookup(*other) };
-        }
-        let read: Vec<Seen> = module.exprs.free_slots(value).into_iter().map(|slot| self.lookup(slot)).collect();
-        let level = level(&module.exprs, &module.definitions, value, Level::Temporal);
-        Seen {
-            slot,
-            origin: None,
-            is_constant: level == Level::Constant && read.iter().all(|seen| seen.is_constant),
-            is_closed: read.iter().all(|seen| seen.is_closed),
-        }
-    }
-
-    fn lookup(&self, slot: SlotId) -> Seen {
-        let known = self.seen.iter().rev().find(|seen| seen.slot == slot);
-        known.cloned().unwrap_or(Seen { slot, origin: None, is_constant: false, is_closed: false })
     }
 }

@@ -5,7 +5,8 @@
 //! definition, which then is written too. Anything else is [`Unwritten`]: better no text than one that means something else.
 
 use super::Program;
-use super::operation::{Given, GivenArg, Operation, Step, Way, bounds_of};
+use super::operation::{Given, GivenArg, Operation, Way};
+use super::path::{Step, bounds_of};
 use crate::ir::{DefId, ExprId, Node, Pattern, SlotId};
 use crate::source::Site;
 
