@@ -19,7 +19,8 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
     match names().iter().find(|about| about.name == name) {
         Some(about) => show(about),
         None => {
-            let help = Some("`omnilink specs` lists those there are".into());
+            let hint = suggest::hint(name, names().iter().map(|about| about.name));
+            let help = hint.or_else(|| Some("`omnilink specs` lists those there are".into()));
             return complain("specs", &InputError { message: format!("there is no specification `{name}`"), help });
         }
     }

@@ -61,9 +61,9 @@ pub struct Plan {
 /// Why a profile cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadProfile {
-    /// There is none of that name.
-    #[error("there is no profile `{0}` in the settings")]
-    Unknown(String),
+    /// There is none of that name; another one was probably meant.
+    #[error("there is no profile `{0}` in the settings{1}")]
+    Unknown(String, String),
     /// A value means nothing.
     #[error("profile `{profile}`: `{key}` is {why}")]
     Value {
@@ -137,7 +137,10 @@ impl Campaign {
         let chosen = match settings.profile.get(name) {
             Some(profile) => profile.clone(),
             None if name == "default" => Profile::default(),
-            None => return Err(BadProfile::Unknown(name.to_owned())),
+            None => {
+                let hint = suggest::aside(name, settings.profile.keys().map(String::as_str));
+                return Err(BadProfile::Unknown(name.to_owned(), hint));
+            }
         };
         let wrong = |key| move |why| BadProfile::Value { profile: name.to_owned(), key, why };
         let duration = |text: Option<String>| {

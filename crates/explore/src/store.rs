@@ -130,9 +130,9 @@ pub enum StoreError {
         /// Why.
         why: String,
     },
-    /// There is no such run.
-    #[error("there is no run `{0}`")]
-    Unknown(String),
+    /// There is no such run; another one was probably meant.
+    #[error("there is no run `{0}`{1}")]
+    Unknown(String, String),
     /// There is no run at all.
     #[error("no run is kept in `{}`", .0.display())]
     Empty(PathBuf),
@@ -271,6 +271,7 @@ impl Store {
         if runs.is_empty() {
             return Err(StoreError::Empty(self.directory.clone()));
         }
+        let hint = suggest::aside(name, runs.iter().map(|run| run.id.as_str()).chain(["latest"]));
         let run = if name == "latest" {
             runs.pop()
         } else {
@@ -281,7 +282,7 @@ impl Store {
             }
             runs.pop()
         };
-        let run = run.ok_or_else(|| StoreError::Unknown(name.to_owned()))?;
+        let run = run.ok_or_else(|| StoreError::Unknown(name.to_owned(), hint))?;
         let path = self.path(&run.id);
         Ok((run, path))
     }
@@ -418,6 +419,7 @@ pub(crate) mod tests {
         let wrong = |name: &str| store.find(name).unwrap_err().to_string();
         insta::assert_snapshot!(wrong("ab"), @"`ab` may be any of the runs abd456, abc123");
         insta::assert_snapshot!(wrong("x"), @"there is no run `x`");
+        insta::assert_snapshot!(wrong("acb123"), @"there is no run `acb123`; did you mean `abc123`?");
         store.remove("abd456").unwrap();
         assert_eq!(store.list().unwrap().0.len(), 1);
         assert!(Store::at(directory.path().join("nowhere")).list().unwrap().0.is_empty());

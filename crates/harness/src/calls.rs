@@ -413,14 +413,17 @@ impl Planner<'_> {
     fn no_call(&mut self, name: &str, table: &str, calls: &[Call]) {
         let what = if table == "weights" { "call" } else { "argument of a call" };
         let message = format!("`[harness.{table}]` speaks of `{name}`, which is no {what}");
-        let calls: Vec<String> = calls.iter().map(|call| format!("`{}`", call.name)).collect();
-        let help = Some(format!("the calls are {}", calls.join(", ")));
+        let hint = suggest::hint(name, calls.iter().map(|call| call.name.as_str()));
+        let all = || calls.iter().map(|call| format!("`{}`", call.name)).collect::<Vec<_>>().join(", ");
+        let help = Some(hint.unwrap_or_else(|| format!("the calls are {}", all())));
         self.problems.push(Problem { message, place: None, help });
     }
 
     fn unknown(&mut self, name: &str, who: &str) {
         let message = format!("{who} names `{name}`, which is no action of the next-state relation");
-        let help = Some("`omnilink spec actions` lists them".to_owned());
+        let names = self.program.operation_names();
+        let hint = suggest::hint(name, names.iter().map(String::as_str));
+        let help = hint.or_else(|| Some("`omnilink spec actions` lists them".to_owned()));
         self.problems.push(Problem { message, place: None, help });
     }
 

@@ -164,10 +164,10 @@ fn what_cannot_be_planned_is_said_with_its_place() {
     // Settings about what there is not.
     insta::assert_snapshot!(check(keep, "Tick", "[harness]\nunsupported = [\"Tock\"]"), @"
     `unsupported` names `Tock`, which is no action of the next-state relation
-      help: `omnilink spec actions` lists them
+      help: did you mean `Tick`?
     ");
-    insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nTock = 2"), @"
-    `[harness.weights]` speaks of `Tock`, which is no call
+    insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nPing = 2"), @"
+    `[harness.weights]` speaks of `Ping`, which is no call
       help: the calls are `Tick`
     ");
     insta::assert_snapshot!(check(put, r"\E k \in Nat : Put(k)", "[harness.values]\n\"Put.k\" = \"some\""), @r#"

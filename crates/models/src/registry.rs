@@ -85,11 +85,8 @@ pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadMo
     let (name, options) = text.split_once(':').unwrap_or((text, ""));
     let about = names().iter().find(|about| about.name == name).ok_or_else(|| {
         let known = || names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", ");
-        let hint = match history::closest(name, names().iter().map(|about| about.name)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("there are {}", known()),
-        };
-        BadModel::UnknownModel { name: name.into(), hint }
+        let hint = suggest::hint(name, names().iter().map(|about| about.name));
+        BadModel::UnknownModel { name: name.into(), hint: hint.unwrap_or_else(|| format!("there are {}", known())) }
     })?;
     let mut options = Options::new(about, options);
     Ok(match about.name {

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use history::{Call, Op, OpId, ProcessId, Record, Schema, Trace, closest};
+use history::{Call, Op, OpId, ProcessId, Record, Schema, Trace};
 use rustc_hash::FxBuildHasher;
 use settings::{Mapping, Settings};
 use smallvec::SmallVec;
@@ -499,7 +499,7 @@ impl<'p> Binder<'p> {
             format!("the action `{}`", self.program.module.sources.words(site).split("==").next().unwrap_or("").trim());
         for name in missing {
             let candidates = fields.iter().map(|(field, _)| *field);
-            let help = match closest(name, candidates).or_else(|| fields.first().map(|(field, _)| *field)) {
+            let help = match suggest::closest(name, candidates).or_else(|| fields.first().map(|(field, _)| *field)) {
                 Some(field) => format!(
                     "if the field `{field}` is meant, write `fields = {{ {field} = \"{name}\" }}` under `[operations.{}]` in omnilink.toml",
                     schema.action
@@ -670,7 +670,7 @@ impl<'p> Binder<'p> {
         let module = &self.program.module;
         let names = self.program.operation_names();
         let next = self.program.next.map(|next| module.exprs.site(next));
-        let help = closest(name, names.iter().map(String::as_str)).map(|closest| format!("did you mean `{closest}`?"));
+        let help = suggest::hint(name, names.iter().map(String::as_str));
         let help = help.or_else(|| (!names.is_empty()).then(|| format!("it is made of {}", quoted(&names))));
         match (module.names.get(name), next) {
             (Some(def), _) => {
@@ -692,8 +692,7 @@ impl<'p> Binder<'p> {
             Some(name) => {
                 let def = module.names.get(name);
                 if def.is_none() {
-                    let help = closest(name, module.names.keys().map(String::as_str));
-                    let help = help.map(|closest| format!("did you mean `{closest}`?"));
+                    let help = suggest::hint(name, module.names.keys().map(String::as_str));
                     let message = format!("the settings name `{name}` for no value, and the module does not define it");
                     problems.push(Problem::new(message).help(help));
                 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use history::{Call, Op, closest};
+use history::{Call, Op};
 use settings::{Feed, Settings};
 use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
 use tla::ir::{Body, Module};
@@ -87,7 +87,7 @@ impl<'s> Harvest<'s> {
         for (name, feeds, elements) in &self.feeds {
             if !module.names.contains_key(*name) {
                 let names = module.names.keys().map(String::as_str);
-                let help = closest(name, names).map(|closest| format!("did you mean `{closest}`?"));
+                let help = suggest::hint(name, names);
                 problems.push(
                     Problem::new(format!("the settings feed `{name}`, which the module does not define")).help(help),
                 );

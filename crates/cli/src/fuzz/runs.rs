@@ -31,7 +31,7 @@ pub(crate) fn run(command: &RunsCommand) -> Exit {
 }
 
 pub(crate) fn wrong(error: StoreError) -> Exit {
-    let help = matches!(error, StoreError::Unknown(_)).then(|| "`omnilink runs list` lists them".to_owned());
+    let help = matches!(error, StoreError::Unknown(..)).then(|| "`omnilink runs list` lists them".to_owned());
     complain("runs", &InputError { message: error.to_string(), help })
 }
 

@@ -115,7 +115,7 @@ fn scratch() -> Result<TempDir, Exit> {
 }
 
 pub(super) fn wrong_run(error: StoreError) -> Exit {
-    let help = matches!(error, StoreError::Unknown(_)).then(|| {
+    let help = matches!(error, StoreError::Unknown(..)).then(|| {
         "`omnilink runs list` lists the runs that were kept; a history needs its specification before it".into()
     });
     complain("runs", &InputError { message: error.to_string(), help })

@@ -100,9 +100,7 @@ impl fmt::Display for Location {
 
 /// An error about a key that the format does not have, with the one that was probably meant.
 fn unknown_key(at: Location, key: &str, known: &[&str]) -> FormatError {
-    let error = FormatError::new(at, format!("unknown key `{key}`"));
-    match crate::closest(key, known.iter().copied()) {
-        Some(closest) => error.help(format!("did you mean `{closest}`?")),
-        None => error.help(format!("the keys are `{}`", known.join("`, `"))),
-    }
+    let hint = suggest::hint(key, known.iter().copied());
+    let help = hint.unwrap_or_else(|| format!("the keys are `{}`", known.join("`, `")));
+    FormatError::new(at, format!("unknown key `{key}`")).help(help)
 }

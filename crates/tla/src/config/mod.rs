@@ -114,13 +114,7 @@ pub fn parse(text: &str, strings: &mut Strings) -> Result<Config, Vec<Diagnostic
 
 /// The keyword that a word resembles, if it is none itself.
 pub(crate) fn resembled_keyword(word: &str) -> Option<&'static str> {
-    let upper = word.to_uppercase();
-    if word.len() < 3 {
-        return None;
-    }
-    let distance = |keyword: &str| strsim::damerau_levenshtein(&upper, keyword);
-    let (keyword, _) = KEYWORDS.iter().min_by_key(|(keyword, _)| distance(keyword))?;
-    (distance(keyword) <= keyword.len() / 4).then_some(keyword)
+    suggest::closest(word, KEYWORDS.iter().map(|(keyword, _)| *keyword))
 }
 
 /// What follows a keyword.

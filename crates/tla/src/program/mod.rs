@@ -258,11 +258,8 @@ impl Linker<'_> {
             // Keywords are written in capitals, and a name that is not was hardly meant to be one.
             let is_shouted = !name.text.contains(|c: char| c.is_ascii_lowercase());
             let keyword = resembled_keyword(&name.text).filter(|_| is_shouted);
-            self.errors.push(match (keyword, self.closest(&name.text)) {
-                (Some(keyword), _) => error.help(format!("did you mean the keyword `{keyword}`?")),
-                (None, Some(closest)) => error.help(format!("did you mean `{closest}`?")),
-                (None, None) => error,
-            });
+            let hint = keyword.map(|keyword| format!("did you mean the keyword `{keyword}`?"));
+            self.errors.push(LinkError { help: hint.or_else(|| suggest::hint(&name.text, self.names())), ..error });
             return None;
         };
         let definition = self.definition(def);
@@ -279,12 +276,9 @@ impl Linker<'_> {
         &self.module.definitions[def.0 as usize]
     }
 
-    /// The name that a name may have been meant to be.
-    fn closest(&self, name: &str) -> Option<&str> {
-        let distance = |other: &str| strsim::damerau_levenshtein(name, other);
-        let names = self.module.names.keys().map(String::as_str);
-        let closest = names.min_by_key(|other| distance(other))?;
-        (distance(closest) <= 1 + name.len() / 4).then_some(closest)
+    /// The names that a configuration can mention.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.module.names.keys().map(String::as_str)
     }
 }
 

@@ -68,18 +68,12 @@ impl Linker<'_> {
                 Meaning::Definition(_) if is_native => {}
                 // TLC accepts these, and configurations that serve several modules rely on it.
                 Meaning::Value(_) => {
-                    let message = match self.closest(name) {
-                        Some(closest) => format!("{message}; did you mean `{closest}`?"),
-                        None => message,
-                    };
+                    let message = message + &suggest::aside(name, self.names());
                     self.warnings.push(Warning { message, place: Place::Config(assignment.name.span) });
                 }
                 Meaning::Definition(_) => {
                     let error = LinkError::new(Place::Config(assignment.name.span), message);
-                    self.errors.push(match self.closest(name) {
-                        Some(closest) => error.help(format!("did you mean `{closest}`?")),
-                        None => error,
-                    });
+                    self.errors.push(LinkError { help: suggest::hint(name, self.names()), ..error });
                 }
             }
             return Vec::new();
@@ -117,13 +111,9 @@ impl Linker<'_> {
         let place = Place::Config(other.span);
         let Some(&other_def) = self.module.names.get(&other.text) else {
             let message = format!("the module does not define `{}`", other.text);
-            let error = LinkError::new(place, message);
-            self.errors.push(match self.closest(&other.text) {
-                Some(closest) => error.help(format!("did you mean `{closest}`?")),
-                None => {
-                    error.help(format!("to make it a model value, write `{0} = {1}`", assignment.name.text, other.text))
-                }
-            });
+            let model = || format!("to make it a model value, write `{0} = {1}`", assignment.name.text, other.text);
+            let help = suggest::hint(&other.text, self.names()).unwrap_or_else(model);
+            self.errors.push(LinkError::new(place, message).help(help));
             return None;
         };
         let is_replaced_itself = |other_assignment: &&Assignment| {
@@ -291,8 +281,7 @@ impl Linker<'_> {
             let (name, arity) = (&definition.name, definition.params.len());
             let is_unknown = |given: &&str| !self.module.names.contains_key(*given);
             let unknown = self.config.constants.iter().map(|given| given.name.text.as_str()).filter(is_unknown);
-            let is_slip = |given: &&str| strsim::osa_distance(&given.to_lowercase(), &name.to_lowercase()) <= 2;
-            let misspelt = unknown.filter(|given| given.len() > 2).find(is_slip);
+            let misspelt = suggest::closest(name, unknown);
             let help = match arity {
                 _ if misspelt.is_some() => {
                     format!("the configuration gives `{}` a value; rename it", misspelt.unwrap_or_default())

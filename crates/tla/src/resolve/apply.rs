@@ -9,7 +9,6 @@ use tla_syntax::ast::{Declaration, Expr, Kind, Name, Prefix};
 
 use super::Resolver;
 use super::expr::unsupported;
-use super::suggest;
 use super::table::{Frame, Instance, LocalKind, Scope, Symbol};
 use crate::ir::{Arg, Body, DefId, ExprId, Node, Param, SlotId, VarId};
 use crate::modules;
@@ -466,11 +465,9 @@ impl Resolver {
         homes.dedup();
         let names = scope.frame.locals.iter().map(|local| local.name.as_str());
         let names = names.chain(scope.table.entries.keys().map(String::as_str));
-        let help = match (homes.as_slice(), suggest::closest(text, names)) {
-            ([], _) if foreign(text).is_some() => foreign(text).map(str::to_owned),
-            ([home, ..], _) => Some(format!("it comes with module `{home}`: add it after `EXTENDS`")),
-            ([], Some(closest)) => Some(format!("did you mean `{closest}`?")),
-            ([], None) => None,
+        let help = match homes.first() {
+            Some(home) => Some(format!("it comes with module `{home}`: add it after `EXTENDS`")),
+            None => foreign(text).map(str::to_owned).or_else(|| suggest::hint(text, names)),
         };
         self.report(site, Diagnostic { help, ..diagnostic }, None);
     }
@@ -480,12 +477,9 @@ impl Resolver {
             return;
         }
         let site = scope.site(name.span);
-        let mut diagnostic = Diagnostic::new(site.span, format!("the instance has no `{}`", name.text));
-        let names = instance.table.entries.keys().map(String::as_str);
-        if let Some(closest) = suggest::closest(&name.text, names) {
-            diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
-        }
-        self.report(site, diagnostic, None);
+        let diagnostic = Diagnostic::new(site.span, format!("the instance has no `{}`", name.text));
+        let help = suggest::hint(&name.text, instance.table.entries.keys().map(String::as_str));
+        self.report(site, Diagnostic { help, ..diagnostic }, None);
     }
 }
 

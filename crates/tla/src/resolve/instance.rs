@@ -16,7 +16,6 @@ use super::apply::{built_in, slot_id};
 use super::level::Substitution;
 use super::local::{captured_param, param, visible};
 use super::module::exports;
-use super::suggest;
 use super::table::{Entry, Instance, LocalKind, Scope, Symbol, Table, Universe, UniverseId};
 use crate::ir::{Arg, Level, Node, Param};
 use crate::source::Site;
@@ -128,11 +127,8 @@ impl Resolver {
                 continue;
             }
             let message = format!("module `{}` declares no `{}`", instance.module.text, name.text);
-            let mut diagnostic = Diagnostic::new(site.span, message);
-            if let Some(closest) = suggest::closest(&name.text, wanted.iter().map(|wanted| wanted.name.as_str())) {
-                diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
-            }
-            self.report(site, diagnostic, None);
+            let help = suggest::hint(&name.text, wanted.iter().map(|wanted| wanted.name.as_str()));
+            self.report(site, Diagnostic { help, ..Diagnostic::new(site.span, message) }, None);
         }
     }
 

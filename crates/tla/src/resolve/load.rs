@@ -12,7 +12,6 @@ use tla_syntax::{Diagnostic, parse};
 
 use super::mention::{children, unit_children};
 use super::problem::Problems;
-use super::suggest;
 use super::table::Text;
 use super::{Loader, deep};
 use crate::modules;
@@ -150,12 +149,9 @@ impl Files {
     fn missing(&mut self, source: SourceId, name: &Name) {
         let known = modules::natives().iter().map(|native| native.module);
         let known = known.chain(PROVER_MODULES.iter().map(|(module, _)| *module));
-        let mut diagnostic = Diagnostic::new(name.span, format!("there is no module `{}`", name.text))
+        let diagnostic = Diagnostic::new(name.span, format!("there is no module `{}`", name.text))
             .label("neither beside the specification nor among ours");
-        if let Some(closest) = suggest::closest(&name.text, known) {
-            diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
-        }
-        self.problems.add(source, diagnostic, None);
+        self.problems.add(source, Diagnostic { help: suggest::hint(&name.text, known), ..diagnostic }, None);
     }
 }
 

@@ -18,7 +18,6 @@ mod mention;
 mod module;
 mod part;
 mod problem;
-mod suggest;
 mod table;
 #[cfg(test)]
 mod tests;
