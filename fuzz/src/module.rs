@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use tla::config;
+use tla::datum::World;
 use tla::machine::Machine;
-use tla::modules::World;
 use tla::program::{Options, link};
 use tla::reach::Limit;
 use tla::resolve::{Loader, resolve};

@@ -4,6 +4,7 @@
 //! ignores are not looked at, and neither are fixtures in `test_data`, which may break rules on purpose.
 
 mod links;
+mod modules;
 mod packages;
 mod text;
 
@@ -66,6 +67,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let files = read(root)?;
     let mut findings = packages::check(workspace, &files)?;
     findings.extend(files.iter().filter_map(|file| check_place(&file.path)));
+    findings.extend(files.iter().flat_map(modules::check));
     findings.extend(files.iter().flat_map(text::check));
     findings.extend(files.iter().flat_map(|file| links::check(file, |path| root.join(path).exists())));
     findings.sort();

@@ -5,10 +5,9 @@
 //! records who it is. Every problem is found in one go.
 
 use settings::Settings;
-use tla::datum::{self, Datum};
+use tla::datum::{self, Datum, World};
 use tla::ir::{DefId, Level};
 use tla::machine::Machine;
-use tla::modules::World;
 use tla::program::{Operation, Program};
 use tla::source::Site;
 use tla::value::Value;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use tla::datum::Datum;
-use tla::modules::World;
+use tla::datum::{Datum, World};
 use tla::reach::Limit;
 use tla::value::Value;
 

@@ -10,6 +10,7 @@
 pub mod config;
 pub mod datum;
 pub mod error;
+mod id;
 pub mod ir;
 pub mod machine;
 pub mod modules;

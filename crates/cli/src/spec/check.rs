@@ -6,8 +6,8 @@ use std::time::Duration;
 use indicatif::HumanCount;
 use judge::load::{Loaded, load};
 use judge::{Complaint, Outside, Stopper, guarded, limit};
+use tla::datum::World;
 use tla::machine::Machine;
-use tla::modules::World;
 use tla::program::{Options, Program};
 use tla::reach::{Checked, Limit, Stats, Verdict, check};
 

@@ -2,9 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Datum, LazySet, cardinality, is_finite, to_value};
+use super::{Datum, Host, LazySet, cardinality, is_finite, to_value};
 use crate::error::{ErrorKind, Result};
-use crate::modules::Host;
 use crate::value::Value;
 
 /// Up to this many elements of the base, a set of subsets is written out.

@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use super::{Closure, Datum, LazySet, contains, operations, size};
+use super::{Closure, Datum, Host, LazySet, contains, operations, size};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::modules::Host;
 use crate::strings::Str;
 use crate::value::{Set, Value};
 

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Host, World};
-use crate::datum::{Closure, Datum, LazyFunction, Operator};
+use super::{Closure, Datum, Host, LazyFunction, Operator, World};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::ir::{DefId, ExprId};
+use crate::id::{DefId, ExprId};
 use crate::strings::Strings;
 use crate::value::Value;
 

@@ -1,9 +1,8 @@
 //! Whether a set has an element, answered from the structure of the set.
 
 use super::operations::not_a_set;
-use super::{Datum, Elements, LazySet, equal, make_interval, to_value};
+use super::{Datum, Elements, Host, LazySet, equal, make_interval, to_value};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::modules::Host;
 use crate::value::{Set, Value};
 
 /// `element \in set`

@@ -5,18 +5,22 @@
 //! what is finite and is an error for what is not.
 //!
 //! The operations here answer as TLC does, and from the structure wherever TLC does: `{1} \in SUBSET Nat` looks at `1`
-//! alone. Whoever asks lends a [`Host`](crate::modules::Host), which runs the predicate of a filter and the body of a function.
+//! alone. Whoever asks lends a [`Host`], which runs the predicate of a filter and the body of a function.
 
 use std::sync::Arc;
 
 mod display;
 mod elements;
+#[cfg(test)]
+pub(crate) mod fake;
+mod host;
 mod membership;
 mod operations;
 mod size;
 
 pub use display::{brief, display, print, print_or_display};
 pub use elements::Elements;
+pub use host::{Host, Limit, Native, Operand, World};
 pub use membership::contains;
 pub use operations::{
     apply, cap, cup, domain, equal, except, is_empty, is_subset, make_interval, make_set, minus, to_set, union,
@@ -25,7 +29,7 @@ pub use size::{LIMIT, cardinality, is_finite, to_value};
 pub(crate) use size::{places_of, too_large};
 
 use crate::error::EvalError;
-use crate::ir::{DefId, ExprId};
+use crate::id::{DefId, ExprId};
 use crate::strings::Str;
 use crate::value::Value;
 

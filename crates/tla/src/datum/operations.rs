@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use super::membership::every;
 use super::size::enumerate;
-use super::{Datum, Elements, LIMIT, LazyFunction, LazySet, brief, cardinality, contains, to_value};
+use super::{Datum, Elements, Host, LIMIT, LazyFunction, LazySet, brief, cardinality, contains, to_value};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::modules::Host;
 use crate::value::{self, Set, Value};
 
 /// `a = b`

@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use super::{Datum, Elements, LazyFunction, LazySet, operations};
+use super::{Datum, Elements, Host, LazyFunction, LazySet, operations};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::modules::Host;
 use crate::value::{Set, Value};
 
 /// How many integers are listed between two ticks.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::fake::{Fake, closure};
 use super::{
     Datum, Elements, LazyFunction, LazySet, apply, cap, cardinality, contains, cup, display, domain, equal, except,
     is_finite, is_subset, make_interval, make_set, minus, to_value, union,
 };
 use crate::error::{ErrorKind, Result};
-use crate::modules::fake::{Fake, closure};
 use crate::value::{Model, Value};
 
 fn int(value: i64) -> Datum {

@@ -12,40 +12,12 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::modules::Native;
+use crate::datum::Native;
+pub use crate::id::{DefId, ExprId, Level, SlotId, VarId};
 use crate::resolve::Context;
 use crate::source::{Site, Sources};
 use crate::strings::{Str, Strings};
 use crate::value::{Set, Value};
-
-/// An expression of a module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExprId(pub u32);
-
-/// A variable, by its place in a state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VarId(pub u32);
-
-/// A definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DefId(pub u32);
-
-/// A slot of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SlotId(pub u32);
-
-/// What an expression can depend on; each includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// On constants.
-    Constant,
-    /// On a state.
-    State,
-    /// On two states.
-    Action,
-    /// On a behavior.
-    Temporal,
-}
 
 /// A module with every name bound, arities and levels checked.
 #[derive(Debug, Clone)]

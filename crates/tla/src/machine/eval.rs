@@ -10,10 +10,9 @@ use smallvec::SmallVec;
 
 use super::frame::{Reads, Slot};
 use super::{Machine, Reading};
-use crate::datum::{self, Closure, Datum, Elements, LazyFunction, LazySet};
+use crate::datum::{self, Closure, Datum, Elements, LazyFunction, LazySet, Native, Operand};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{Arg, Arithmetic, Body, Bound, DefId, ExprId, Node, SlotId, VarId};
-use crate::modules::{Native, Operand};
 use crate::strings::Str;
 use crate::value::{self, Value};
 
@@ -539,7 +538,7 @@ impl<'p> Machine<'p> {
         a: ExprId,
         b: ExprId,
         expr: ExprId,
-        run: fn(&mut dyn crate::modules::Host, &Datum, &Datum) -> Result<Datum>,
+        run: fn(&mut dyn datum::Host, &Datum, &Datum) -> Result<Datum>,
     ) -> Result<Datum> {
         let a = self.eval(a)?;
         let b = self.eval(b)?;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::frame::{Frame, Slot};
-use crate::datum::{self, Closure, Datum, LazyFunction, Operator};
+use crate::datum::{self, Closure, Datum, Host, LazyFunction, Operator, World};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{ExprId, Node, Pattern};
-use crate::modules::{Host, World};
 use crate::strings::Strings;
 use crate::value::Value;
 

@@ -28,10 +28,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::datum::Datum;
+use crate::datum::{Datum, World};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{DefId, Definition, ExprId, Exprs, SlotId, VarId};
-use crate::modules::World;
 use crate::program::Program;
 use crate::source::Site;
 use crate::value::Value;

@@ -161,7 +161,7 @@ pub(super) fn within(value: Option<i64>, what: impl FnOnce() -> String) -> Resul
 /// An operator that stands in the table only.
 macro_rules! unsupported {
     ($module:literal, $name:literal, $params:expr) => {
-        $crate::modules::Native::new($module, $name, $params, |_, _| {
+        $crate::datum::Native::new($module, $name, $params, |_, _| {
             Err($crate::error::EvalError::new(
                 $crate::error::ErrorKind::Unsupported,
                 concat!("`", $name, "` of the module `", $module, "` is not supported"),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use super::fake::{ABOVE_ONE, Fake, LEAST, LESS, MINUS, PARITY, operator};
 use super::{Operand, exists, extends, find, natives};
+use crate::datum::fake::{ABOVE_ONE, Fake, LEAST, LESS, MINUS, PARITY, operator};
 use crate::datum::{self, Datum, LazySet};
 use crate::error::ErrorKind;
 use crate::value::Value;

@@ -5,7 +5,7 @@ use super::randomization::random_element;
 use super::{Host, Native};
 use crate::datum::{self, Datum, Operator};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::ir::Level;
+use crate::id::Level;
 use crate::value::{Set, Value};
 
 pub(super) const NATIVES: &[Native] = &[

@@ -5,7 +5,7 @@ use super::args::{Args, apply2, unsupported, yes};
 use super::tlc::{get, set};
 use crate::datum;
 use crate::error::{ErrorKind, EvalError};
-use crate::ir::Level;
+use crate::id::Level;
 use crate::strings::Str;
 use crate::value::{Model, Value};
 

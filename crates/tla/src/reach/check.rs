@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::share::Shared;
 use super::symmetry::{Images, Symmetry};
 use super::{End, Explorer, Limit, Stats, Step, explore};
-use crate::datum::Datum;
+use crate::datum::{Datum, World};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::ExprId;
 use crate::machine::{Label, Machine, State};
-use crate::modules::World;
 use crate::program::Program;
 use crate::value::Value;
 

@@ -30,6 +30,8 @@ mod symmetry;
 pub use check::{Checked, During, Verdict, check, shown};
 pub use search::explore;
 
+pub use crate::datum::Limit;
+
 use std::hash::Hash;
 
 /// One worker's view of what is explored.
@@ -125,19 +127,6 @@ pub struct Step<L, S> {
     pub label: Option<L>,
     /// The state.
     pub state: S,
-}
-
-/// What a search was not allowed to exceed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// So many states.
-    States,
-    /// So much time.
-    Time,
-    /// So much memory.
-    Memory,
-    /// The user's patience.
-    Interrupt,
 }
 
 #[cfg(test)]

@@ -334,7 +334,7 @@ impl Resolver {
     }
 
     /// The definition of an operator that comes with us.
-    fn native(&mut self, native: &'static crate::modules::Native) -> DefId {
+    fn native(&mut self, native: &'static crate::datum::Native) -> DefId {
         if let Some(def) = self.context.natives.get(&(native.module, native.name)) {
             return *def;
         }

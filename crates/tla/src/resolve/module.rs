@@ -11,8 +11,9 @@ use super::load::built_in;
 use super::local::{blanks, param, this};
 use super::table::{Entry, Frame, Scope, Symbol, Table, Text, UniverseId};
 use super::{Resolver, deep};
+use crate::datum::Native;
 use crate::ir::{Body, Definition, Level, Node, Param, VarId, Variable};
-use crate::modules::{self, Native};
+use crate::modules;
 use crate::source::Site;
 
 /// The modules whose operators TLC implements itself, whatever a text of that name says.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use tla_syntax::Span;
 use tla_syntax::ast::{self, Name};
 
+use crate::datum::Native;
 use crate::ir::{DefId, Param, SlotId, VarId};
-use crate::modules::Native;
 use crate::source::{Site, SourceId};
 
 /// The text of a module, and what is around it if it stands inside another one.

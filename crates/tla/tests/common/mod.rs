@@ -1,8 +1,8 @@
 //! What the tests of this crate share: a module in a string becomes a program, and a world in which nothing happens.
 
 use tla::config;
+use tla::datum::World;
 use tla::machine::Machine;
-use tla::modules::World;
 use tla::program::{Options, Program, link};
 use tla::resolve::{Loader, resolve};
 use tla::strings::Strings;

@@ -1,6 +1,6 @@
 //! What the tests of this crate share: a world in which nothing happens, and no modules but those that are built in.
 
-use tla::modules::World;
+use tla::datum::World;
 use tla::resolve::Loader;
 
 /// A world in which nothing happens.
