@@ -8,9 +8,12 @@
 //! the variables so far least, those stay that make the next one least. Mostly few are left after the first variable that
 //! holds a model value. Variables have far fewer values than there are states, so a worker remembers for each set of
 //! permutations and each value which of them stay and what they turn the value into: a state costs one look-up for each
-//! variable once its values are known.
+//! variable once its values are known. Values have parts in common too, such as the messages in two sets of messages: a
+//! worker remembers what each part is turned into, so an image is a row of known parts, and only the least one is made.
 
 use std::cmp::Ordering;
+use std::slice;
+use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
@@ -42,6 +45,10 @@ pub(super) struct Images {
     ids: HashMap<Box<[u32]>, usize, FxBuildHasher>,
     /// How many permutations and values are remembered.
     size: usize,
+    /// What parts are turned into, each once, so that equal ones are seen to be equal by their addresses.
+    met: HashSet<Value, FxBuildHasher>,
+    /// How many images of parts are remembered.
+    parts: usize,
 }
 
 /// Permutations that make some variables of a state least.
@@ -50,10 +57,15 @@ struct Stage {
     permutations: Box<[u32]>,
     /// For a value of the next variable, the least that it becomes, and the stage of the permutations that do it.
     least: HashMap<Value, (Value, usize), FxBuildHasher>,
+    /// What each of the permutations turns a part of such a value into.
+    parts: HashMap<Value, Arc<[Value]>, FxBuildHasher>,
 }
 
 /// Forget everything when this much is remembered.
 const MOST_REMEMBERED: usize = 1 << 21;
+
+/// Forget parts when this many images of them are remembered.
+const MOST_PARTS: usize = 1 << 20;
 
 impl Symmetry {
     /// The group that a set of permutations generates.
@@ -104,6 +116,11 @@ impl Symmetry {
             *images = Images::default();
             images.stage((0..self.permutations.len() as u32).collect());
         }
+        if images.parts > MOST_PARTS {
+            images.stages.iter_mut().for_each(|stage| stage.parts.clear());
+            images.met.clear();
+            images.parts = 0;
+        }
         let (mut stage, mut least) = (0, Vec::with_capacity(state.len()));
         for value in state.iter() {
             if matches!(value, Value::Bool(_) | Value::Int(_) | Value::Str(_)) {
@@ -114,7 +131,7 @@ impl Symmetry {
             let (image, next) = match known {
                 Some(known) => known,
                 None => {
-                    let (image, staying) = self.least_image(value, &images.stages[stage].permutations, tick)?;
+                    let (image, staying) = self.least_image(value, images, stage, tick)?;
                     let next = images.stage(staying);
                     images.stages[stage].least.insert(value.clone(), (image.clone(), next));
                     images.size += 1;
@@ -127,15 +144,47 @@ impl Symmetry {
         Ok(least.into())
     }
 
-    /// The least that some permutations turn a value into, and those that do it.
-    fn least_image(&self, value: &Value, permutations: &[u32], tick: Tick<'_>) -> Result<(Value, Box<[u32]>)> {
-        let (mut least, mut staying): (Option<Value>, Vec<u32>) = (None, Vec::new());
-        for &index in permutations {
+    /// The least that the permutations of a stage turn a value into, and those that do it.
+    ///
+    /// All images of a value have as many parts, so they are ordered as their parts are: the keys, sorted, and then the
+    /// values that belong to them. The elements of a set are keys without values, those of a sequence values without keys.
+    fn least_image(
+        &self,
+        value: &Value,
+        images: &mut Images,
+        stage: usize,
+        tick: Tick<'_>,
+    ) -> Result<(Value, Box<[u32]>)> {
+        let (keys, values) = match value {
+            Value::Set(set) => (set.elements(), &[][..]),
+            Value::Seq(seq) => (&[][..], seq.elements()),
+            Value::Fun(fun) => (fun.domain().elements(), fun.values()),
+            value => (&[][..], slice::from_ref(value)),
+        };
+        let (keys, values) =
+            (self.turned_parts(keys, images, stage, tick)?, self.turned_parts(values, images, stage, tick)?);
+        let (mut least, mut row, mut staying): (Vec<&Value>, Vec<&Value>, Vec<u32>) = Default::default();
+        let mut sorted: Vec<(&Value, usize)> = Vec::with_capacity(keys.len());
+        for (place, &index) in images.stages[stage].permutations.iter().enumerate() {
             tick()?;
-            let image = self.turned(value, &self.permutations[index as usize])?.unwrap_or_else(|| value.clone());
-            match least.as_ref().map_or(Ordering::Less, |least| image.cmp(least)) {
+            sorted.clear();
+            sorted.extend(keys.iter().enumerate().map(|(key, images)| (&images[place], key)));
+            // Mostly the least key tells already.
+            if let (Some((first, _)), Some(least)) = (sorted.iter().min(), least.first())
+                && first > least
+            {
+                continue;
+            }
+            sorted.sort_unstable();
+            row.clear();
+            row.extend(sorted.iter().map(|(key, _)| *key));
+            match keys.is_empty() {
+                true => row.extend(values.iter().map(|images| &images[place])),
+                false => row.extend(sorted.iter().filter_map(|(_, key)| values.get(*key)).map(|images| &images[place])),
+            }
+            match if staying.is_empty() { Ordering::Less } else { row.cmp(&least) } {
                 Ordering::Less => {
-                    least = Some(image);
+                    std::mem::swap(&mut least, &mut row);
                     staying.clear();
                     staying.push(index);
                 }
@@ -143,7 +192,47 @@ impl Symmetry {
                 Ordering::Greater => {}
             }
         }
-        Ok((least.unwrap_or_else(|| value.clone()), staying.into()))
+        let mut parts = least.into_iter().cloned();
+        let image = match value {
+            Value::Set(_) => Value::set(parts.collect())?,
+            Value::Seq(_) => Value::seq(parts.collect()),
+            Value::Fun(_) => {
+                let keys: Vec<Value> = parts.by_ref().take(keys.len()).collect();
+                Value::pairs(keys.into_iter().zip(parts).collect())?
+            }
+            value => parts.next().unwrap_or_else(|| value.clone()),
+        };
+        Ok((if image == *value { value.clone() } else { image }, staying.into()))
+    }
+
+    /// For each part of a value, what each permutation of a stage turns it into.
+    fn turned_parts(
+        &self,
+        parts: &[Value],
+        images: &mut Images,
+        stage: usize,
+        tick: Tick<'_>,
+    ) -> Result<Vec<Arc<[Value]>>> {
+        let Images { stages, met, parts: remembered, .. } = images;
+        let Stage { permutations, parts: known, .. } = &mut stages[stage];
+        let mut all = Vec::with_capacity(parts.len());
+        for part in parts {
+            if let Some(turned) = known.get(part) {
+                all.push(turned.clone());
+                continue;
+            }
+            let mut turned = Vec::with_capacity(permutations.len());
+            for &index in &*permutations {
+                tick()?;
+                let image = self.turned(part, &self.permutations[index as usize])?.unwrap_or_else(|| part.clone());
+                turned.push(met.get_or_insert_with(&image, Value::clone).clone());
+            }
+            *remembered += turned.len();
+            let turned: Arc<[Value]> = turned.into();
+            known.insert(part.clone(), turned.clone());
+            all.push(turned);
+        }
+        Ok(all)
     }
 
     /// What a permutation turns a value into; `None` if it leaves it as it is.
@@ -200,7 +289,7 @@ impl Images {
         }
         self.size += permutations.len();
         self.ids.insert(permutations.clone(), self.stages.len());
-        self.stages.push(Stage { permutations, least: HashMap::default() });
+        self.stages.push(Stage { permutations, ..Stage::default() });
         self.stages.len() - 1
     }
 }
