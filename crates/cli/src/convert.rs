@@ -14,10 +14,10 @@ use judge::input::{self, InputError};
 use report::clean;
 
 use crate::args::{ConvertArgs, Progress, Writable};
-use crate::check::tell;
-use crate::complain;
 use crate::exit::Exit;
 use crate::limits::{self, Limits, Settings};
+use crate::tell::tell;
+use crate::terminal::complain;
 
 pub(crate) fn run(args: &ConvertArgs) -> Exit {
     limits::catch_interrupts();

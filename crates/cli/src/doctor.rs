@@ -8,23 +8,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anstyle::AnsiColor;
-use clap::Args;
 use explore::{Control, Order};
 use serde_json::json;
 
-use crate::args::Output;
+use crate::args::{DoctorArgs, Output};
 use crate::exit::Exit;
-
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArgs {
-    /// The `rr` to try.
-    #[arg(long, value_name = "RR", default_value = "rr")]
-    rr: String,
-
-    /// How to print it.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    format: Output,
-}
 
 /// Something that is there or is not.
 struct Fact {

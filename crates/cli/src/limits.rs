@@ -16,7 +16,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use judge::Stage;
 use search::Stats;
 
-use crate::args::{CheckArgs, Progress};
+use crate::args::Progress;
 use crate::exit::Exit;
 
 /// What may stop a check, and how to show that it goes on.
@@ -25,12 +25,6 @@ pub(crate) struct Settings {
     /// In bytes.
     pub(crate) max_memory: u64,
     pub(crate) progress: Progress,
-}
-
-impl From<&CheckArgs> for Settings {
-    fn from(args: &CheckArgs) -> Settings {
-        Settings { timeout: args.about.timeout, max_memory: args.about.max_memory.as_u64(), progress: args.progress }
-    }
 }
 
 /// Set once the user has asked the command to stop.

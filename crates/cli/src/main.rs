@@ -10,12 +10,17 @@ mod control;
 mod convert;
 mod doctor;
 mod exit;
+mod files;
 mod fuzz;
 mod harness;
+mod host;
 mod limits;
 mod look;
+mod options;
+mod runs;
 mod spec;
 mod specs;
+mod tell;
 mod trust;
 
 use std::process::ExitCode;
@@ -23,10 +28,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use report::Detail;
 
-use crate::args::{Cli, Color, Command};
+use crate::args::{Cli, Color, Command, ExportCommand};
 use crate::look::export::Form;
-use crate::terminal::{complain, print_complaints};
-use crate::trust::args::ExportCommand;
 
 /// Exploring states means making and dropping small values on several threads at once, which this allocator is good at.
 #[global_allocator]
@@ -63,7 +66,7 @@ fn run(command: Command) -> ExitCode {
         Command::Debug(args) => control::debug::run(&args),
         Command::Shrink(args) => control::shrink::run(&args),
         Command::Build(command) => return build::run(&command),
-        Command::Runs(command) => fuzz::runs::run(&command),
+        Command::Runs(command) => runs::run(&command),
         Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Gen(args) => harness::generate::run(&args),

@@ -4,8 +4,8 @@ use anstyle::Style;
 use judge::InputError;
 use models::{About, names};
 
-use crate::complain;
 use crate::exit::Exit;
+use crate::terminal::complain;
 
 pub(crate) fn run(name: Option<&str>) -> Exit {
     let Some(name) = name else {

@@ -1,4 +1,4 @@
-//! The harness: built once, run once for every plan.
+//! The harness: built once, run once for every input.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::Plan;
+use crate::plan::Input;
 use crate::process::{Group, Stopped, how, last_words, named};
 
 /// A harness.
@@ -110,7 +110,7 @@ impl Program {
     /// Runs it once, perhaps under another program that comes first on the command line.
     pub fn run(
         &self,
-        plan: &Plan,
+        input: &dyn Input,
         trace: &Path,
         timeout: Duration,
         under: &[String],
@@ -127,7 +127,7 @@ impl Program {
             fs::canonicalize(trace.parent().unwrap_or(Path::new(".")))?.join(trace.file_name().unwrap_or_default());
         let started = Instant::now();
         let mut command = Command::new(self.resolve(name)?);
-        command.args(arguments).current_dir(&self.directory).envs(plan.environment(&trace));
+        command.args(arguments).current_dir(&self.directory).envs(input.environment(&trace));
         let mut group = Group::start(&mut command, said).map_err(|error| named(name, error))?;
         let stopped = group.wait(started + timeout, is_interrupted)?;
         let status = group.end()?;
@@ -151,6 +151,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Plan;
 
     fn run(script: &str, timeout: Duration) -> Ended {
         let directory = tempfile::tempdir().unwrap();

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use schedule::Schedule;
 
-use crate::campaign::Plan;
 use crate::execution::Controlled;
+use crate::plan::Plan;
 use crate::program::Ended;
 
 /// The name and version of the form of `run.json`.

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use explore::{Belongings, Campaign, Disturbance, Ended, Environment, Plan, Run, Store};
+use campaign::Workload;
+use explore::{Belongings, Disturbance, Ended, Environment, Input, Plan, Run, Store};
 use history::Stop;
 use judge::{Case, Failed, Judge, Limits, Recording};
 use models::{Model, Object, Sequential};
@@ -138,9 +139,9 @@ impl Test {
         let judge = self.judge();
         let again = self.remembered();
         let again = again.iter().flat_map(|plan| std::iter::repeat_n(plan.clone(), AGAIN));
-        let campaign = self.campaign();
+        let workload = self.workload();
         let mut operations = 0;
-        for plan in again.chain((0..campaign.runs).map(|number| campaign.plan(number))) {
+        for plan in again.chain((0..workload.runs).map(|number| workload.plan(number))) {
             let scratch = self.store().scratch().join(self.file_name());
             let _ = fs::remove_dir_all(&scratch);
             let driven = drive::Plan {
@@ -234,18 +235,18 @@ impl Test {
         Store::at(self.manifest.join("target/omnilink"))
     }
 
-    fn campaign(&self) -> Campaign {
+    fn workload(&self) -> Workload {
         let number = |name: &str| {
             let value = env::var(name).ok()?;
             Some(value.parse().unwrap_or_else(|_| panic!("`{name}` is `{value}`, which is no number")))
         };
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos().into();
-        Campaign {
+        Workload {
             seed: number("OMNILINK_SEED").unwrap_or_else(clock),
             runs: number("OMNILINK_RUNS").unwrap_or(self.runs),
             threads: self.threads.0.clone(),
             operations: self.operations.0.clone(),
-            ..Campaign::default()
+            ..Workload::default()
         }
     }
 

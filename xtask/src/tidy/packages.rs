@@ -31,10 +31,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("page", &["report"]),
     ("validate", &["history", "settings", "search", "suggest", "tla-syntax", "tla", "report"]),
     ("harness", &["settings", "suggest", "tla-syntax", "tla", "validate"]),
-    ("omnilink", &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore"]),
+    (
+        "omnilink",
+        &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore", "campaign"],
+    ),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "settings", "search", "models", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "settings", "suggest", "report", "schedule"]),
+    ("campaign", &["history", "settings", "search", "suggest", "report", "judge", "schedule", "explore"]),
     (
         "cli",
         &[
@@ -52,6 +56,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "judge",
             "schedule",
             "explore",
+            "campaign",
         ],
     ),
     ("fuzz", &["explore", "history", "settings", "report", "schedule", "tla", "tla-syntax"]),

@@ -4,10 +4,9 @@ use explore::audit::{Audit, LibraryKind};
 use judge::InputError;
 use serde_json::json;
 
-use super::args::AuditArgs;
-use crate::args::Output;
-use crate::complain;
+use crate::args::{AuditArgs, Output};
 use crate::exit::Exit;
+use crate::terminal::complain;
 
 /// So many names are shown to people.
 const SHOWN: usize = 20;

@@ -2,7 +2,6 @@
 //!
 //! This is a step in somebody's build, so it keeps quiet, and ends as the compiler or the build does.
 
-pub(crate) mod args;
 mod audit;
 mod run;
 
@@ -16,9 +15,9 @@ use explore::instrument::cxx::{Compiler, Family, compiler_words};
 use explore::{Kit, Runtime};
 use judge::InputError;
 
-use crate::complain;
+use crate::args::{BuildCommand, CargoArgs, CxxArgs};
 use crate::exit::Exit;
-use args::{BuildCommand, CargoArgs, CxxArgs};
+use crate::terminal::complain;
 
 pub(crate) fn run(command: &BuildCommand) -> ExitCode {
     let done = match command {

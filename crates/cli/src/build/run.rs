@@ -9,11 +9,11 @@ use std::time::Duration;
 use explore::{Control, Ending, Order, audit, counted};
 use judge::InputError;
 
-use super::args::RunArgs;
-use crate::complain;
+use crate::args::RunArgs;
 use crate::exit::Exit;
-use crate::fuzz::runs::tell_ended;
 use crate::limits;
+use crate::tell::tell_ended;
+use crate::terminal::complain;
 
 /// How long one execution may take.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -13,27 +13,11 @@ use judge::input::{self, InputError};
 use judge::{Case, Failed, Judge, Look, Recording, Stage, is_tla};
 use report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
 
-use self::output::Extra;
-use crate::args::{CheckArgs, CheckOutput};
+use crate::args::{CheckArgs, CheckOutput, Extra};
 use crate::exit::Exit;
 use crate::limits::{self, GivenUp, Limits};
-use crate::{complain, print_complaints};
-
-/// Says why a history could not be checked, and how that ends.
-pub(crate) fn tell(failed: &Failed, label: &str) -> Exit {
-    match failed {
-        Failed::Input(error) => complain(label, error),
-        Failed::Stopped(stop) => {
-            errln!("{}: inconclusive: {stop}", clean(label));
-            Exit::Inconclusive
-        }
-        Failed::Spec(complaints) => {
-            errln!("{}:", clean(label));
-            print_complaints(complaints);
-            Exit::Wrong
-        }
-    }
-}
+use crate::tell::{exit_of, label, tell, tell_about_spec};
+use crate::terminal::complain;
 
 pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
     limits::catch_interrupts();
@@ -265,30 +249,4 @@ fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
             Err(complain("what to check against", &InputError { message, help: Some(help.into()) }))
         }
     }
-}
-
-/// Says why a specification cannot be used.
-pub(crate) fn tell_about_spec(failed: &Failed) -> Exit {
-    match failed {
-        Failed::Spec(complaints) => {
-            print_complaints(complaints);
-            Exit::Wrong
-        }
-        other => tell(other, "--spec"),
-    }
-}
-
-/// How a verdict ends.
-pub(crate) fn exit_of(report: &Report) -> Exit {
-    match report.verdict {
-        _ if report.history.operations == Some(0) => Exit::Empty,
-        Verdict::Accepted => Exit::Accepted,
-        Verdict::Rejected(_) => Exit::Rejected,
-        Verdict::Inconclusive { .. } => Exit::Inconclusive,
-    }
-}
-
-/// How people call a recording.
-pub(crate) fn label(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }

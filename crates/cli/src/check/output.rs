@@ -3,66 +3,15 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use judge::InputError;
 use report::{Detail, ReadError, Report, Timeline, Unchecked, Verdict, clean, visible_json};
 use serde_json::json;
 
-use crate::args::{CheckArgs, CheckOutput};
+use crate::args::{CheckArgs, CheckOutput, Extra, ExtraKind};
 use crate::check::Found;
-use crate::look::file::{self, write_page};
-use crate::look::report::page;
+use crate::files::{self, page, write_page};
 use crate::terminal;
-
-/// A file to write, and what into.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Extra {
-    kind: Kind,
-    path: PathBuf,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Html,
-    Json,
-    JUnit,
-    Markdown,
-    Sarif,
-}
-
-impl Extra {
-    /// True for a page, which shows more than a report knows.
-    pub(crate) fn is_page(&self) -> bool {
-        self.kind == Kind::Html
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Where the file will be, if not here.
-    pub(crate) fn directory(&self) -> Option<&Path> {
-        self.path.parent().filter(|directory| !directory.as_os_str().is_empty())
-    }
-}
-
-impl FromStr for Extra {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Extra, String> {
-        let (kind, path) = text.split_once('=').ok_or("it has the form `junit=report.xml`")?;
-        let kind = match kind {
-            "html" => Kind::Html,
-            "json" => Kind::Json,
-            "junit" => Kind::JUnit,
-            "md" => Kind::Markdown,
-            "sarif" => Kind::Sarif,
-            _ => return Err(format!("there is no report `{kind}`; there are html, json, junit, md and sarif")),
-        };
-        Ok(Extra { kind, path: path.into() })
-    }
-}
 
 /// Shows a report to people, if they are to see it now.
 pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
@@ -107,16 +56,16 @@ pub(crate) fn write_extras(
 ) -> Result<(), (String, InputError)> {
     for Extra { kind, path } in extras {
         let text = match kind {
-            Kind::Html => {
+            ExtraKind::Html => {
                 write_pages(path, reports, timelines)?;
                 continue;
             }
-            Kind::Json => document(reports, unchecked),
-            Kind::JUnit => report::junit(reports, unchecked),
-            Kind::Markdown => report::markdown(reports, unchecked),
-            Kind::Sarif => visible_json(&report::sarif(reports, unchecked)),
+            ExtraKind::Json => document(reports, unchecked),
+            ExtraKind::JUnit => report::junit(reports, unchecked),
+            ExtraKind::Markdown => report::markdown(reports, unchecked),
+            ExtraKind::Sarif => visible_json(&report::sarif(reports, unchecked)),
         };
-        file::write(path, &text).map_err(|error| (path.display().to_string(), error))?;
+        files::write(path, &text).map_err(|error| (path.display().to_string(), error))?;
     }
     Ok(())
 }

@@ -7,16 +7,16 @@
 use std::path::Path;
 use std::process::Command;
 
+use campaign::{environment, follow};
 use explore::{Once, Store};
 use history::OpId;
 use judge::{InputError, Recording};
 
-use super::args::DebugArgs;
-use super::replay::Loaded;
-use super::{environment, follow};
-use crate::check::tell;
-use crate::complain;
+use super::load;
+use crate::args::DebugArgs;
 use crate::exit::Exit;
+use crate::tell::{tell, tell_about, tell_about_store};
+use crate::terminal::complain;
 
 /// The function that is called where somebody wants to look.
 const STOP: &str = "omnilink_sched_breakpoint";
@@ -28,12 +28,12 @@ pub(crate) fn run(args: &DebugArgs) -> Exit {
 }
 
 fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
-    let (run, directory) = Store::at(&args.kept.store.store).find(&args.kept.run).map_err(crate::fuzz::runs::wrong)?;
+    let (run, directory) = Store::at(&args.kept.store.store).find(&args.kept.run).map_err(tell_about_store)?;
     let recorded = directory.join("rr");
     if run.controlled.is_none() && recorded.exists() {
         return finish(Command::new("rr").arg("replay").arg(&recorded).args(&args.arguments));
     }
-    let loaded = Loaded::new(&args.kept)?;
+    let loaded = load(&args.kept).map_err(tell_about)?;
     let step = match (&args.at, args.step) {
         (_, Some(step)) => step,
         (Some(name), None) => start_of(&directory.join("trace"), name)?,

@@ -14,9 +14,9 @@ use tla::value::Value;
 use tla_syntax::Span;
 use tla_syntax::ast::Name;
 
-use super::args::{GenArgs, Language};
+use crate::args::{GenArgs, Language};
 use crate::exit::Exit;
-use crate::print_complaints;
+use crate::terminal::print_complaints;
 
 pub(crate) fn run(args: &GenArgs) -> Exit {
     let outcome = match args.check {

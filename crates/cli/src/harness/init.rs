@@ -6,12 +6,11 @@ use std::path::Path;
 
 use judge::Complaint;
 
-use super::args::{GenArgs, InitArgs, Language};
 use super::generate;
 use super::template::Project;
+use crate::args::{AroundArgs, GenArgs, InitArgs, Language};
 use crate::exit::Exit;
-use crate::print_complaints;
-use crate::spec::args::AroundArgs;
+use crate::terminal::print_complaints;
 
 pub(crate) fn run(args: &InitArgs) -> Exit {
     match set_up(args) {

@@ -1,6 +1,5 @@
 //! Harnesses: `omnilink gen` writes one from a specification, `omnilink init` a project around one.
 
-pub(crate) mod args;
 pub(crate) mod generate;
 pub(crate) mod init;
 mod template;

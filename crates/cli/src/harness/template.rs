@@ -7,7 +7,7 @@
 
 use include_dir::{Dir, File, include_dir};
 
-use super::args::{Ci, Language, Template};
+use crate::args::{Ci, Language, Template};
 
 /// A file of a project: its path from there, and its text.
 pub(super) type TextFile = (String, String);

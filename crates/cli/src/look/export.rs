@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use ::report::{Report, Timeline, Verdict, dot, headline, itf, perfetto};
 use judge::InputError;
 
-use super::args::ShownArgs;
-use super::file;
 use super::subject::{Subject, find, settings};
 use super::values::Values;
-use crate::check::{tell, tell_about_spec};
-use crate::complain;
+use crate::args::ShownArgs;
 use crate::exit::Exit;
+use crate::files;
 use crate::limits::{self, Limits};
+use crate::tell::{tell, tell_about_spec};
+use crate::terminal::complain;
 
 /// Who is to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn write(args: &ShownArgs, path: &Path, text: &str) -> Result<(), InputError> {
             help: Some("name another file".into()),
         });
     }
-    file::write(path, text)
+    files::write(path, text)
 }
 
 fn text(form: Form, report: &Report, timeline: &Timeline) -> String {

@@ -9,13 +9,13 @@ use explore::{Run, Store};
 use judge::{Failed, InputError};
 use page::{Index, IndexRun};
 
-use super::args::ReportArgs;
-use super::report::page;
 use super::subject::{Recording, settings, wrong_run};
-use super::{TOOL, file};
-use crate::check::{exit_of, tell};
+use crate::args::ReportArgs;
 use crate::exit::Exit;
-use crate::{complain, limits};
+use crate::files::{TOOL, page, write_page};
+use crate::limits;
+use crate::tell::{exit_of, tell};
+use crate::terminal::complain;
 
 /// Writes the pages of a store.
 pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
@@ -45,8 +45,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
             Ok(Some((report, timeline))) => {
                 let name = format!("{}.html", run.id);
                 let page = page(&report, timeline.as_ref(), Some(&kept));
-                file::write_page(&directory.join(&name), &page)
-                    .map_err(|error| complain(&directory.join(&name), &error))?;
+                write_page(&directory.join(&name), &page).map_err(|error| complain(&directory.join(&name), &error))?;
                 exit = exit.max(exit_of(&report));
                 bytes += page.len();
                 (link, said) = (Some(name), sentence(&report));
@@ -67,7 +66,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged });
     let page = page::file(&index, &text);
     let path = directory.join("index.html");
-    file::write_page(&path, &page).map_err(|error| complain(&path, &error))?;
+    write_page(&path, &page).map_err(|error| complain(&path, &error))?;
     let size = ByteSize((bytes + page.len()) as u64);
     outln!("{}: {pages} {}, {}", path.display(), if pages == 1 { "run" } else { "runs" }, size.display().si());
     Ok(exit)

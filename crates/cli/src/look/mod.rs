@@ -7,9 +7,7 @@
 //!                                                                                    └── export  Perfetto, ITF, Graphviz
 //! ```
 
-pub(crate) mod args;
 pub(crate) mod export;
-pub(crate) mod file;
 mod http;
 mod index;
 pub(crate) mod report;
@@ -17,6 +15,3 @@ mod subject;
 mod values;
 pub(crate) mod view;
 mod worker;
-
-/// What pages say they were written by.
-const TOOL: &str = concat!("OmniLink ", env!("CARGO_PKG_VERSION"));

@@ -2,18 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::{Detail, Report, Timeline, headline, text};
+use ::report::{Report, headline};
 use bytesize::ByteSize;
-use page::{About, Encoder, Level};
-use serde_json::Value;
 
-use super::args::ReportArgs;
+use super::index;
 use super::subject::{Recording, Subject, find, settings};
-use super::{TOOL, file, index};
-use crate::check::{exit_of, tell, tell_about_spec};
-use crate::complain;
+use crate::args::ReportArgs;
 use crate::exit::Exit;
+use crate::files::{page, write_page};
 use crate::limits::{self, Limits};
+use crate::tell::{exit_of, tell, tell_about_spec};
+use crate::terminal::complain;
 
 pub(crate) fn run(args: &ReportArgs) -> Exit {
     limits::catch_interrupts();
@@ -56,14 +55,8 @@ fn name(recording: &Recording) -> PathBuf {
     PathBuf::from(format!("{}.html", if name.is_empty() { "report" } else { &name }))
 }
 
-/// A page about one history.
-pub(crate) fn page(report: &Report, timeline: Option<&Timeline>, run: Option<&Value>) -> String {
-    let parts = Encoder::new(report, timeline, Level::Small).parts(&About { tool: TOOL, run, served: None });
-    page::file(&parts, &text(report, Detail::Full, false))
-}
-
 fn write(path: &Path, page: &str, report: &Report) -> Result<Exit, Exit> {
-    file::write_page(path, page).map_err(|error| complain(&path.display().to_string(), &error))?;
+    write_page(path, page).map_err(|error| complain(&path.display().to_string(), &error))?;
     out!("{}", headline(report, true));
     outln!("{}: {}", path.display(), ByteSize(page.len() as u64).display().si());
     Ok(exit_of(report))

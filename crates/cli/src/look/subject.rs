@@ -4,17 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use ::report::Report;
+use campaign::spec_of;
 use explore::{Run, Store, StoreError, unpack};
 use judge::{Assumption, Case, Failed, InputError, Judge, Look, Shown, is_tla};
 use tempfile::TempDir;
 
-use super::args::SubjectArgs;
-use crate::args::Progress;
-use crate::check::{label, output};
-use crate::complain;
+use crate::args::{Progress, SubjectArgs};
+use crate::check::output;
 use crate::exit::Exit;
-use crate::fuzz::runs::spec_of;
 use crate::limits::{Limits, Settings};
+use crate::tell::label;
+use crate::terminal::complain;
 
 /// What to look at.
 pub(super) enum Subject {
@@ -36,6 +36,13 @@ pub(super) struct Recording {
     pub(super) run: Option<Run>,
     /// Where it is if it is only there while somebody looks at it.
     temporary: Option<TempDir>,
+}
+
+impl SubjectArgs {
+    /// How people call what is looked at.
+    pub(super) fn label(&self) -> String {
+        self.paths.last().map(|path| label(path)).unwrap_or_default()
+    }
 }
 
 /// Finds what is meant, or says why there is no such thing.
@@ -94,7 +101,7 @@ fn of_run(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
         return Ok(kept(args, run, &at, Some(directory)));
     }
     let name = path.to_str().unwrap_or_default();
-    let (run, directory) = Store::at(&args.store).find(name).map_err(wrong_run)?;
+    let (run, directory) = Store::at(&args.store.store).find(name).map_err(wrong_run)?;
     Ok(kept(args, run, &directory, None))
 }
 

@@ -17,14 +17,14 @@ use judge::InputError;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::args::ViewArgs;
 use super::http::Door;
 use super::subject::{Subject, find, settings};
 use super::worker::{First, Worker};
-use crate::check::{tell, tell_about_spec};
-use crate::complain;
+use crate::args::ViewArgs;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
+use crate::tell::{tell, tell_about_spec};
+use crate::terminal::complain;
 
 /// Between two looks at whether somebody has interrupted the command.
 const TICK: Duration = Duration::from_millis(100);

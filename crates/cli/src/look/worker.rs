@@ -16,9 +16,9 @@ use judge::{Assumption, Complaint, Failed, Judge, Look, Shown};
 use page::{About, Encoder, Level, Served};
 use tokio::sync::oneshot;
 
-use super::TOOL;
 use super::subject::{Recording, Subject};
 use crate::args::Progress;
+use crate::files::TOOL;
 use crate::limits::Settings;
 
 /// A check that a page asks for may take so long.

@@ -5,11 +5,10 @@ use judge::load::load;
 use serde_json::json;
 use tla::program::{Action, Options, Program};
 
-use super::args::ActionsArgs;
 use super::refuse;
-use crate::args::Output;
+use crate::args::{ActionsArgs, Output};
 use crate::exit::Exit;
-use crate::print_complaints;
+use crate::terminal::print_complaints;
 
 const SCHEMA: &str = "omnilink.spec-actions/1";
 

@@ -11,13 +11,12 @@ use tla::machine::Machine;
 use tla::program::{Options, Program};
 use tla::reach::{Checked, Limit, Stats, Verdict, check};
 
-use super::args::SpecCheckArgs;
 use super::explain::{self, Explanation};
 use super::{printer, refuse, show};
-use crate::args::Output;
+use crate::args::{Output, SpecCheckArgs};
 use crate::exit::Exit;
 use crate::limits::{self, Limits, Settings};
-use crate::print_complaints;
+use crate::terminal::print_complaints;
 
 /// All that there is to show.
 pub(super) struct Outcome<'a> {

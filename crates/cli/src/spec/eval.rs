@@ -12,11 +12,10 @@ use tla::machine::Machine;
 use tla::program::Options;
 use tla::resolve::intern_expressions;
 
-use super::args::EvalArgs;
 use super::{printer, refuse};
-use crate::args::Output;
+use crate::args::{EvalArgs, Output};
 use crate::exit::Exit;
-use crate::print_complaints;
+use crate::terminal::print_complaints;
 
 const SCHEMA: &str = "omnilink.spec-eval/1";
 

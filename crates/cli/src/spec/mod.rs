@@ -1,19 +1,17 @@
 //! `omnilink spec`: TLA+ specifications on their own, without a history.
 
 mod actions;
-pub(crate) mod args;
 mod check;
 mod eval;
 mod explain;
 mod show;
 
-use args::SpecCommand;
 use judge::Complaint;
 use serde_json::json;
 
-use crate::args::Output;
+use crate::args::{Output, SpecCommand};
 use crate::exit::Exit;
-use crate::print_complaints;
+use crate::terminal::print_complaints;
 
 pub(crate) fn run(command: &SpecCommand) -> Exit {
     match command {

@@ -10,11 +10,11 @@ use judge::{Case, Failed, InputError, Recording, Tla};
 use report::Verdict;
 use validate::Export;
 
-use super::args::ConfirmArgs;
 use super::export;
-use crate::check::{label, tell};
+use crate::args::ConfirmArgs;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
+use crate::tell::{label, tell};
 
 /// Messages of TLC: an invariant is violated, by an initial state or by another one.
 const VIOLATED: [&str; 2] = ["2107", "2110"];

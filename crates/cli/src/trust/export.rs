@@ -7,11 +7,10 @@ use history::OpId;
 use judge::{Bound, Case, Failed, InputError, Recording, Tla, witness_line};
 use validate::{Export, Exported};
 
-use super::args::ExportArgs;
-use crate::args::{About, Order};
-use crate::check::{label, tell};
+use crate::args::{About, ExportArgs, Order};
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
+use crate::tell::{label, tell};
 
 pub(crate) fn run(args: &ExportArgs) -> Exit {
     limits::catch_interrupts();

@@ -7,12 +7,13 @@ use judge::{Bound, Failed, InputError, Recording, is_tla, witness_line};
 use models::{Model, Visitor, with_model};
 use validate::NoAnswer;
 
-use super::args::{WitnessArgs, WitnessCommand};
 use super::export;
 use super::verify::{Stopped, Verified, verify};
-use crate::check::{label, tell};
+use crate::args::{WitnessArgs, WitnessCommand};
 use crate::exit::Exit;
-use crate::{complain, limits};
+use crate::limits;
+use crate::tell::{label, tell};
+use crate::terminal::complain;
 
 /// What came of an order: it was gone through, or a line of it is wrong.
 type Outcome = Result<Verified, (Option<usize>, String)>;

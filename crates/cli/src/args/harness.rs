@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::spec::args::AroundArgs;
+use super::shared::AroundArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct GenArgs {

@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
-use explore::{Disturbance, parse_range};
+use campaign::{Choice, How};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
+use explore::{Disturbance, MOST_STEPS, STEP_LIMIT, parse_range};
 
-use crate::args::{Order, Output, Progress};
-use crate::check::output::Extra;
-use crate::control::args::{How, Scheduling};
+use super::shared::{Extra, Order, Output, Progress, StoreArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
@@ -47,8 +47,8 @@ pub(crate) struct FuzzArgs {
 
     /// What decides who runs. If not given, it is `random` if the harness can be built so that it can be controlled, and
     /// `free` if not.
-    #[arg(long, value_name = "HOW")]
-    pub(crate) schedule: Option<How>,
+    #[arg(long, value_name = "HOW", value_parser = schedules())]
+    pub(crate) schedule: Option<Choice>,
 
     #[command(flatten)]
     pub(crate) scheduling: Scheduling,
@@ -104,6 +104,62 @@ pub(crate) struct FuzzArgs {
     pub(crate) command: Vec<String>,
 }
 
+/// How schedules are chosen.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Scheduling {
+    /// How many times, plus one, a thread loses its priority, with `--schedule pct`.
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
+    pub(crate) depth: u32,
+
+    /// How many times at most a thread is interrupted that could go on, with `--schedule dfs`. No limit if not given.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) bound: Option<u32>,
+
+    /// How many steps an execution may make: inconclusive after that.
+    #[arg(long, value_name = "COUNT", default_value_t = STEP_LIMIT, value_parser = value_parser!(u64).range(1..=MOST_STEPS))]
+    pub(crate) max_steps: u64,
+
+    /// Let loads read older stores where C11 allows it. What is found then may not happen on your processor, and where
+    /// code synchronizes that was not instrumented, it may not happen at all.
+    #[arg(long)]
+    pub(crate) weak_memory: bool,
+
+    /// Perform many executions in one process, with a harness that runs what it does with `repeat`: faster, but what one
+    /// leaves behind is there for the next, and a run that depends on it cannot be repeated.
+    #[arg(long)]
+    pub(crate) batch: bool,
+
+    /// Also switch threads at accesses that are not atomic, for programs with data races.
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+/// What chooses who makes the next step.
+const SCHEDULES: [(Choice, &str, &str); 6] = [
+    (Choice::Controlled(How::Random), "random", "Any thread that can go on, each as likely as the others"),
+    (Choice::Controlled(How::Pct), "pct", "The thread with the highest of random priorities, which change a few times"),
+    (
+        Choice::Controlled(How::Pos),
+        "pos",
+        "The thread whose next step has the highest priority; drawn again for steps that race",
+    ),
+    (Choice::Controlled(How::Dfs), "dfs", "All schedules one after the other, with few interruptions first"),
+    (
+        Choice::Controlled(How::Dpor),
+        "dpor",
+        "All schedules, but one of those that differ only in the order of steps that do not meet",
+    ),
+    (Choice::Free, "free", "Nobody: threads run freely, and are disturbed"),
+];
+
+fn schedules() -> impl TypedValueParser<Value = Choice> {
+    let names = SCHEDULES.map(|(_, name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).map(|chosen| {
+        let known = SCHEDULES.into_iter().find(|(_, name, _)| *name == chosen);
+        known.map_or(Choice::Best, |(choice, ..)| choice)
+    })
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Keep {
     Failing,
@@ -116,14 +172,6 @@ fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
 
 fn disturbance(text: &str) -> Result<Disturbance, String> {
     Disturbance::parse(text)
-}
-
-/// Where runs are kept.
-#[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
-    /// Where runs are kept.
-    #[arg(long, value_name = "DIR", default_value = "target/omnilink")]
-    pub(crate) store: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]

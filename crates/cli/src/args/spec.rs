@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::{Args, Subcommand};
-use judge::load::Around;
 
-use crate::args::{Output, Progress};
+use super::shared::{AroundArgs, Output, Progress};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpecCommand {
@@ -36,23 +35,6 @@ pub(crate) struct Located {
     /// How to print the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AroundArgs {
-    /// The configuration. The file beside the module that has the same name and ends in `.cfg` if not given.
-    #[arg(long, value_name = "CFG")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
-    #[arg(long = "include", value_name = "DIR")]
-    pub(crate) includes: Vec<PathBuf>,
-}
-
-impl AroundArgs {
-    pub(crate) fn around(&self) -> Around {
-        Around { config: self.config.clone(), includes: self.includes.clone() }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -7,20 +7,22 @@ use explore::{Blocked, Coverage, Ended, counted};
 use report::{Report, Verdict, clean};
 use serde_json::json;
 
-use crate::exit::Exit;
+use crate::Count;
 
 /// What many runs came to.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub struct Tally {
     runs: u64,
     accepted: u64,
     /// Runs in which nothing was recorded.
     empty: u64,
-    pub(super) operations: u64,
-    pub(super) coverage: Coverage,
+    pub(crate) operations: u64,
+    /// What they exercised.
+    pub coverage: Coverage,
     /// The operations that could have happened; none as long as that is not known.
-    pub(super) expected: Option<Vec<String>>,
-    pub(super) reports: Vec<Report>,
+    pub expected: Option<Vec<String>>,
+    /// The reports of all runs, if somebody wants them.
+    pub reports: Vec<Report>,
     clusters: Vec<Cluster>,
 }
 
@@ -37,10 +39,14 @@ struct Cluster {
 
 /// How a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// No order of its operations is legal.
     Rejected,
+    /// A limit was reached before there was a verdict.
     Inconclusive,
+    /// The harness ended in another way than it should.
     Crashed,
+    /// The harness did not end.
     Stuck,
     /// Its recording cannot be checked.
     Unchecked,
@@ -48,7 +54,7 @@ pub(super) enum Kind {
 
 /// Why there is no verdict that counts.
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(crate) enum Problem {
     /// The check was stopped.
     Stopped(String),
     /// Something is wrong with the recording, or with what the specification makes of it.
@@ -56,7 +62,8 @@ pub(super) enum Problem {
 }
 
 impl Kind {
-    pub(super) fn word(self) -> &'static str {
+    /// In a word.
+    pub fn word(self) -> &'static str {
         match self {
             Kind::Rejected => "rejected",
             Kind::Inconclusive => "inconclusive",
@@ -65,29 +72,22 @@ impl Kind {
             Kind::Unchecked => "not checked",
         }
     }
-
-    fn exit(self) -> Exit {
-        match self {
-            Kind::Rejected => Exit::Rejected,
-            Kind::Inconclusive => Exit::Inconclusive,
-            Kind::Crashed | Kind::Stuck => Exit::Crashed,
-            Kind::Unchecked => Exit::Wrong,
-        }
-    }
 }
 
 /// A run that failed.
 #[derive(Debug)]
-pub(super) struct Seen {
-    pub(super) kind: Kind,
-    pub(super) cause: String,
+pub struct Seen {
+    /// How.
+    pub kind: Kind,
+    /// Why, the same for runs that fail for the same reason.
+    pub cause: String,
     /// No other run has failed for this reason before.
-    pub(super) is_first: bool,
+    pub is_first: bool,
 }
 
 impl Tally {
     /// Counts a run, and says how it failed if it did.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         ended: &Ended,
         report: Option<&Report>,
@@ -134,26 +134,37 @@ impl Tally {
     }
 
     /// The name that the first run with this cause is kept under.
-    pub(super) fn name(&mut self, cause: &str, id: &str) {
+    pub(crate) fn name(&mut self, cause: &str, id: &str) {
         if let Some(cluster) = self.clusters.iter_mut().find(|cluster| cluster.cause == cause && cluster.id.is_none()) {
             cluster.id = Some(id.to_owned());
         }
     }
 
     /// True if there was no run.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.runs == 0
     }
 
-    pub(super) fn first_kept(&self) -> Option<&str> {
+    /// The name of the first run that was kept.
+    pub fn first_kept(&self) -> Option<&str> {
         self.clusters.iter().find_map(|cluster| cluster.id.as_deref())
     }
 
-    pub(super) fn progress(&self) -> String {
-        format!("{}, {}, {}", counted(self.runs, "run"), counted(self.operations, "operation"), self.counts())
+    /// What there was so far, in a line.
+    pub fn progress(&self, count: Count) -> String {
+        let checked =
+            format!("{}, {}, {}", counted(self.runs, "run"), counted(self.operations, "operation"), self.counts());
+        match count.redundant {
+            0 => checked,
+            redundant => {
+                let executions = counted(count.executions, "execution");
+                format!("{executions}, {redundant} of them broken off as already seen; checked {checked}")
+            }
+        }
     }
 
-    pub(super) fn summary(&self, took: Duration) -> String {
+    /// What there was, in a few lines.
+    pub fn summary(&self, took: Duration) -> String {
         let mut text = format!(
             "{}, {}, {:.1} s: {}\n",
             counted(self.runs, "run"),
@@ -191,7 +202,7 @@ impl Tally {
     }
 
     /// The reasons why runs failed, the most frequent first; nothing if there is only one.
-    pub(super) fn clusters(&self) -> String {
+    pub fn clusters(&self) -> String {
         let mut text = String::new();
         if self.clusters.len() < 2 {
             return text;
@@ -207,7 +218,8 @@ impl Tally {
         text
     }
 
-    pub(super) fn json(&self, spec: &str, seed: u64, took: Duration) -> serde_json::Value {
+    /// The same for programs.
+    pub fn json(&self, spec: &str, seed: u64, took: Duration) -> serde_json::Value {
         let clusters = self.clusters.iter().map(|cluster| {
             json!({
                 "kind": cluster.kind.word(),
@@ -232,14 +244,19 @@ impl Tally {
         })
     }
 
-    pub(super) fn exit(&self) -> Exit {
-        let runs = if self.accepted > 0 { Exit::Accepted } else { Exit::Nothing };
-        self.clusters.iter().map(|cluster| cluster.kind.exit()).fold(runs, Exit::max)
+    /// Whether a run was accepted.
+    pub fn has_accepted(&self) -> bool {
+        self.accepted > 0
+    }
+
+    /// How runs failed, each kind as often as there are causes.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        self.clusters.iter().map(|cluster| cluster.kind)
     }
 }
 
 /// What runs have in common that were given up because of their steps.
-pub(super) fn too_long(steps: u64) -> String {
+pub fn too_long(steps: u64) -> String {
     format!("it made more than {}", counted(steps, "step"))
 }
 

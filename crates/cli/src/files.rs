@@ -1,13 +1,25 @@
-//! Writing files that people name.
+//! Files that people name, and the pages in them.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use judge::InputError;
+use page::{About, Encoder, Level};
+use report::{Detail, Report, Timeline, text};
+use serde_json::Value;
+
+/// What pages say they were written by.
+pub(crate) const TOOL: &str = concat!("OmniLink ", env!("CARGO_PKG_VERSION"));
 
 /// So much of a file is read to see whether it is a page.
 const FIRST: u64 = 4096;
+
+/// A page about one history.
+pub(crate) fn page(report: &Report, timeline: Option<&Timeline>, run: Option<&Value>) -> String {
+    let parts = Encoder::new(report, timeline, Level::Small).parts(&About { tool: TOOL, run, served: None });
+    page::file(&parts, &text(report, Detail::Full, false))
+}
 
 /// Writes a page. A file that is there is replaced if it is a page of ours, and nothing else is.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), InputError> {

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use bytesize::ByteSize;
-use explore::{Blocked, Controlled, Ended, Packed, Run, Store, StoreError, pack, unpack};
-use judge::{Case, InputError, Judge, Recording};
+use campaign::judge_of;
+use explore::{Controlled, Ended, Input, Packed, Run, Store, pack, unpack};
+use judge::{InputError, Recording};
 use report::{Detail, Report, clean};
-use search::Criterion;
 use serde_json::json;
 
-use super::args::RunsCommand;
-use crate::args::{Output, Progress};
-use crate::check::{exit_of, tell, tell_about_spec};
-use crate::complain;
+use crate::args::{Output, RunsCommand};
 use crate::exit::Exit;
-use crate::limits::{self, Limits};
+use crate::host::HOST;
+use crate::limits;
+use crate::tell::{exit_of, tell, tell_about_spec, tell_about_store, tell_ended};
+use crate::terminal::complain;
 
 pub(crate) fn run(command: &RunsCommand) -> Exit {
     limits::catch_interrupts();
@@ -30,13 +30,8 @@ pub(crate) fn run(command: &RunsCommand) -> Exit {
     }
 }
 
-pub(crate) fn wrong(error: StoreError) -> Exit {
-    let help = matches!(error, StoreError::Unknown(..)).then(|| "`omnilink runs list` lists them".to_owned());
-    complain("runs", &InputError { message: error.to_string(), help })
-}
-
 fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
-    let (runs, damaged) = store.list().map_err(wrong)?;
+    let (runs, damaged) = store.list().map_err(tell_about_store)?;
     match format {
         Output::Json => outln!("{:#}", json!({ "schema": "omnilink.runs/1", "runs": runs })),
         Output::Human if runs.is_empty() && damaged.is_empty() => outln!("no runs are kept"),
@@ -72,10 +67,10 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     let unpacked = tempfile::tempdir().map_err(|error| complain("a temporary directory", &InputError::new(error)))?;
     let (run, directory) = match Path::new(name) {
         file if file.is_file() => {
-            let run = unpack(file, unpacked.path()).map_err(wrong)?;
+            let run = unpack(file, unpacked.path()).map_err(tell_about_store)?;
             (run, unpacked.path().to_owned())
         }
-        _ => store.find(name).map_err(wrong)?,
+        _ => store.find(name).map_err(tell_about_store)?,
     };
     describe(&run);
     let kept = kept_report(&directory)?;
@@ -127,37 +122,6 @@ fn describe(run: &Run) {
     outln!();
 }
 
-/// Says how a run ended, if it did not end as it should.
-pub(crate) fn tell_ended(ended: &Ended) {
-    match ended {
-        Ended::Finished => {}
-        Ended::Stuck { how, threads } => {
-            outln!("  it is stuck: {}", clean(how));
-            tell_threads(threads);
-        }
-        Ended::TooLong { steps } => outln!("  {}", super::tally::too_long(*steps)),
-        Ended::BrokenOff { why } => outln!("  it was broken off: {}", clean(why)),
-        Ended::Interrupted => outln!("  it did not end, and was stopped"),
-        Ended::TimedOut { threads } => {
-            outln!("  it did not end, and was stopped");
-            tell_threads(threads);
-        }
-        Ended::Crashed { how, said, stack } => {
-            outln!("  {}", clean(how));
-            said.lines().for_each(|line| outln!("    | {}", clean(line)));
-            stack.iter().for_each(|line| outln!("    in {}", clean(line)));
-        }
-    }
-}
-
-/// Says what threads that had not ended are about to do, and where they are.
-fn tell_threads(threads: &[Blocked]) {
-    for thread in threads {
-        outln!("    thread {} {}", thread.thread, clean(&thread.doing));
-        thread.stack.iter().for_each(|line| outln!("      {}", clean(line)));
-    }
-}
-
 fn describe_control(controlled: &Controlled) {
     let Controlled { strategy, weak, steps, switches, digest, repeats, smaller_than, .. } = controlled;
     let memory = if *weak { ", weak memory as in C11" } else { "" };
@@ -181,46 +145,21 @@ fn kept_report(directory: &Path) -> Result<Option<Report>, Exit> {
     Report::from_json(&text).map(Some).map_err(|error| wrong(InputError::new(error)))
 }
 
-/// The specification of a run that is kept in this directory, as it was then. Files of a run lie beside each other, so a
-/// run that was received cannot name a file elsewhere.
-pub(crate) fn spec_of(run: &Run, directory: &Path) -> String {
-    match judge::is_tla(Path::new(&run.spec)) {
-        true => {
-            let name = Path::new(&run.spec).file_name().unwrap_or_default();
-            directory.join("spec").join(name).display().to_string()
-        }
-        false => run.spec.clone(),
-    }
-}
-
-/// The criterion that a run was checked for.
-pub(crate) fn criterion(run: &Run) -> Criterion {
-    match run.order {
-        report::Order::RealTime => Criterion::LINEARIZABLE,
-        report::Order::Program => Criterion::SEQUENTIAL,
-    }
-}
-
 fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
-    let options = judge::Options { is_foreign: true, criterion: criterion(run), ..judge::Options::default() };
-    let judge = Judge::new(&spec_of(run, directory), options).map_err(|failed| tell_about_spec(&failed))?;
-    let settings =
-        limits::Settings { timeout: None, max_memory: judge::Options::default().max_memory, progress: Progress::None };
-    let limits = Limits::new(&settings, &run.id);
+    let judge = judge_of(run, directory, None).map_err(|failed| tell_about_spec(&failed))?;
     let recording = Recording::at(directory.join("trace"), None);
-    let mut case = Case { recording: &recording, label: &run.id, witness: None, limits: &limits };
-    judge.report(&mut case).map_err(|failed| tell(&failed, &run.id))
+    HOST.check(&judge, &recording, &run.id, None).map_err(|failed| tell(&failed, &run.id))
 }
 
 fn pack_one(store: &Store, name: &str, output: Option<&Path>) -> Result<Exit, Exit> {
-    let (run, directory) = store.find(name).map_err(wrong)?;
+    let (run, directory) = store.find(name).map_err(tell_about_store)?;
     let file = output.map_or_else(|| PathBuf::from(format!("{}.omni", run.id)), Path::to_owned);
     if output.is_none() && file.exists() {
         let help = Some("name another one with `--output`, or the same to replace it".to_owned());
         let message = "it is there already".to_owned();
         return Err(complain(&file.display().to_string(), &InputError { message, help }));
     }
-    let packed = pack(&directory, &file).map_err(wrong)?;
+    let packed = pack(&directory, &file).map_err(tell_about_store)?;
     outln!("{}", file.display());
     // Who receives the file can read all of it.
     errln!("it holds these files of the run, and no environment variables:");
@@ -246,11 +185,11 @@ fn parts(packed: &Packed) -> Vec<(&str, usize, u64)> {
 }
 
 fn prune(store: &Store, keep: usize) -> Result<Exit, Exit> {
-    let (runs, _) = store.list().map_err(wrong)?;
-    let damaged = store.remove_damaged().map_err(wrong)?;
+    let (runs, _) = store.list().map_err(tell_about_store)?;
+    let damaged = store.remove_damaged().map_err(tell_about_store)?;
     let gone = &runs[..runs.len().saturating_sub(keep)];
     for run in gone {
-        store.remove(&run.id).map_err(wrong)?;
+        store.remove(&run.id).map_err(tell_about_store)?;
     }
     outln!("{} removed, {} kept", gone.len() + damaged, runs.len() - gone.len());
     Ok(Exit::Accepted)

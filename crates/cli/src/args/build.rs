@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::Output;
+use super::shared::Output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BuildCommand {

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use judge::{Assumption, Look};
+use judge::Look;
 
-use crate::args::About;
-use crate::check::label;
+use super::shared::{About, AssumeArgs, StoreArgs};
 
 /// What to look at.
 #[derive(Debug, Args)]
@@ -20,9 +19,8 @@ pub(crate) struct SubjectArgs {
     #[arg(long, value_name = "SPEC")]
     pub(crate) spec: Option<String>,
 
-    /// Where runs are kept.
-    #[arg(long, value_name = "DIR", default_value = "target/omnilink")]
-    pub(crate) store: PathBuf,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
 
     #[command(flatten)]
     pub(crate) about: About,
@@ -40,23 +38,9 @@ pub(crate) struct SubjectArgs {
 }
 
 impl SubjectArgs {
-    /// How people call what is looked at.
-    pub(crate) fn label(&self) -> String {
-        self.paths.last().map(|path| label(path)).unwrap_or_default()
-    }
-
     pub(crate) fn look(&self) -> Look {
         Look { until: None, states: self.states, watch: self.watch.clone() }
     }
-}
-
-/// What is taken for granted.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct AssumeArgs {
-    /// Leave out what contradicts this: `T0:12 < T3:7`, the first takes effect before the second, or `T3:7 = 1a2b3c4d`,
-    /// the state after the operation took effect has this fingerprint. May be given several times.
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) assume: Vec<Assumption>,
 }
 
 #[derive(Debug, Args)]

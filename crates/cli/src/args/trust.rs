@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::About;
-use crate::look::args::ShownArgs;
+use super::look::ShownArgs;
+use super::shared::About;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportCommand {

@@ -1,0 +1,371 @@
+//! A campaign: executions of a harness, each checked against a specification; what fails is kept.
+//!
+//! Runs that fail for the same reason are one finding, and the first of them is kept with all that is needed to look at it
+//! and to repeat it. Whoever runs a campaign hears of it as it goes, in [`Event`]s, and gets [`Findings`] at the end.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use explore::{Belongings, Controlled, Coverage, Ended, Environment, Input, Order, Plan, Program, Ran, Run, Store};
+use judge::{Failed, Judge, Recording};
+use report::Report;
+use settings::Settings;
+
+use crate::harness::ended_alike;
+use crate::tally::{Kind, Problem, Seen, Tally};
+use crate::tier::{Choice, Tier};
+use crate::{
+    Asked, Budget, Count, Decided, Error, Explored, Free, Harness, Host, Judging, Schedules, Stopped, Workload, overlap,
+};
+
+/// Executions of one harness, checked against one specification.
+#[derive(Debug)]
+pub struct Campaign {
+    /// The program that the campaign is part of.
+    pub host: Host,
+    /// What the settings say.
+    pub settings: Settings,
+    /// Which profile of the settings is used.
+    pub profile: String,
+    /// What is asked for instead of what the profile says.
+    pub asked: Asked,
+    /// What both come to.
+    pub workload: Workload,
+    /// How people call the specification.
+    pub spec: String,
+    /// What recordings are checked with.
+    pub judge: Judge,
+    /// What orders operations of different threads.
+    pub criterion: report::Order,
+    /// How long the check of one run may take.
+    pub check_timeout: Duration,
+    /// The harness.
+    pub program: Program,
+    /// Whether it is built already.
+    pub is_built: bool,
+    /// Whether it is named by the user, and not by the settings.
+    pub is_given: bool,
+    /// Where runs are kept.
+    pub store: Store,
+    /// How schedules are to come about.
+    pub choice: Choice,
+    /// What is asked of each execution under control, but for the schedule.
+    pub order: Order,
+    /// How many preemptions there may be when all schedules are explored.
+    pub bound: Option<u32>,
+    /// Whether to go on after the first run that fails.
+    pub keeps_going: bool,
+    /// Whether to keep runs that do not fail too.
+    pub keeps_all: bool,
+    /// Whether to collect the reports of all runs.
+    pub collects_reports: bool,
+}
+
+/// An execution that is over, and where its recording is.
+#[derive(Debug)]
+pub struct Executed<I> {
+    /// Its number, from 0.
+    pub number: u64,
+    /// What it was given.
+    pub input: I,
+    /// How it ended.
+    pub ran: Ran,
+    /// When it began, in seconds since 1970.
+    pub began: u64,
+    /// Where its recording is, if it made one.
+    pub trace: PathBuf,
+    /// How it was controlled, if it was.
+    pub decided: Option<Decided>,
+}
+
+impl<I: Input> Executed<I> {
+    /// How people call it.
+    pub fn label(&self) -> String {
+        format!("run {} ({})", self.number + 1, self.input.describe())
+    }
+}
+
+/// What is heard of a campaign as it goes.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A line about what is done.
+    Said(String),
+    /// A run ended well, and cannot be checked.
+    Unchecked(&'a Executed<Plan>, &'a Failed),
+    /// A run failed for a reason for which no other run has failed before.
+    Failed(&'a Executed<Plan>, Option<&'a Report>, &'a Seen),
+    /// That run was kept.
+    Kept {
+        /// The run.
+        run: &'a Executed<Plan>,
+        /// The name that it is kept under.
+        id: &'a str,
+        /// Whether it could be repeated in a process of its own, if that was tried.
+        repeats: Option<bool>,
+        /// How long the campaign took until then.
+        after: Duration,
+    },
+    /// How far the campaign is.
+    Progress {
+        /// How many executions there were.
+        count: Count,
+        /// What came of those that were checked.
+        tally: &'a Tally,
+        /// How long it took until then.
+        after: Duration,
+    },
+}
+
+/// What a campaign has found.
+#[derive(Debug)]
+pub struct Findings {
+    /// What came of runs.
+    pub tally: Tally,
+    /// What may be claimed about schedules, if they were controlled.
+    pub explored: Option<Explored>,
+    /// How long it took.
+    pub took: Duration,
+    /// Why it ended before its time. What was found before counts all the same.
+    pub error: Option<Error>,
+}
+
+impl Campaign {
+    /// Runs it. Events come from one thread at a time.
+    pub fn run(&self, tell: &mut (dyn FnMut(Event<'_>) + Send)) -> Result<Findings, Error> {
+        self.clear()?;
+        let tier = self.choose_tier(tell);
+        self.clear()?;
+        let tier = tier?;
+        let workload = self.suited(&tier);
+        self.announce(&workload, &tier, tell);
+        let started = Instant::now();
+        let budget = Budget {
+            executions: workload.runs,
+            until: workload.time.and_then(|time| started.checked_add(time)),
+            is_interrupted: self.host.is_interrupted,
+        };
+        let control = match &tier {
+            Tier::Controlled(harness, scheduling) => Some((&**harness, scheduling.how.name())),
+            Tier::Rr(_) | Tier::Free => None,
+        };
+        let environment = Environment::here();
+        let mut checks =
+            Checks { campaign: self, control, environment, tally: Tally::default(), started, tell, error: None };
+        let input = |number| workload.plan(number);
+        let explored = match &tier {
+            Tier::Controlled(harness, scheduling) => {
+                let mut schedules = Schedules::new(harness, scheduling, input)?;
+                let stopped = overlap(&budget, || schedules.execute(), &mut checks);
+                stopped.map(|stopped| Some(schedules.explored(stopped)))
+            }
+            Tier::Rr(rr) => self.run_freely(&budget, Some(rr), input, &mut checks).map(|_| None),
+            Tier::Free => self.run_freely(&budget, None, input, &mut checks).map(|_| None),
+        };
+        let (explored, stopped) = explored.map_or_else(|error| (None, Some(error)), |explored| (explored, None));
+        let error = checks.error.or(stopped);
+        Ok(Findings { tally: checks.tally, explored, took: started.elapsed(), error })
+    }
+
+    fn run_freely(
+        &self,
+        budget: &Budget,
+        rr: Option<&str>,
+        input: impl FnMut(u64) -> Plan,
+        checks: &mut Checks<'_>,
+    ) -> Result<Stopped, Error> {
+        let (timeout, is_interrupted) = (self.workload.timeout, self.host.is_interrupted);
+        let mut free = Free::new(&self.program, &self.store, rr, timeout, is_interrupted, input)?;
+        overlap(budget, || free.execute(), checks)
+    }
+
+    /// Takes away what is not kept.
+    pub fn clear(&self) -> Result<(), Error> {
+        let scratch = self.store.scratch();
+        match std::fs::remove_dir_all(&scratch) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::about(scratch.display(), error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks the runs of a campaign, counts them, and keeps those that fail.
+struct Checks<'a> {
+    campaign: &'a Campaign,
+    /// What controls runs, and the name of the strategy.
+    control: Option<(&'a Harness, &'static str)>,
+    environment: Environment,
+    tally: Tally,
+    started: Instant,
+    tell: &'a mut (dyn FnMut(Event<'_>) + Send),
+    error: Option<Error>,
+}
+
+impl Judging<Executed<Plan>> for Checks<'_> {
+    fn judge(&mut self, run: Executed<Plan>) -> ControlFlow<()> {
+        match self.check(&run) {
+            Ok(is_bad) if !is_bad || self.campaign.keeps_going => ControlFlow::Continue(()),
+            checked => {
+                self.error = checked.err();
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn progress(&mut self, count: Count) {
+        (self.tell)(Event::Progress { count, tally: &self.tally, after: self.started.elapsed() });
+    }
+}
+
+impl Checks<'_> {
+    /// Checks one run. True if it found something, and not only that a check took too long.
+    fn check(&mut self, run: &Executed<Plan>) -> Result<bool, Error> {
+        if run.ran.ended == Ended::Finished && !run.trace.exists() {
+            let help = "a recorder writes to where the variable OMNILINK_TRACE says";
+            return Err(Error::with_help("the harness", "it ended well, and recorded nothing", help));
+        }
+        let Campaign { host, judge, check_timeout, .. } = self.campaign;
+        let (recording, started) = (Recording::at(&run.trace, None), Instant::now());
+        let report = host.check(judge, &recording, &run.label(), Some(*check_timeout)).map(|mut report| {
+            report.stats.seconds = started.elapsed().as_secs_f64();
+            report.next.clear();
+            report
+        });
+        let coverage = coverage(&recording).unwrap_or_default();
+        // What was under way when somebody asked to stop says nothing.
+        if (host.is_interrupted)() {
+            return Ok(true);
+        }
+        self.tally.operations += coverage.actions.values().map(|happened| happened.operations).sum::<u64>();
+        self.tally.coverage.merge(coverage);
+        if self.tally.expected.is_none() && run.trace.exists() {
+            self.tally.expected = judge.operations(&recording).ok();
+        }
+        let (report, problem) = match report {
+            Ok(report) => {
+                let missing = missing(&run.trace, &report);
+                (Some(report), missing.map(Problem::Recording))
+            }
+            Err(Failed::Stopped(stop)) => (None, Some(Problem::Stopped(stop.to_string()))),
+            Err(failed) => {
+                if run.ran.ended == Ended::Finished {
+                    (self.tell)(Event::Unchecked(run, &failed));
+                }
+                (None, Some(Problem::Recording(explore::without_numbers(&message(&failed)))))
+            }
+        };
+        let (timeout, after) = (self.campaign.workload.timeout, self.started.elapsed());
+        let seen = self.tally.add(&run.ran.ended, report.as_ref(), problem, timeout, after);
+        if seen.as_ref().is_some_and(|seen| seen.is_first) || self.campaign.keeps_all {
+            // A verdict is told before anything can go wrong with keeping it.
+            if let Some(seen) = &seen {
+                (self.tell)(Event::Failed(run, report.as_ref(), seen));
+            }
+            let (id, repeats) = self.keep(run, report.as_ref(), seen.as_ref())?;
+            if let Some(seen) = &seen {
+                self.tally.name(&seen.cause, &id);
+                (self.tell)(Event::Kept { run, id: &id, repeats, after: self.started.elapsed() });
+            }
+        }
+        if self.campaign.collects_reports {
+            self.tally.reports.extend(report);
+        }
+        for path in [&run.trace, &run.trace.with_extension("rr")] {
+            crate::remove(path).map_err(|error| Error::about("a recording", error))?;
+        }
+        Ok(seen.is_some_and(|seen| seen.kind != Kind::Inconclusive))
+    }
+
+    /// Keeps a run, and says under which name, and whether it could be repeated.
+    fn keep(
+        &self,
+        run: &Executed<Plan>,
+        report: Option<&Report>,
+        seen: Option<&Seen>,
+    ) -> Result<(String, Option<bool>), Error> {
+        let Campaign { host, judge, program, store, spec, .. } = self.campaign;
+        let id = store.free_id(run.input.seed);
+        let (command, controlled) = match (self.control, &run.decided) {
+            (Some((harness, strategy)), Some(decided)) => {
+                (harness.program.run.clone(), Some(repeated(harness, strategy, run, decided)))
+            }
+            _ => (program.run.clone(), None),
+        };
+        // Whoever wants to stop did not let it be repeated.
+        let repeats = controlled.as_ref().map(|controlled| controlled.repeats);
+        let repeats = repeats.filter(|repeats| *repeats || !(host.is_interrupted)());
+        let schedule = run.decided.as_ref().map(|decided| decided.execution.schedule());
+        let kept = Run {
+            schema: Run::schema(),
+            id: id.clone(),
+            began: run.began,
+            plan: run.input.clone(),
+            command,
+            ended: run.ran.ended.clone(),
+            took: run.ran.took.as_secs_f64(),
+            spec: Path::new(spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            order: self.campaign.criterion,
+            verdict: report.map(|report| report.verdict.word().to_owned()),
+            cause: seen.map(|seen| seen.cause.clone()),
+            controlled,
+            environment: self.environment.clone(),
+        };
+        let belongings = Belongings { trace: &run.trace, report, spec: &judge.files(), schedule: schedule.as_ref() };
+        let kept = store.keep(&kept, &belongings).map_err(|error| Error::about("the run", error))?;
+        let rr = run.trace.with_extension("rr");
+        if rr.exists() {
+            std::fs::rename(&rr, kept.join("rr")).map_err(|error| Error::about("the run", error))?;
+        }
+        Ok((id, repeats))
+    }
+}
+
+/// How a run was controlled, after it was repeated in a process of its own.
+fn repeated(harness: &Harness, strategy: &str, run: &Executed<Plan>, decided: &Decided) -> Controlled {
+    let Decided { order, execution, .. } = decided;
+    let controlled = execution.controlled(strategy, order);
+    let again =
+        harness.start().and_then(|mut control| harness.repeat(&mut control, &run.input, order, &execution.schedule()));
+    match again {
+        Ok(again)
+            if ended_alike(&again.ran.ended, &run.ran.ended) && again.execution.repeats(execution, !order.batch) =>
+        {
+            Controlled { repeats: true, digest: again.execution.fingerprint(), ..controlled }
+        }
+        _ => controlled,
+    }
+}
+
+/// What is wrong with a recording of a run that ended well: who lost an operation must not be told that the system did
+/// something that it did not.
+fn missing(trace: &Path, report: &Report) -> Option<String> {
+    if let Some(cut) = report.history.cuts.first() {
+        return Some(format!("the recording breaks off {cut}"));
+    }
+    let mut segments = Vec::new();
+    for entry in std::fs::read_dir(trace).ok()? {
+        let path = entry.ok()?.path();
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<usize>().ok());
+        segments.extend(number.filter(|_| path.extension().is_some_and(|extension| extension == "seg")));
+    }
+    segments.sort_unstable();
+    let first = segments.iter().enumerate().find(|(place, number)| *place != **number).map(|(place, _)| place);
+    first.map(|place| format!("the recording lacks segment {place}"))
+}
+
+/// Why a run could not be checked, in a sentence.
+fn message(failed: &Failed) -> String {
+    match failed {
+        Failed::Input(error) => error.message.clone(),
+        Failed::Spec(complaints) => complaints.first().map(|complaint| complaint.message.clone()).unwrap_or_default(),
+        Failed::Stopped(stop) => stop.to_string(),
+    }
+}
+
+/// What a recording shows. Whatever is wrong with it, the check has said.
+fn coverage(recording: &Recording) -> Option<Coverage> {
+    let mut coverage = Coverage::default();
+    coverage.add(recording.history().ok()?.ops().iter().cloned());
+    Some(coverage)
+}

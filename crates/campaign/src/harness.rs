@@ -1,0 +1,140 @@
+//! A harness under control: how it is built, asked for executions, and what is made of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use explore::{Control, ControlError, Ended, Execution, Input, Note, Order, Program, Race, Ran, Store, audit};
+use schedule::Schedule;
+use schedule::channel::Policy;
+use settings::Settings;
+
+use crate::Host;
+
+/// A harness that is built so that its threads can be controlled.
+#[derive(Debug)]
+pub struct Harness {
+    /// How it is run.
+    pub program: Program,
+    /// The runtime that controls it.
+    pub runtime: PathBuf,
+    pub(crate) scratch: PathBuf,
+    pub(crate) timeout: Duration,
+    pub(crate) is_interrupted: fn() -> bool,
+}
+
+/// An execution, and where its recording is.
+#[derive(Debug)]
+pub struct Tried {
+    /// What happened.
+    pub execution: Execution,
+    /// How it ended.
+    pub ran: Ran,
+    /// The recording. It is gone with the process that made it.
+    pub trace: PathBuf,
+    /// Why it need not be the same when it is repeated.
+    pub notes: Vec<Note>,
+    /// Accesses that nothing orders, if these were looked for.
+    pub race: Option<Race>,
+}
+
+impl Harness {
+    /// Builds a harness so that it can be controlled. Why not, if it cannot be.
+    pub(crate) fn build(
+        program: &Program,
+        settings: &Settings,
+        store: &Store,
+        timeout: Duration,
+        is_built: bool,
+        host: Host,
+    ) -> Result<Harness, String> {
+        let tools = (host.tools)()?;
+        let built = program.instrumented(settings.harness.controlled.as_ref(), &tools.kit, &tools.path, &tools.said);
+        let program = built.map_err(|error| error.to_string())?;
+        match if is_built { Ok(Ok(())) } else { program.build() } {
+            Ok(Ok(())) => {}
+            Ok(Err(said)) => return Err(format!("`{}` failed: {said}", program.build.join(" "))),
+            Err(error) => return Err(error.to_string()),
+        }
+        Harness::built(program, tools.kit.runtime().path(), store, timeout, host.is_interrupted)
+    }
+
+    /// One that is built already.
+    pub fn built(
+        program: Program,
+        runtime: PathBuf,
+        store: &Store,
+        timeout: Duration,
+        is_interrupted: fn() -> bool,
+    ) -> Result<Harness, String> {
+        let scratch = std::path::absolute(store.scratch()).map_err(|error| error.to_string())?;
+        std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
+        Ok(Harness { program, runtime, scratch, timeout, is_interrupted })
+    }
+
+    /// The file that is executed.
+    pub fn executable(&self) -> PathBuf {
+        self.program.directory.join(self.program.run.first().map(String::as_str).unwrap_or_default())
+    }
+
+    /// What runs it.
+    pub fn command(&self) -> std::io::Result<Command> {
+        let mut command = Command::new(std::path::absolute(self.executable())?);
+        command.args(&self.program.run[1..]).current_dir(&self.program.directory);
+        Ok(command)
+    }
+
+    /// A process that waits for orders.
+    pub fn start(&self) -> Result<Control, ControlError> {
+        let command = self.command().map_err(|error| ControlError::Io { what: "the harness", error })?;
+        Ok(Control::start(&command, &self.runtime, &self.scratch)?.interruptible(self.is_interrupted))
+    }
+
+    /// Asks for one execution.
+    pub fn execute(&self, control: &mut Control, input: &dyn Input, order: Order) -> Result<Tried, ControlError> {
+        let trace = control.directory().join("trace");
+        let order = Order { environment: environment(input, &trace), ..order };
+        let started = Instant::now();
+        let execution = control.execute(&order, self.timeout)?;
+        let took = started.elapsed();
+        let base = control.outcome().base;
+        let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
+        let (notes, race) = (Note::of(control.outcome()), Race::of(control.outcome()));
+        Ok(Tried { execution, ran: Ran { ended, took }, trace, notes, race })
+    }
+
+    /// Repeats an execution in this process, which must have done nothing before, and stay while the recording is needed.
+    pub fn repeat(
+        &self,
+        control: &mut Control,
+        input: &dyn Input,
+        like: &Order,
+        schedule: &Schedule,
+    ) -> Result<Tried, ControlError> {
+        self.execute(control, input, follow(like, schedule))
+    }
+
+    /// Which lines places of the program are; what is not the program's is left out.
+    pub(crate) fn symbolize(&self, base: u64, places: &[u64]) -> Vec<String> {
+        audit::symbolize(&self.executable(), base, places)
+    }
+}
+
+/// What the harness is told.
+pub fn environment(input: &dyn Input, trace: &Path) -> Vec<(String, String)> {
+    input.environment(trace).into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// An order that follows these decisions and no others.
+pub fn follow(like: &Order, schedule: &Schedule) -> Order {
+    Order { policy: Policy::Steady, strict: true, follow: schedule.0.clone(), sleep: 0, batch: false, ..like.clone() }
+}
+
+/// Whether two runs ended alike: the same kind of end, and for crashes the same words.
+pub(crate) fn ended_alike(a: &Ended, b: &Ended) -> bool {
+    match (a, b) {
+        (Ended::Crashed { how: a, .. }, Ended::Crashed { how: b, .. })
+        | (Ended::Stuck { how: a, .. }, Ended::Stuck { how: b, .. }) => a == b,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}

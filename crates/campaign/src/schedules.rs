@@ -1,0 +1,186 @@
+//! Executions under control: a strategy chooses the schedule of each.
+
+use std::collections::BTreeMap;
+
+use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
+use explore::{Control, ControlError, Ended, Ending, Execution, Input, Note, Order, Race};
+use schedule::channel::Policy;
+
+use crate::clock::now;
+use crate::explored::{Explored, Raced};
+use crate::{Error, Executed, Harness, Next, Stopped};
+
+/// What chooses the thread that makes the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Any thread that is enabled, each as likely as the others.
+    Random,
+    /// The thread with the highest of random priorities, which change a few times.
+    Pct,
+    /// The thread whose next step has the highest priority; drawn again for steps that race.
+    Pos,
+    /// All schedules one after the other, with few preemptions first.
+    Dfs,
+    /// All schedules, but one of those that differ only in the order of independent steps.
+    Dpor,
+}
+
+impl How {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            How::Random => "random",
+            How::Pct => "pct",
+            How::Pos => "pos",
+            How::Dfs => "dfs",
+            How::Dpor => "dpor",
+        }
+    }
+
+    /// Whether it ends by itself, when there is nothing left.
+    pub fn is_exploration(self) -> bool {
+        matches!(self, How::Dfs | How::Dpor)
+    }
+}
+
+/// How schedules are chosen.
+#[derive(Debug, Clone)]
+pub struct Scheduling {
+    /// What chooses them.
+    pub how: How,
+    /// What is asked of each execution, but for the schedule.
+    pub order: Order,
+    /// How many preemptions there may be, for [`How::Dfs`].
+    pub bound: Option<u32>,
+    /// What of the harness is not seen, in a few words.
+    pub unseen: Option<String>,
+}
+
+/// What was asked of an execution, what came of it, and why it need not be the same again.
+#[derive(Debug)]
+pub struct Decided {
+    /// What was asked for.
+    pub order: Order,
+    /// What came of it.
+    pub execution: Execution,
+    /// Why it need not be the same again.
+    pub notes: Vec<Note>,
+}
+
+/// Executions of a harness under control, each given the input of its number.
+pub struct Schedules<'a, F> {
+    harness: &'a Harness,
+    control: Control,
+    scheduling: Scheduling,
+    strategy: Chosen,
+    input: F,
+    number: u64,
+    too_long: u64,
+    races: BTreeMap<Race, u64>,
+}
+
+impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
+    /// Starts a process. What is explored is one program with one input, so an exploration asks for input 0 only.
+    pub fn new(harness: &'a Harness, scheduling: &Scheduling, input: F) -> Result<Schedules<'a, F>, Error> {
+        let (control, strategy) = (harness.start()?, Chosen::new(scheduling));
+        let scheduling = scheduling.clone();
+        Ok(Schedules { harness, control, scheduling, strategy, input, number: 0, too_long: 0, races: BTreeMap::new() })
+    }
+
+    /// Executes the harness once more. The recording is there until this is dropped, unless it is moved.
+    pub fn execute(&mut self) -> Result<Next<Executed<I>>, Error> {
+        let strategy = self.strategy.strategy();
+        let Some(order) = strategy.next() else { return Ok(Next::Exhausted) };
+        let input = (self.input)(if self.scheduling.how.is_exploration() { 0 } else { self.number });
+        let began = now().as_secs();
+        let tried = match self.harness.execute(&mut self.control, &input, order.clone()) {
+            Err(ControlError::Interrupted) => return Ok(Next::Interrupted),
+            tried => tried?,
+        };
+        strategy.learn(&tried.execution);
+        if let Some(race) = tried.race {
+            *self.races.entry(race).or_default() += 1;
+        }
+        self.too_long += u64::from(matches!(tried.ran.ended, Ended::TooLong { .. }));
+        let cannot = |error| Error::about("the harness", error);
+        match tried.execution.ended {
+            _ if (self.harness.is_interrupted)() => return Ok(Next::Interrupted),
+            Ending::Asleep => {
+                crate::remove(&tried.trace).map_err(cannot)?;
+                return Ok(Next::Redundant);
+            }
+            Ending::Diverged => {
+                let why =
+                    "the same decisions led elsewhere: the harness does something that is not the same every time";
+                return Err(Error::about("the harness", why));
+            }
+            _ => {}
+        }
+        let (number, trace) = (self.number, tried.trace.with_file_name(self.number.to_string()));
+        if tried.trace.exists() {
+            std::fs::rename(&tried.trace, &trace).map_err(cannot)?;
+        }
+        self.number += 1;
+        let decided = Some(Decided { order, execution: tried.execution, notes: tried.notes });
+        Ok(Next::Executed(Executed { number, input, ran: tried.ran, began, trace, decided }))
+    }
+
+    /// What may be claimed about schedules, given why there are no more.
+    pub fn explored(mut self, stopped: Stopped) -> Explored {
+        let base = self.control.outcome().base;
+        let Scheduling { how, order, bound, unseen } = self.scheduling;
+        let per_bound = self.strategy.per_bound().to_vec();
+        let strategy = self.strategy.strategy();
+        Explored {
+            how,
+            tally: *strategy.tally(),
+            is_complete: strategy.is_complete(),
+            is_exhausted: stopped == Stopped::Exhausted,
+            bound: bound.filter(|_| how == How::Dfs),
+            input: (self.input)(0).describe(),
+            is_plain: order.plain,
+            too_long: self.too_long,
+            held_back: strategy.held_back(),
+            per_bound,
+            unseen,
+            races: Raced::all(&self.races, self.harness, base),
+        }
+    }
+}
+
+/// What chooses schedules.
+enum Chosen {
+    Sampling(Sampling),
+    Dfs(Dfs),
+    Dpor(Dpor),
+}
+
+impl Chosen {
+    fn new(scheduling: &Scheduling) -> Chosen {
+        let order = scheduling.order.clone();
+        let sampling = |policy| Chosen::Sampling(Sampling::new(Order { policy, ..order.clone() }));
+        match scheduling.how {
+            How::Random => sampling(Policy::Random),
+            How::Pct => sampling(Policy::Pct),
+            How::Pos => sampling(Policy::Pos),
+            How::Dfs => Chosen::Dfs(Dfs::new(order, scheduling.bound)),
+            How::Dpor => Chosen::Dpor(Dpor::new(order)),
+        }
+    }
+
+    fn strategy(&mut self) -> &mut dyn Strategy {
+        match self {
+            Chosen::Sampling(sampling) => sampling,
+            Chosen::Dfs(dfs) => dfs,
+            Chosen::Dpor(dpor) => dpor,
+        }
+    }
+
+    /// How many executions had 0, 1, 2 and so on preemptions, if that is the order in which they come.
+    fn per_bound(&self) -> &[u64] {
+        match self {
+            Chosen::Dfs(dfs) => dfs.per_bound(),
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! How much to execute, and under which conditions: a profile of the settings made definite.
+//!
+//! Every execution has a seed of its own, and everything about it is drawn from the seed. So one execution is repeated, as
+//! far as that is possible without a controlled schedule, by asking for one with its seed.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use explore::{Disturbance, Plan, parse_range};
+use settings::{Profile, Settings};
+
+use crate::How;
+
+/// The plans of a campaign: how many, and what each is drawn from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    /// The seed of the first run; the next has the next one.
+    pub seed: u64,
+    /// How many runs, at most.
+    pub runs: u64,
+    /// How long in all.
+    pub time: Option<Duration>,
+    /// How many threads a run has.
+    pub threads: RangeInclusive<usize>,
+    /// How many operations each thread performs.
+    pub operations: RangeInclusive<usize>,
+    /// What may disturb threads.
+    pub perturb: Vec<Disturbance>,
+    /// How long one run may take.
+    pub timeout: Duration,
+}
+
+/// What is asked for instead of what a profile says.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// How many runs, at most.
+    pub runs: Option<u64>,
+    /// How long in all.
+    pub time: Option<Duration>,
+    /// How many threads a run has.
+    pub threads: Option<RangeInclusive<usize>>,
+    /// How many operations each thread performs.
+    pub operations: Option<RangeInclusive<usize>>,
+    /// What may disturb threads.
+    pub perturb: Option<Vec<Disturbance>>,
+    /// How long one run may take.
+    pub timeout: Option<Duration>,
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadProfile {
+    /// There is none of that name; another one was probably meant.
+    #[error("there is no profile `{0}` in the settings{1}")]
+    Unknown(String, String),
+    /// A value means nothing.
+    #[error("profile `{profile}`: `{key}` is {why}")]
+    Value {
+        /// The profile.
+        profile: String,
+        /// What is wrong.
+        key: &'static str,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Where neither the command line nor a profile says.
+const RUNS: u64 = 200;
+const THREADS: RangeInclusive<usize> = 2..=4;
+const OPERATIONS: RangeInclusive<usize> = 50..=200;
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Under control threads are made to meet, so runs are short.
+const CONTROLLED_OPERATIONS: RangeInclusive<usize> = 2..=20;
+const CONTROLLED_THREADS: usize = 3;
+/// All schedules are few only if there is little to schedule.
+const EXPLORED_OPERATIONS: RangeInclusive<usize> = 2..=2;
+const EXPLORED_THREADS: RangeInclusive<usize> = 2..=2;
+
+impl Default for Workload {
+    fn default() -> Workload {
+        Workload {
+            seed: 0,
+            runs: RUNS,
+            time: None,
+            threads: THREADS,
+            operations: OPERATIONS,
+            perturb: Disturbance::ALL.into(),
+            timeout: TIMEOUT,
+        }
+    }
+}
+
+impl Workload {
+    /// What a profile asks for. What it leaves open is taken from the one named `default`, and then from ours.
+    pub fn new(settings: &Settings, name: &str, seed: u64) -> Result<Workload, BadProfile> {
+        let base = settings.profile.get("default").cloned().unwrap_or_default();
+        let chosen = match settings.profile.get(name) {
+            Some(profile) => profile.clone(),
+            None if name == "default" => Profile::default(),
+            None => {
+                let hint = suggest::aside(name, settings.profile.keys().map(String::as_str));
+                return Err(BadProfile::Unknown(name.to_owned(), hint));
+            }
+        };
+        let wrong = |key| move |why| BadProfile::Value { profile: name.to_owned(), key, why };
+        let duration = |text: Option<String>| {
+            let parsed =
+                text.map(|text| humantime::parse_duration(&text).map_err(|error| format!("`{text}`: {error}")));
+            parsed.transpose()
+        };
+        let range = |text: Option<String>| text.map(|text| parse_range(&text)).transpose();
+        let parse =
+            |names: Vec<String>| names.iter().map(|name| Disturbance::parse(name)).collect::<Result<Vec<_>, _>>();
+        let perturb = chosen.perturb.or(base.perturb).map(parse).transpose();
+        let ours = Workload::default();
+        Ok(Workload {
+            seed,
+            runs: chosen.runs.or(base.runs).unwrap_or(ours.runs),
+            time: duration(chosen.time.or(base.time)).map_err(wrong("time"))?,
+            threads: range(chosen.threads.or(base.threads)).map_err(wrong("threads"))?.unwrap_or(ours.threads),
+            operations: range(chosen.operations.or(base.operations))
+                .map_err(wrong("operations"))?
+                .unwrap_or(ours.operations),
+            perturb: perturb.map_err(wrong("perturb"))?.unwrap_or(ours.perturb),
+            timeout: duration(chosen.timeout.or(base.timeout)).map_err(wrong("timeout"))?.unwrap_or(ours.timeout),
+        })
+    }
+
+    /// The same, but for what is asked for instead.
+    pub fn with(self, asked: &Asked) -> Workload {
+        Workload {
+            seed: self.seed,
+            runs: asked.runs.unwrap_or(self.runs),
+            time: asked.time.or(self.time),
+            threads: asked.threads.clone().unwrap_or(self.threads),
+            operations: asked.operations.clone().unwrap_or(self.operations),
+            perturb: asked.perturb.clone().unwrap_or(self.perturb),
+            timeout: asked.timeout.unwrap_or(self.timeout),
+        }
+    }
+
+    /// As it suits schedules that are controlled, where nothing else is asked for.
+    pub(crate) fn controlled(&self, how: How, asked: &Asked) -> Workload {
+        let (runs, threads, operations) = match how.is_exploration() {
+            true => (u64::MAX, EXPLORED_THREADS, EXPLORED_OPERATIONS),
+            false => {
+                let most = (*self.threads.end()).min(CONTROLLED_THREADS).max(*self.threads.start());
+                (self.runs, *self.threads.start()..=most, CONTROLLED_OPERATIONS)
+            }
+        };
+        let suited = Workload { runs, threads, operations, ..self.clone() };
+        Workload { perturb: Vec::new(), ..suited.with(asked) }
+    }
+
+    /// The run of this number.
+    pub fn plan(&self, number: u64) -> Plan {
+        let seed = self.seed.wrapping_add(number);
+        let mut random = fastrand::Rng::with_seed(seed);
+        let perturb = match &*self.perturb {
+            [] => Vec::new(),
+            some => vec![some[random.usize(..some.len())]],
+        };
+        Plan {
+            seed,
+            threads: random.usize(self.threads.clone()),
+            operations: random.usize(self.operations.clone()),
+            perturb,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(text: &str, name: &str) -> Result<Workload, String> {
+        Workload::new(&Settings::parse(text).unwrap(), name, 7).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_profile_stands_on_the_default_one() {
+        let text = "[profile.default]\nruns = 5\nthreads = \"3\"\n[profile.ci]\nruns = 9\nperturb = [\"nap\"]";
+        let ci = workload(text, "ci").unwrap();
+        assert_eq!((ci.runs, ci.threads, ci.operations), (9, 3..=3, OPERATIONS));
+        assert_eq!(ci.perturb, [Disturbance::Nap]);
+        assert_eq!(workload("", "default").unwrap().runs, RUNS);
+    }
+
+    #[test]
+    fn what_means_nothing_is_named() {
+        insta::assert_snapshot!(workload("", "ci").unwrap_err(), @"there is no profile `ci` in the settings");
+        let wrong = |line: &str| workload(&format!("[profile.default]\n{line}"), "default").unwrap_err();
+        insta::assert_snapshot!(wrong("threads = \"4..2\""), @"profile `default`: `threads` is `4..2`, which ends before it begins");
+        insta::assert_snapshot!(wrong("operations = \"0\""), @"profile `default`: `operations` is `0`, which is neither a number above zero nor a range such as `2..4`");
+        insta::assert_snapshot!(wrong("time = \"soon\""), @"profile `default`: `time` is `soon`: expected number at 0");
+        insta::assert_snapshot!(wrong("perturb = [\"shout\"]"), @"profile `default`: `perturb` is `shout`, which is no disturbance; there are none, yield, nap, pin, crowd");
+    }
+
+    #[test]
+    fn a_run_is_drawn_from_its_seed() {
+        let workload = workload("", "default").unwrap();
+        let again = Workload { seed: workload.seed + 3, ..workload.clone() };
+        assert_eq!(workload.plan(3), again.plan(0));
+        let plans: Vec<Plan> = (0..100).map(|number| workload.plan(number)).collect();
+        for disturbance in Disturbance::ALL {
+            assert!(plans.iter().any(|plan| plan.perturb == [disturbance]), "{disturbance:?}");
+        }
+        assert!(plans.iter().all(|plan| THREADS.contains(&plan.threads) && OPERATIONS.contains(&plan.operations)));
+    }
+}

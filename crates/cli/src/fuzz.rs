@@ -1,0 +1,270 @@
+//! `omnilink fuzz`: runs a harness many times, checks every recording, and keeps what fails.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use campaign::{Asked, Campaign, Choice, Event, Executed, Explored, Findings, Kind, Seen, Workload, now};
+use explore::{Ended, Order, Plan, Program, Store};
+use indicatif::{ProgressBar, ProgressStyle};
+use judge::{InputError, Judge};
+use report::{Report, clean};
+use settings::{FILE_NAME, ReadError, Settings};
+
+use crate::args::{FuzzArgs, Keep, Output, Progress, Scheduling};
+use crate::check::output::write_extras;
+use crate::exit::Exit;
+use crate::host::HOST;
+use crate::limits;
+use crate::tell::{tell, tell_about, tell_about_spec, tell_ended};
+use crate::terminal::complain;
+
+pub(crate) fn run(args: &FuzzArgs) -> Exit {
+    limits::catch_interrupts();
+    match prepare(args).and_then(|campaign| fuzz(args, &campaign)) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
+    let file = args.settings.clone().unwrap_or_else(|| args.directory.join(FILE_NAME));
+    // A path from here is shown as short as it is.
+    let file = file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
+    let wrong = |about: &Path, message: String, help: Option<String>| {
+        complain(&about.display().to_string(), &InputError { message, help })
+    };
+    let settings = Settings::read(&file).map_err(|error| match error {
+        ReadError::Io { error, .. } => {
+            let help = "`omnilink init` sets up a harness with its settings";
+            wrong(&file, format!("cannot be read: {error}"), Some(help.into()))
+        }
+        ReadError::Parse { error, .. } => wrong(&file, error.to_string(), None),
+    })?;
+    let directory = file.parent().unwrap_or(Path::new("")).to_owned();
+    let Some(spec) = settings.spec.clone() else {
+        let help = "`spec = \"Queue.tla\"`, or the name of one of those that `omnilink specs` lists";
+        return Err(wrong(&file, "it does not say what to check against".into(), Some(help.into())));
+    };
+    let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };
+    for extra in &args.reports {
+        if extra.directory().is_some_and(|directory| !directory.is_dir()) {
+            return Err(wrong(&extra.path, "its directory is not there".into(), None));
+        }
+    }
+    if run.is_empty() {
+        let help = "`run = [\"target/release/harness\"]` below `[harness]`, or `omnilink fuzz -- COMMAND`";
+        return Err(wrong(&file, "it does not say how to run the harness".into(), Some(help.into())));
+    }
+    let seed = args.seed.unwrap_or_else(|| u64::from(now().subsec_nanos()));
+    let asked = Asked {
+        runs: args.runs,
+        time: args.time,
+        threads: args.threads.clone(),
+        operations: args.ops.clone(),
+        perturb: args.perturb.clone(),
+        timeout: args.timeout,
+    };
+    let workload = Workload::new(&settings, &args.profile, seed);
+    let workload = workload.map_err(|error| wrong(&file, error.to_string(), None))?.with(&asked);
+    let path = if judge::is_tla(Path::new(&spec)) { directory.join(&spec).display().to_string() } else { spec.clone() };
+    let options = judge::Options {
+        settings: Some(file),
+        jobs: Some(1),
+        criterion: args.order.criterion(),
+        ..judge::Options::default()
+    };
+    let judge = Judge::new(&path, options).map_err(|failed| tell_about_spec(&failed))?;
+    let store = Store::at(directory.join("target/omnilink"));
+    let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
+    let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
+    let choice = args.rr.clone().map(Choice::Rr).or(args.schedule.clone()).unwrap_or(Choice::Best);
+    let Scheduling { depth, bound, max_steps, weak_memory, batch, plain } = args.scheduling;
+    Ok(Campaign {
+        host: HOST,
+        settings,
+        profile: args.profile.clone(),
+        asked,
+        workload,
+        spec,
+        judge,
+        criterion: args.order.reported(),
+        check_timeout: args.check_timeout,
+        program,
+        is_built: args.no_build,
+        is_given: !args.command.is_empty(),
+        store,
+        choice,
+        order: Order { depth, weak: weak_memory, plain, batch, limit: max_steps, ..Order::default() },
+        bound,
+        keeps_going: args.keep_going,
+        keeps_all: args.keep == Keep::All,
+        collects_reports: !args.reports.is_empty(),
+    })
+}
+
+fn fuzz(args: &FuzzArgs, campaign: &Campaign) -> Result<Exit, Exit> {
+    let mut teller = Teller { args, campaign, bar: bar(args.progress), shown: Instant::now() };
+    let findings = campaign.run(&mut |event| teller.tell(event));
+    teller.bar.finish_and_clear();
+    let findings = findings.map_err(tell_about)?;
+    let concluded = conclude(args, campaign, &findings);
+    // What was found before counts, whatever ended it.
+    let wrong = findings.error.map(tell_about);
+    campaign.clear().map_err(tell_about)?;
+    Ok(concluded?.max(wrong.unwrap_or(Exit::Nothing)))
+}
+
+/// Tells people what happens as it happens.
+struct Teller<'a> {
+    args: &'a FuzzArgs,
+    campaign: &'a Campaign,
+    bar: ProgressBar,
+    /// When a line of counters was shown last.
+    shown: Instant,
+}
+
+/// Between two lines of counters.
+const COUNTERS: Duration = Duration::from_secs(5);
+
+impl Teller<'_> {
+    fn tell(&mut self, event: Event<'_>) {
+        let is_human = self.args.format == Output::Human;
+        match event {
+            Event::Progress { count, tally, after } => {
+                if shows_counters(self.args.progress) && self.shown.elapsed() >= COUNTERS {
+                    self.shown = Instant::now();
+                    errln!("{:.0} s: {}", after.as_secs_f64(), tally.progress(count));
+                }
+                self.bar.set_message(tally.progress(count));
+                self.bar.tick();
+            }
+            Event::Unchecked(run, failed) => self.bar.suspend(|| _ = tell(failed, &run.label())),
+            Event::Said(line) if is_human => outln!("{line}"),
+            Event::Failed(run, report, seen) if is_human => {
+                self.bar.suspend(|| tell_failure(self.args, run, report, seen));
+            }
+            Event::Kept { run, id, repeats, after } if is_human => {
+                self.bar.suspend(|| tell_kept(&self.campaign.store, run, id, repeats, after));
+            }
+            Event::Said(_) | Event::Failed(..) | Event::Kept { .. } => {}
+        }
+    }
+}
+
+fn tell_kept(store: &Store, run: &Executed<Plan>, id: &str, repeats: Option<bool>, after: Duration) {
+    outln!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), store.path(id).display());
+    match repeats {
+        None => {}
+        Some(true) => outln!("repeated once in a process of its own: the same"),
+        Some(false) => outln!(
+            "it could not be repeated in a process of its own: the harness does something that is not the same every \
+             time, or `--batch` left something behind"
+        ),
+    }
+    for note in run.decided.iter().flat_map(|decided| &decided.notes) {
+        outln!("{}", note.text());
+    }
+}
+
+fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, seen: &Seen) {
+    outln!();
+    match (&run.ran.ended, report) {
+        (Ended::Finished, Some(report)) if seen.kind != Kind::Unchecked => {
+            out!("{}", report::text(report, report::Detail::Brief, true));
+            if demands_real_time(args) {
+                outln!(
+                    "note: C11 orders operations of different threads by synchronization only, not by real time; `--order \
+                     program` does not demand real time"
+                );
+            }
+        }
+        (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. }), report) => {
+            outln!("{}: {}", run.label(), seen.kind.word());
+            tell_ended(ended);
+            if let Some(report) = report {
+                outln!("what it recorded before is {}", report.verdict.word());
+            }
+        }
+        _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(&seen.cause)),
+    }
+}
+
+/// Whether a rejection may say no more than that memory is weak: a load may read an older store though a newer one was
+/// made before in real time.
+fn demands_real_time(args: &FuzzArgs) -> bool {
+    args.scheduling.weak_memory && args.order == crate::args::Order::RealTime
+}
+
+fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result<Exit, Exit> {
+    let Findings { tally, explored, took, .. } = findings;
+    if limits::is_interrupted() {
+        errln!("interrupted");
+    }
+    match args.format {
+        Output::Human if tally.is_empty() => {}
+        Output::Human => {
+            out!("\n{}", tally.summary(*took));
+            if let Some(explored) = explored {
+                out!("{}{}", explored.text(), explored.races());
+            }
+            let expected = tally.expected.as_deref().unwrap_or_default();
+            out!("{}", tally.coverage.text(expected, &campaign.settings.harness.unsupported));
+            out!("{}", tally.clusters());
+            if let Some(id) = tally.first_kept() {
+                out!("{}", next(&campaign.store, id, explored.is_some()));
+            }
+        }
+        Output::Json => {
+            let mut json = tally.json(&campaign.spec, campaign.workload.seed, *took);
+            json["explored"] = explored.as_ref().map_or(serde_json::Value::Null, Explored::json);
+            outln!("{json:#}");
+        }
+    }
+    write_extras(&args.reports, &tally.reports, &[], &[]).map_err(|(path, error)| complain(&path, &error))?;
+    let runs = if tally.has_accepted() { Exit::Accepted } else { Exit::Nothing };
+    let interrupted = if limits::is_interrupted() { Exit::Interrupted } else { Exit::Nothing };
+    Ok(tally.kinds().map(exit_of_kind).fold(runs.max(interrupted), Exit::max))
+}
+
+/// How a run that failed ends the command.
+fn exit_of_kind(kind: Kind) -> Exit {
+    match kind {
+        Kind::Rejected => Exit::Rejected,
+        Kind::Inconclusive => Exit::Inconclusive,
+        Kind::Crashed | Kind::Stuck => Exit::Crashed,
+        Kind::Unchecked => Exit::Wrong,
+    }
+}
+
+/// Commands that lead further.
+fn next(store: &Store, id: &str, is_controlled: bool) -> String {
+    let (store, default) = (store.directory(), Path::new("target/omnilink"));
+    let store = if store == default { String::new() } else { format!(" --store {}", store.display()) };
+    let mut text = format!("\n  all of it    omnilink runs show {id}{store}\n");
+    if is_controlled {
+        text += &format!("  again        omnilink replay {id}{store}\n  smaller      omnilink shrink {id}{store}\n");
+    }
+    text + &format!("  to send it   omnilink runs pack {id}{store}\n")
+}
+
+/// Whether a line is printed every few seconds.
+fn shows_counters(progress: Progress) -> bool {
+    match progress {
+        Progress::Auto => !io::stderr().is_terminal(),
+        Progress::Counters => true,
+        Progress::Bar | Progress::None => false,
+    }
+}
+
+fn bar(progress: Progress) -> ProgressBar {
+    let is_shown = match progress {
+        Progress::Auto => io::stderr().is_terminal(),
+        Progress::Bar => true,
+        Progress::Counters | Progress::None => false,
+    };
+    if !is_shown {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a template that parses");
+    ProgressBar::new_spinner().with_style(style)
+}

@@ -1,0 +1,47 @@
+//! What the command line says about a check, in the words of `judge` and `limits`.
+
+use crate::args::{About, CheckArgs, Extra, Progress};
+use crate::limits::Settings;
+
+impl About {
+    /// What it says about how to check.
+    pub(crate) fn options(&self) -> judge::Options {
+        judge::Options {
+            config: self.config.clone(),
+            includes: self.includes.clone(),
+            settings: self.settings.clone(),
+            criterion: self.order.criterion(),
+            order_by: self.order_by.clone(),
+            max_memory: self.max_memory.as_u64(),
+            print: |text| text.lines().for_each(|line| errln!("{}", report::clean(line))),
+            ..judge::Options::default()
+        }
+    }
+}
+
+impl From<&About> for Settings {
+    fn from(about: &About) -> Settings {
+        Settings { timeout: about.timeout, max_memory: about.max_memory.as_u64(), progress: Progress::None }
+    }
+}
+
+impl From<&CheckArgs> for judge::Options {
+    fn from(args: &CheckArgs) -> judge::Options {
+        judge::Options {
+            max_width: args.max_width,
+            shortcuts: !args.no_shortcuts,
+            exhaustive: args.exhaustive,
+            jobs: args.jobs,
+            assume: args.assume.assume.clone(),
+            // Pages show it too.
+            coverage: args.coverage || args.strict || args.reports.iter().any(Extra::is_page),
+            ..args.about.options()
+        }
+    }
+}
+
+impl From<&CheckArgs> for Settings {
+    fn from(args: &CheckArgs) -> Settings {
+        Settings { timeout: args.about.timeout, max_memory: args.about.max_memory.as_u64(), progress: args.progress }
+    }
+}
