@@ -67,7 +67,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let files = read(root)?;
     let mut findings = packages::check(workspace, &files)?;
     findings.extend(files.iter().filter_map(|file| check_place(&file.path)));
-    findings.extend(files.iter().flat_map(modules::check));
+    findings.extend(modules::check(&files));
     findings.extend(files.iter().flat_map(text::check));
     findings.extend(files.iter().flat_map(|file| links::check(file, |path| root.join(path).exists())));
     findings.sort();

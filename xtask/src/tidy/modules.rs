@@ -1,41 +1,72 @@
-//! The order of the modules of `tla`: each may use those before it.
+//! A rule about modules: those of some crates do not depend on each other in circles.
+//!
+//! A module that uses no other one of its crate is in no circle, and neither is one that no other uses. Both are taken away
+//! until nothing changes; what is left are circles, and what lies between them.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{File, Finding};
 
-/// The modules, from the bottom up.
-const ORDER: &[&str] = &[
-    "source", "strings", "id", "error", "value", "datum", "modules", "ir", "resolve", "config", "program", "machine",
-    "reach",
-];
+/// The sources whose modules have an order.
+const ORDERED: &[&str] = &["crates/cli/src/", "crates/tla/src/"];
 
-/// A module carries what its resolver needs to resolve another expression in it.
+/// What is not a module, but the root of a crate.
+const ROOTS: &[&str] = &["main", "bin", "lib"];
+
+/// Uses that count for nothing: a resolved module of TLA+ carries what is needed to resolve another expression in it.
 const EXCEPTIONS: &[(&str, &str)] = &[("ir", "resolve")];
 
-static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bcrate::([a-z_]+)").expect("a well-formed pattern"));
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
+    ORDERED.iter().filter_map(|sources| check_sources(sources, files)).collect()
+}
 
-/// Checks the uses in one file; tests may use anything.
-pub(super) fn check(File { path, text }: &File) -> Vec<Finding> {
-    let Some(place) = path.strip_prefix("crates/tla/src/") else { return Vec::new() };
-    let name = place.split(['/', '.']).next().unwrap_or(place);
-    let rank = |name: &str| ORDER.iter().position(|known| *known == name);
-    let own = match rank(name) {
-        Some(own) => own,
-        None if name == "lib" => return Vec::new(),
-        None => return vec![Finding::new(path, 1, format!("module `{name}` has no place in the order of modules"))],
-    };
-    if place.contains("/tests") {
-        return Vec::new();
+fn check_sources(sources: &str, files: &[File]) -> Option<Finding> {
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let sources_of = files.iter().filter(|file| file.path.starts_with(sources));
+    let code: Vec<(&File, String)> = sources_of.map(|file| (file, code(&file.text))).collect();
+    for (file, code) in &code {
+        let module = file.path.strip_prefix(sources).and_then(|path| path.split(['/', '.']).next());
+        if let Some(module) = module.filter(|module| !ROOTS.contains(module)) {
+            let is_other = |used: &&str| *used != module && !EXCEPTIONS.contains(&(module, *used));
+            let used = mentioned(code).into_iter().filter(is_other);
+            uses.entry(module).or_default().extend(used);
+        }
     }
-    let lines = text.lines().enumerate().take_while(|(_, line)| *line != "mod tests {");
-    let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
-    let uses = code.flat_map(|(index, line)| USE.captures_iter(line).map(move |found| (index + 1, found)));
-    let is_upward = |used: &str| rank(used).is_some_and(|used| used > own) && !EXCEPTIONS.contains(&(name, used));
-    let upward = uses.filter(|(_, found)| is_upward(&found[1]));
-    upward.map(|(line, found)| Finding::new(path, line, format!("`{name}` may not use `{}`", &found[1]))).collect()
+    loop {
+        let before = uses.len();
+        let known: BTreeSet<&str> = uses.keys().copied().collect();
+        uses.retain(|_, used| !used.is_disjoint(&known));
+        let used: BTreeSet<&str> = uses.values().flatten().copied().collect();
+        uses.retain(|module, _| used.contains(module));
+        if uses.is_empty() {
+            return None;
+        }
+        if uses.len() == before {
+            let names: Vec<&str> = uses.into_keys().collect();
+            return Some(Finding::new(sources, 1, format!("modules use each other in a circle: {}", names.join(", "))));
+        }
+    }
+}
+
+/// The names that come directly after `crate::`.
+fn mentioned(code: &str) -> Vec<&str> {
+    let after = code.split("crate::").skip(1);
+    after
+        .flat_map(|rest| match rest.strip_prefix('{') {
+            Some(list) => list.split('}').next().unwrap_or_default().split(',').map(first_word).collect(),
+            None => vec![first_word(rest)],
+        })
+        .collect()
+}
+
+/// A source without what may speak of anything: tests and comments.
+fn code(text: &str) -> String {
+    let lines = text.split("\nmod tests {").next().unwrap_or_default().lines();
+    lines.filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+fn first_word(text: &str) -> &str {
+    text.trim_start().split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -43,17 +74,24 @@ mod tests {
     use super::super::listing;
     use super::*;
 
-    fn report(path: &str, text: &str) -> String {
-        listing(check(&File { path: path.to_owned(), text: text.to_owned() }))
+    fn check_files(files: &[(&str, &str)]) -> String {
+        let file = |&(path, text): &(&str, &str)| File { path: format!("m/{path}"), text: text.to_owned() };
+        let files: Vec<File> = files.iter().map(file).collect();
+        listing(check_sources("m/", &files).into_iter().collect())
     }
 
     #[test]
-    fn modules_use_those_below_them() {
-        let text = "//! Asks a [`crate::reach::Explorer`].\nuse crate::reach::Limit;\nuse crate::value::Value;\n";
-        insta::assert_snapshot!(report("crates/tla/src/modules/mod.rs", text), @"crates/tla/src/modules/mod.rs:2: `modules` may not use `reach`");
-        assert_eq!(report("crates/tla/src/reach/mod.rs", text), "");
-        assert_eq!(report("crates/tla/src/value/tests.rs", text), "");
-        assert_eq!(report("crates/tla/src/ir/mod.rs", "use crate::resolve::Context;\n"), "");
-        insta::assert_snapshot!(report("crates/tla/src/help.rs", ""), @"crates/tla/src/help.rs:1: module `help` has no place in the order of modules");
+    fn circles_are_found() {
+        let order = [
+            ("main.rs", "use crate::a;"),
+            ("a/mod.rs", "use crate::{\n    b::C,\n    d,\n};"),
+            ("a/e.rs", "use crate::a;"),
+        ];
+        let quiet =
+            [("b.rs", "//! See crate::d.\n#[cfg(test)]\nmod tests {\nuse crate::d;"), ("d.rs", "use crate::b;")];
+        assert_eq!(check_files(&[&order[..], &quiet].concat()), "");
+        assert_eq!(check_files(&[&order[..], &[("b.rs", ""), ("d.rs", "use crate::b;")]].concat()), "");
+        let circle = [("b.rs", "fn f() { crate::d::g() }"), ("d.rs", "use crate::a;"), ("f.rs", "use crate::d;")];
+        insta::assert_snapshot!(check_files(&[&order[..], &circle].concat()), @"m/:1: modules use each other in a circle: a, b, d");
     }
 }
