@@ -17,6 +17,9 @@ use std::process::Command;
 const NAME: &str = "libomnilink_sched.so";
 
 fn main() {
+    if env::var_os("CARGO_FEATURE_CONTROL").is_none() {
+        return;
+    }
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
     let out = PathBuf::from(variable("OUT_DIR"));
     let sources = ["../sched/src", "../sched/Cargo.toml", "../schedule/src", "../schedule/Cargo.toml", "build.rs"];

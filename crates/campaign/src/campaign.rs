@@ -272,7 +272,7 @@ impl Checks<'_> {
             self.tally.reports.extend(report);
         }
         for path in [&run.trace, &run.trace.with_extension("rr")] {
-            crate::remove(path).map_err(|error| Error::about("a recording", error))?;
+            crate::harness::remove(path).map_err(|error| Error::about("a recording", error))?;
         }
         Ok(seen.is_some_and(|seen| seen.kind != Kind::Inconclusive))
     }

@@ -138,3 +138,12 @@ pub(crate) fn ended_alike(a: &Ended, b: &Ended) -> bool {
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
 }
+
+/// Removes a recording, if there is one.
+pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
+    match path.is_dir() {
+        true => std::fs::remove_dir_all(path),
+        false if path.exists() => std::fs::remove_file(path),
+        false => Ok(()),
+    }
+}

@@ -106,7 +106,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         match tried.execution.ended {
             _ if (self.harness.is_interrupted)() => return Ok(Next::Interrupted),
             Ending::Asleep => {
-                crate::remove(&tried.trace).map_err(cannot)?;
+                crate::harness::remove(&tried.trace).map_err(cannot)?;
                 return Ok(Next::Redundant);
             }
             Ending::Diverged => {

@@ -10,7 +10,7 @@ use explore::audit::Audit;
 use explore::counted;
 use settings::Profile;
 
-use crate::{Campaign, Error, Event, Harness, How, Scheduling, Workload};
+use crate::{Asked, Campaign, Error, Event, Harness, How, Scheduling, Workload};
 
 /// How schedules are to come about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,5 +199,27 @@ impl Campaign {
             number(threads, "thread"),
             number(operations, "operation"),
         )));
+    }
+}
+
+/// Under control threads are made to meet, so runs are short.
+const CONTROLLED_OPERATIONS: RangeInclusive<usize> = 2..=20;
+const CONTROLLED_THREADS: usize = 3;
+/// All schedules are few only if there is little to schedule.
+const EXPLORED_OPERATIONS: RangeInclusive<usize> = 2..=2;
+const EXPLORED_THREADS: RangeInclusive<usize> = 2..=2;
+
+impl Workload {
+    /// As it suits schedules that are controlled, where nothing else is asked for.
+    fn controlled(&self, how: How, asked: &Asked) -> Workload {
+        let (runs, threads, operations) = match how.is_exploration() {
+            true => (u64::MAX, EXPLORED_THREADS, EXPLORED_OPERATIONS),
+            false => {
+                let most = (*self.threads.end()).min(CONTROLLED_THREADS).max(*self.threads.start());
+                (self.runs, *self.threads.start()..=most, CONTROLLED_OPERATIONS)
+            }
+        };
+        let suited = Workload { runs, threads, operations, ..self.clone() };
+        Workload { perturb: Vec::new(), ..suited.with(asked) }
     }
 }

@@ -9,8 +9,6 @@ use std::time::Duration;
 use explore::{Disturbance, Plan, parse_range};
 use settings::{Profile, Settings};
 
-use crate::How;
-
 /// The plans of a campaign: how many, and what each is drawn from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
@@ -70,13 +68,6 @@ const RUNS: u64 = 200;
 const THREADS: RangeInclusive<usize> = 2..=4;
 const OPERATIONS: RangeInclusive<usize> = 50..=200;
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Under control threads are made to meet, so runs are short.
-const CONTROLLED_OPERATIONS: RangeInclusive<usize> = 2..=20;
-const CONTROLLED_THREADS: usize = 3;
-/// All schedules are few only if there is little to schedule.
-const EXPLORED_OPERATIONS: RangeInclusive<usize> = 2..=2;
-const EXPLORED_THREADS: RangeInclusive<usize> = 2..=2;
 
 impl Default for Workload {
     fn default() -> Workload {
@@ -139,19 +130,6 @@ impl Workload {
             perturb: asked.perturb.clone().unwrap_or(self.perturb),
             timeout: asked.timeout.unwrap_or(self.timeout),
         }
-    }
-
-    /// As it suits schedules that are controlled, where nothing else is asked for.
-    pub(crate) fn controlled(&self, how: How, asked: &Asked) -> Workload {
-        let (runs, threads, operations) = match how.is_exploration() {
-            true => (u64::MAX, EXPLORED_THREADS, EXPLORED_OPERATIONS),
-            false => {
-                let most = (*self.threads.end()).min(CONTROLLED_THREADS).max(*self.threads.start());
-                (self.runs, *self.threads.start()..=most, CONTROLLED_OPERATIONS)
-            }
-        };
-        let suited = Workload { runs, threads, operations, ..self.clone() };
-        Workload { perturb: Vec::new(), ..suited.with(asked) }
     }
 
     /// The run of this number.

@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::{Model, Visitor, with_model};
-use report::{Coverage, CoveredAction, Evidence, Field, Legal, OpRef, Reason, Rejection, Report, Stuck, Timeline};
+use report::{
+    Coverage, CoveredAction, Evidence, Field, Legal, Mentions, OpRef, Reason, Rejection, Report, Stuck, Timeline,
+};
 use search::{Assumption, Criterion, Explanation, Misfit, Route, Spec, Stats, Why};
-use validate::{Teller, Way};
 
 use crate::input::InputError;
 use crate::own_order;
 use crate::recording::{Held, Stream, Whole};
-use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, places};
-use crate::{Case, Failed, Limits, Stage};
+use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Way, places};
+use crate::{Against, Case, Failed, Limits, Stage};
 
 /// A specification in Rust.
 #[derive(Debug)]
@@ -75,9 +76,10 @@ impl Builtin {
     pub(crate) fn own<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static) -> Builtin {
         Builtin { name: name.to_owned(), choice: Box::new(Own(model)) }
     }
+}
 
-    /// Checks one recording, and keeps what there is to look at if somebody will.
-    pub(crate) fn check(
+impl Against for Builtin {
+    fn check(
         &self,
         asked: &crate::Options,
         case: &mut Case<'_>,
@@ -90,19 +92,11 @@ impl Builtin {
         self.choice.check(check)
     }
 
-    /// How people call it.
-    pub(crate) fn name(&self) -> &str {
+    fn name(&self) -> &str {
         &self.name
     }
 
-    /// Looks at other states of a recording that was checked before.
-    pub(crate) fn walk(
-        &self,
-        asked: &crate::Options,
-        case: &Case<'_>,
-        shown: &mut Shown,
-        look: &Look,
-    ) -> Result<(), Failed> {
+    fn walk(&self, asked: &crate::Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
         let Whole { history, .. } = case.recording.held(asked.max_memory, case.limits)?.whole(case.limits)?;
         let walk = Walk { asked, history, way: &shown.way, look, timeline: &mut shown.timeline };
         self.choice.walk(walk)
@@ -378,12 +372,12 @@ impl Check<'_, '_> {
         operations: Option<u64>,
         cuts: &[Cut],
     ) -> Result<(Report, Vec<OpId>), InputError> {
-        let mut teller = Teller::default();
+        let mut mentions = Mentions::default();
         let verdict = match &checked.verdict {
             Verdict::Accepted(_) => report::Verdict::Accepted,
             Verdict::Inconclusive(stop) => crate::inconclusive(*stop, stop.to_string()),
             Verdict::Rejected(Failure::Contradiction { ops, reason }) => {
-                report::Verdict::Rejected(Box::new(contradiction(ops, reason, &mut teller)))
+                report::Verdict::Rejected(Box::new(contradiction(ops, reason, &mut mentions)))
             }
             Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
                 let part = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
@@ -396,7 +390,7 @@ impl Check<'_, '_> {
                     }
                     blocked => report::longest_orders(explanation.explained, blocked),
                 };
-                report::Verdict::Rejected(Box::new(stuck(sentence, explanation, &mut teller)))
+                report::Verdict::Rejected(Box::new(stuck(sentence, explanation, &mut mentions)))
             }
         };
         let method = match checked.method {
@@ -407,7 +401,7 @@ impl Check<'_, '_> {
             Method::Search => "searched whole".to_owned(),
             Method::Given => self.asked.own_order(None).map(own_order::method).unwrap_or_default(),
         };
-        let mut stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
+        let mut stats = crate::stats(&checked.stats, &method, &mut |id| mentions.op(id));
         stats.no_procedure.clone_from(&checked.no_procedure);
         let mut notes = crate::assumed_notes(self.asked);
         notes.extend(part_note(checked));
@@ -423,7 +417,7 @@ impl Check<'_, '_> {
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(self.asked.criterion),
             verdict,
-            operations: self.held.describe(teller.mentioned())?,
+            operations: self.held.describe(mentions.ids())?,
             sources: Vec::new(),
             stats,
             assumed: crate::assumed(self.asked),
@@ -432,7 +426,7 @@ impl Check<'_, '_> {
             coverage: None,
             next: Vec::new(),
         };
-        Ok((report, teller.mentioned().to_vec()))
+        Ok((report, mentions.ids().to_vec()))
     }
 }
 
@@ -486,7 +480,7 @@ fn way(checked: &Checked) -> Way {
         Verdict::Rejected(Failure::Contradiction { .. }) => Route::default(),
         Verdict::Inconclusive(_) => Route::from(&checked.settled),
     };
-    route.into()
+    Way { route, ignores_invariants: false }
 }
 
 /// Looks at searches, and notes how wide they were at each return.
@@ -508,32 +502,32 @@ impl Watcher for SharedWidths<'_> {
 }
 
 /// A few operations that contradict each other, whatever the others do.
-fn contradiction(ops: &[OpId], reason: &str, teller: &mut Teller) -> Rejection {
+fn contradiction(ops: &[OpId], reason: &str, mentions: &mut Mentions<OpId>) -> Rejection {
     let mut by_start = ops.to_vec();
     by_start.sort();
-    let operations = by_start.into_iter().map(|op| teller.op(op)).collect();
+    let operations = by_start.into_iter().map(|op| mentions.op(op)).collect();
     let evidence = Evidence::Contradiction { operations };
     Rejection { sentence: reason.to_owned(), blocked: Vec::new(), explained: 0, evidence }
 }
 
 /// Every order gets stuck.
-fn stuck(sentence: String, explanation: &Explanation<String>, teller: &mut Teller) -> Rejection {
+fn stuck(sentence: String, explanation: &Explanation<String>, mentions: &mut Mentions<OpId>) -> Rejection {
     let mut shown: Vec<&String> = Vec::new();
     let mut reasons: Vec<Reason> = Vec::new();
     let mut interpretations = Vec::new();
-    let blocked: Vec<OpRef> = explanation.blocked.iter().map(|&op| teller.op(op)).collect();
+    let blocked: Vec<OpRef> = explanation.blocked.iter().map(|&op| mentions.op(op)).collect();
     for stuck in &explanation.stuck {
         let state = shown.iter().position(|known| **known == stuck.state).unwrap_or_else(|| {
             shown.push(&stuck.state);
             shown.len() - 1
         });
-        let step = |step: &search::Placed| report::Step { op: teller.op(step.op), partway: step.partway };
+        let step = |step: &search::Placed| report::Step { op: mentions.op(step.op), partway: step.partway };
         let recent = stuck.recent.iter().map(step).collect();
         interpretations.push(report::Interpretation { state, recent });
         for refusal in &stuck.refused {
-            let op = teller.op(refusal.op);
+            let op = mentions.op(refusal.op);
             let why = match &refusal.why {
-                Why::MustFollow(before) => report::Why::Time { after: teller.op(*before) },
+                Why::MustFollow(before) => report::Why::Time { after: mentions.op(*before) },
                 Why::LeadsNowhere => report::Why::Dead,
                 Why::Disabled(reason) => {
                     let text = reason.clone().unwrap_or_else(|| "the specification does not allow it".into());

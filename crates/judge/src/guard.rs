@@ -4,20 +4,9 @@ use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use history::{Halt, Stop};
-use tla::reach::Limit;
+use history::Halt;
 
-use crate::world::Stopper;
 use crate::{Failed, Limits};
-
-/// Runs while a thread looks at the limits, and stops the evaluation once one is reached.
-pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
-    let look = || {
-        limits.memory_left().into_iter().for_each(|bytes| stop.set_room(bytes));
-        limits.exceeded().map(|reason| stop.stop(limit(reason))).is_some()
-    };
-    watched(&look, run)
-}
 
 /// Runs while a thread looks at the limits, and raises a flag once one is reached.
 pub(crate) fn halting<R>(limits: &dyn Limits, run: impl FnOnce(&Halt) -> R) -> R {
@@ -26,7 +15,7 @@ pub(crate) fn halting<R>(limits: &dyn Limits, run: impl FnOnce(&Halt) -> R) -> R
 }
 
 /// Runs while a thread looks every few milliseconds, until a look says that it was the last.
-fn watched<R>(look: &(dyn Fn() -> bool + Sync), run: impl FnOnce() -> R) -> R {
+pub(crate) fn watched<R>(look: &(dyn Fn() -> bool + Sync), run: impl FnOnce() -> R) -> R {
     const PAUSE: Duration = Duration::from_millis(5);
     let (ended, end) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
@@ -45,15 +34,6 @@ pub(crate) fn pause(limits: &dyn Limits, stage: Stage, operations: u64) -> Resul
     }
     limits.reached(stage, operations);
     limits.exceeded().map_or(Ok(()), |stop| Err(Failed::Stopped(stop)))
-}
-
-/// The same reason in the words of a verdict.
-pub(crate) fn stop(limit: Limit) -> Stop {
-    match limit {
-        Limit::Time => Stop::Time,
-        Limit::Memory => Stop::Memory,
-        Limit::States | Limit::Interrupt => Stop::Interrupted,
-    }
 }
 
 /// What a check is doing.
@@ -100,14 +80,5 @@ impl fmt::Display for Stage {
             Stage::Explaining => "explaining a rejection",
             Stage::Showing => "following the states",
         })
-    }
-}
-
-/// The same reason in the words of `tla`.
-pub fn limit(stop: Stop) -> Limit {
-    match stop {
-        Stop::Time => Limit::Time,
-        Stop::Memory => Limit::Memory,
-        _ => Limit::Interrupt,
     }
 }

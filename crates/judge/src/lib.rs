@@ -14,13 +14,17 @@ mod builtin;
 pub mod complaint;
 mod guard;
 pub mod input;
+#[cfg(feature = "tla")]
 pub mod load;
 mod own_order;
 mod recording;
 mod show;
+#[cfg(feature = "tla")]
 mod tla;
+#[cfg(feature = "tla")]
 mod world;
 
+use std::fmt::Debug;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -32,13 +36,15 @@ use search::{Criterion, Stats};
 
 use builtin::Builtin;
 pub use complaint::Complaint;
-pub use guard::{Stage, guarded, limit};
+pub use guard::Stage;
 pub use input::InputError;
-pub use recording::{Recording, witness_line};
+pub use recording::{Recording, operation, witness_line};
 use show::Sight;
 pub use show::{Assumption, Look, Shown};
-pub use tla::{Bound, Tla, quoted};
-pub use world::{Outside, Stopper};
+#[cfg(feature = "tla")]
+pub use tla::{Bound, Tla};
+#[cfg(feature = "tla")]
+pub use world::{Outside, Stopper, guarded, limit};
 
 /// What a recording and a specification are, and how to search.
 #[derive(Debug, Clone)]
@@ -152,14 +158,41 @@ impl<E: Into<InputError>> From<E> for Failed {
 /// Checks recordings against one specification.
 #[derive(Debug)]
 pub struct Judge {
-    against: Against,
+    against: Box<dyn Against>,
     options: Options,
 }
 
-#[derive(Debug)]
-enum Against {
-    Builtin(Builtin),
-    Tla(Box<Tla>),
+/// A specification that a judge checks recordings against.
+trait Against: Debug + Send + Sync {
+    /// How people call it.
+    fn name(&self) -> &str;
+
+    /// Checks one recording, and keeps all there is to look at if that is asked for.
+    fn check(
+        &self,
+        options: &Options,
+        case: &mut Case<'_>,
+        sight: Option<(&mut Sight, &Look)>,
+    ) -> Result<Report, Failed>;
+
+    /// Looks at other states of a recording that was checked before.
+    fn walk(&self, options: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed>;
+
+    /// The operations that recordings may have, as far as that is known.
+    fn operations(&self, _options: &Options, _recording: &Recording) -> Result<Vec<String>, Failed> {
+        Ok(Vec::new())
+    }
+
+    /// The files that it was read from, each with the name that it needs to have beside the others.
+    fn files(&self) -> Vec<(PathBuf, String)> {
+        Vec::new()
+    }
+
+    /// Itself, if it is in TLA+.
+    #[cfg(feature = "tla")]
+    fn tla(&self) -> Option<&Tla> {
+        None
+    }
 }
 
 /// A recording, and what to do with it.
@@ -185,27 +218,23 @@ impl Case<'_> {
 impl Judge {
     /// Reads a specification: a TLA+ module by its path, or a built-in one by its name.
     pub fn new(spec: &str, options: Options) -> Result<Judge, Failed> {
-        let against = if is_tla(Path::new(spec)) {
-            Against::Tla(Box::new(Tla::load(Path::new(spec), &options).map_err(Failed::Spec)?))
-        } else {
-            Against::Builtin(Builtin::find(spec)?)
+        let against: Box<dyn Against> = match is_tla(Path::new(spec)) {
+            true => tla_module(spec, &options)?,
+            false => Box::new(Builtin::find(spec)?),
         };
         Ok(Judge { against, options })
     }
 
     /// Checks against a specification of one's own, which is made anew for each check. People call it by the name.
     pub fn of_model<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static, options: Options) -> Judge {
-        Judge { against: Against::Builtin(Builtin::own(name, model)), options }
+        Judge { against: Box::new(Builtin::own(name, model)), options }
     }
 
     /// Checks one recording.
     pub fn report(&self, case: &mut Case<'_>) -> Result<Report, Failed> {
         let stages = Stages::new(case.limits);
         let case = &mut case.under(&stages);
-        let report = match &self.against {
-            Against::Builtin(builtin) => builtin.check(&self.options, case, None),
-            Against::Tla(tla) => tla.check(&self.options, case),
-        };
+        let report = self.against.check(&self.options, case, None);
         self.or_given_up(report, case.label, &stages)
     }
 
@@ -214,10 +243,7 @@ impl Judge {
         let mut sight = Sight::default();
         let stages = Stages::new(case.limits);
         let case = &mut case.under(&stages);
-        let report = match &self.against {
-            Against::Builtin(builtin) => builtin.check(&self.options, case, Some((&mut sight, look))),
-            Against::Tla(tla) => tla.show(&self.options, case, &mut sight, look),
-        };
+        let report = self.against.check(&self.options, case, Some((&mut sight, look)));
         let report = self.or_given_up(report, case.label, &stages)?;
         let Sight { timeline, way } = sight;
         Ok(Shown { report, timeline, way })
@@ -228,46 +254,44 @@ impl Judge {
         match report {
             Err(Failed::Stopped(stop)) => {
                 let (stage, operations) = stages.reached();
-                Ok(given_up(label, self.spec(), self.options.criterion, stop, stage, operations))
+                Ok(given_up(label, self.against.name(), self.options.criterion, stop, stage, operations))
             }
             report => report,
         }
     }
 
-    /// How people call the specification.
-    fn spec(&self) -> &str {
-        match &self.against {
-            Against::Builtin(builtin) => builtin.name(),
-            Against::Tla(tla) => tla.name(),
-        }
-    }
-
     /// Looks at other states of a recording that was checked before.
     pub fn walk(&self, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
-        match &self.against {
-            Against::Builtin(builtin) => builtin.walk(&self.options, case, shown, look),
-            Against::Tla(tla) => tla.walk(&self.options, case, shown, look),
-        }
+        self.against.walk(&self.options, case, shown, look)
     }
 
     /// The operations that recordings may have, as they are recorded, as far as that is known. A recording is needed because
     /// it may give constants their values.
     pub fn operations(&self, recording: &Recording) -> Result<Vec<String>, Failed> {
-        self.tla().map_or(Ok(Vec::new()), |tla| tla.operations(&self.options, recording))
+        self.against.operations(&self.options, recording)
     }
 
     /// The files that the specification was read from, each with the name that it needs to have beside the others.
     pub fn files(&self) -> Vec<(PathBuf, String)> {
-        self.tla().map_or_else(Vec::new, Tla::files)
+        self.against.files()
     }
 
     /// The specification, if it is in TLA+.
+    #[cfg(feature = "tla")]
     pub fn tla(&self) -> Option<&Tla> {
-        match &self.against {
-            Against::Builtin(_) => None,
-            Against::Tla(tla) => Some(tla),
-        }
+        self.against.tla()
     }
+}
+
+#[cfg(feature = "tla")]
+fn tla_module(spec: &str, options: &Options) -> Result<Box<dyn Against>, Failed> {
+    Ok(Box::new(Tla::load(Path::new(spec), options).map_err(Failed::Spec)?))
+}
+
+#[cfg(not(feature = "tla"))]
+fn tla_module(spec: &str, _: &Options) -> Result<Box<dyn Against>, Failed> {
+    let message = format!("`{spec}` is a TLA+ module, and this program was built without the feature `tla`");
+    Err(Failed::Spec(vec![Complaint::new(message)]))
 }
 
 /// Notes how far a check is, for the report on one that is given up.
@@ -382,6 +406,13 @@ fn order(criterion: Criterion) -> report::Order {
         Precedence::RealTime => report::Order::RealTime,
         Precedence::Program => report::Order::Program,
     }
+}
+
+/// A word as it has to be typed in a shell.
+pub fn quoted(word: impl std::fmt::Display) -> String {
+    let word = word.to_string();
+    // What cannot be quoted cannot be typed either.
+    shlex::try_quote(&word).map_or_else(|_| word.replace('\0', ""), |quoted| quoted.into_owned())
 }
 
 /// A verdict under assumptions is one about fewer orders.

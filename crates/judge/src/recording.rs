@@ -10,11 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "tla")]
+use history::Record;
 use history::format::binary::Merge;
-use history::{Call, Cut, History, IllFormed, Op, OpId, Record, Trace};
+use history::{Call, Cut, History, IllFormed, Op, OpId, Trace};
 use search::Witness;
 
-use crate::guard::{self, Stage};
+use crate::Stage;
+#[cfg(feature = "tla")]
+use crate::guard;
 use crate::input::{self, InputError, Kind, Opened, SegmentBytes, Segments};
 use crate::{Failed, Limits, Unlimited};
 
@@ -112,6 +116,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// True if it is too large to be kept in memory.
+    #[cfg(feature = "tla")]
     pub(crate) fn is_large(&self) -> bool {
         self.segments.is_large()
     }
@@ -146,6 +151,7 @@ impl Held {
     }
 
     /// The same with an operation for the end of each process, which a companion module asks for.
+    #[cfg(feature = "tla")]
     pub(crate) fn with_ends(&self, limits: &dyn Limits) -> Result<Held, Failed> {
         let Whole { history, cuts } = self.whole(limits)?;
         let record = |op: &Op<Call>| Record {
@@ -164,6 +170,7 @@ impl Held {
     }
 
     /// Shows every operation, unless a limit is reached, and says where the recording breaks off.
+    #[cfg(feature = "tla")]
     pub(crate) fn for_each(
         &self,
         limits: &dyn Limits,
@@ -235,7 +242,28 @@ fn described(history: &History<Call>, ids: &[OpId]) -> Vec<report::Operation> {
 }
 
 fn shown(op: &Op<Call>, processes: &[Arc<str>]) -> report::Operation {
-    validate::operation(history::name(processes, op.process, op.index), op)
+    operation(history::name(processes, op.process, op.index), op)
+}
+
+/// An operation of a recording as a report shows it.
+pub fn operation(name: String, op: &Op<Call>) -> report::Operation {
+    let fields = |names: &[Arc<str>], values: &[history::Value]| {
+        let fields = names.iter().zip(values);
+        fields.map(|(name, value)| report::Field { name: name.to_string(), value: value.to_string() }).collect()
+    };
+    let schema = op.call.schema();
+    let meta = op.call.meta.iter();
+    report::Operation {
+        process: name.rsplit_once(':').map_or(&*name, |(process, _)| process).to_owned(),
+        name,
+        text: op.call.to_string(),
+        action: op.call.action().to_owned(),
+        args: fields(&schema.args, op.call.args()),
+        results: fields(&schema.results, op.call.results()),
+        start: op.interval.start(),
+        end: op.interval.end(),
+        meta: meta.map(|(name, value)| report::Field { name: name.to_string(), value: value.to_string() }).collect(),
+    }
 }
 
 /// An operation as a line of a witness.

@@ -10,12 +10,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use history::{Call, Op, OpId, Schema, Stop};
+use history::{Call, Op, OpId, Schema};
 use report::{Datum, Ending, Entry, Placement, Report, Shape, State, Timeline};
-use search::{Placed, Stats, Walked, Watch};
-use validate::Way;
+use search::{Placed, Route, Walked};
 
-use crate::Limits;
 use crate::input::InputError;
 
 /// What somebody wants to see of a history.
@@ -43,6 +41,16 @@ pub struct Shown {
     /// The history.
     pub timeline: Timeline,
     pub(crate) way: Way,
+}
+
+/// The orders that a check found, to be followed again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Way {
+    /// The orders.
+    pub(crate) route: Route,
+    /// They may break invariants. Specifications in Rust have none.
+    #[cfg_attr(not(feature = "tla"), allow(dead_code, reason = "read for TLA+ only"))]
+    pub(crate) ignores_invariants: bool,
 }
 
 /// Of the ways in which a rejected history can be explained up to its failure, so many are shown.
@@ -232,25 +240,6 @@ impl Tape {
             texts.push(text.clone());
             texts.len() as u32 - 1
         })
-    }
-}
-
-/// Looks at a search, and notes how wide it was at each return.
-pub(crate) struct Widths<'a> {
-    pub(crate) limits: &'a dyn Limits,
-    /// One for each operation.
-    pub(crate) widths: Vec<u32>,
-}
-
-impl Watch for Widths<'_> {
-    fn look(&mut self, stats: &Stats) -> Option<Stop> {
-        self.limits.look(stats)
-    }
-
-    fn returned(&mut self, op: OpId, width: usize) {
-        if let Some(known) = self.widths.get_mut(op.index()) {
-            *known = u32::try_from(width).unwrap_or(u32::MAX);
-        }
     }
 }
 

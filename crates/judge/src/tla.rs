@@ -18,17 +18,16 @@ use tla::program::Program;
 use tla_syntax::Span;
 use tla_syntax::ast::Name;
 use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Teller};
-use validate::{TraceOp, TraceSpec, TraceState, Way};
+use validate::{TraceOp, TraceSpec, TraceState};
 
 use crate::complaint::Complaint;
-use crate::guard::{self, guarded};
 use crate::input::InputError;
 use crate::load::{Around, Loaded, Parts};
 use crate::own_order;
 use crate::recording::{Held, Recording, Stream};
-use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Widths, places};
-use crate::world::{Outside, Stopper};
-use crate::{Case, Failed, Limits, Options, Stage, Unlimited};
+use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Way, places};
+use crate::world::{self, Outside, Stopper, guarded};
+use crate::{Against, Case, Failed, Limits, Options, Stage, Unlimited, quoted};
 
 /// A specification with its configuration and its settings.
 #[derive(Debug)]
@@ -73,66 +72,6 @@ impl Tla {
             assume_behavior(&mut parts);
         }
         Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file, linked: OnceLock::new() })
-    }
-
-    /// How people call it.
-    pub(crate) fn name(&self) -> &str {
-        self.path.to_str().unwrap_or_default()
-    }
-
-    /// Checks one recording.
-    pub fn check(&self, asked: &Options, case: &mut Case<'_>) -> Result<Report, Failed> {
-        self.decide(asked, case, None)
-    }
-
-    /// Checks one recording, and keeps all there is to look at.
-    pub(crate) fn show(
-        &self,
-        asked: &Options,
-        case: &mut Case<'_>,
-        sight: &mut Sight,
-        look: &Look,
-    ) -> Result<Report, Failed> {
-        self.decide(asked, case, Some((sight, look)))
-    }
-
-    /// Looks at other states of a recording that was checked before.
-    pub(crate) fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
-        let held = &*self.held(asked, case)?;
-        let linked = self.link(held, &look.watch, case.limits)?;
-        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
-        let Shown { timeline, way, .. } = shown;
-        run.with_spec(&self.settings, |spec, history, _| run.walk(spec, history, way, look, timeline))
-    }
-
-    fn decide(
-        &self,
-        asked: &Options,
-        case: &mut Case<'_>,
-        sight: Option<(&mut Sight, &Look)>,
-    ) -> Result<Report, Failed> {
-        let watch = sight.as_ref().map_or(&[][..], |(_, look)| &look.watch);
-        let held = &*self.held(asked, case)?;
-        let linked = &*self.link(held, watch, case.limits)?;
-        let run = Run { asked, label: case.label, limits: case.limits, held, linked };
-        let streamed = match held {
-            Held::Stream(stream) if case.witness.is_none() && sight.is_none() && self.may_stream(asked, stream) => {
-                run.check_stream(&self.settings, stream)?
-            }
-            _ => None,
-        };
-        let mut report = match streamed {
-            Some(report) => report,
-            None => run.check(&self.settings, &mut case.witness, sight)?,
-        };
-        report.spec.name = self.path.display().to_string();
-        let program = &linked.loaded.program;
-        let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
-        let constants = linked.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
-        report.spec.constants = constants.collect();
-        report.next = self.next(asked, case.recording, &report);
-        report.notes.extend(misnamed(program));
-        Ok(report)
     }
 
     /// True if a recording is too large to be read whole without need, and nothing is asked that needs all of it.
@@ -186,31 +125,9 @@ impl Tla {
         Ok(Linked { given, config, loaded, tags })
     }
 
-    /// The files that it was read from, each with the name that it needs to have beside the others.
-    pub fn files(&self) -> Vec<(PathBuf, String)> {
-        let named = |path: PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (path, name)
-        };
-        let modules = self.parts.module.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
-        let mut files: Vec<(PathBuf, String)> = modules.filter(|path| path.is_file()).map(named).collect();
-        files.extend(
-            [self.path.clone()]
-                .into_iter()
-                .filter(|path| !files.iter().any(|(known, _)| known == path))
-                .map(named)
-                .collect::<Vec<_>>(),
-        );
-        let config = self.parts.config_path().filter(|path| path.is_file());
-        files.extend(config.map(|path| (path, named(self.path.with_extension("cfg")).1)));
-        files.extend(self.settings_file.clone().map(|path| (path, settings::FILE_NAME.to_owned())));
-        files
-    }
-
-    /// The operations that recordings may have, by the names that they are recorded under.
-    pub(crate) fn operations(&self, asked: &Options, recording: &Recording) -> Result<Vec<String>, Failed> {
-        let held = recording.held(asked.max_memory, &Unlimited)?;
-        Ok(operations(&self.settings, &self.link(held, &[], &Unlimited)?.loaded.program))
+    /// Checks one recording.
+    pub fn check(&self, asked: &Options, case: &mut Case<'_>) -> Result<Report, Failed> {
+        Against::check(self, asked, case, None)
     }
 
     /// Does something else with a recording that is bound to the specification than to search for an order.
@@ -259,19 +176,85 @@ impl Tla {
     }
 }
 
+impl Against for Tla {
+    fn name(&self) -> &str {
+        self.path.to_str().unwrap_or_default()
+    }
+
+    fn check(
+        &self,
+        asked: &Options,
+        case: &mut Case<'_>,
+        sight: Option<(&mut Sight, &Look)>,
+    ) -> Result<Report, Failed> {
+        let watch = sight.as_ref().map_or(&[][..], |(_, look)| &look.watch);
+        let held = &*self.held(asked, case)?;
+        let linked = &*self.link(held, watch, case.limits)?;
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked };
+        let streamed = match held {
+            Held::Stream(stream) if case.witness.is_none() && sight.is_none() && self.may_stream(asked, stream) => {
+                run.check_stream(&self.settings, stream)?
+            }
+            _ => None,
+        };
+        let mut report = match streamed {
+            Some(report) => report,
+            None => run.check(&self.settings, &mut case.witness, sight)?,
+        };
+        report.spec.name = self.path.display().to_string();
+        let program = &linked.loaded.program;
+        let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
+        let constants = linked.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
+        report.spec.constants = constants.collect();
+        report.next = self.next(asked, case.recording, &report);
+        report.notes.extend(misnamed(program));
+        Ok(report)
+    }
+
+    fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
+        let held = &*self.held(asked, case)?;
+        let linked = self.link(held, &look.watch, case.limits)?;
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
+        let Shown { timeline, way, .. } = shown;
+        run.with_spec(&self.settings, |spec, history, _| run.walk(spec, history, way, look, timeline))
+    }
+
+    fn files(&self) -> Vec<(PathBuf, String)> {
+        let named = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (path, name)
+        };
+        let modules = self.parts.module.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
+        let mut files: Vec<(PathBuf, String)> = modules.filter(|path| path.is_file()).map(named).collect();
+        files.extend(
+            [self.path.clone()]
+                .into_iter()
+                .filter(|path| !files.iter().any(|(known, _)| known == path))
+                .map(named)
+                .collect::<Vec<_>>(),
+        );
+        let config = self.parts.config_path().filter(|path| path.is_file());
+        files.extend(config.map(|path| (path, named(self.path.with_extension("cfg")).1)));
+        files.extend(self.settings_file.clone().map(|path| (path, settings::FILE_NAME.to_owned())));
+        files
+    }
+
+    fn operations(&self, asked: &Options, recording: &Recording) -> Result<Vec<String>, Failed> {
+        let held = recording.held(asked.max_memory, &Unlimited)?;
+        Ok(operations(&self.settings, &self.link(held, &[], &Unlimited)?.loaded.program))
+    }
+
+    fn tla(&self) -> Option<&Tla> {
+        Some(self)
+    }
+}
+
 /// What TLC has against the name of the file, if anything.
 fn misnamed(program: &Program) -> Option<String> {
     let (_, root) = program.module.sources.iter().next()?;
     let stem = Path::new(&root.name).file_stem()?.to_string_lossy();
     let misnamed = Complaint::of_file_name(program, &stem)?;
     Some(format!("{}; {}", misnamed.message, misnamed.help.unwrap_or_default()))
-}
-
-/// A word of a command line, however strange.
-pub fn quoted(word: impl std::fmt::Display) -> String {
-    let word = word.to_string();
-    // What cannot be quoted cannot be typed either.
-    shlex::try_quote(&word).map_or_else(|_| word.replace('\0', ""), |quoted| quoted.into_owned())
 }
 
 /// A specification with values for its constants, ready to be checked against.
@@ -391,7 +374,10 @@ impl Run<'_> {
                     sight.timeline.widths = widths.widths;
                     sight.timeline.widths.resize(sight.timeline.operations.len(), 0);
                     sight.timeline.actions = operations(settings, self.program());
-                    sight.keep(checked.way(MOST_ENDINGS));
+                    sight.keep(Way {
+                        route: checked.route(MOST_ENDINGS),
+                        ignores_invariants: checked.ignores_invariants(),
+                    });
                     match self.walk(spec, history, &sight.way, look, &mut sight.timeline) {
                         // The verdict stands, whatever there is time to show.
                         Err(Failed::Stopped(stop)) => {
@@ -515,7 +501,9 @@ impl Run<'_> {
         timeline: &mut Timeline,
     ) -> Result<(), Failed> {
         let expressions = &self.linked.loaded.expressions;
-        let walked = validate::walk(spec, history, way, look.until, look.states).map_err(|error| self.failed(error))?;
+        let Way { route, ignores_invariants } = way;
+        let walked = validate::walk(spec, history, route, *ignores_invariants, look.until, look.states);
+        let walked = walked.map_err(|error| self.failed(error))?;
         if let Some(stop) = self.limits.exceeded() {
             return Err(Failed::Stopped(stop));
         }
@@ -563,7 +551,7 @@ impl Run<'_> {
         });
         match (done, stop.limit()) {
             // What could not be evaluated in time is not wrong, and memory may be free again by now.
-            (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => Err(Failed::Stopped(guard::stop(limit))),
+            (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => Err(Failed::Stopped(world::stop(limit))),
             (done, _) => done,
         }
     }
@@ -742,5 +730,24 @@ fn assume_behavior(parts: &mut Parts) {
     match (init, next) {
         (Some(init), Some(next)) => (parts.config.init, parts.config.next) = (Some(init), Some(next)),
         _ => parts.config.specification = spec,
+    }
+}
+
+/// Looks at a search, and notes how wide it was at each return.
+struct Widths<'a> {
+    limits: &'a dyn Limits,
+    /// One for each operation.
+    widths: Vec<u32>,
+}
+
+impl Watch for Widths<'_> {
+    fn look(&mut self, stats: &Stats) -> Option<Stop> {
+        self.limits.look(stats)
+    }
+
+    fn returned(&mut self, op: OpId, width: usize) {
+        if let Some(known) = self.widths.get_mut(op.index()) {
+            *known = u32::try_from(width).unwrap_or(u32::MAX);
+        }
     }
 }

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use history::Stop;
 use tla::datum::{Datum, World};
 use tla::reach::Limit;
 use tla::value::Value;
+
+use crate::Limits;
+use crate::guard::watched;
 
 /// Files, the environment, what is printed, and what `TLCSet` keeps.
 pub struct Outside {
@@ -137,5 +141,32 @@ impl World for Outside {
             self.stop.stop(Limit::Memory);
         }
         has_room
+    }
+}
+
+/// Runs while a thread looks at the limits, and stops the evaluation once one is reached.
+pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
+    let look = || {
+        limits.memory_left().into_iter().for_each(|bytes| stop.set_room(bytes));
+        limits.exceeded().map(|reason| stop.stop(limit(reason))).is_some()
+    };
+    watched(&look, run)
+}
+
+/// The same reason in the words of a verdict.
+pub(crate) fn stop(limit: Limit) -> Stop {
+    match limit {
+        Limit::Time => Stop::Time,
+        Limit::Memory => Stop::Memory,
+        Limit::States | Limit::Interrupt => Stop::Interrupted,
+    }
+}
+
+/// The same reason in the words of `tla`.
+pub fn limit(stop: Stop) -> Limit {
+    match stop {
+        Stop::Time => Limit::Time,
+        Stop::Memory => Limit::Memory,
+        _ => Limit::Interrupt,
     }
 }

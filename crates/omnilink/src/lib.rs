@@ -113,6 +113,10 @@
 //! ```
 //!
 //! [`search::check`] shows how to write a [`Spec`].
+//!
+//! # Features
+//!
+//! `tla`, on by default, checks against TLA+ modules and needs a C compiler. Without it, everything here is Rust.
 
 pub mod runner;
 pub mod testing;

@@ -45,34 +45,19 @@ impl Checked {
     }
 }
 
-/// The orders that a check found, to be followed again.
-#[derive(Debug, Clone, Default)]
-pub struct Way {
-    /// The orders.
-    pub route: Route,
-    ignores_invariants: bool,
-}
-
-impl From<Route> for Way {
-    fn from(route: Route) -> Way {
-        Way { route, ignores_invariants: false }
-    }
-}
-
 impl Checked {
     /// Whether the orders it found may break invariants.
-    pub(crate) fn ignores_invariants(&self) -> bool {
+    pub fn ignores_invariants(&self) -> bool {
         self.ignores_invariants
     }
 
-    /// How the history can be explained, as far as it can. Of several ways to go on, the first so many are kept.
-    pub fn way(&self, most: usize) -> Way {
-        let route = match &self.outcome {
+    /// How the history can be explained, as far as it can. Of several ways to go on, at most this many are kept.
+    pub fn route(&self, most: usize) -> Route {
+        match &self.outcome {
             Outcome::Accepted(witness) => Route::from(witness),
             Outcome::Rejected(stuck) | Outcome::Violated(stuck, _) => Route::new(&self.settled, stuck, most),
             Outcome::Inconclusive(_) => Route::from(&self.settled),
-        };
-        Way { route, ignores_invariants: self.ignores_invariants }
+        }
     }
 }
 
@@ -276,16 +261,17 @@ pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     pass(Checker::new(spec, options).map_err(fail)?)
 }
 
-/// The states that a way goes through.
+/// The states that a route goes through. It may have to break invariants, if it was found without them.
 pub fn walk(
     spec: &mut TraceSpec<'_>,
     history: &History<TraceOp>,
-    way: &Way,
+    route: &Route,
+    ignores_invariants: bool,
     until: Option<usize>,
     most: usize,
 ) -> Result<Walked<TraceState>, NoAnswer> {
-    spec.ignore_invariants(way.ignores_invariants);
-    let (spec, route) = (&*spec, &way.route);
+    spec.ignore_invariants(ignores_invariants);
+    let spec = &*spec;
     if spec.assumed.is_empty() {
         return Ok(route.walk(spec, history, until, most)?);
     }

@@ -150,8 +150,9 @@ fn ways_can_be_followed_and_assumed() {
         let history = recording(example, 30, seed);
         with_spec(example, &history, |spec, bound| {
             let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
-            let way = found.way(usize::MAX);
-            let walked = walk(spec, bound, &way, None, usize::MAX).expect("a way that can be gone");
+            let route = found.route(usize::MAX);
+            let walked = walk(spec, bound, &route, found.ignores_invariants(), None, usize::MAX)
+                .expect("a way that can be gone");
             if let Outcome::Rejected(stuck) = &found.outcome {
                 for (states, stuck) in walked.endings.iter().zip(&stuck.stuck) {
                     let last = states.last().or(walked.states.back()).expect("a state");
@@ -160,9 +161,9 @@ fn ways_can_be_followed_and_assumed() {
                 }
                 return;
             }
-            let [.., first, second] = way.route.common[..] else { return };
+            let [.., first, second] = route.common[..] else { return };
             // An operation of several steps may have begun before the other, or be both.
-            let steps = |op| way.route.common.iter().filter(|placed| placed.op == op).count();
+            let steps = |op| route.common.iter().filter(|placed| placed.op == op).count();
             if steps(first.op) > 1 || steps(second.op) > 1 {
                 return;
             }
@@ -171,8 +172,10 @@ fn ways_can_be_followed_and_assumed() {
             spec.assume(vec![Assumption::Before(first.op, second.op), Assumption::LeadsTo(second.op, id.clone())]);
             let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
             assert!(matches!(found.outcome, Outcome::Accepted(_)), "{example:?} with seed {seed}");
-            let again = walk(spec, bound, &found.way(1), None, usize::MAX).expect("a way that can be gone");
-            let place = found.way(1).route.common.iter().position(|placed| placed.op == second.op).expect("a step");
+            let route = found.route(1);
+            let again = walk(spec, bound, &route, found.ignores_invariants(), None, usize::MAX);
+            let again = again.expect("a way that can be gone");
+            let place = route.common.iter().position(|placed| placed.op == second.op).expect("a step");
             assert_eq!(spec.show(&again.states[place + 1].values).id, id, "{example:?} with seed {seed}");
             spec.assume(vec![Assumption::Before(second.op, first.op), Assumption::Before(first.op, second.op)]);
             let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");

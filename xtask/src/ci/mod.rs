@@ -28,6 +28,9 @@ const STEPS: &[Step] = &[
     Step::new("format", With::Nothing, |workspace| workspace.cargo("fmt --check")),
     Step::new("tidy", With::Nothing, tidy::run),
     Step::new("clippy", With::Nothing, |workspace| workspace.cargo("clippy --workspace --all-targets -- -D warnings")),
+    Step::new("facade without features", With::Nothing, |workspace| {
+        workspace.cargo("clippy --package omnilink --no-default-features -- -D warnings")
+    }),
     Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--workspace --no-run")),
     Step::new("tests", With::Nothing, |workspace| nextest(workspace, "--workspace")),
     Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),

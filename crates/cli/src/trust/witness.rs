@@ -103,7 +103,7 @@ impl Visitor for Verify<'_> {
         };
         let bound = self.history.try_map(|op| model.bind(op).map_err(|error| bad(op, error)))?;
         let line = |op: &Op<M::Op>| {
-            let shown = validate::operation(self.history.name(op.id), self.history.op(op.id));
+            let shown = judge::operation(self.history.name(op.id), self.history.op(op.id));
             (shown.name.clone(), witness_line(&shown))
         };
         let lines: Vec<(String, String)> = bound.ops().iter().map(line).collect();

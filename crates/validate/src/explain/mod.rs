@@ -25,7 +25,7 @@ use crate::bind::TraceOp;
 use crate::check::{Broken, Checkpoint};
 use crate::cut::{Cut, Cuts};
 use crate::spec::{TraceSpec, TraceState};
-pub use tell::{Teller, operation};
+pub use tell::Teller;
 pub(crate) use tell::{shown_state, words};
 
 /// What an explanation is made from.

@@ -1,7 +1,7 @@
 //! From what the search and the machine speak of to what a report holds: names, texts and places.
 
-use history::{Call, Op, OpId};
-use report::{Field, OpRef, Source, Span};
+use history::OpId;
+use report::{Field, Mentions, OpRef, Source, Span};
 use tla::ir::Variable;
 use tla::machine::State;
 use tla::program::Program;
@@ -11,8 +11,8 @@ use tla::value::Value;
 /// Collects the operations and texts that a report speaks of.
 #[derive(Default)]
 pub struct Teller {
-    /// Operations that are mentioned, in the order of mention.
-    mentioned: Vec<OpId>,
+    /// Operations that are mentioned.
+    mentioned: Mentions<OpId>,
     /// Texts that are pointed into.
     sources: Vec<SourceId>,
     /// How an operation is called in a sentence, as far as somebody looked it up.
@@ -22,16 +22,12 @@ pub struct Teller {
 impl Teller {
     /// Mentions an operation.
     pub fn op(&mut self, id: OpId) -> OpRef {
-        let known = self.mentioned.iter().position(|mentioned| *mentioned == id);
-        OpRef(known.unwrap_or_else(|| {
-            self.mentioned.push(id);
-            self.mentioned.len() - 1
-        }))
+        self.mentioned.op(id)
     }
 
     /// The operations that were mentioned: an [`OpRef`] is a place among them.
     pub fn mentioned(&self) -> &[OpId] {
-        &self.mentioned
+        self.mentioned.ids()
     }
 
     /// Says how an operation is called in sentences.
@@ -81,25 +77,4 @@ pub(crate) fn shown(program: &Program, value: &Value) -> String {
 /// The words at a place, on one line.
 pub(crate) fn words(program: &Program, site: Site) -> String {
     program.module.sources.words(site).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// An operation of a recording as a report shows it.
-pub fn operation(name: String, op: &Op<Call>) -> report::Operation {
-    let fields = |names: &[std::sync::Arc<str>], values: &[history::Value]| {
-        let fields = names.iter().zip(values);
-        fields.map(|(name, value)| Field { name: name.to_string(), value: value.to_string() }).collect()
-    };
-    let schema = op.call.schema();
-    let meta = op.call.meta.iter();
-    report::Operation {
-        process: name.rsplit_once(':').map_or(&*name, |(process, _)| process).to_owned(),
-        name,
-        text: op.call.to_string(),
-        action: op.call.action().to_owned(),
-        args: fields(&schema.args, op.call.args()),
-        results: fields(&schema.results, op.call.results()),
-        start: op.interval.start(),
-        end: op.interval.end(),
-        meta: meta.map(|(name, value)| Field { name: name.to_string(), value: value.to_string() }).collect(),
-    }
 }

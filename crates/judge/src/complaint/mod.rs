@@ -1,0 +1,174 @@
+//! What is wrong with a specification, shown where it stands: source lines and carets for people, places for programs.
+
+#[cfg(feature = "tla")]
+mod tla;
+
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use report::clean;
+use serde_json::json;
+use settings::{BadSettings, ReadError};
+
+/// Something to tell about a text.
+#[derive(Debug, Clone)]
+pub struct Complaint {
+    /// Nothing has to be done about it.
+    pub is_warning: bool,
+    /// What it is, in a sentence.
+    pub message: String,
+    /// The first is where it is wrong; the others belong to it.
+    pub spots: Vec<Spot>,
+    /// What else there is to know.
+    pub note: Option<String>,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// Something is missing from the configuration.
+    pub lacks_config: bool,
+}
+
+/// A place in a text, and what to write beside it.
+#[derive(Debug, Clone)]
+pub struct Spot {
+    path: String,
+    text: String,
+    range: Range<usize>,
+    label: String,
+}
+
+/// A text that is no module: the configuration.
+#[derive(Debug, Clone)]
+pub struct Text {
+    /// Where it is.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl Text {
+    fn spot(&self, range: Range<usize>, label: &str) -> Spot {
+        Spot { path: self.path.clone(), text: self.text.clone(), range, label: label.into() }
+    }
+}
+
+impl Complaint {
+    /// One that has no place.
+    pub fn new(message: impl Into<String>) -> Complaint {
+        Complaint {
+            is_warning: false,
+            message: message.into(),
+            spots: Vec::new(),
+            note: None,
+            help: None,
+            lacks_config: false,
+        }
+    }
+
+    /// What is wrong with a file of settings.
+    pub fn of_settings(error: &ReadError) -> Complaint {
+        let ReadError::Parse { path, text, error: BadSettings { message, place: Some(place), .. } } = error else {
+            return Complaint::new(error.to_string());
+        };
+        let settings = Text { path: path.display().to_string(), text: text.clone() };
+        Complaint { spots: vec![settings.spot(place.start..place.end, "")], ..Complaint::new(message) }
+    }
+
+    /// For people, with colors.
+    pub fn render(&self) -> String {
+        self.rendered(Renderer::styled())
+    }
+
+    /// For people, without colors.
+    pub fn plain(&self) -> String {
+        self.rendered(Renderer::plain())
+    }
+
+    /// Messages and labels quote traces, which anything may have written.
+    fn visible(&self) -> Complaint {
+        let spot = |spot: &Spot| Spot { path: clean(&spot.path), label: clean(&spot.label), ..spot.clone() };
+        Complaint {
+            message: clean(&self.message),
+            spots: self.spots.iter().map(spot).collect(),
+            note: self.note.as_deref().map(clean),
+            help: self.help.as_deref().map(clean),
+            ..*self
+        }
+    }
+
+    fn rendered(&self, renderer: Renderer) -> String {
+        self.visible().drawn(renderer)
+    }
+
+    fn drawn(&self, renderer: Renderer) -> String {
+        let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
+        let mut report = vec![self.shown(level)];
+        if let Some(note) = &self.note {
+            report.push(Group::with_title(Level::NOTE.secondary_title(note.as_str())));
+        }
+        if let Some(help) = &self.help {
+            report.push(Group::with_title(Level::HELP.secondary_title(help.as_str())));
+        }
+        renderer.decor_style(DecorStyle::Ascii).render(&report)
+    }
+
+    fn shown<'a>(&'a self, level: Level<'a>) -> Group<'a> {
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()));
+        let mut rest: &[Spot] = &self.spots;
+        let mut is_first = true;
+        // Neighbors in the same text share one piece of it.
+        while let Some(first) = rest.first() {
+            let same = rest.iter().take_while(|spot| spot.path == first.path).count();
+            let mut snippet = Snippet::source(first.text.as_str()).path(first.path.as_str());
+            for spot in &rest[..same] {
+                let kind = if is_first { AnnotationKind::Primary } else { AnnotationKind::Context };
+                let label = (!spot.label.is_empty()).then_some(spot.label.as_str());
+                snippet = snippet.annotation(kind.span(spot.range()).label(label));
+                is_first = false;
+            }
+            group = group.element(snippet);
+            rest = &rest[same..];
+        }
+        group
+    }
+
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        let mut spots = self.spots.iter().map(Spot::json);
+        let place = spots.next();
+        json!({
+            "severity": if self.is_warning { "warning" } else { "error" },
+            "message": self.message,
+            "place": place,
+            "related": spots.collect::<Vec<_>>(),
+            "note": self.note,
+            "help": self.help,
+        })
+    }
+}
+
+impl Spot {
+    fn range(&self) -> Range<usize> {
+        let end = self.text.len();
+        self.range.start.min(end)..self.range.end.min(end)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let [start, end] = [self.range.start, self.range.end].map(|at| position(&self.text, at));
+        json!({
+            "path": self.path,
+            "line": start.0,
+            "column": start.1,
+            "end_line": end.0,
+            "end_column": end.1,
+            "label": self.label,
+        })
+    }
+}
+
+/// The line and the column, in characters and both from 1, of a byte of a text.
+fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
