@@ -1,11 +1,11 @@
 //! What a misspelled name was probably meant to be: one measure for every name that a user types.
 
-/// The candidate that is nearest to a name, unless all are too far from it to be meant: one slip for every three
-/// characters, or one in a name of two. Capitals do not count, and a name is not a suggestion for itself.
+/// The candidate that is nearest to a name, unless all are too far from it to be meant: at most one slip in two to four
+/// characters, and one more in every three after that. Capitals do not count, and a name is not a suggestion for itself.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let (lower, length) = (name.to_lowercase(), name.chars().count());
     let distance = |candidate: &str| strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
-    let most = if length == 2 { 1 } else { length / 3 };
+    let most = (length + 1) / 3;
     let others = candidates.into_iter().filter(|candidate| *candidate != name);
     let near = others.map(|candidate| (distance(candidate), candidate)).filter(|(distance, _)| *distance <= most);
     near.min().map(|(_, nearest)| nearest)
@@ -34,6 +34,7 @@ mod tests {
         assert_eq!(check("sets"), Some("set"));
         assert_eq!(check("KV"), Some("kv"));
         assert_eq!(check("X"), Some("x"));
+        assert_eq!(closest("Elements", ["Elems"]), Some("Elems"));
         for other in ["queue", "mutex", "set", "y", ""] {
             assert_eq!(check(other), None, "{other}");
         }
