@@ -252,6 +252,6 @@ fn what_is_assumed_is_to_blame_for_what_it_forbids() {
         words.collect::<Vec<_>>().join("; ")
     };
     let both = ["T0:0 < T1:0", "T1:0 < T0:0"];
-    insta::assert_snapshot!(why("queue", "queue.jsonl", &both), @"T0:0: it is assumed that another comes first; T1:0: it is assumed that another comes first");
-    insta::assert_snapshot!(why("queue/Queue.tla", "queue/traces/overlapping.jsonl", &["T0:0 = 0123456789ab"]), @"T0:0: it is assumed that it leads to another state");
+    insta::assert_snapshot!(why("queue", "queue.jsonl", &both), @"T0:0: another operation is assumed to come first; T1:0: another operation is assumed to come first");
+    insta::assert_snapshot!(why("queue/Queue.tla", "queue/traces/overlapping.jsonl", &["T0:0 = 0123456789ab"]), @"T0:0: it is assumed to lead to another state");
 }

@@ -1,31 +1,31 @@
-//! A specification under assumptions: of the orders that it allows, only those count that somebody has in mind.
+//! A specification under assumptions: only the orders that satisfy them count.
 //!
-//! An assumption speaks of operations by number, which a specification does not see. So each operation that one speaks of
-//! carries a mark, and a state remembers which marked operations are over. What the search may leave out for other
-//! operations it may not for these: a marked operation changes the state, commutes with nothing and is equal to nothing.
+//! Assumptions name operations by number, which a specification does not see. So each operation named by an
+//! assumption carries a mark, and a state records which marked operations are over. Marked operations are exempt from
+//! the search's reductions: a marked operation changes the state, commutes with nothing and equals nothing.
 
 use history::OpId;
 
 use crate::spec::{Spec, Successors};
 
-/// Something assumed about the order of operations.
+/// An assumption about the order of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption<P> {
-    /// The first is over before the second takes a step.
+    /// The first operation is over before the second takes a step.
     Before(OpId, OpId),
-    /// The state in which the operation is over is such a one.
+    /// The state after the operation satisfies the predicate.
     LeadsTo(OpId, P),
 }
 
-/// A specification under assumptions. `P` says of a state whether it is such a one.
+/// A specification under assumptions. `P` is a predicate on states.
 pub struct Assuming<'s, S, P> {
     spec: &'s S,
     assumptions: &'s [Assumption<P>],
-    /// The operations that assumptions speak of; a mark is a place here.
+    /// The operations that assumptions name; a mark is an index into this list.
     marked: Vec<OpId>,
 }
 
-/// An operation, with a mark if an assumption speaks of it.
+/// An operation, with a mark if an assumption names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked<O> {
     /// What was called.
@@ -33,7 +33,7 @@ pub struct Marked<O> {
     mark: Option<u8>,
 }
 
-/// A state, and which of the marked operations are over.
+/// A state, and which marked operations are over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Since<S> {
     /// The state of the specification.
@@ -41,9 +41,9 @@ pub struct Since<S> {
     over: u64,
 }
 
-/// There are more operations that assumptions speak of than can be told apart.
+/// The assumptions name more operations than fit into the set of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("assumptions may speak of 64 operations, and these speak of {0}")]
+#[error("assumptions may name at most 64 operations, found {0}")]
 pub struct TooMany(usize);
 
 impl<'s, S: Spec, P: Fn(&S::State) -> bool> Assuming<'s, S, P> {
@@ -69,7 +69,7 @@ impl<'s, S: Spec, P: Fn(&S::State) -> bool> Assuming<'s, S, P> {
         Marked { op, mark: self.marked.binary_search(&id).ok().map(|mark| mark as u8) }
     }
 
-    /// Whether it may take a step, as far as the order goes.
+    /// True if the assumed order lets the operation take a step.
     fn may_go(&self, over: u64, id: OpId) -> bool {
         let is_over = |op: &OpId| self.marked.binary_search(op).is_ok_and(|mark| over & (1 << mark) != 0);
         self.assumptions.iter().all(|assumption| match assumption {
@@ -78,7 +78,7 @@ impl<'s, S: Spec, P: Fn(&S::State) -> bool> Assuming<'s, S, P> {
         })
     }
 
-    /// Whether it may be over with this state.
+    /// True if the operation may end in this state.
     fn may_lead_to(&self, id: OpId, state: &S::State) -> bool {
         self.assumptions.iter().all(|assumption| match assumption {
             Assumption::LeadsTo(op, is_such) => *op != id || is_such(state),
@@ -145,8 +145,8 @@ impl<S: Spec, P: Fn(&S::State) -> bool> Spec for Assuming<'_, S, P> {
         let is_allowed =
             self.spec.step(&state.state, &op.op, &mut reached).is_ok() && !reached.into_parts().0.is_empty();
         match id {
-            Some(id) if !self.may_go(state.over, id) => Some("it is assumed that another comes first".into()),
-            Some(_) if is_allowed => Some("it is assumed that it leads to another state".into()),
+            Some(id) if !self.may_go(state.over, id) => Some("another operation is assumed to come first".into()),
+            Some(_) if is_allowed => Some("it is assumed to lead to another state".into()),
             _ => self.spec.why_not(&state.state, &op.op),
         }
     }

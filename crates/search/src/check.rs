@@ -1,4 +1,4 @@
-//! Checking a whole history, or one that is still coming in.
+//! Checks a whole history, or a stream of operations.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -24,19 +24,19 @@ use crate::walk::Walk;
 pub struct Options {
     /// Which orders count.
     pub criterion: Criterion,
-    /// Place one operation after the other, whichever, even where the criterion permits to place them just in time.
-    /// Without reductions this visits what a model checker visits. Verdicts are the same either way.
+    /// Place operations one after the other, in any order, even where the criterion permits just-in-time placement.
+    /// Without reductions this visits the same states as a model checker. Verdicts are the same either way.
     pub by_level: bool,
-    /// Whether to leave out what provably makes no difference. Verdicts are the same either way.
+    /// Skip operations and configurations that provably make no difference. Verdicts are the same either way.
     pub reduce: bool,
-    /// Give up when more configurations than this are possible at once.
+    /// Give up when the frontier exceeds this many configurations.
     pub max_width: Option<usize>,
-    /// Keep at most this many configurations in a first pass over a whole history, walking just in time, and start again
-    /// only if that finds no order. Verdicts are the same either way.
+    /// Width limit of a first, just-in-time pass over a whole history; the check starts again without it only if that
+    /// pass finds no order. Verdicts are the same either way.
     pub first_width: Option<usize>,
 }
 
-/// A first pass keeps at most this many configurations by default.
+/// Default width limit of the first pass.
 const FIRST_WIDTH: usize = 1 << 7;
 
 impl Default for Options {
@@ -58,20 +58,20 @@ impl Options {
     }
 }
 
-/// What a check found, and what it took.
+/// The result of a check, and the work it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report<S> {
     /// The verdict.
     pub verdict: Verdict<Witness, Explanation<S>>,
-    /// What all configurations had in common when the search ended without accepting: how every order begins that was
-    /// still possible then.
+    /// The prefix shared by all configurations when the search ended without accepting: every order still possible
+    /// then begins with it.
     pub settled: Witness,
     /// Counts of work.
     pub stats: Stats,
 }
 
 impl<S> Report<S> {
-    /// The same report with another view of states.
+    /// Converts the states of the report.
     pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Report<T> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),
@@ -88,8 +88,8 @@ pub enum CheckError<E> {
     /// The spec could not be evaluated.
     #[error("{0}")]
     Spec(E),
-    /// A witness was found that does not stand up. Either the spec does not give the same answer twice, or there is a bug
-    /// in the search.
+    /// Replaying the witness failed. Either the spec does not give the same answer twice, or there is a bug in the
+    /// search.
     #[error("the order found was not confirmed when it was replayed: {0}")]
     Unconfirmed(Unconfirmed),
 }
@@ -112,7 +112,7 @@ pub fn check<S: Spec>(
     check_watched(spec, history, options, &mut Unwatched)
 }
 
-/// Checks a whole history, and lets somebody watch.
+/// Checks a whole history and reports progress to `watch`.
 pub fn check_watched<S: Spec>(
     spec: &S,
     history: &History<S::Op>,
@@ -122,7 +122,7 @@ pub fn check_watched<S: Spec>(
     if !options.is_just_in_time(history) {
         return check_by_level(spec, history, options, watch);
     }
-    // A pass that stays within its width is the whole search. One that does not is cheap, and finds the orders of most
+    // A pass that stays within its width is the whole search. One that does not is cheap, and finds an order for most
     // histories that have many.
     if let Some(checker) = Checker::first(spec, options)? {
         let report = run(checker, history, watch)?;
@@ -146,10 +146,11 @@ fn run<'s, S: Spec>(
     checker.finish(watch)
 }
 
-/// Checks operations as they come in, by increasing start, with memory for what is in flight and not yet settled.
+/// Checks operations as they come in, by increasing start. Memory holds the operations that are in flight or not yet
+/// settled.
 pub struct Checker<'s, S: Spec, P>(Width<'s, S, P>);
 
-/// How many operations there is room for in flight. The first time there are too many, the run goes on with more room.
+/// The capacity for operations in flight. The first time it is exceeded, the run continues with a larger one.
 enum Width<'s, S: Spec, P> {
     Narrow(Run<'s, S, P, u64>),
     Wide(Run<'s, S, P, Wide>),
@@ -174,7 +175,7 @@ enum Ending<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Progress {
-    /// They can.
+    /// They can change it.
     Open,
     /// They cannot: the history is rejected, or the search was stopped.
     Decided,
@@ -192,13 +193,13 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
     ///
     /// # Panics
     ///
-    /// If the options ask for another criterion than linearizability, here and in [`Checker::first`].
+    /// If the options ask for a criterion other than linearizability; the same holds for [`Checker::first`].
     pub fn new(spec: &'s S, options: &Options) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
         Checker::with(spec, options, Engine::new(options.max_width))
     }
 
-    /// Begins a first pass that keeps few configurations, if there is to be one. Where it finds no order although it left
-    /// some out, it is stopped by [`Stop::Width`], which says nothing: the check has to be made again by another checker.
+    /// Begins a narrow first pass, or returns `None` if the options ask for none. If it finds no order but dropped
+    /// configurations, it ends with [`Stop::Width`], which proves nothing: a new checker has to repeat the check.
     pub fn first(spec: &'s S, options: &Options) -> Result<Option<Checker<'s, S, P>>, CheckError<S::Error>> {
         let width = options.first_width.filter(|&width| options.max_width.is_none_or(|max| max > width));
         width.map(|width| Checker::with(spec, options, Engine::narrow(width, options.max_width))).transpose()
@@ -209,7 +210,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         options: &Options,
         engine: Engine<S, SlotCut<u64>>,
     ) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
-        let stream = History::<()>::default(); // What comes in as a stream has no edges.
+        let stream = History::<()>::default(); // A stream has no edges.
         assert!(options.criterion.permits(Reduction::JustInTime, &stream), "a criterion that permits this walk");
         let mut run = Run {
             spec,
@@ -230,7 +231,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
             Width::Wide(run) => run.push(op, watch),
             Width::Narrow(run) if !run.stream.is_full() => run.push(op, watch),
             Width::Narrow(run) => {
-                // It may fit once those that have returned by then are out of the way.
+                // It may fit once the operations that returned before it are gone.
                 if run.return_before(op.interval.start(), watch)?.is_decided() {
                     return Ok(Progress::Decided);
                 }
@@ -242,7 +243,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         }
     }
 
-    /// No more operations: gives the verdict.
+    /// Ends the stream and returns the verdict.
     pub fn finish(self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
         match self.0 {
             Width::Narrow(run) => run.finish(watch),
@@ -258,9 +259,9 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         }
     }
 
-    /// Every configuration that is possible now, but for those that another one covers: which of the operations in
-    /// flight it has placed, and its state. `None` if this is open, because an operation that another one overwrites may
-    /// have taken effect before it or take effect later, or if a first pass left out configurations.
+    /// Every configuration in the frontier that no other covers: its placed operations in flight, and its state.
+    /// `None` if this is undecided, because an overwritten operation may have taken effect before the overwriting one
+    /// or may take effect later, or if a first pass dropped configurations.
     pub fn possible(&self) -> Option<Vec<(Vec<OpId>, &S::State)>> {
         match &self.0 {
             Width::Narrow(run) => run.possible(),
@@ -333,7 +334,7 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
     }
 
     fn possible(&self) -> Option<Vec<(Vec<OpId>, &S::State)>> {
-        if self.engine.has_left_out() {
+        if self.engine.has_dropped() {
             return None;
         }
         let configs = self.engine.frontier.configs.iter();
@@ -358,7 +359,7 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
                         watch.returned(goal, self.engine.stats.width);
                     }
                 }
-                Attempt::Stuck(_) if self.engine.has_left_out() => self.ending = Some(Ending::Stopped(Stop::Width)),
+                Attempt::Stuck(_) if self.engine.has_dropped() => self.ending = Some(Ending::Stopped(Stop::Width)),
                 Attempt::Stuck(beginning) => {
                     let explained = self.engine.stats.operations;
                     let stuck = self
@@ -373,7 +374,7 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
         Ok(Progress::Decided)
     }
 
-    /// Replays what all configurations have in common and lets go of it.
+    /// Replays the steps that all configurations share, then drops them.
     fn settle(&mut self) -> Result<(), CheckError<S::Error>> {
         let mut settled = Vec::new();
         let living = self.engine.frontier.configs.iter_mut().map(|config| &mut config.trail);
@@ -459,9 +460,9 @@ fn check_by_level<S: Spec>(
     Ok(Report { verdict, settled: Witness::default(), stats: engine.stats })
 }
 
-/// The operations to blame when a walk by level is stuck: of the finished operations that could be next, those that no
-/// stuck configuration has placed; or, if each has placed others, those that the first one has not. One that only waits
-/// for another is not to blame, unless all wait for each other.
+/// The operations to blame when a walk by level is stuck: the finished operations that could be next and that no
+/// stuck configuration has placed; or, if each has placed others, those that the first one has not. An operation that
+/// only waits for another is not to blame, unless all wait for each other.
 fn left_everywhere<T, S>(history: &History<T>, stuck: &[Stuck<S>]) -> Vec<OpId> {
     let left = |stuck: &Stuck<S>| -> BTreeSet<OpId> {
         let finished = || stuck.refused.iter().filter(|refusal| !history.op(refusal.op).interval.is_unfinished());

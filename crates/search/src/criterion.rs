@@ -1,23 +1,23 @@
-//! What counts as an explanation of a history, and what the search may leave out because of it.
+//! Which orders explain a history, and which reductions that permits.
 //!
-//! A criterion says which orders count. It says nothing about how one is found: the search picks a walk that the
-//! criterion permits. Each [`Reduction`] is argued for the criteria that [`Criterion::permits`] names, and code that
-//! relies on one asks there first.
+//! A criterion defines which orders count, not how to find one: the search picks a walk that the criterion permits.
+//! Each [`Reduction`] is justified for the criteria that [`Criterion::permits`] names, and code that relies on one
+//! asks there first.
 
 use history::{History, Precedence};
 
 /// Which orders of operations explain a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Criterion {
-    /// What orders operations of different processes. The order within each process and the edges of a history always
-    /// count.
+    /// The order between operations of different processes. The order within each process and the edges of a history
+    /// always count.
     pub precedence: Precedence,
 }
 
 impl Criterion {
     /// Operations take effect between their start and their end.
     pub const LINEARIZABLE: Criterion = Criterion { precedence: Precedence::RealTime };
-    /// Operations take effect in the order of each process; time does not count.
+    /// Operations take effect in the order of each process; real time does not count.
     pub const SEQUENTIAL: Criterion = Criterion { precedence: Precedence::Program };
 
     /// True if a reduction loses no verdict on a history under this criterion.
@@ -38,20 +38,22 @@ impl Default for Criterion {
     }
 }
 
-/// What the search may leave out.
+/// A reduction of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
-    /// An operation that changes nothing is placed as soon as it can be. Whatever comes after it could come after it
-    /// before, and nothing that it waits for is later than it was: this holds for every order of operations.
+    /// An operation that changes nothing is placed as soon as it can be. Any operation that could follow the prefix
+    /// can still follow it with the observer added, and no operation that the observer waits for is later than
+    /// before: this holds for every order of operations.
     ObserversFirst,
-    /// Operations are placed when a return forces it, and with that walk: one of several equal operations goes first,
-    /// independent operations are tried in one order, overwritten ones are absorbed, and a configuration covers others
-    /// that have placed less. The arguments at the top of `stream.rs` exchange operations that are in flight together,
-    /// which keeps the order in time; it need not keep an edge, and without time nothing is in flight.
+    /// Operations are placed when a return forces it. This walk also lets one of several equal operations go first,
+    /// tries independent operations in one order, absorbs overwritten ones, and lets a configuration cover others
+    /// that have placed less. The arguments at the top of `stream.rs` exchange operations that are in flight
+    /// together, which preserves real-time order; it need not preserve an edge, and without real time no operation is
+    /// in flight.
     JustInTime,
-    /// Parts of an object are decided each by itself. Linearizability is local (Herlihy and Wing 1990); orders of parts
-    /// that keep only the order of processes, or edges between parts, need not fit together.
+    /// Parts of an object are checked separately. Linearizability is local (Herlihy and Wing 1990); orders of parts
+    /// that keep only process order, or edges between parts, need not fit together.
     Parts,
-    /// A procedure made for one data type decides. They are argued for intervals of time alone.
+    /// A procedure specific to one data type decides. These procedures are justified for intervals of time alone.
     Procedures,
 }

@@ -1,18 +1,18 @@
-//! The one loop: extend configurations until each meets the goal, or show that none can.
+//! The search loop: extend configurations until each meets the goal, or show that none can.
 //!
-//! A configuration is which operations have been placed and the state this led to. Those that meet the goal go into the
-//! next frontier; the others are extended by every operation that the walk names, and dropped when nothing is possible.
-//! Observers are placed in every new configuration as soon as they are enabled: whatever completes the configuration
-//! completes it with the observer moved to the front. If the next frontier stays empty, no order of the operations gets
-//! past this goal, and the configurations that could not be extended are the proof.
+//! A configuration is a set of placed operations and the state they led to. Configurations that meet the goal go into
+//! the next frontier; the others are extended by every operation that the walk names, and dropped when none is legal.
+//! Observers are placed in every new configuration as soon as they are enabled: any completion of the configuration
+//! is still one with the observer moved to the front. If the next frontier stays empty, no order of the operations
+//! gets past this goal, and the configurations that could not be extended are the proof.
 //!
-//! Some operations are placed only for a [`Reason`], which the walk gives: what follows them directly. Until something
-//! does, there is no configuration but a [`Link`], which is extended at once and compared with nothing, because it may go
-//! on in some ways only.
+//! Some operations are placed only for a [`Reason`] given by the walk: a requirement on the operation that follows
+//! directly. Until one follows, there is no configuration but a [`Link`], which is extended at once and compared with
+//! nothing, because only some operations may follow it.
 //!
 //! A *narrow* engine keeps at most a given number of configurations: those that have used the fewest unfinished
-//! operations, and as many different states as possible. Orders that it finds are orders. If it gets stuck after it has
-//! left one out, that says nothing, and [`check`](crate::check) starts again with an engine that leaves out none.
+//! operations, with as many different states as possible. Every order it finds is valid. Getting stuck after dropping
+//! a configuration proves nothing, and [`check`](crate::check) starts again with an engine that drops none.
 
 use std::borrow::Borrow;
 
@@ -36,8 +36,8 @@ pub(crate) struct Engine<S: Spec, C> {
     work: Frontier<C, S::State>,
     next: Frontier<C, S::State>,
     max_width: usize,
-    keep: usize, // At most this many configurations, between two attempts.
-    has_left_out: bool,
+    keep: usize, // Keep at most this many configurations between two attempts.
+    has_dropped: bool,
     unwatched: usize,
     // Buffers, empty between uses.
     successors: Successors<S::State>,
@@ -52,16 +52,16 @@ pub(crate) struct Engine<S: Spec, C> {
 /// The steps from one configuration to another.
 type Steps = SmallVec<[Entry; 3]>;
 
-/// A configuration that has been reached, and the steps that led there from the one that it goes back to.
+/// A configuration that has been reached, and the steps to it from its predecessor.
 type Pending<C, S> = (Config<C, S>, Steps);
 
-/// A configuration that has just placed an operation for which there must be a reason.
+/// A configuration that has just placed an operation that needs a reason.
 struct Link<C, S> {
     config: Config<C, S>,
     steps: Steps,
     last: Move,
     reason: Reason,
-    passed: Vec<S>, // The states that the chain went through, the one in which the last operation was placed last.
+    passed: Vec<S>, // The states along the chain; the last is the one in which the last operation was placed.
 }
 
 impl<C, S> Link<C, S> {
@@ -75,19 +75,19 @@ impl<C, S> Link<C, S> {
 pub(crate) enum Attempt {
     /// The frontier holds every configuration that meets the goal.
     Met,
-    /// No configuration can meet the goal. The first ones in the work list, as many as this, are those it began with.
+    /// No configuration can meet the goal. This many entries at the start of the work list are the initial ones.
     Stuck(usize),
     /// It was stopped.
     Stopped(Stop),
 }
 
-/// How many times more configurations than it keeps a narrow engine may have on the way to one goal.
+/// A narrow engine may hold this many times its limit of configurations on the way to one goal.
 const WIDER: usize = 64;
 
-/// Steps between two looks at the watch.
+/// Steps between two calls of the watch.
 const STEPS_UNWATCHED: usize = 64;
 
-/// The most stuck configurations that are looked for. Beyond, only those that were tried for the goal are shown.
+/// At most this many stuck configurations are searched for. Beyond that, only those tried for the goal are shown.
 const THOROUGH: usize = 10_000;
 
 impl<S: Spec, C: Clone + Eq> Engine<S, C> {
@@ -100,7 +100,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             next: Frontier::new(),
             max_width: max_width.unwrap_or(usize::MAX),
             keep: usize::MAX,
-            has_left_out: false,
+            has_dropped: false,
             unwatched: 0,
             successors: Successors::default(),
             moves: Vec::new(),
@@ -112,18 +112,18 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
     }
 
-    /// The same, but narrow. It also gives up where it is much wider on the way to one goal.
+    /// The same, but narrow. It also gives up when it is much wider on the way to one goal.
     pub(crate) fn narrow(keep: usize, max_width: Option<usize>) -> Engine<S, C> {
         let most = keep.saturating_mul(WIDER);
         Engine { keep, ..Engine::new(Some(max_width.map_or(most, |max_width| max_width.min(most)))) }
     }
 
-    /// True if configurations were left out, so that getting stuck says nothing.
-    pub(crate) fn has_left_out(&self) -> bool {
-        self.has_left_out
+    /// True if configurations were dropped, so that getting stuck proves nothing.
+    pub(crate) fn has_dropped(&self) -> bool {
+        self.has_dropped
     }
 
-    /// The same search over another kind of cut, between two attempts.
+    /// Converts the cuts of a search, between two attempts.
     pub(crate) fn with_cuts<D>(self, convert: impl Fn(C) -> D) -> Engine<S, D> {
         let convert = |config: Config<C, S::State>| Config {
             cut: convert(config.cut),
@@ -141,7 +141,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             next: Frontier::new(),
             max_width: self.max_width,
             keep: self.keep,
-            has_left_out: self.has_left_out,
+            has_dropped: self.has_dropped,
             unwatched: self.unwatched,
             successors: self.successors,
             moves: self.moves,
@@ -153,7 +153,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
     }
 
-    /// Starts from every initial state, with nothing placed.
+    /// Starts from every initial state, with no operation placed.
     pub(crate) fn begin<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
@@ -178,7 +178,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         Ok(())
     }
 
-    /// Parts configurations in two.
+    /// Splits configurations in two.
     pub(crate) fn part(&mut self, part: impl Fn(&mut C) -> Option<C>) {
         for index in 0..self.frontier.configs.len() {
             if let Some(cut) = part(&mut self.frontier.configs[index].cut) {
@@ -188,8 +188,8 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
     }
 
-    /// Places an observer that has just become available, in every configuration of the frontier that is ready for it and
-    /// allows it. True if all are.
+    /// Places an observer that has just become available in every configuration of the frontier that is ready for it
+    /// and allows it. True if all of them are.
     pub(crate) fn place_observer<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
@@ -213,7 +213,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         Ok(is_everywhere)
     }
 
-    /// The one loop.
+    /// Extends the frontier to the goal.
     pub(crate) fn attempt<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
@@ -224,8 +224,8 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             self.stats.width = self.frontier.configs.len();
             return Ok(Attempt::Met);
         }
-        // Most configurations often meet the goal already, so those that do not are picked out. Those that may pass as they
-        // are stay, and are extended besides.
+        // Most configurations often meet the goal already, so only the others are taken out. Those that may pass
+        // unchanged stay, and are also extended.
         std::mem::swap(&mut self.frontier, &mut self.next);
         for index in (0..self.next.configs.len()).rev() {
             let config = &self.next.configs[index];
@@ -247,11 +247,11 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
                 return Ok(Attempt::Stopped(stop));
             }
             cursor += 1;
-            if let Some(stop) = self.look(self.work.configs.len(), watch) {
+            if let Some(stop) = self.check_limits(self.work.configs.len(), watch) {
                 return Ok(Attempt::Stopped(stop));
             }
             if self.next.configs.len() >= self.keep && cursor < self.work.configs.len() {
-                self.has_left_out = true;
+                self.has_dropped = true;
                 break;
             }
         }
@@ -264,14 +264,14 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         self.work.clear();
         self.next.clear();
         if self.frontier.configs.len() > self.keep {
-            self.leave_out(walk);
+            self.drop_excess(walk);
         }
         Ok(Attempt::Met)
     }
 
-    /// Leaves out configurations, so that few enough are left. First come those that are best in their states, then those
-    /// that are second best, and so on.
-    fn leave_out<P>(&mut self, walk: &impl Walk<P, Cut = C>) {
+    /// Drops configurations down to the limit. The best configuration of each state is kept first, then the second
+    /// best, and so on.
+    fn drop_excess<P>(&mut self, walk: &impl Walk<P, Cut = C>) {
         let configs = &mut self.frontier.configs;
         configs.sort_by_cached_key(|config| walk.cost(&config.cut));
         let places: Vec<usize> = {
@@ -290,11 +290,12 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         let mut is_kept = is_kept.into_iter();
         configs.retain(|_| is_kept.next().unwrap_or(false));
         self.frontier.forget_table();
-        self.has_left_out = true;
+        self.has_dropped = true;
     }
 
-    /// Every configuration that can be reached without meeting the goal, after an attempt got stuck: without leaving out
-    /// any operation that may be next, as long as there are not too many. All of them begin with what is settled.
+    /// Every configuration that is reachable without meeting the goal, after an attempt got stuck. No operation that
+    /// may be next is skipped, as long as there are not too many. All of these configurations begin with the settled
+    /// steps.
     pub(crate) fn stuck<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
@@ -303,7 +304,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         beginning: usize,
         watch: &mut dyn Watch,
     ) -> Result<Vec<Stuck<S::State>>, S::Error> {
-        let stats = self.stats.clone(); // Explaining is no part of the work that they count.
+        let stats = self.stats.clone(); // Explaining is not part of the counted work.
         let by_need = std::mem::take(&mut self.work.configs);
         self.work.clear();
         for config in &by_need[..beginning] {
@@ -316,7 +317,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
                 is_stopped = self.extend(spec, walk, cursor, true, watch)?.is_some();
             }
             cursor += 1;
-            is_stopped |= self.look(self.work.configs.len(), watch).is_some_and(|stop| stop != Stop::Width);
+            is_stopped |= self.check_limits(self.work.configs.len(), watch).is_some_and(|stop| stop != Stop::Width);
         }
         self.stats = stats;
         let is_whole = cursor == self.work.configs.len() && !is_stopped;
@@ -325,7 +326,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         shown.map(|config| self.explain(spec, walk, settled, config)).collect()
     }
 
-    /// Adds what can follow one configuration of the work list. Says so if it was stopped.
+    /// Adds the successors of one configuration of the work list. `Some` if the watch stopped the search.
     fn extend<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
@@ -339,7 +340,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         let mut stopped = None;
         while let Some(link) = self.links.pop() {
             self.follow(spec, walk, &link.config, &link.steps, Some(&link), thorough)?;
-            stopped = self.look(work.configs.len(), watch);
+            stopped = self.check_limits(work.configs.len(), watch);
             if stopped.is_some() {
                 self.links.clear();
             }
@@ -351,7 +352,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         Ok(stopped)
     }
 
-    /// Adds what can follow a configuration, or a link of a chain that begins with one.
+    /// Adds the successors of a configuration, or of a link of a chain that begins with one.
     fn follow<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
@@ -408,9 +409,9 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
                 }
                 let is_plain = thorough || partway || !observed.is_empty();
                 match if is_plain { Reason::None } else { walk.reason(&reached.cut, next) } {
-                    // What does not meet the goal goes where this configuration stands, so it has to wait.
+                    // Configurations that do not meet the goal replace this one, so they have to wait.
                     Reason::None => pending.push((reached, steps)),
-                    // Never-finished operations that lead back to where they began are not needed by anything.
+                    // Unfinished operations that lead back to where they began are not needed.
                     Reason::Needed if reached.state == config.state || passed.contains(&reached.state) => {}
                     reason => {
                         let passed = passed.iter().chain([&config.state]).cloned().collect();
@@ -422,7 +423,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         Ok(())
     }
 
-    /// Remembers the widest place.
+    /// Records the width if it is the greatest so far.
     pub(crate) fn note_width(&mut self, place: impl FnOnce() -> (Option<OpId>, Vec<OpId>)) {
         if self.stats.widest.as_ref().is_none_or(|widest| widest.width < self.stats.width) {
             let (goal, in_flight) = place();
@@ -430,8 +431,8 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
     }
 
-    /// Looks at the limits, with this many configurations in the work list.
-    fn look(&mut self, work: usize, watch: &mut dyn Watch) -> Option<Stop> {
+    /// Checks the limits, with this many configurations in the work list.
+    fn check_limits(&mut self, work: usize, watch: &mut dyn Watch) -> Option<Stop> {
         self.stats.width = work + self.next.configs.len() + self.links.len() + self.pending.len();
         if self.stats.width > self.max_width {
             return Some(Stop::Width);
@@ -473,8 +474,8 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
     }
 }
 
-/// Which successors of an operation, placed directly after a never-finished one, can as well be reached without it, or with
-/// it placed later.
+/// The successors of an operation placed directly after an unfinished one that are also reachable without the
+/// unfinished one, or with it placed later.
 fn unneeded<S: Spec, P: Borrow<S::Op>, W: Walk<P>>(
     spec: &S,
     walk: &W,
@@ -488,7 +489,7 @@ fn unneeded<S: Spec, P: Borrow<S::Op>, W: Walk<P>>(
     stats.steps += 1;
     spec.step(link.before(), op.call.borrow(), &mut alone)?;
     let mut elsewhere = alone.done_states().to_vec();
-    // Two that never finished are swapped one way only, and not against the order of twins.
+    // Two unfinished operations are swapped one way only, and not against the order of twins.
     let rank = |op: &Op<P>| (op.interval.deadline(), op.id);
     if !op.interval.is_unfinished() || rank(last) > rank(op) {
         for state in alone.done_states() {
@@ -501,7 +502,7 @@ fn unneeded<S: Spec, P: Borrow<S::Op>, W: Walk<P>>(
     Ok(successors.done_states().iter().map(|state| elsewhere.contains(state)).collect())
 }
 
-/// Places observers in one configuration. Borrows what it needs of the engine.
+/// Places observers in one configuration. Borrows parts of the engine.
 struct Eager<'e> {
     moves: &'e mut Vec<Move>,
     stats: &'e mut Stats,
@@ -509,7 +510,7 @@ struct Eager<'e> {
 }
 
 impl Eager<'_> {
-    /// Places those of the moves that are enabled, and whatever comes forward by this; says which in `observed`.
+    /// Places the enabled moves, and the operations that this makes available; lists them in `observed`.
     fn place<S: Spec, P: Borrow<S::Op>, W: Walk<P>>(
         &mut self,
         spec: &S,

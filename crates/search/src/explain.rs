@@ -7,17 +7,18 @@ use crate::trail::Placed;
 /// Why no order of the operations is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation<S> {
-    /// The operations that no order can place, at least one: walking just in time, the one that has to be placed by the
-    /// time it returned; by level, the finished ones that could be next where orders get furthest.
+    /// The operations that no order can place, at least one. Walking just in time: the operation that must be placed
+    /// because it returned. By level: the finished operations that could be next where orders get furthest.
     pub blocked: Vec<OpId>,
-    /// How many operations had returned, and been placed, before; by level, how many the longest orders place.
+    /// The number of operations that had returned and were placed before; by level, the length of the longest orders.
     pub explained: u64,
-    /// Every configuration that is possible then. None of them allows what is blocked, or leads to one that does.
+    /// Every configuration possible at that point. None of them allows a blocked operation, or leads to one that
+    /// does.
     pub stuck: Vec<Stuck<S>>,
 }
 
 impl<S> Explanation<S> {
-    /// The same explanation with another view of states.
+    /// Converts the states of the explanation.
     pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Explanation<T> {
         let Explanation { blocked, explained, stuck } = self;
         let view = |Stuck { state, initial, recent, refused }| Stuck { state: view(state), initial, recent, refused };
@@ -25,16 +26,16 @@ impl<S> Explanation<S> {
     }
 }
 
-/// A configuration from which there is no way on.
+/// A configuration that cannot be extended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck<S> {
     /// The state of the spec.
     pub state: S,
     /// Which initial state led there, counted from zero.
     pub initial: u32,
-    /// The last steps that led there: all since the point up to which every configuration has the same past.
+    /// The last steps: all since the point up to which every configuration has the same past.
     pub recent: Vec<Placed>,
-    /// The operations in flight that have not been placed, and why not.
+    /// The operations in flight that are not placed, and why.
     pub refused: Vec<Refusal>,
 }
 
@@ -43,17 +44,17 @@ pub struct Stuck<S> {
 pub struct Refusal {
     /// The operation.
     pub op: OpId,
-    /// Why not.
+    /// The reason.
     pub why: Why,
 }
 
-/// The kinds of reasons against placing an operation.
+/// Reasons why an operation cannot be placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The spec does not allow it in this state; in the words of the spec, if it has any.
+    /// The spec does not allow it in this state; with the spec's own reason, if it gives one.
     Disabled(Option<String>),
-    /// The spec allows it, but whatever follows is stuck too.
+    /// The spec allows it, but every continuation is stuck too.
     LeadsNowhere,
-    /// Another operation has to be placed before.
+    /// Another operation has to be placed first.
     MustFollow(OpId),
 }

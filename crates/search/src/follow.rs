@@ -1,17 +1,18 @@
-//! Follows the order that a system itself gives its operations: a revision, a commit timestamp, an offset in a log.
+//! Follows an order that the system itself assigns to its operations: a revision, a commit timestamp, an offset in a
+//! log.
 //!
-//! Nothing is searched. Operations come in by their starts, and each that has a *rank* is placed as soon as no operation
-//! of a lower rank can come any more: once an operation of the same or a higher rank has ended before the next one
-//! starts. Whatever comes later with a lower rank contradicts real time. So the work is linear but for two heaps of the
-//! operations in flight, and that is also what is held in memory.
+//! There is no search. Operations come in by their starts, and each *ranked* operation is placed as soon as no
+//! operation of a lower rank can come any more: once an operation of the same or a higher rank has ended before the
+//! next one starts. A lower rank that comes later contradicts real time. So the work is linear except for two heaps
+//! of the operations in flight, which are also all that is held in memory.
 //!
-//! Ranks may be equal: many systems give a read the revision of what it saw. Of equal ones, those that change the state
-//! come first, and then those that started first.
+//! Ranks may be equal: many systems give a read the revision that it saw. Among equal ranks, operations that change
+//! the state come first, then operations with earlier starts.
 //!
-//! Operations without a rank are placed where they fit. One that only looks, and ended, is placed in the first state that
-//! allows it, which excludes nothing: it changes no state. An unfinished one is placed when the next operation is not
-//! allowed without it; which one to take, and when, is a guess, so a failure is not *certain* where there are such. One that
-//! ended, may change the state and has no rank leaves the order incomplete.
+//! Operations without a rank are placed where they fit. A finished observer is placed in the first state that allows
+//! it, which excludes nothing: it changes no state. An unfinished operation is placed when the next operation is not
+//! allowed without it; which one to take, and when, is a guess, so a failure is not *certain* if there are any. A
+//! finished operation without a rank that may change the state leaves the order incomplete.
 
 use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
@@ -23,20 +24,20 @@ use crate::replay::Witness;
 use crate::spec::{Spec, Successors};
 use crate::trail::{Placed, Trail, Trails};
 
-/// An order that is being followed.
+/// The state of following an order.
 pub struct Follower<'s, S: Spec, R, P> {
     spec: &'s S,
-    /// What is possible after the operations that are placed.
+    /// The states possible after the placed operations.
     states: Vec<Reached<S::State>>,
     trails: Trails,
     witness: Option<Witness>,
     ranked: BinaryHeap<Reverse<Ranked<R, P>>>,
     ends: BinaryHeap<Reverse<(u64, R, OpId)>>,
-    /// The highest rank of an operation that ended before the last one that came in started.
+    /// The highest rank of an operation that ended before the last operation that came in started.
     horizon: Option<(R, OpId)>,
-    /// What has no rank and is not placed.
+    /// Operations that have no rank and are not placed.
     free: Vec<Op<P>>,
-    last: Vec<Option<(u32, OpId)>>, // For each process, the last operation that is placed and its place there.
+    last: Vec<Option<(u32, OpId)>>, // For each process, its last placed operation and that operation's index there.
     is_certain: bool,
     successors: Successors<S::State>,
 }
@@ -50,21 +51,21 @@ pub enum Misfit<S> {
     Disabled {
         /// The operation.
         op: OpId,
-        /// A state in which it is not allowed; none if there is no initial state.
+        /// A state in which it is not allowed; `None` if there is no initial state.
         state: Option<S>,
-        /// Why it is not allowed there, if the specification says so.
+        /// Why it is not allowed there, if the specification gives a reason.
         why: Option<String>,
         /// False if unfinished operations without a rank may have made a difference.
         is_certain: bool,
     },
     /// An operation ended, may change the state, and has no rank.
     Unranked(OpId),
-    /// More states are possible than are looked at.
+    /// There are more possible states than the limit.
     TooManyStates(OpId),
 }
 
 impl<S> Misfit<S> {
-    /// The same with another view of the state.
+    /// Converts the state.
     pub fn map_state<T>(self, view: impl FnOnce(S) -> T) -> Misfit<T> {
         match self {
             Misfit::Time(first, second) => Misfit::Time(first, second),
@@ -87,10 +88,10 @@ const MOST_TRIES: usize = 1 << 12;
 struct Reached<S> {
     state: S,
     trail: Trail,
-    latest_start: u64, // Of the operations that were placed on the way, of which unfinished ones may be left out.
+    latest_start: u64, // Of the operations placed so far; unfinished ones may be left out.
 }
 
-/// Where an operation belongs.
+/// The position of an operation in the order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rank<R> {
     given: R,
@@ -123,7 +124,7 @@ impl<R: Ord, P> Ord for Ranked<R, P> {
     }
 }
 
-/// Whether an order goes on, or where it ends.
+/// `None` if the order can be followed further, otherwise why not.
 type Step<S> = Result<Option<Misfit<<S as Spec>::State>>, <S as Spec>::Error>;
 
 impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
@@ -175,7 +176,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
             }
             // It did not happen: its rank is lower than that of an operation that ended before.
             (Some(_), Some(_)) => {}
-            // An unfinished operation that only looked changed nothing and told nothing.
+            // An unfinished observer changed nothing and returned nothing.
             _ if is_unfinished && is_observer => {}
             _ if is_unfinished || is_observer => {
                 self.is_certain &= !is_unfinished;
@@ -187,7 +188,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         Ok(None)
     }
 
-    /// Places what is left, and gives the order if all of it could be followed.
+    /// Places the remaining operations, and returns the witness if the whole order could be followed.
     pub fn finish(mut self) -> Result<Result<Witness, Misfit<S::State>>, S::Error> {
         while let Some(Reverse(Ranked { op, .. })) = self.ranked.pop() {
             if let Some(misfit) = self.place(&op)? {
@@ -214,15 +215,15 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         Ok(None)
     }
 
-    /// Places an operation after all that are placed.
+    /// Places an operation after all placed ones.
     fn place(&mut self, op: &Op<P>) -> Step<S> {
         let (start, is_unfinished) = (op.interval.start(), op.interval.is_unfinished());
         let is_late = |free: &Op<P>| free.interval.deadline() < start || is_earlier(free, op);
         if is_unfinished && !self.may_be_next(op) {
-            // It did not happen: its rank is lower than that of an operation that its process called before.
+            // It did not happen: its rank is lower than that of an earlier operation of its process.
             return Ok(None);
         } else if is_unfinished && self.free.iter().any(is_late) {
-            // Either it did not happen, or it is too late for others; the latter is not tried.
+            // Either it did not happen, or it is too late for other operations; the latter is not tried.
             self.is_certain = false;
             return Ok(None);
         } else if let Some(misfit) = self.expire(is_late) {
@@ -273,7 +274,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         Ok(None)
     }
 
-    /// Adds where an operation leads, which takes all its steps at once.
+    /// Adds the states after an operation, which takes all its steps at once.
     fn take(&mut self, from: &Reached<S::State>, op: &Op<P>, out: &mut Vec<Reached<S::State>>) -> Result<(), S::Error> {
         if op.interval.deadline() < from.latest_start {
             return Ok(());
@@ -300,7 +301,8 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         }
     }
 
-    /// Where an operation leads that is not allowed, after unfinished ones without a rank: as few as possible.
+    /// The states after an operation that is not allowed by itself, with as few unfinished unranked ones before it as
+    /// possible.
     fn with_unfinished(&mut self, op: &Op<P>) -> Result<Vec<Reached<S::State>>, S::Error> {
         let may_be_next = |other: &Op<P>| !is_earlier(op, other) && self.may_be_next(other);
         let is_candidate = |op: &Op<P>| op.interval.is_unfinished() && may_be_next(op);
@@ -341,7 +343,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         Ok(found)
     }
 
-    /// Places operations without a rank that only look, and are allowed now.
+    /// Places unranked observers that are allowed now.
     fn place_observers(&mut self) -> Result<(), S::Error> {
         let mut place = 0;
         while place < self.free.len() {
@@ -355,7 +357,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
                 allowed += usize::from(self.spec.allows(&reached.state, op.call.borrow())?);
             }
             if allowed < self.states.len() {
-                // In some states it would be placed, in others it would wait; that is not kept apart.
+                // Some states would place it, others would wait; the two cases are not kept apart.
                 self.is_certain &= allowed == 0;
                 place += 1;
                 continue;
@@ -373,7 +375,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         Ok(())
     }
 
-    /// Gives up operations without a rank for which it is too late now.
+    /// Drops unranked operations that would now be too late.
     fn expire(&mut self, is_late: impl Fn(&Op<P>) -> bool) -> Option<Misfit<S::State>> {
         if let Some(place) = self.free.iter().position(|op| !op.interval.is_unfinished() && is_late(op)) {
             let op = self.free.swap_remove(place);
@@ -383,9 +385,9 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         None
     }
 
-    /// True if an operation follows nothing that is not placed. All ranked operations that ended before it started are
-    /// placed since it came in; what is left are those of its process that share an instant with it, and those without a
-    /// rank.
+    /// True if every predecessor of an operation is placed. All ranked operations that ended before it started were
+    /// placed when it came in; only operations of its process that share an instant with it, and unranked ones,
+    /// remain.
     fn may_be_next(&self, op: &Op<P>) -> bool {
         let precedes = |other: &Op<P>| !other.interval.is_unfinished() && other.interval.precedes(op.interval);
         !self.ranked.iter().any(|Reverse(other)| is_earlier(&other.op, op))
@@ -405,7 +407,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
     }
 }
 
-/// True if the process of an operation called another one before.
+/// True if the process of an operation called it before the other one.
 fn is_earlier<P>(op: &Op<P>, than: &Op<P>) -> bool {
     op.process == than.process && op.index < than.index
 }

@@ -1,7 +1,7 @@
-//! Configurations that are possible at once, without those that another one covers.
+//! The configurations possible at one point, without those that another one covers.
 //!
-//! Comparing is exact: hashes only say where to look. A handful of configurations is searched from end to end, which is
-//! faster than hashing; a table takes over as they grow in number.
+//! Comparison is exact: hashes only narrow it down. A handful of configurations is scanned linearly, which is faster
+//! than hashing; beyond that a table takes over.
 
 use std::hash::{Hash, Hasher};
 
@@ -11,7 +11,7 @@ use rustc_hash::FxHasher;
 use crate::trail::{Entry, Trail, Trails};
 use crate::walk::Walk;
 
-/// What has been placed, the state this led to, and how.
+/// The placed operations, the state they led to, and the trail.
 #[derive(Clone)]
 pub(crate) struct Config<C, S> {
     pub(crate) cut: C,
@@ -37,17 +37,17 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
         self.forget_table();
     }
 
-    /// To be called after configurations have been moved or changed, before the next is inserted.
+    /// Must be called after configurations were moved or changed, before the next insertion.
     pub(crate) fn forget_table(&mut self) {
         self.table.clear();
     }
 
-    /// Adds a configuration that none covers and that covers none, before any other is inserted.
+    /// Adds a configuration that covers no other and is covered by none, before any other is inserted.
     pub(crate) fn push(&mut self, config: Config<C, S>) {
         self.configs.push(config);
     }
 
-    /// Adds a configuration that has just been reached, with the steps that led there, unless another one covers it.
+    /// Adds a newly reached configuration, with the steps that led there, unless another one covers it.
     pub(crate) fn insert_new<P>(
         &mut self,
         walk: &impl Walk<P, Cut = C>,
@@ -89,7 +89,7 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
     }
 }
 
-/// True if the old configuration covers the new one. If it is the other way round, marks the old one as covered.
+/// True if the old configuration covers the new one. In the opposite case, marks the old one as covered.
 fn compare<P, C, S: Eq>(walk: &impl Walk<P, Cut = C>, old: &mut Config<C, S>, new: &Config<C, S>) -> bool {
     if old.is_covered || old.state != new.state {
         return false;

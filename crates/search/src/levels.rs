@@ -1,9 +1,9 @@
-//! The walk by level: place one operation, whichever, then one more.
+//! The walk by level: place any one operation, then one more.
 //!
-//! Each level holds every configuration with so many operations placed, so equal configurations meet within one level and
-//! two levels are all that must be remembered. This is how a model checker walks a trace, and the numbers of
-//! configurations agree with it when no reduction is used. It is the walk for orders other than real time, where no
-//! return forces an operation to be placed; it needs the whole history at hand.
+//! Level `n` holds every configuration with `n` operations placed, so equal configurations meet within one level and
+//! only two levels have to be remembered. A model checker walks a trace this way, and without reductions the numbers
+//! of configurations agree with it. This walk serves orders other than real time, where no return forces an operation
+//! to be placed; it needs the whole history in memory.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,7 +14,7 @@ use crate::walk::{Move, Walk};
 pub(crate) struct Levels<'h, P> {
     pub(crate) order: Order,
     pub(crate) ops: &'h [Op<P>],
-    pub(crate) is_observer: Vec<bool>, // By place. All false if observers are to be treated as any other operation.
+    pub(crate) is_observer: Vec<bool>, // By place. All false if observers are treated as any other operation.
     pub(crate) level: usize,
 }
 
@@ -61,8 +61,9 @@ impl<P> Walk<P> for Levels<'_, P> {
 }
 
 impl<P> Levels<'_, P> {
-    /// The operations that may be next: those that are placed as soon as they can be, or the others. An observer that
-    /// started after the latest time of another operation is one of the others, because it would make that one late.
+    /// The operations that may be next: the observers that are placed as soon as possible, or the others. An observer
+    /// that started after another operation's latest time counts among the others, because it would make that one
+    /// late.
     fn ready(&self, position: &Position, observers: bool) -> impl Iterator<Item = Move> {
         let latest = self.order.ready(position).filter_map(|(_, place)| self.ops[place].interval.latest()).min();
         let may_be_late = move |op: &Op<P>| latest.is_some_and(|latest| latest < op.interval.start());

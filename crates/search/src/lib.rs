@@ -1,7 +1,7 @@
 //! Finds an order of operations that a specification accepts, or shows that none exists.
 //!
-//! The specification is a [`Spec`]; the history comes from the `history` crate; [`check`] gives the verdict. Neither
-//! operations nor time are looked into: operations are what the spec makes of them, time is an order.
+//! The specification is a [`Spec`]; the history comes from the `history` crate; [`check`] returns the verdict. The
+//! search inspects neither operations nor time: the spec interprets operations, and time is only an order.
 //!
 //! ```
 //! use history::History;
@@ -32,7 +32,7 @@
 //!     }
 //! }
 //!
-//! // Process, start, end, what was called.
+//! // Process, start, end, operation.
 //! let history = History::from_calls([(0, 1, Some(4), Op::Add), (1, 2, Some(3), Op::Read(1))])?;
 //! assert!(check(&Counter, &history, &Options::default())?.verdict.is_accepted());
 //!

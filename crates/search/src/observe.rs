@@ -1,29 +1,29 @@
-//! What the search tells while it runs, and how it is told to stop.
+//! Progress of a running search, and how to stop it.
 //!
-//! The search reads no clock and knows no allocator. Whoever runs it looks at its numbers from time to time, and at the
-//! world, and may say stop; this can only make a verdict inconclusive.
+//! The search reads no clock and queries no allocator. Its caller polls the counts and its own limits through
+//! [`Watch`], and may stop the search; this can only make a verdict inconclusive.
 
 use history::{OpId, Stop};
 
-/// Counts of work. They depend on the spec, the history and the options alone.
+/// Counts of work. They depend only on the spec, the history and the options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Operations that have returned, or, walking by level, that some configuration has placed.
     pub operations: u64,
-    /// How often the spec was asked for a step.
+    /// Calls of [`Spec::step`](crate::Spec::step).
     pub steps: u64,
     /// Configurations that steps led to, and initial states.
     pub generated: u64,
-    /// Those that were kept, because nothing kept before covers them.
+    /// Configurations that were kept, because none kept before covers them.
     pub distinct: u64,
-    /// Configurations at hand now.
+    /// Current number of configurations.
     pub width: usize,
-    /// The place with the most configurations at once.
+    /// The point with the most configurations at once.
     pub widest: Option<Widest>,
 }
 
 impl Stats {
-    /// Adds the counts of another search. The widest place is that of the wider one.
+    /// Adds the counts of another search. The widest point is that of the wider one.
     pub fn add(&mut self, other: &Stats) {
         self.operations += other.operations;
         self.steps += other.steps;
@@ -37,23 +37,23 @@ impl Stats {
     }
 }
 
-/// The place where the most configurations were possible at once.
+/// The point of the search with the most configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widest {
-    /// How many there were.
+    /// The number of configurations.
     pub width: usize,
-    /// The operation that was to be placed there; none if the walk is by level.
+    /// The operation to be placed at that point; `None` for a walk by level.
     pub goal: Option<OpId>,
-    /// The operations in flight there.
+    /// The operations in flight at that point.
     pub in_flight: Vec<OpId>,
 }
 
-/// Looks at the search now and then.
+/// Observes a running search and may stop it.
 pub trait Watch {
-    /// Called every few dozen steps. Answers with a reason to stop, if there is one.
+    /// Called every few dozen steps. Returns a reason to stop, if there is one.
     fn look(&mut self, stats: &Stats) -> Option<Stop>;
 
-    /// Called when an operation has returned and been placed. So many configurations were possible for it.
+    /// Called when an operation has returned and been placed; `width` is the number of configurations at that point.
     fn returned(&mut self, _op: OpId, _width: usize) {}
 }
 

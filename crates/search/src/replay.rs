@@ -1,11 +1,11 @@
 //! Confirms a witness without searching.
 //!
-//! A witness is an order of operations and, where the spec leaves a choice, what was chosen. Replaying it takes one pass
-//! and three checks that share nothing with the search: each step is one that the spec allows; each process goes through
-//! its operations in order; and no operation is placed after one that started later than it ended. The last is enough
-//! for real time: if `a` ended before `b` started and `b` came first, then `a` is placed when a later start has been seen.
-//! Where the history has edges, the first operation of each must have been placed before the second.
-//! Finally, as many operations must have been placed as finished.
+//! A witness is an order of operations, with the choice taken wherever the spec leaves one. Replaying it takes one
+//! pass and three checks that share nothing with the search: the spec allows each step; each process runs its
+//! operations in order; and no operation is placed after one that started later than it ended. The last is enough for
+//! real time: if `a` ended before `b` started and `b` came first, then `a` is placed after a later start. Where the
+//! history has edges, the first operation of each must be placed before the second. Finally, the number of placed
+//! operations must equal the number of finished ones.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -22,13 +22,13 @@ use crate::trail::{INITIAL, Placed};
 pub struct Witness {
     initial: u32,
     order: Vec<OpId>,
-    branches: Vec<(usize, Placed)>, // The steps that are not the first choice or not the whole operation, by place.
+    branches: Vec<(usize, Placed)>, // Steps that are not the first choice or not the whole operation, by place.
 }
 
-/// Why a witness is none.
+/// Why a witness is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unconfirmed {
-    /// The spec has no such initial state.
+    /// The spec does not have this initial state.
     #[error("there is no initial state number {0}")]
     Initial(u32),
     /// The spec does not allow a step.
@@ -57,12 +57,12 @@ pub enum Unconfirmed {
     },
 }
 
-/// A replay that did not succeed: the spec failed, or the witness is none.
+/// Why a replay failed: the spec failed, or the witness is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplayError<E> {
     /// The spec could not compute a step.
     Spec(E),
-    /// The witness is none.
+    /// The witness is invalid.
     Unconfirmed(Unconfirmed),
 }
 
@@ -97,7 +97,7 @@ impl Witness {
         })
     }
 
-    /// A witness in which every operation is done in one step and every choice is the first.
+    /// A witness in which every operation takes one step and every choice is the first.
     pub fn from_order(order: Vec<OpId>) -> Witness {
         Witness { initial: 0, order, branches: Vec::new() }
     }
@@ -123,7 +123,7 @@ pub fn replay<S: Spec>(
 ) -> Result<(), ReplayError<S::Error>> {
     let mut replay = Replay::new(spec, criterion);
     replay.begin(witness.initial)?;
-    let mut missing: HashMap<OpId, HashSet<OpId>> = HashMap::new(); // What edges put before an operation.
+    let mut missing: HashMap<OpId, HashSet<OpId>> = HashMap::new(); // Operations that edges put before this one.
     for &(first, second) in history.edges() {
         missing.entry(second).or_default().insert(first);
     }
@@ -145,13 +145,13 @@ pub fn replay<S: Spec>(
     Ok(replay.finish(finished as u64)?)
 }
 
-/// A replay in progress, which can follow a search that settles its witness piece by piece.
+/// A replay in progress, for a search that settles its witness piece by piece.
 pub(crate) struct Replay<'s, S: Spec> {
     spec: &'s S,
     criterion: Criterion,
     state: Option<S::State>,
     latest_start: u64,
-    next: Vec<u32>, // For each process, the least place that its next step may have there.
+    next: Vec<u32>, // For each process, the least place of its next step.
     steps: usize,
     placed: u64, // Finished operations placed.
     successors: Successors<S::State>,

@@ -1,13 +1,13 @@
 //! Operations that have returned and whose place in the order is not settled.
 //!
-//! Operations are settled roughly in the order in which they return, so those that are kept have numbers close to each
-//! other: a number, cut down to the size of the ring, is the place. If a place is taken, the ring doubles until none is,
-//! so that its size is at most about twice the distance between the first and the last that are kept.
+//! Operations are settled roughly in the order of their returns, so the numbers of the kept ones are close together:
+//! the number modulo the size of the ring is the place. If a place is taken, the ring doubles until none is, so its
+//! size is at most about twice the distance between the first and the last kept operation.
 
 use history::{Op, OpId};
 
 pub(crate) struct Ring<P> {
-    places: Vec<Option<Op<P>>>, // Invariant: the length is a power of two, and each stands at its number modulo that.
+    places: Vec<Option<Op<P>>>, // Invariant: the length is a power of two; an operation is at its number modulo that.
 }
 
 impl<P> Ring<P> {

@@ -1,7 +1,7 @@
-//! The orders that explain a history as far as it can be explained, and the states that they go through.
+//! The orders that explain a history as far as possible, and the states along them.
 //!
-//! A search ends with one order or, if it got stuck, with several that begin alike. Nothing here searches: a route is
-//! followed step by step, as often as somebody wants to look at it.
+//! A search ends with one order or, if it got stuck, with several that share a prefix. Routes are replayed step by
+//! step on demand, without searching.
 
 use std::collections::VecDeque;
 
@@ -12,37 +12,37 @@ use crate::replay::{ReplayError, Unconfirmed, Witness};
 use crate::spec::{Spec, Successors};
 use crate::trail::Placed;
 
-/// How a history can be explained: steps that all orders have in common, and then each order's own.
+/// The explanation of a history: the steps common to all orders, then each order's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
     initial: u32,
     /// The steps that all orders have in common.
     pub common: Vec<Placed>,
-    /// How each order goes on; empty if there is only one.
+    /// The remaining steps of each order; empty if there is only one.
     pub endings: Vec<Ending>,
 }
 
-/// How one order goes on where they part.
+/// The rest of one order after the common steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    initial: u32, // Orders may part before the first step.
+    initial: u32, // Orders may differ before the first step.
     /// Its steps.
     pub steps: Vec<Placed>,
 }
 
-/// States that a route goes through.
+/// The states along a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walked<S> {
-    /// States on the common way, the last one last; none if orders begin in different states.
+    /// States along the common steps, in order; empty if orders begin in different states.
     pub states: VecDeque<S>,
-    /// How many of the common steps come before the last of them.
+    /// The number of common steps before the last of these states.
     pub until: usize,
-    /// The state after each step of each ending; empty unless the way was followed to its end.
+    /// The state after each step of each ending; empty unless the route was followed to its end.
     pub endings: Vec<Vec<S>>,
 }
 
 impl<S> Walked<S> {
-    /// The same states in another view.
+    /// Converts the states.
     pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Walked<T> {
         let endings = self.endings.into_iter().map(|states| states.into_iter().map(&view).collect()).collect();
         Walked { states: self.states.into_iter().map(&view).collect(), until: self.until, endings }
@@ -56,13 +56,13 @@ impl From<&Witness> for Route {
 }
 
 impl Route {
-    /// Where every order gets stuck, and how all of them begin. Of the endings, the first so many are kept.
+    /// The orders of an explanation, with their common prefix. Keeps at most `most` endings.
     pub fn new<S>(settled: &Witness, stuck: &Explanation<S>, most: usize) -> Route {
         let mut common: Vec<Placed> = settled.steps().collect();
         let Some(first) = stuck.stuck.first() else {
             return Route { initial: settled.initial(), common, endings: Vec::new() };
         };
-        // They are kept since the last pass that settled something, and may go together for a while after it.
+        // Recent steps start at the last settling pass, and orders may still agree for a while after it.
         let together = |recent: &[Placed]| first.recent.iter().zip(recent).take_while(|(a, b)| a == b).count();
         let same_start = stuck.stuck.iter().all(|other| other.initial == first.initial);
         let shared = stuck.stuck.iter().map(|other| together(&other.recent)).min().filter(|_| same_start).unwrap_or(0);
@@ -72,8 +72,8 @@ impl Route {
         Route { initial: first.initial, common, endings: endings.collect() }
     }
 
-    /// Follows the common way for so many steps, or to its end and then each ending. Of the states on the common way,
-    /// the last so many are kept.
+    /// Follows the given number of common steps, or all of them and then each ending. Of the states along the common
+    /// steps, keeps at most the last `most`.
     pub fn walk<S: Spec>(
         &self,
         spec: &S,
@@ -85,7 +85,7 @@ impl Route {
         spec.initial(&mut initial).map_err(ReplayError::Spec)?;
         let mut at = initial.into_iter().nth(self.initial as usize).ok_or(Unconfirmed::Initial(self.initial))?;
         let until = until.map_or(self.common.len(), |until| until.min(self.common.len()));
-        // Orders that begin in different states have none in common.
+        // Orders that begin in different states have no states in common.
         if self.endings.iter().any(|ending| ending.initial != self.initial) {
             return Ok(Walked { states: VecDeque::new(), until, endings: Vec::new() });
         }
@@ -111,7 +111,7 @@ impl Route {
     }
 }
 
-/// Where one step leads.
+/// The state after one step.
 fn follow<S: Spec>(
     spec: &S,
     history: &History<S::Op>,

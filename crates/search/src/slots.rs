@@ -1,7 +1,8 @@
-//! Sets of slots: which of the operations in flight a configuration has placed.
+//! Sets of slots: which operations in flight a configuration has placed.
 //!
-//! Slots are small numbers that are used again as operations return, so a word is enough for nearly every history, and
-//! then all of this is a few instructions. [`Wide`] is for histories with more than 64 operations in flight at once.
+//! Slots are small numbers that are reused as operations return, so one word is enough for nearly every history, and
+//! every set operation is a few instructions. [`Wide`] serves histories with more than 64 operations in flight at
+//! once.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -73,7 +74,7 @@ impl Slots for u64 {
     }
 }
 
-/// A set of numbers of any size: the first 128 lie in one word, and the rest behind it.
+/// A set of numbers of any size: the first 128 are in one word, the rest in the words after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Wide {
     low: u128,

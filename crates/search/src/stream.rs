@@ -1,41 +1,45 @@
-//! The walk just in time: place an operation only when its return forces it.
+//! The just-in-time walk: place an operation only when its return forces it.
 //!
-//! Calls and returns are walked in time order (Lowe, *Testing for linearizability*, 2017). A call only opens a *slot*. At
-//! the return of `r`, every configuration must have placed `r`: those that have not are extended by sequences of
-//! operations in flight that end in `r`. A configuration is the set of slots it has placed and a state, so its size is
-//! the number of operations in flight, and the walk reads a history as a stream.
+//! Calls and returns are processed in time order (Lowe, *Testing for linearizability*, 2017). A call only opens a
+//! *slot*. At the return of `r`, every configuration must have placed `r`: those that have not are extended by
+//! sequences of operations in flight that end in `r`. A configuration is the set of its placed slots and a state, so
+//! its size is the number of operations in flight, and the walk reads a history as a stream.
 //!
-//! Boxes are closed: at one instant, calls come before returns. A process may start an operation at the very instant at
-//! which its last one ends; the two are then in flight together, and the later one waits for the earlier.
+//! Intervals are closed: at one instant, calls come before returns. A process may start an operation at the very
+//! instant at which its last one ends; the two are then in flight together, and the later one waits for the earlier.
 //!
-//! An operation that never finished can be placed at any time after its start, or never. If it has a latest time, that
-//! is when it *expires*: configurations that have not placed it go on without it, and those in which it is placed at
-//! the last moment are added.
+//! An unfinished operation can be placed at any time after its start, or never. At its latest time, if it has one, it
+//! *expires*: configurations that have not placed it continue without it, and those in which it is placed at the last
+//! moment are added.
 //!
-//! What need not be tried, and why nothing is lost:
-//! - *Dominance.* Of two configurations with equal states, the one that has placed more observers, used up fewer of the
-//!   other operations and satisfied more of those that must be placed can do whatever the other can.
+//! Cases that need not be tried, and why no order is lost:
+//! - *Dominance.* Of two configurations with equal states, the one that has placed more observers, used up fewer of
+//!   the other operations and satisfied more of those that must be placed can do everything the other can.
 //! - *Independence.* On the way to `r`, operations that commute with everything `r` depends on can as well be placed
-//!   after it. What `r` depends on is found by following pairs that do not commute, through mutators and observers.
-//! - *Symmetry.* Of two equal operations in flight, the one that ends first can be placed first: swapping them changes
-//!   nothing but their names. Whatever must follow the second one starts at its end or later, so after the end of the first,
-//!   and follows both. If they end at the same instant, the process of the second may start its next operation just then,
-//!   which need not follow the first; so they are not swapped, unless the second never finished and has no next operation.
-//! - *Absorption.* Let `x` overwrite `w`, and let `w` be enabled everywhere. Then `w` directly before `x` changes nothing:
-//!   once `x` is placed, every such `w` in flight counts as placed there and is *optional*. It may still be used for its
-//!   effect until it returns; then configurations in which it is left absorbed stay, and those in which it is used at the
-//!   last moment are added. A configuration is then what is placed, what is optional, and a state. If the next operation
-//!   of the same process is called before that, the two ways part there.
-//! - *Reasons.* An operation `y` other than the goal is followed by another one, `x`, on the way to the goal. If `x`
-//!   overwrites `y`, there is a configuration with `x` alone that covers the one with both: `y` is optional there, or never
-//!   finished. So `y` is tried only if some `x` in flight does not overwrite it and may be enabled after it.
-//! - *Delay.* Let `y` never have finished, and `x` follow it directly. If `x` leads to the same state without `y`, then `y`
-//!   need not be placed at all; if it does with `y` after it, then `y` can be placed later. If `x` never finished either,
-//!   the two are swapped only one way, by deadline and number, or both orders would be lost. Take a way to complete a configuration
-//!   with the fewest steps of never-finished operations, of these one with the fewest before the goal, of these one
-//!   with the fewest pairs of such an operation before another before the goal, and of these one with the fewest pairs of
-//!   such operations that are out of order: neither rule applies to it anywhere, so it is found. The other
-//!   reductions make none of the four numbers larger. This holds for single steps, so for operations of several too.
+//!   after it. The dependencies of `r` are found by following pairs that do not commute, through mutators and
+//!   observers.
+//! - *Symmetry.* Of two equal operations in flight, the one that ends first can be placed first: swapping them
+//!   changes nothing but their names. Every operation that must follow the second starts at its end or later, so
+//!   after the end of the first, and follows both. If they end at the same instant, the process of the second may
+//!   start its next operation just then, which need not follow the first; so they are not swapped, unless the second
+//!   is unfinished and has no next operation.
+//! - *Absorption.* Let `x` overwrite `w`, and let `w` be enabled everywhere. Then `w` directly before `x` changes
+//!   nothing: once `x` is placed, every such `w` in flight counts as placed there and is *optional*. It may still be
+//!   used for its effect until it returns; then configurations in which it is left absorbed stay, and those in which
+//!   it is used at the last moment are added. A configuration then consists of its placed operations, its optional
+//!   ones, and a state. If the next operation of the same process is called before that, the configuration splits
+//!   there.
+//! - *Reasons.* On the way to the goal, an operation `y` other than the goal is followed by another one, `x`. If `x`
+//!   overwrites `y`, a configuration with `x` alone covers the one with both: `y` is optional there, or unfinished.
+//!   So `y` is tried only if some `x` in flight does not overwrite it and may be enabled after it.
+//! - *Delay.* Let `y` be unfinished, and let `x` follow it directly. If `x` leads to the same state without `y`, then
+//!   `y` need not be placed at all; if it does with `y` after it, then `y` can be placed later. If `x` is unfinished
+//!   too, the two are swapped only one way, by deadline and number, or both orders would be lost. Take a completion
+//!   of a configuration with the fewest steps of unfinished operations, among these one with the fewest before the
+//!   goal, among these one with the fewest pairs of such an operation before another before the goal, and among these
+//!   one with the fewest pairs of such operations that are out of order: neither rule applies to it anywhere, so it
+//!   is found. The other reductions make none of the four numbers larger. This holds for single steps, so for
+//!   operations of several too.
 
 use std::hash::Hasher;
 
@@ -48,23 +52,23 @@ use crate::walk::{Move, Reason, Walk};
 /// Which of the operations in flight a configuration has placed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SlotCut<C> {
-    /// Those that are placed, effect and all.
+    /// Operations that are placed, including their effect.
     placed: C,
-    /// Those that count as placed and may still be used for their effect.
-    optional: C, // Invariant: none of them is placed; all finished, are total and no observers.
+    /// Operations that count as placed and may still be used for their effect.
+    optional: C, // Invariant: disjoint from `placed`; all are finished, total and not observers.
 }
 
 pub(crate) struct Stream<P, C> {
     slots: Vec<Slot<P, C>>,
     free: Vec<usize>,
-    returned: Ring<P>,        // Those whose place in the order is not settled yet.
+    returned: Ring<P>,        // Operations whose place in the order is not settled yet.
     expired: Vec<Op<P>>,      // Likewise; some configurations may have placed them.
     ends: Vec<(u64, usize)>,  // The deadline and slot of operations in flight that have one, latest first.
     last: Vec<Option<usize>>, // For each process, the slot of its last operation if still in flight.
     in_flight: C,
     open: C, // Operations in flight that some configuration may not have placed.
     observers: C,
-    unfinished: C, // Never-finished operations in flight; all are mutators, as an observer tells nothing then.
+    unfinished: C, // Unfinished operations in flight; all are mutators, as an unfinished observer reveals nothing.
     chained: C,    // Operations whose predecessor in the same process is still in flight.
     leading: C,    // Those predecessors.
     absorbable: C, // Operations in flight that may be optional in some configuration.
@@ -73,7 +77,7 @@ pub(crate) struct Stream<P, C> {
 }
 
 struct Slot<P, C> {
-    op: Option<Op<P>>, // None between uses.
+    op: Option<Op<P>>, // `None` between uses.
     is_settled: bool,
     before: Option<usize>, // Its predecessor in the same process, if in flight.
     tied: C,               // Operations in flight that do not commute with it.
@@ -82,7 +86,7 @@ struct Slot<P, C> {
     reasons: C,            // Operations that may be a reason to place it, if they follow directly.
 }
 
-/// What a stream needs to know about operations to leave out what need not be tried.
+/// Relations between operations, which justify the reductions.
 pub(crate) trait Relate<P> {
     fn is_observer(&self, op: &P) -> bool;
     fn commute(&self, a: &P, b: &P) -> bool;
@@ -118,8 +122,8 @@ impl<P, C: Slots> Stream<P, C> {
         self.free.is_empty() && self.slots.len() == C::CAPACITY
     }
 
-    /// Opens a slot for an operation. Names it if it is an observer, which configurations may place at once; if some do
-    /// not, [`Stream::keep_open`] has to be told.
+    /// Opens a slot for an operation. Returns its move if it is an observer, which configurations may place at once;
+    /// if some do not, the caller must call [`Stream::keep_open`].
     pub(crate) fn call(&mut self, op: Op<P>, relate: &impl Relate<P>) -> Option<Move> {
         let is_observer = self.must_reduce && relate.is_observer(&op.call);
         if is_observer && op.interval.is_unfinished() {
@@ -158,7 +162,7 @@ impl<P, C: Slots> Stream<P, C> {
         None
     }
 
-    /// Notes that a configuration has not placed this observer.
+    /// Records that a configuration has not placed this observer.
     pub(crate) fn keep_open(&mut self, observer: Move, relate: &impl Relate<P>) {
         self.relate(observer.0 as usize, relate);
     }
@@ -175,8 +179,8 @@ impl<P, C: Slots> Stream<P, C> {
         self.unfinished.contains(self.goal)
     }
 
-    /// Closes the slot of the goal, which configurations must now forget. Every configuration has placed it, unless it
-    /// expires.
+    /// Closes the slot of the goal; configurations must then forget it. Every configuration has placed the goal,
+    /// unless it expires.
     pub(crate) fn retire_goal(&mut self) -> Retired {
         let is_expiring = self.is_expiring();
         let slot = self.goal;
@@ -207,7 +211,7 @@ impl<P, C: Slots> Stream<P, C> {
         Retired(slot)
     }
 
-    /// Shows an operation that has found its place in the order, and lets go of it if that place is final.
+    /// Passes an operation that has a place in the order to `show`, and drops it if that place is final.
     pub(crate) fn settle<R>(&mut self, id: OpId, is_final: bool, show: impl FnOnce(&Op<P>) -> R) -> R {
         if is_final && let Some(op) = self.returned.remove(id) {
             return show(&op);
@@ -221,7 +225,7 @@ impl<P, C: Slots> Stream<P, C> {
         show(self.at(slot))
     }
 
-    /// Lets go of operations that have expired, but for those that this is true of.
+    /// Drops expired operations that the predicate does not keep.
     pub(crate) fn keep_expired(&mut self, is_kept: impl Fn(OpId) -> bool) {
         self.expired.retain(|op| is_kept(op.id));
     }
@@ -231,12 +235,12 @@ impl<P, C: Slots> Stream<P, C> {
         self.in_flight.iter().map(|slot| self.at(slot).id)
     }
 
-    /// The operations in flight that a cut has placed. `None` if it is open whether the effect of one is used.
+    /// The operations in flight that a cut has placed. `None` if it is undecided whether the effect of one is used.
     pub(crate) fn placed(&self, cut: &SlotCut<C>) -> Option<Vec<OpId>> {
         cut.optional.is_empty().then(|| cut.placed.iter().map(|slot| self.at(slot).id).collect())
     }
 
-    /// True if an operation, which was called before, is not in flight.
+    /// True if an operation that was called is no longer in flight.
     pub(crate) fn has_returned(&self, id: OpId) -> bool {
         !self.absorbable.iter().any(|slot| self.at(slot).id == id)
     }
@@ -256,8 +260,8 @@ impl<P, C: Slots> Stream<P, C> {
         Some(before)
     }
 
-    /// Notes how the operation of a slot relates to the other open ones: which it does not commute with, and which are
-    /// twins that come first.
+    /// Records how the operation of a slot relates to the other open ones: which do not commute with it, and which
+    /// are twins that come first.
     fn relate(&mut self, slot: usize, relate: &impl Relate<P>) {
         let open = self.open.clone();
         self.open.insert(slot);
@@ -270,7 +274,7 @@ impl<P, C: Slots> Stream<P, C> {
             let is_tied = before == Some(other) || !relate.commute(&op.call, &rival.call);
             let is_twin = !is_observer && relate.are_equal(&op.call, &rival.call);
             let rival_ends_first = rival.interval.deadline() <= op.interval.deadline();
-            // One that may be left out is no substitute for one that may not.
+            // An operation that may be left out cannot replace one that may not.
             let (first, second) = if rival_ends_first { (rival, op) } else { (op, rival) };
             let ends_sooner = !first.interval.is_unfinished() && first.interval.deadline() < second.interval.deadline();
             let is_twin = is_twin && (second.interval.is_unfinished() || ends_sooner);
@@ -289,7 +293,7 @@ impl<P, C: Slots> Stream<P, C> {
         }
     }
 
-    /// Notes whether one operation absorbs another, and whether it may be a reason to place the other.
+    /// Records whether one operation absorbs another, and whether it may be a reason to place the other.
     fn relate_pair(&mut self, later: usize, earlier: usize, relate: &impl Relate<P>) {
         if self.observers.contains(earlier) {
             return;
@@ -308,13 +312,13 @@ impl<P, C: Slots> Stream<P, C> {
         }
     }
 
-    /// True if a cut has placed what must come before this operation in its process.
+    /// True if a cut has placed the predecessor of this operation in its process.
     pub(crate) fn is_ready(&self, cut: &SlotCut<C>, next: Move) -> bool {
         self.slots[next.0 as usize].before.is_none_or(|before| cut.placed.contains(before))
     }
 
-    /// Decides about an operation that was optional when the next one of its process was called: in this cut it stays
-    /// where it was absorbed, and in the one that is returned it will have to be used.
+    /// Decides an operation that was optional when the next one of its process was called: in this cut it stays
+    /// absorbed, and in the returned one it will have to be used.
     pub(crate) fn decide(&self, cut: &mut SlotCut<C>) -> Option<SlotCut<C>> {
         let decided = cut.optional.and(&self.leading);
         if decided.is_empty() {
@@ -326,12 +330,12 @@ impl<P, C: Slots> Stream<P, C> {
         Some(used)
     }
 
-    /// True if an operation may not be absorbed now: where it is placed matters to another one of its process.
+    /// True if an operation may not be absorbed now: its place matters to another one of its process.
     fn is_bound(&self, slot: usize) -> bool {
         self.chained.contains(slot) || self.leading.contains(slot)
     }
 
-    /// What the goal depends on: it, and whatever does not commute with something it depends on.
+    /// The operations that the goal depends on: itself, and all that do not commute with one of them.
     fn needed(&self, unplaced: &C) -> C {
         let mut needed = C::default().with(self.goal);
         let mut fresh = needed.clone();
@@ -343,14 +347,14 @@ impl<P, C: Slots> Stream<P, C> {
         needed
     }
 
-    /// What two cuts must share for one to cover the other.
+    /// The part that two cuts must share for one to cover the other.
     fn core(&self, cut: &SlotCut<C>) -> C {
         cut.placed.minus(&self.observers).minus(&self.unfinished).minus(&self.absorbable)
     }
 }
 
 impl<P> Stream<P, u64> {
-    /// The same stream with room for more.
+    /// The same stream with a larger capacity.
     pub(crate) fn widen(self) -> Stream<P, Wide> {
         let widen = |slot: Slot<P, u64>| Slot {
             op: slot.op,
@@ -382,7 +386,7 @@ impl<P> Stream<P, u64> {
 }
 
 impl SlotCut<u64> {
-    /// The same cut with room for more.
+    /// The same cut with a larger capacity.
     pub(crate) fn widen(self) -> SlotCut<Wide> {
         SlotCut { placed: self.placed.into(), optional: self.optional.into() }
     }
@@ -425,7 +429,7 @@ impl<P, C: Slots> Walk<P> for Stream<P, C> {
             let Slot { twins, overwrites, reasons, .. } = &self.slots[slot];
             // A twin that the goal absorbs need not be placed before it.
             let rivals = if slot == self.goal { twins.and(&tried).minus(overwrites) } else { twins.and(&tried) };
-            // A twin that is satisfied already is no substitute for one that is not.
+            // A twin that is already satisfied cannot replace one that is not.
             let is_next_twin = match cut.optional.contains(slot) {
                 true => rivals.is_empty(),
                 false => rivals.minus(&cut.optional).is_empty(),

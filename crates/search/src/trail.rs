@@ -1,14 +1,14 @@
 //! How each configuration was reached.
 //!
 //! Configurations share their past, so it is kept as a tree: a node is one placed operation and the node before it.
-//! Most configurations die, and those that live soon agree on how they began. [`Trails::settle`] drops the nodes of dead
-//! ones and moves what all living ones have in common into the settled past, so the tree stays as small as the part that
-//! is still open, however long the history is. A settling pass is linear in the tree and is made when the tree has
-//! doubled, so it costs a constant per node.
+//! Most configurations die, and the survivors soon agree on how they began. [`Trails::settle`] drops the nodes of
+//! dead configurations and moves the prefix common to all living ones into the settled past, so the tree stays as
+//! small as the undecided part, however long the history is. A settling pass is linear in the tree and is made when
+//! the tree has doubled, so it costs a constant per node.
 //!
-//! An operation that was *absorbed* has a node at the place where it counts as placed. If its effect is used later, it
-//! has another node there, and the first one says nothing. So a node of an absorbed operation is settled once the
-//! operation has returned and all living configurations agree on it.
+//! An *absorbed* operation has a node at the place where it counts as placed. If its effect is used later, it has
+//! another node there, and the first one is void. So a node of an absorbed operation is settled once the operation
+//! has returned and all living configurations agree on it.
 
 use history::OpId;
 use rustc_hash::FxHashSet;
@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 pub struct Placed {
     /// The operation that takes the step.
     pub op: OpId,
-    /// Which of the successors that the spec gives is taken, counted from zero.
+    /// The index of the chosen successor among those that the spec returns.
     pub choice: u32,
     /// True if the operation is not over with this step.
     pub partway: bool,
@@ -65,7 +65,7 @@ impl Node {
 
 const ABSORBED: u32 = u32::MAX;
 
-/// Stands for the choice of an initial state where an operation is expected. No history has an operation of this number.
+/// Replaces the operation in the step that chooses an initial state. No history has an operation of this number.
 pub(crate) const INITIAL: OpId = OpId(u32::MAX);
 
 const ROOT: u32 = u32::MAX;
@@ -76,7 +76,7 @@ impl Trails {
         Trails { nodes: Vec::new(), settle_at: SMALLEST_PASS }
     }
 
-    /// A past in which nothing happened but the choice of an initial state.
+    /// A past that holds only the choice of an initial state.
     pub(crate) fn begin(&mut self, initial: u32) -> Trail {
         self.push(ROOT, Placed { op: INITIAL, choice: initial, partway: false })
     }
@@ -96,8 +96,8 @@ impl Trails {
         self.nodes.len() >= self.settle_at
     }
 
-    /// Forgets all trails but these, which it renames, and hands out the steps that they all begin with. The first step
-    /// ever handed out is the choice of an initial state, with [`INITIAL`] for an operation.
+    /// Drops all trails but these, which it renames, and returns the steps that they all begin with. The first step
+    /// ever returned is the choice of an initial state, with [`INITIAL`] as operation.
     pub(crate) fn settle<'a>(
         &mut self,
         living: impl Iterator<Item = &'a mut Trail>,
@@ -110,7 +110,7 @@ impl Trails {
         let mut starts = 0;
         for trail in &living {
             match trail.0 {
-                ROOT => starts = 2, // The whole past of this one is settled, so nothing more is common to all.
+                ROOT => starts = 2, // The whole past of this trail is settled, so no further step is common to all.
                 index => is_end[index as usize] = true,
             }
         }
@@ -123,7 +123,7 @@ impl Trails {
             }
         }
         let is_alive = |index: usize| is_end[index] || followers[index] > 0;
-        let mut common = 0; // Living nodes before this are those that all trails begin with.
+        let mut common = 0; // Living nodes before this one are the common prefix of all trails.
         if starts == 1 {
             let parts = |index: &usize| is_end[*index] || followers[*index] > 1;
             let last = (0..self.nodes.len()).filter(|&index| is_alive(index)).find(parts);
@@ -154,9 +154,9 @@ impl Trails {
         self.settle_at = SMALLEST_PASS.max(2 * kept);
     }
 
-    /// How many of the first nodes are decided: where the first absorbed operation stands that may still be taken, or that
-    /// some living trails take and others do not. And the nodes before that which say nothing, because all trails take
-    /// the operation later.
+    /// The number of leading nodes that are decided: up to the first absorbed operation that may still be taken, or
+    /// that some living trails take and others do not. Also the void nodes before that, whose operation all trails
+    /// take later.
     fn decided(
         &self,
         common: usize,

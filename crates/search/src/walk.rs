@@ -1,14 +1,14 @@
-//! In which order the search places operations: what it must have placed next, and what may be tried for it.
+//! The order in which the search places operations: the current goal, and the operations to try for it.
 //!
-//! The search has one loop. It extends configurations, one operation at a time, until each meets the current *goal*; a
-//! walk says what the goal is and which operations to try. Walking just in time ([`crate::stream`]), the goal is to have
-//! placed the operation that returns next; walking by level ([`crate::levels`]), it is to have placed one operation more.
+//! The search extends configurations, one operation at a time, until each meets the current *goal*; a walk defines
+//! the goal and the operations to try. Walking just in time ([`crate::stream`]), the goal is to have placed the
+//! operation that returns next; walking by level ([`crate::levels`]), it is to have placed one operation more.
 
 use std::hash::{Hash, Hasher};
 
 use history::{Op, OpId};
 
-/// What the search asks of a walk. `P` is what operations carry.
+/// A walk of the search. `P` is the payload of operations.
 pub(crate) trait Walk<P> {
     /// Which operations a configuration has placed.
     type Cut: Clone + Eq;
@@ -16,31 +16,31 @@ pub(crate) trait Walk<P> {
     /// True if the goal is reached.
     fn is_met(&self, cut: &Self::Cut) -> bool;
 
-    /// True if a configuration that has not reached the goal may stay as it is: the goal is an operation that counts as
-    /// placed although its effect was not used, or one that need not take effect at all.
+    /// True if a configuration that has not reached the goal may stay unchanged: the goal is an operation that counts
+    /// as placed although its effect was not used, or one that need not take effect at all.
     fn may_pass(&self, _cut: &Self::Cut) -> bool {
         false
     }
 
-    /// True if a configuration may stay as it is after a step of this operation that is not its last.
+    /// True if a configuration may stay unchanged after a step of this operation that is not its last.
     fn may_stop(&self, _partway: Move) -> bool {
         false
     }
 
-    /// Adds the operations to try on the way to the goal. A thorough answer names every operation that may be next; one
-    /// that is not leaves out those whose place does not matter for the goal.
+    /// Adds the operations to try on the way to the goal. If `thorough`, these are all operations that may be next;
+    /// otherwise those whose place does not matter for the goal are left out.
     fn moves(&self, cut: &Self::Cut, thorough: bool, out: &mut Vec<Move>);
 
-    /// Adds the observers that may be next: all of them, or those that may have become enabled by the move just made.
+    /// Adds the observers that may be next: all of them, or those that the last move may have enabled.
     fn observers(&self, cut: &Self::Cut, after: Option<Move>, out: &mut Vec<Move>);
 
-    /// True if placing an observer may let another one come forward.
+    /// True if placing an observer may make another one available.
     fn has_chains(&self) -> bool;
 
     /// The operation of a move.
     fn op(&self, next: Move) -> &Op<P>;
 
-    /// What is placed after a move. An operation that is partway with it is not placed.
+    /// The cut after a move. An operation that is partway with it is not placed.
     fn place(&self, cut: &Self::Cut, next: Move, partway: bool) -> Self::Cut;
 
     /// Adds the operations that the move between two cuts has absorbed: they count as placed directly before it.
@@ -51,17 +51,17 @@ pub(crate) trait Walk<P> {
         Vec::new()
     }
 
-    /// What a configuration has used up that others still have. Less is better.
+    /// The number of operations used up that others still have. Less is better.
     fn cost(&self, _cut: &Self::Cut) -> usize {
         0
     }
 
-    /// What has to follow an operation that has just been placed, for placing it to make sense.
+    /// The reason required for an operation that has just been placed.
     fn reason(&self, _cut: &Self::Cut, _last: Move) -> Reason {
         Reason::None
     }
 
-    /// True if an operation directly after another one could be a reason to place the other one.
+    /// True if an operation directly after another could be a reason to place the other.
     fn may_follow(&self, _last: Move, _next: Move) -> bool {
         true
     }
@@ -69,24 +69,24 @@ pub(crate) trait Walk<P> {
     /// Operations that may not be next, each with one that must come before it.
     fn waiting(&self, cut: &Self::Cut) -> Vec<(OpId, OpId)>;
 
-    /// Hashes what two cuts must share for one to cover the other.
+    /// Hashes the part that two cuts must share for one to cover the other.
     fn hash_core<H: Hasher>(&self, cut: &Self::Cut, hasher: &mut H);
 
-    /// True if, from the same state, whatever can follow `b` can follow `a`. Every cut covers itself.
+    /// True if, from the same state, every continuation of `b` is one of `a`. Every cut covers itself.
     fn covers(&self, a: &Self::Cut, b: &Self::Cut) -> bool;
 }
 
-/// An operation that may be next, by the number that its walk gives it.
+/// An operation that may be next, by its number in the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Move(pub(crate) u32);
 
-/// What justifies placing an operation before the goal.
+/// The condition for placing an operation before the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     /// It needs no reason.
     None,
-    /// What follows must not overwrite it.
+    /// The next operation must not overwrite it.
     Kept,
-    /// The operation never finished. What follows must not be possible without it, with the same effect.
+    /// The operation is unfinished. The next operation must not be possible without it, with the same effect.
     Needed,
 }

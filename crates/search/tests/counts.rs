@@ -1,5 +1,5 @@
-//! How much work the search does. Counts are exact, so a reduction that stops working, or one that starts to lose
-//! orders, shows here before anything gets slow.
+//! The amount of work of the search. Counts are exact, so a reduction that stops working, or one that starts to lose
+//! orders, shows here before the search gets slow.
 
 use std::convert::Infallible;
 
@@ -56,7 +56,7 @@ impl Spec for Registers {
     }
 }
 
-/// So many processes call one operation each, all at once; the first to be called is the first to return.
+/// One process per operation, all called at once; the first to be called is the first to return.
 fn overlapping(ops: impl IntoIterator<Item = Op>) -> History<Op> {
     let calls = ops
         .into_iter()

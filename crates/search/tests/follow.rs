@@ -1,4 +1,4 @@
-//! Orders that are given, against trying every order that keeps them.
+//! Following given ranks, against trying every order that keeps them.
 //!
 //! `cargo test --release -p omnilink-search --test follow -- --ignored` runs the long version.
 
@@ -33,7 +33,7 @@ impl Spec for OneStep<'_> {
     }
 }
 
-/// The same, in the order of ranks.
+/// The same spec, restricted to the order of ranks.
 struct InOrder<'a>(OneStep<'a>);
 
 impl Spec for InOrder<'_> {
@@ -60,7 +60,7 @@ impl Spec for InOrder<'_> {
     }
 }
 
-/// Ranks for operations: those of an order that is legal, if there is one, some of them exchanged or taken away.
+/// Ranks for operations: those of a legal order, if there is one, with some exchanged or removed.
 fn ranks(spec: &OneStep<'_>, history: &History<TableOp>, rng: &mut Rng) -> Vec<Option<u32>> {
     let mut order: Vec<OpId> = match check(spec, history, &Options::default()).expect("a search").verdict {
         Verdict::Accepted(witness) => witness.steps().map(|placed| placed.op).collect(),
@@ -105,21 +105,21 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
         let ranked = |op: &Op<TableOp>| (op.process.0, op.interval, (op.call, ranks[op.id.index()]));
         let with_ranks = History::from_intervals(history.ops().iter().map(ranked)).expect("the same history");
         let expected = is_allowed(&InOrder(OneStep(&table)), &with_ranks, Criterion::LINEARIZABLE);
-        let told = || format!("seed {seed}: {history:?} {ranks:?} of {table:?}");
+        let context = || format!("seed {seed}: {history:?} {ranks:?} of {table:?}");
         match follow(&spec, &history, &ranks) {
             Ok(witness) => {
-                assert!(expected, "followed: {}", told());
-                assert_eq!(replay(&spec, &history, Criterion::LINEARIZABLE, &witness), Ok(()), "{}", told());
+                assert!(expected, "followed: {}", context());
+                assert_eq!(replay(&spec, &history, Criterion::LINEARIZABLE, &witness), Ok(()), "{}", context());
                 let placed: Vec<u32> = witness.steps().filter_map(|placed| ranks[placed.op.index()]).collect();
-                assert!(placed.is_sorted(), "{placed:?}: {}", told());
+                assert!(placed.is_sorted(), "{placed:?}: {}", context());
                 followed += 1;
             }
             Err(Misfit::Time(..) | Misfit::Disabled { is_certain: true, .. }) => {
-                assert!(!expected, "refused: {}", told());
+                assert!(!expected, "refused: {}", context());
                 refused += 1;
             }
             Err(Misfit::Disabled { is_certain: false, .. }) => uncertain += 1,
-            Err(misfit) => panic!("{misfit:?}: {}", told()),
+            Err(misfit) => panic!("{misfit:?}: {}", context()),
         }
     }
     let all = followed + refused + uncertain;

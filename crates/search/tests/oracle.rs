@@ -85,7 +85,7 @@ fn a_replay_confirms_orders_and_nothing_else() {
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 5);
         let history = if seed % 4 == 0 { with_random_edges(history, &mut rng) } else { history };
-        // By start is often right; then something is moved, left out or doubled.
+        // By start is often right; then one operation is moved, left out or doubled.
         let mut order: Vec<OpId> = history.ops().iter().map(|op| op.id).collect();
         for _ in 0..rng.usize(..3) {
             let place = rng.usize(..=order.len());

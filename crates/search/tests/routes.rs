@@ -1,4 +1,4 @@
-//! What is done with orders once they are found: following them, and assuming something about them.
+//! Found orders: following them, and making assumptions about them.
 
 use fastrand::Rng;
 use history::{History, OpId, Verdict};
@@ -47,7 +47,7 @@ fn every_way_leads_to_the_state_that_it_is_said_to_be_stuck_in() {
     assert!(accepted > 1_000 && stuck > 1_000, "{accepted} accepted and {stuck} stuck ways are enough to compare");
 }
 
-/// Notes the width at each return.
+/// Records the width at each return.
 #[derive(Default)]
 struct Widths(Vec<(OpId, usize)>);
 
@@ -143,7 +143,7 @@ impl search::Spec for Anything {
     }
 }
 
-/// Every order of operations that overlap can be assumed, whatever their numbers are.
+/// Every order of overlapping operations can be assumed, whatever their numbers are.
 #[test]
 fn what_is_assumed_can_be_any_order() {
     let history = History::from_calls((0..3).map(|process| (process, 0, Some(1), ()))).expect("one operation each");
@@ -170,5 +170,5 @@ fn an_operation_cannot_come_before_itself() {
     assert!(report.verdict.is_rejected());
     let many: Vec<Assumption<Such>> = (0..40).map(|id| Assumption::Before(OpId(id), OpId(100 + id))).collect();
     let Err(error) = Assuming::new(&Table::random(&mut rng), &many).map(|_| ()) else { panic!("too many") };
-    assert_eq!(error.to_string(), "assumptions may speak of 64 operations, and these speak of 80");
+    assert_eq!(error.to_string(), "assumptions may name at most 64 operations, found 80");
 }
