@@ -1,9 +1,9 @@
 //! Values as machine words.
 //!
-//! The search copies, compares and hashes values millions of times, and looks inside them almost never. An [`Atom`] is
-//! a value in 32 bits: nil, truth values and integers of up to 30 bits stand in the word itself, everything else is
-//! numbered by an [`Interner`] when it is first seen. Numbers never change, so atoms may be handed out while earlier
-//! ones are in use. Two atoms of one interner are equal exactly if their values are.
+//! The search copies, compares and hashes values millions of times, and almost never inspects them. An [`Atom`] is a
+//! value in 32 bits: nil, truth values and integers of up to 30 bits are stored in the word itself; any other value
+//! gets a number from an [`Interner`] when it first occurs. Numbers never change, so new atoms may be created while
+//! earlier ones are in use. Two atoms of one interner are equal exactly if their values are.
 
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
@@ -12,7 +12,7 @@ use std::sync::{PoisonError, RwLock};
 use history::Value;
 use rustc_hash::FxHashMap;
 
-/// A value in one word. Its order is arbitrary but fixed; [`Interner::compare`] gives the order of values.
+/// A value in one word. Its order is arbitrary but fixed; [`Interner::compare`] has the order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Atom(NonZeroU32); // The lowest two bits: 1 for an integer, 2 for a number of the interner, 3 for a constant.
 
@@ -24,7 +24,7 @@ impl Atom {
     /// The truth value `TRUE`.
     pub const TRUE: Atom = Atom(NonZeroU32::new(11).expect("11 is not 0"));
 
-    /// The key of operations that have none. It is not a value, and so differs from the key `nil`.
+    /// The key of operations without a key. It is not a value, and so differs from the key `nil`.
     pub const UNKEYED: Atom = Atom(NonZeroU32::new(15).expect("15 is not 0"));
 
     /// An integer, if it fits.
@@ -72,12 +72,12 @@ impl Interner {
         }
     }
 
-    /// The part of an object that a key stands for, as people should see it.
+    /// The part of an object that a key selects, for display.
     pub fn show_key(&self, key: Atom) -> String {
         if key == Atom::UNKEYED { "the object without a key".into() } else { self.value(key).to_string() }
     }
 
-    /// The value of a word that this interner gave out.
+    /// The value of an atom of this interner.
     pub fn value(&self, atom: Atom) -> Value {
         if let Some(int) = atom.as_int() {
             return Value::Int(int);
@@ -93,7 +93,7 @@ impl Interner {
         }
     }
 
-    /// A map as people should see it. A value would print as a sequence if the keys are `1..n`.
+    /// A map for display. A value would print as a sequence if the keys are `1..n`.
     pub fn show_map(&self, pairs: impl Iterator<Item = (Atom, Value)>) -> String {
         let mut pairs: Vec<(bool, Value, Value)> =
             pairs.map(|(key, value)| (key != Atom::UNKEYED, self.value(key), value)).collect();
@@ -106,7 +106,7 @@ impl Interner {
         if pairs.is_empty() { "empty".into() } else { pairs.join(" @@ ") }
     }
 
-    /// A sequence as people should see it.
+    /// A sequence for display.
     pub fn show_tuple(&self, elements: &[Atom]) -> String {
         Value::tuple(elements.iter().map(|&element| self.value(element))).to_string()
     }
@@ -124,7 +124,7 @@ impl Interner {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).numbers.get(value).copied();
         let number = known.unwrap_or_else(|| {
             let table = &mut *self.0.write().unwrap_or_else(PoisonError::into_inner);
-            // Another thread may have come first since the lookup, so look again.
+            // Another thread may have interned it since the lookup, so look it up again.
             *table.numbers.entry(value.clone()).or_insert_with(|| {
                 table.values.push(value.clone());
                 let number = table.values.len() - 1;

@@ -15,7 +15,7 @@ use crate::bind::Fields;
 use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "bank",
     summary: "accounts with balances that must not become negative",
@@ -24,7 +24,7 @@ pub const ABOUT: About = About {
         ("transfer(from, to, amount) = ok", "moves an amount; `ok` is `FALSE` if the balance of `from` was too small"),
         ("read() = balances", "all balances, as a function or record; accounts that it leaves out must be empty"),
     ],
-    options: &[("alice=10", "the balance of account `alice` at the start; without it, 0")],
+    options: &[("alice=10", "initial balance of account `alice` [default: 0]")],
 };
 
 /// Accounts with balances.
@@ -41,21 +41,21 @@ pub enum Op {
     Deposit {
         /// The account.
         account: Atom,
-        /// How much.
+        /// The amount.
         amount: u32,
     },
     /// Moves an amount.
     Transfer {
-        /// The account that gives.
+        /// The account to take from.
         from: Atom,
-        /// The account that gets.
+        /// The account to add to.
         to: Atom,
-        /// How much.
+        /// The amount.
         amount: u32,
-        /// False if there was too little.
+        /// False if the balance was too small.
         ok: Option<bool>,
     },
-    /// Looks at all balances.
+    /// Reads all balances.
     Read {
         /// The balances other than zero; accounts strictly increase.
         balances: Arc<[(Atom, i64)]>,

@@ -1,8 +1,8 @@
-//! Reading recorded calls: arguments and results by name or place, and what is wrong with them.
+//! Reads recorded calls: arguments and results by name or position, and the errors in them.
 //!
-//! Names of arguments may be synonyms, the first of which is the one the documentation uses. A call has at most one
-//! result that a model looks at; if it is the only one, its name does not matter. Some recorders write all arguments as
-//! one record, whose fields are then found by name.
+//! Argument names may have synonyms; the documentation uses the first. A model reads at most one result of a call; if
+//! it is the only one, its name does not matter. Some recorders write all arguments as one record, whose fields are
+//! then found by name.
 
 use std::cell::Cell;
 
@@ -11,67 +11,67 @@ use thiserror::Error;
 
 use crate::{About, Atom, Interner};
 
-/// Why a recorded call means nothing to a model.
+/// Why a recorded call does not fit a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadCall {
     /// The model has no such operation.
     #[error("`{action}` is not an operation of the model `{model}`, which has {known}")]
     UnknownAction {
-        /// What was called.
+        /// The action.
         action: String,
         /// The name of the model.
         model: &'static str,
-        /// The operations that it has.
+        /// The operations of the model.
         known: String,
     },
-    /// An object of one's own has no such call.
-    #[error("`{call}` is not a call that the specification knows")]
+    /// A user's object does not support this call.
+    #[error("unrecognized call `{call}`")]
     Refused {
-        /// What was called.
+        /// The call.
         call: String,
     },
     /// The number of arguments is wrong.
     #[error("`{action}` has {count} arguments, and the model `{model}` expects {expected}")]
     ArgumentCount {
-        /// What was called.
+        /// The action.
         action: String,
         /// The name of the model.
         model: &'static str,
-        /// How many arguments there are.
+        /// The number of arguments.
         count: usize,
-        /// How many there should be.
+        /// The expected number.
         expected: String,
     },
     /// An argument or result is missing.
     #[error("`{action}` has no {kind} `{name}`")]
     Missing {
-        /// What was called.
+        /// The action.
         action: String,
         /// `argument` or `result`.
         kind: &'static str,
         /// Its name.
         name: &'static str,
     },
-    /// The call returned, and what it returned was not recorded.
+    /// The call returned, but its result was not recorded.
     #[error("`{action}` returned, but its result `{name}` was not recorded")]
     NoResult {
-        /// What was called.
+        /// The action.
         action: String,
         /// The name of the result.
         name: &'static str,
     },
-    /// An argument or result cannot mean anything.
+    /// An argument or result has the wrong type.
     #[error("the {kind} `{name}` of `{action}` is `{value}`, not {expected}")]
     Wrong {
-        /// What was called.
+        /// The action.
         action: String,
         /// `argument` or `result`.
         kind: &'static str,
         /// Its name.
         name: &'static str,
-        /// What was recorded.
+        /// The recorded value.
         value: String,
-        /// What could have been.
+        /// The expected kind of value.
         expected: &'static str,
     },
 }
@@ -85,7 +85,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// `None` if the operation is known to have had no effect, so that every model leaves it out.
+    /// `None` if the operation is known to have had no effect, so that every model ignores it.
     pub(crate) fn of(about: &'static About, op: &'a Op<Call>) -> Option<Fields<'a>> {
         let outcome = op.outcome();
         (outcome != Outcome::Failed).then_some(Fields {
@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
         self.is_finished
     }
 
-    /// The action. Outcomes of one call are results of it to a model, and the first one names the action.
+    /// The action. To a model, the outcomes of one call are its results, and the first one names the action.
     pub(crate) fn action(&self) -> &'a str {
         self.call.schema().outcomes().next().unwrap_or_default()
     }
@@ -110,12 +110,12 @@ impl<'a> Fields<'a> {
         BadCall::UnknownAction { action: self.action().into(), model: self.about.name, known: known.join(", ") }
     }
 
-    /// Checks the number of arguments, which comes before looking at any.
+    /// Checks the number of arguments. Must be called before any is read.
     pub(crate) fn args(&self, expected: usize) -> Result<(), BadCall> {
         self.args_or_one_more(expected, expected).map(|_| ())
     }
 
-    /// Likewise for two numbers. True if there are `more` arguments and not `fewer`.
+    /// The same for two numbers. True if there are `more` arguments and not `fewer`.
     pub(crate) fn args_or_one_more(&self, fewer: usize, more: usize) -> Result<bool, BadCall> {
         let count = self.call.args().len();
         if count == fewer || count == more {
@@ -153,7 +153,7 @@ impl<'a> Fields<'a> {
         value.as_int().ok_or_else(|| self.wrong("argument", names[0], value, "an integer"))
     }
 
-    /// An argument that takes the place of `nil` in results, so that it must not be `nil` itself.
+    /// An argument that replaces `nil` in results, so it must not be `nil` itself.
     pub(crate) fn element_arg(&self, place: usize, names: &[&'static str], atoms: &Interner) -> Result<Atom, BadCall> {
         match self.arg(place, names)? {
             nil @ Value::Nil => Err(self.wrong("argument", names[0], nil, "a value")),
@@ -161,7 +161,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Fails if the operation finished and no result was recorded, for those that say nothing without one.
+    /// Fails if the operation finished without a recorded result, for operations that mean nothing without one.
     pub(crate) fn needs_result(&self, name: &'static str) -> Result<(), BadCall> {
         match self.is_finished && self.call.results().is_empty() {
             true => Err(BadCall::NoResult { action: self.action().into(), name }),
@@ -183,18 +183,18 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A result that says whether the operation did anything.
+    /// A result that says whether the operation had an effect.
     pub(crate) fn ok(&self) -> Result<Option<bool>, BadCall> {
         self.read_result(&["ok", "result"], "a truth value", Value::as_bool)
     }
 
-    /// A result that is a number of things.
+    /// A result that is a count.
     pub(crate) fn count(&self) -> Result<Option<usize>, BadCall> {
         let read = |value: &Value| value.as_int().and_then(|int| usize::try_from(int).ok());
         self.read_result(&["count", "len", "n"], "a number of elements", read)
     }
 
-    /// A result that is read by `read`, which returns `None` for what it does not understand.
+    /// A result parsed by `read`, which returns `None` for an unexpected value.
     pub(crate) fn read_result<T>(
         &self,
         names: &[&'static str],
@@ -205,7 +205,7 @@ impl<'a> Fields<'a> {
         read(value).map(Some).ok_or_else(|| self.wrong("result", names[0], value, expected))
     }
 
-    /// Checks that a result tells nothing: it is missing, `nil`, `TRUE`, `"ok"`, or repeats the argument.
+    /// Checks that a result carries no information: it is missing, `nil`, `TRUE`, `"ok"`, or repeats the argument.
     pub(crate) fn acknowledged(&self, argument: Option<&Value>) -> Result<(), BadCall> {
         let is_empty = |value: &Value| {
             matches!(value, Value::Nil | Value::Bool(true))
@@ -215,7 +215,7 @@ impl<'a> Fields<'a> {
         self.read_result(&["ok"], "`TRUE`", |value| is_empty(value).then_some(())).map(|_| ())
     }
 
-    /// True if the only result is called by this name.
+    /// True if the only result has this name.
     pub(crate) fn result_is_called(&self, name: &str) -> bool {
         matches!(self.call.schema().results.as_slice(), [only] if **only == *name)
     }

@@ -1,17 +1,17 @@
-//! Checks a recorded history against a model, in the cheapest way that decides it.
+//! Checks a recorded history against a model, by the cheapest method that decides it.
 //!
-//! Three ways, tried in this order: the polynomial procedure, where the model has one that applies; each part of the object
-//! on its own, by the procedure or else by search, where every operation concerns one part; the search over the whole.
-//! Whichever it was, an accepted history carries an order of all its operations, and that order is replayed through the
-//! whole model.
+//! There are three methods, tried in this order: the polynomial procedure, where the model has one that applies; each
+//! part of the object separately, by the procedure or else by search, where every operation belongs to one part; the
+//! search over the whole history. In all three, an accepted history carries an order of all its operations, and that
+//! order is replayed through the whole model.
 //!
-//! Linearizability is local (Herlihy and Wing 1990): if each part has an order, so has the whole. To find it, give each
-//! operation of a part the earliest time that its place in the part's order leaves it, and merge the parts by time.
+//! Linearizability is local (Herlihy and Wing 1990): if each part has an order, so has the whole. To find it, give
+//! each operation the earliest time that its place in the part's order permits, and merge the parts by time.
 //!
-//! That holds where the order of each process lies inside real time. A process that starts an operation at the very instant
-//! at which its last one ended is ordered by more than time, and if two processes do that at one instant, orders of two
-//! parts may contradict each other. Parts whose orders do are searched again as one. A part that has no order has none
-//! together with others either, so rejections stand.
+//! That holds where process order is implied by real time. A process that starts an operation at the very instant at
+//! which its last one ended is ordered by more than time, and if two processes do that at one instant, orders of two
+//! parts may contradict each other. Such parts are searched again as one. A part that has no order has none together
+//! with others either, so rejections remain valid.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -32,9 +32,9 @@ use crate::{Atom, BadCall, Model};
 pub struct Options {
     /// How to search, if a search is needed.
     pub search: search::Options,
-    /// Whether to try anything but the search over the whole history. Verdicts are the same either way.
+    /// Whether to try the methods other than the search over the whole history. Verdicts are the same either way.
     pub shortcuts: bool,
-    /// How many parts to search at once.
+    /// The number of parts to search at once.
     pub threads: usize,
 }
 
@@ -44,12 +44,12 @@ impl Default for Options {
     }
 }
 
-/// Looks at a search from time to time, possibly from several threads: [`Watch`] that is shared.
+/// A [`Watch`] that is shared, possibly by several threads.
 pub trait Watcher: Sync {
-    /// Answers with a reason to stop, if there is one.
+    /// Returns a reason to stop, if there is one.
     fn look(&self, stats: &Stats) -> Option<Stop>;
 
-    /// Called when an operation has returned and been placed. So many configurations were possible for it.
+    /// Called when an operation has returned and been placed; `width` is the number of configurations at that point.
     fn returned(&self, _op: OpId, _width: usize) {}
 }
 
@@ -65,7 +65,7 @@ impl Watcher for Unwatched {
     }
 }
 
-/// One of the searches that a watcher looks at. Nobody waits for the verdict once it is moot.
+/// One of the searches of a watcher. It stops once its verdict is moot.
 struct Watched<'w, M> {
     watcher: &'w dyn Watcher,
     is_moot: M,
@@ -85,64 +85,64 @@ fn watched(watcher: &dyn Watcher) -> Watched<'_, fn() -> bool> {
     Watched { watcher, is_moot: || false }
 }
 
-/// What a check found, how, and what it took.
+/// The result of a check, the method, and the work it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The verdict.
     pub verdict: Verdict<Witness, Failure>,
-    /// How every order begins that was still possible when a search ended without accepting.
+    /// The prefix of every order that was still possible when a search ended without accepting.
     pub settled: Witness,
-    /// What decided it.
+    /// The method that decided it.
     pub method: Method,
-    /// Why the model's procedure did not decide it, if it was asked.
+    /// Why the model's procedure did not decide it, if it was tried.
     pub no_procedure: Option<String>,
     /// Counts of the search; all zero if there was none.
     pub stats: Stats,
-    /// The parts of the object about which nothing was found out, if others were decided on their own: as people should
-    /// see them, each with the number of its operations.
+    /// The undecided parts of the object, if others were decided separately: each for display, with the number of its
+    /// operations.
     pub undecided: Vec<(String, usize)>,
 }
 
 impl Checked {
-    /// A history that is accepted in an order that was given.
+    /// A history that is accepted in a given order.
     pub fn in_given_order(witness: Witness) -> Checked {
         Checked { method: Method::Given, ..decided(Verdict::Accepted(witness)) }
     }
 }
 
-/// What decided a history.
+/// The method that decided a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The model's own procedure, without searching.
     Procedure,
-    /// Each part of the object on its own.
+    /// Each part of the object separately.
     Parts {
-        /// How many parts there are.
+        /// The number of parts.
         all: usize,
-        /// How many of them were searched. The model's procedure decided the others.
+        /// The number of searched parts. The model's procedure decided the others.
         searched: usize,
     },
     /// A search over the whole history.
     Search,
-    /// An order that was given.
+    /// A given order.
     Given,
 }
 
 /// Why no order of the operations is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// A few operations contradict each other, whatever the others do.
+    /// A few operations contradict each other, regardless of the others.
     Contradiction {
-        /// Those operations.
+        /// The operations.
         ops: Vec<OpId>,
         /// Why they cannot all have happened.
         reason: String,
     },
     /// Every order gets stuck.
     Stuck {
-        /// The parts of the object that have no order, as people should see them, if they were searched without the others.
+        /// The parts of the object that have no order, for display, if they were searched separately.
         parts: Vec<String>,
-        /// Where every order gets stuck, with states as the model shows them.
+        /// Where every order gets stuck, with states rendered by the model.
         explanation: Explanation<String>,
     },
 }
@@ -150,18 +150,18 @@ pub enum Failure {
 /// Why there is no verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// A recorded call means nothing to the model.
+    /// A recorded call does not fit the model.
     #[error("{op}: {error}")]
     BadCall {
-        /// The operation, by process and place.
+        /// The operation, by process and position.
         op: String,
-        /// What is wrong with it.
+        /// Why it does not fit.
         error: BadCall,
     },
-    /// An order was found that does not stand up when replayed, which is a bug.
+    /// Replaying the order that was found failed, which is a bug.
     #[error("the order found was not confirmed when it was replayed: {0}")]
     Unconfirmed(#[from] Unconfirmed),
-    /// Too much is assumed.
+    /// Too many operations are named by assumptions.
     #[error(transparent)]
     TooMany(#[from] TooMany),
 }
@@ -202,10 +202,10 @@ fn decided(verdict: Verdict<Witness, Failure>) -> Checked {
     Checked { verdict, settled, method: Method::Procedure, no_procedure: None, stats, undecided: Vec::new() }
 }
 
-/// Something assumed about the order of operations. A state is one that is meant if this is true of what the model shows.
+/// An assumption about the order of operations. The predicate receives the state as rendered by the model.
 pub type Assumed = Assumption<Box<dyn Fn(&str) -> bool>>;
 
-/// Checks a history of which something is assumed. Always searches the whole.
+/// Checks a history under assumptions. Always searches the whole history.
 pub fn check_assuming<M: Model>(
     model: &M,
     history: &History<Call>,
@@ -219,7 +219,7 @@ pub fn check_assuming<M: Model>(
     })
 }
 
-/// The states that a route goes through, as the model shows them.
+/// The states along a route, rendered by the model.
 pub fn walk<M: Model>(
     model: &M,
     history: &History<Call>,
@@ -236,30 +236,31 @@ pub fn walk<M: Model>(
     })
 }
 
-type Such<'a, M> = Box<dyn Fn(&<M as search::Spec>::State) -> bool + 'a>;
+type StatePredicate<'a, M> = Box<dyn Fn(&<M as search::Spec>::State) -> bool + 'a>;
 
-/// Works with a model of which something is assumed.
+/// Runs `work` on a model under assumptions.
 fn with_assumed<M: Model, R>(
     model: &M,
     history: &History<Call>,
     assumed: &[Assumed],
-    work: impl FnOnce(&Assuming<'_, M, Such<'_, M>>, &History<search::Marked<M::Op>>) -> Result<R, Error>,
+    work: impl FnOnce(&Assuming<'_, M, StatePredicate<'_, M>>, &History<search::Marked<M::Op>>) -> Result<R, Error>,
 ) -> Result<R, Error> {
     let bound = history.try_map(|op| bind(model, history, op))?;
     let such = assumed.iter().map(|assumption| match assumption {
         Assumption::Before(first, second) => Assumption::Before(*first, *second),
-        Assumption::LeadsTo(op, is_meant) => {
-            Assumption::LeadsTo(*op, Box::new(move |state: &M::State| is_meant(&model.show(state))) as Such<'_, M>)
-        }
+        Assumption::LeadsTo(op, is_meant) => Assumption::LeadsTo(
+            *op,
+            Box::new(move |state: &M::State| is_meant(&model.show(state))) as StatePredicate<'_, M>,
+        ),
     });
-    let such: Vec<Assumption<Such<'_, M>>> = such.collect();
+    let such: Vec<Assumption<StatePredicate<'_, M>>> = such.collect();
     let spec = Assuming::new(model, &such)?;
     let marked = bound.try_map(|op| Ok::<_, Error>(Some(spec.mark(op.id, op.call.clone()))))?;
     work(&spec, &marked)
 }
 
-/// Checks operations as they come in, by increasing start, in memory that does not grow with their number but for the
-/// order that is found. Always searches the whole.
+/// Checks operations as they come in, by increasing start. Memory does not grow with their number, except for the
+/// order that is found. Always searches the whole history.
 pub fn check_stream<M: Model, E: From<Error>>(
     model: &M,
     processes: &[std::sync::Arc<str>],
@@ -310,22 +311,22 @@ fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, report: Report<
     Checked { verdict, settled: report.settled, method, no_procedure: None, stats: report.stats, undecided: Vec::new() }
 }
 
-/// How many configurations a part may have at once before the other parts get their turn. The next turn allows more by
+/// The width limit of a part in the first turn, after which the other parts get theirs. Each turn multiplies it by
 /// [`WIDENING`].
 const FIRST_WIDTH: usize = 1 << 10;
 const WIDENING: usize = 8;
 
-/// Operations that are decided without the others: those on one part, or on several whose orders contradict each other.
+/// Operations that are decided together: those on one part, or on several whose orders contradict each other.
 struct Group<T> {
-    parts: Vec<Atom>, // Empty once it is united with another.
+    parts: Vec<Atom>, // Empty once it is merged into another.
     history: History<T>,
     order: Option<Witness>,
     is_searched: bool, // False if the procedure decides it.
 }
 
-/// Decides parts by the procedure, as far as it can, and searches the others. One that is hard to decide must not hide another
-/// that is easy to reject, so a part that gets wide waits until all others have been searched as far. Which rejected part is
-/// reported depends on widths, not on time.
+/// Decides parts by the procedure where it applies, and searches the others. A part that is hard to decide must not
+/// hide another that is easy to reject, so a part that gets wide waits until all others have been searched as far.
+/// Which rejected part is reported depends on widths, not on time.
 fn check_parts<M: Model>(
     model: &M,
     whole: &History<M::Op>,
@@ -408,13 +409,13 @@ fn check_parts<M: Model>(
     }
 }
 
-/// Makes one group of those whose operations wait for each other. Returns false if all of these are in one group already.
+/// Merges groups whose operations wait for each other. Returns false if all of these are in one group already.
 fn unite<T: Clone>(groups: &mut [Group<T>], whole: &History<T>, contradictions: &[(OpId, OpId)]) -> bool {
     let mut group_of = vec![usize::MAX; whole.ops().last().map_or(0, |op| op.id.index() + 1)];
     for (index, group) in groups.iter().enumerate() {
         group.history.ops().iter().for_each(|op| group_of[op.id.index()] = index);
     }
-    let mut into: Vec<usize> = (0..groups.len()).collect(); // For each group one that it belongs to, itself at the end.
+    let mut into: Vec<usize> = (0..groups.len()).collect(); // The group that each belongs to, itself at the end.
     fn root(into: &[usize], mut index: usize) -> usize {
         while into[index] != index {
             index = into[index];
@@ -446,8 +447,8 @@ fn unite<T: Clone>(groups: &mut [Group<T>], whole: &History<T>, contradictions: 
 
 type PartReport<M> = (usize, Result<Report<<M as search::Spec>::State>, Error>);
 
-/// Searches the parts at these places, several at once, and reports by place. A part is given up, or left out, only for one
-/// before it that is rejected.
+/// Searches the parts at these indices, several at once, and reports by index. A part is given up, or skipped, only
+/// if one before it is rejected.
 fn search_parts<M: Model>(
     model: &M,
     groups: &[Group<M::Op>],
@@ -486,8 +487,8 @@ fn search_parts<M: Model>(
     reports
 }
 
-/// One order of all operations that agrees with the order of each part, or the pairs of which the first comes before the
-/// second and, through others of these pairs, after it.
+/// One order of all operations that agrees with the order of each part. Otherwise the contradicting pairs: the first
+/// of each comes before the second and, through others of these pairs, after it.
 fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witness, Vec<(OpId, OpId)>> {
     let size = whole.ops().last().map_or(0, |op| op.id.index() + 1);
     let mut links = vec![Link::default(); size];
@@ -522,7 +523,7 @@ fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witness, Vec<(OpI
     if order.len() == orders.iter().map(|order| order.len()).sum::<usize>() {
         return Ok(Witness::from_order(order));
     }
-    // Nothing comes before what has an earlier time, so operations that wait for each other have the same one.
+    // No operation follows one with a later time, so operations that wait for each other have the same time.
     let edges = |id: OpId| links[id.index()].followers.iter().map(move |follower| (id, *follower));
     let edges =
         whole.ops().iter().flat_map(|op| edges(op.id)).filter(|(a, b)| links[a.index()].time == links[b.index()].time);
@@ -530,7 +531,7 @@ fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witness, Vec<(OpI
     Err(flip(without_sources(flip(without_sources(edges.collect())))))
 }
 
-/// The edges of a graph that do not begin in a source, where what follows a source only is one too.
+/// The edges of a graph that do not begin in a source, where a node that follows only sources is a source too.
 fn without_sources(mut edges: Vec<(OpId, OpId)>) -> Vec<(OpId, OpId)> {
     let mut incoming: HashMap<OpId, usize> = HashMap::new();
     let mut followers: HashMap<OpId, Vec<OpId>> = HashMap::new();
@@ -553,11 +554,11 @@ fn without_sources(mut edges: Vec<(OpId, OpId)>) -> Vec<(OpId, OpId)> {
     edges
 }
 
-/// What the merge knows of an operation.
+/// An operation during the merge.
 #[derive(Clone, Default)]
 struct Link {
-    time: Option<u64>, // None if no order places it.
-    waits: u8,         // How many of its predecessors, in its part and in its process, are not placed yet.
+    time: Option<u64>, // `None` if no order places it.
+    waits: u8,         // The number of its predecessors, in its part and in its process, that are not placed yet.
     followers: SmallVec<[OpId; 2]>,
 }
 

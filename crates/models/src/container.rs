@@ -1,9 +1,9 @@
-//! What queues, stacks and priority queues have in common: values go in, and a [`Discipline`] says which comes out.
+//! The common part of queues, stacks and priority queues: values go in, and a [`Discipline`] says which comes out.
 //!
-//! All have four operations: one that adds a value, one that takes a value out, `len` and `is_empty`. The value that
-//! comes out next has a place in the state that depends on nothing but the state, so every operation leads to at most
-//! one state. A container with a capacity refuses values while it is full. Each discipline stands in a file of its own,
-//! with the words that its container has for all of this, and the procedure that decides some of its histories.
+//! All have four operations: one that adds a value, one that removes a value, `len` and `is_empty`. The position of
+//! the value that comes out next depends only on the state, so every operation leads to at most one state. A
+//! container with a capacity refuses values while it is full. Each discipline has its own file, with the names of its
+//! container and operations, and the procedure that decides some of its histories.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -16,11 +16,11 @@ use crate::model::at_most_one_successor;
 use crate::unambiguous::Decision;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
-/// Which value comes out of a container, and how people speak of it.
+/// Which value comes out of a container, and the names used in messages.
 pub trait Discipline: Debug + Default + Send + Sync + Sized {
-    /// What people should know about the model.
+    /// Help text of the model.
     const ABOUT: &'static About;
-    /// What its container and operations are called.
+    /// The names of the container and its operations.
     const WORDS: Words;
     /// True if adding a value may be refused, so that its result says whether it was.
     const MAY_REFUSE: bool = true;
@@ -30,10 +30,10 @@ pub trait Discipline: Debug + Default + Send + Sync + Sized {
         state.push(value);
     }
 
-    /// The place of the value that comes out next; any place if there is none.
+    /// The position of the value that comes out next; any position if the state is empty.
     fn exit(state: &State) -> usize;
 
-    /// How a state that holds values says which comes out next, after `but`.
+    /// The clause that names the next value in messages, after `but`.
     fn holds(next: &Value) -> String;
 
     /// [`Spec::commute`] for this discipline.
@@ -45,27 +45,27 @@ pub trait Discipline: Debug + Default + Send + Sync + Sized {
     fn decide(container: &Container<Self>, history: &History<Op>) -> Decision;
 }
 
-/// What a container and its operations are called. Of several names, messages use the first.
+/// Names of a container and its operations. Of several names, messages use the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    /// What the container is called.
+    /// The name of the container.
     pub noun: &'static str,
     /// The names of the operation that adds a value.
     pub insert: &'static [&'static str],
-    /// The names of the operation that takes a value out.
+    /// The names of the operation that removes a value.
     pub remove: &'static [&'static str],
-    /// The names of the value, in both.
+    /// The names of the value, in both operations.
     pub value: &'static [&'static str],
-    /// What has happened to a value that went in.
+    /// Past participle for a value that was added.
     pub inserted: &'static str,
-    /// What has happened to a value that came out.
+    /// Past participle for a value that was removed.
     pub removed: &'static str,
 }
 
 /// A container with a discipline, initially empty.
 #[derive(Debug, Default)]
 pub struct Container<D> {
-    capacity: Option<usize>, // Invariant: none unless the discipline may refuse.
+    capacity: Option<usize>, // Invariant: `None` unless the discipline may refuse.
     atoms: Interner,
     discipline: PhantomData<D>,
 }
@@ -80,19 +80,19 @@ pub enum Op {
         /// False if the container was full.
         ok: Option<bool>,
     },
-    /// Takes a value out.
+    /// Removes a value.
     Remove {
-        /// What was taken, or nil if there was nothing.
+        /// The removed value, or nil if the container was empty.
         value: Option<Atom>,
     },
     /// Counts the values.
     Len {
-        /// How many there are.
+        /// The number of values.
         count: usize,
     },
-    /// Looks whether there are values.
+    /// Tests whether the container is empty.
     IsEmpty {
-        /// True if there are none.
+        /// True if it is empty.
         ok: bool,
     },
 }
@@ -101,12 +101,12 @@ pub enum Op {
 pub type State = Row<Atom, 12>;
 
 impl<D: Discipline> Container<D> {
-    /// A container that is full when it holds `capacity` values, if that is given.
+    /// A container that is full at `capacity` values, if given.
     pub(crate) fn with_capacity(capacity: Option<usize>) -> Container<D> {
         Container { capacity, ..Container::default() }
     }
 
-    /// How many values fit, if that is limited.
+    /// The capacity, if there is one.
     pub fn capacity(&self) -> Option<usize> {
         self.capacity
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `add(delta) = value` | adds to the counter and returns the new value |
 //! | `increment() = value` | adds one and returns the new value; also `inc` |
-//! | `decrement() = value` | takes one away and returns the new value; also `dec` |
+//! | `decrement() = value` | subtracts one and returns the new value; also `dec` |
 //! | `fetch_add(delta) = old` | adds to the counter and returns the old value |
 //! | `read() = value` | the value; also `get` |
 
@@ -15,18 +15,18 @@ use crate::bind::Fields;
 use crate::model::at_most_one_successor;
 use crate::{About, BadCall, Interner, Model};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "counter",
     summary: "a counter",
     operations: &[
         ("add(delta) = value", "adds to the counter and returns the new value"),
         ("increment() = value", "adds one and returns the new value"),
-        ("decrement() = value", "takes one away and returns the new value"),
+        ("decrement() = value", "subtracts one and returns the new value"),
         ("fetch_add(delta) = old", "adds to the counter and returns the old value"),
         ("read() = value", "the value"),
     ],
-    options: &[("initial=5", "the value at the start; without it, 0")],
+    options: &[("initial=5", "initial value [default: 0]")],
 };
 
 /// A counter.
@@ -43,21 +43,21 @@ pub enum Op {
     Add {
         /// The number.
         delta: i64,
-        /// The value before, if the result tells it.
+        /// The value before, if the result determines it.
         old: Option<i128>,
     },
-    /// Looks at the value.
+    /// Reads the value.
     Read {
         /// The value.
         value: i128,
     },
 }
 
-/// The value, with more room than recorded numbers can fill.
+/// The value, in a type that recorded numbers cannot overflow.
 pub type State = i128;
 
 impl Counter {
-    /// A counter with this value at the start.
+    /// A counter with this initial value.
     pub fn new(initial: i64) -> Counter {
         Counter { initial, atoms: Interner::default() }
     }
@@ -98,7 +98,7 @@ impl Model for Counter {
             fields.int_arg(0, &["delta", "value", "amount"])
         };
         let result = |names| fields.read_result(names, "an integer", |value| value.as_int().map(i128::from));
-        // A result that only says that the operation was done is no value.
+        // A result that only acknowledges the operation is not a value.
         let new = || match fields.acknowledged(None) {
             Ok(()) => Ok(None),
             Err(_) => result(&["value", "new"]),

@@ -2,19 +2,19 @@
 //!
 //! | operation | meaning |
 //! |---|---|
-//! | `put(key, value) = old` | replaces what stands under the key; also `write`, `set`, `insert_or_assign` |
-//! | `get(key) = value` | what stands under the key, or `nil`; also `read`, `find` |
-//! | `insert(key, value) = ok` | puts the value unless the key is there; also `add`, `try_insert` |
-//! | `erase(key) = old` | takes the key away; a truth value says whether it was there; also `remove`, `delete` |
-//! | `contains(key) = ok` | whether the key is there; also `has`, `contains_key` |
-//! | `range_count(lo, hi) = count` | how many keys there are from `lo` to `hi`, both included |
-//! | `len() = count` | how many keys there are; also `size`, `length` |
-//! | `is_empty() = ok` | whether there are none; also `empty` |
-//! | `clear()` | takes all keys away |
+//! | `put(key, value) = old` | sets the value of the key; also `write`, `set`, `insert_or_assign` |
+//! | `get(key) = value` | the value of the key, or `nil`; also `read`, `find` |
+//! | `insert(key, value) = ok` | sets the value unless the key exists; also `add`, `try_insert` |
+//! | `erase(key) = old` | removes the key; a truth value says whether it existed; also `remove`, `delete` |
+//! | `contains(key) = ok` | whether the key exists; also `has`, `contains_key` |
+//! | `range_count(lo, hi) = count` | the number of keys from `lo` to `hi`, both included |
+//! | `len() = count` | the number of keys; also `size`, `length` |
+//! | `is_empty() = ok` | whether the map is empty; also `empty` |
+//! | `clear()` | removes all keys |
 //! | `scan() = pairs` | all keys with their values, as a function, a record or a list of pairs; also `items` |
 //!
-//! A result called `ok` says of `put` that it was done, and of `erase` whether the key was there. A history in which
-//! every operation has one key is decided key by key.
+//! A result named `ok` acknowledges a `put`, and says of `erase` whether the key existed. A history in which every
+//! operation has one key is decided key by key.
 
 use std::sync::Arc;
 
@@ -27,23 +27,23 @@ use crate::unambiguous::Decision;
 use crate::unambiguous::register::{Access, View, decide};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "kv",
     summary: "a map from keys to values",
     operations: &[
-        ("put(key, value) = old", "replaces what stands under the key"),
-        ("get(key) = value", "what stands under the key, or `nil`"),
-        ("insert(key, value) = ok", "puts the value unless the key is there"),
-        ("erase(key) = old", "takes the key away; a truth value says whether it was there"),
-        ("contains(key) = ok", "whether the key is there"),
-        ("range_count(lo, hi) = count", "how many keys there are from `lo` to `hi`, both included"),
-        ("len() = count", "how many keys there are"),
-        ("is_empty() = ok", "whether there are none"),
-        ("clear()", "takes all keys away"),
+        ("put(key, value) = old", "sets the value of the key"),
+        ("get(key) = value", "the value of the key, or `nil`"),
+        ("insert(key, value) = ok", "sets the value unless the key exists"),
+        ("erase(key) = old", "removes the key; a truth value says whether it existed"),
+        ("contains(key) = ok", "whether the key exists"),
+        ("range_count(lo, hi) = count", "the number of keys from `lo` to `hi`, both included"),
+        ("len() = count", "the number of keys"),
+        ("is_empty() = ok", "whether the map is empty"),
+        ("clear()", "removes all keys"),
         ("scan() = pairs", "all keys with their values, as a function, a record or a list of pairs"),
     ],
-    options: &[("absent=\"\"", "what `get` returns if the key is not there; without it, `nil`")],
+    options: &[("absent=\"\"", "result of `get` for a missing key [default: nil]")],
 };
 
 /// A map, initially empty.
@@ -56,7 +56,7 @@ pub struct Kv {
 /// An operation on a map. Results that were not recorded are `None`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Replaces what stands under the key.
+    /// Sets the value of the key.
     Put {
         /// The key.
         key: Atom,
@@ -65,34 +65,34 @@ pub enum Op {
         /// The old value.
         old: Option<Atom>,
     },
-    /// Looks at what stands under the key.
+    /// Reads the value of the key.
     Get {
         /// The key.
         key: Atom,
         /// The value.
         value: Atom,
     },
-    /// Puts a value unless the key is there.
+    /// Sets the value unless the key exists.
     Insert {
         /// The key.
         key: Atom,
         /// The new value.
         value: Atom,
-        /// False if the key was there.
+        /// False if the key existed.
         ok: Option<bool>,
     },
-    /// Takes the key away.
+    /// Removes the key.
     Erase {
         /// The key.
         key: Atom,
-        /// What it returned.
+        /// The result.
         old: Option<Erased>,
     },
-    /// Looks for the key.
+    /// Tests whether the key exists.
     Contains {
         /// The key.
         key: Atom,
-        /// Whether it is there.
+        /// Whether it exists.
         ok: bool,
     },
     /// Counts the keys of a range.
@@ -101,32 +101,32 @@ pub enum Op {
         lo: Atom,
         /// The upper end, included.
         hi: Atom,
-        /// How many there are.
+        /// The number of keys in it.
         count: usize,
     },
     /// Counts all keys.
     Len {
-        /// How many there are.
+        /// The number of keys.
         count: usize,
     },
-    /// Looks whether there are keys.
+    /// Tests whether the map is empty.
     IsEmpty {
-        /// True if there are none.
+        /// True if it is empty.
         ok: bool,
     },
-    /// Takes all keys away.
+    /// Removes all keys.
     Clear,
-    /// Looks at everything.
+    /// Reads all pairs.
     Scan {
         /// The pairs; keys strictly increase.
         pairs: Arc<[(Atom, Atom)]>,
     },
 }
 
-/// What `erase` returned.
+/// The result of `erase`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Erased {
-    /// Whether the key was there.
+    /// Whether the key existed.
     Ok(bool),
     /// The old value.
     Old(Atom),
@@ -136,7 +136,7 @@ pub enum Erased {
 pub type State = Row<(Atom, Atom), 12>;
 
 impl Kv {
-    /// A map in which keys that are not there read as `absent`.
+    /// A map in which missing keys read as `absent`.
     pub fn new(absent: &Value) -> Kv {
         let atoms = Interner::default();
         Kv { absent: atoms.atom(absent), atoms }
@@ -152,7 +152,7 @@ impl Kv {
 
     fn count(&self, state: &State, lo: Atom, hi: Atom) -> usize {
         match (lo.as_int(), hi.as_int()) {
-            // Between two integers that fit a word there are no others, and no other values.
+            // Two integers that fit a word have only such integers between them, and no other values.
             (Some(lo), Some(hi)) => {
                 state.iter().filter(|pair| pair.0.as_int().is_some_and(|key| lo <= key && key <= hi)).count()
             }
@@ -160,7 +160,7 @@ impl Kv {
         }
     }
 
-    /// The value that a key has whenever this operation has just taken effect; `None` within if it is not there.
+    /// The value of a key directly after this operation has taken effect; the inner `None` if the key does not exist.
     fn left_by(&self, op: &Op) -> Option<(Atom, Option<Atom>)> {
         match *op {
             Op::Put { key, value, .. } | Op::Insert { key, value, ok: Some(true) } => Some((key, Some(value))),
@@ -186,7 +186,7 @@ impl Kv {
         }
     }
 
-    /// What an operation does to the register that its key is. All must be on the same key.
+    /// The effect of an operation on the register of its key. All must be on the same key.
     fn access(&self, key: Option<Atom>, op: &history::Op<Op>) -> Result<Access, String> {
         let is_unfinished = op.interval.is_unfinished();
         match op.call {

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `put(key, value)` | replaces the string under the key; also `write`, `set` |
 //! | `append(key, value)` | adds to the end of the string under the key |
-//! | `get(key) = value` | the string under the key, empty if nothing was put; also `read` |
+//! | `get(key) = value` | the string under the key, initially empty; also `read` |
 //!
-//! Histories are decided key by key. A state carries the hash of each string, so comparing states that differ costs no
-//! more than for other models.
+//! Histories are decided key by key. A state carries the hash of each string, so comparing states that differ is as
+//! cheap as for other models.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::bind::Fields;
 use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "kv-append",
     summary: "a map from keys to strings that grow",
     operations: &[
         ("put(key, value)", "replaces the string under the key"),
         ("append(key, value)", "adds to the end of the string under the key"),
-        ("get(key) = value", "the string under the key, empty if nothing was put"),
+        ("get(key) = value", "the string under the key, initially empty"),
     ],
     options: &[],
 };
@@ -53,10 +53,10 @@ pub enum Op {
     Append {
         /// The key.
         key: Atom,
-        /// What is added.
+        /// The suffix.
         value: Text,
     },
-    /// Looks at the string.
+    /// Reads the string.
     Get {
         /// The key.
         key: Atom,

@@ -1,9 +1,8 @@
-//! Specs in Rust: the data types people check most.
+//! Specs in Rust for the data types that are checked most.
 //!
-//! A [`Model`] is a [`search::Spec`] that also knows how to read recorded calls, how to split a history into
-//! independent parts, and, for some types, how to decide a history without searching ([`unambiguous`]). Each model has
-//! a file of its own, which opens with the operations it has; queues, stacks and priority queues share what is in
-//! [`container`]. [`registry`] finds a model by name.
+//! A [`Model`] is a [`search::Spec`] that can also read recorded calls, split a history into independent parts, and,
+//! for some types, decide a history without searching ([`unambiguous`]). Each model has its own file, which opens
+//! with its operations; queues, stacks and priority queues share [`container`]. [`registry`] finds a model by name.
 
 pub mod atom;
 pub mod bank;

@@ -1,4 +1,4 @@
-//! What a model is: a spec that reads recorded calls.
+//! The model trait: a spec that reads recorded calls.
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -12,44 +12,44 @@ use crate::{Atom, BadCall, Interner};
 
 /// A spec that reads recorded calls.
 ///
-/// Every operation of a model leads from one state to at most one other, whether or not its result is known. Calls are
-/// bound one after another, and what was bound before never changes, so a search may already run on earlier ones.
+/// Every operation of a model leads from one state to at most one other, whether or not its result is known. Calls
+/// are bound one after another, and bound operations never change, so a search may already run on earlier ones.
 pub trait Model:
     Spec<Op: Clone + Debug + Hash + Send + Sync, State: Debug + Send + Sync, Error = Infallible> + Send + Sync
 {
     /// The operation as this model sees it, or `None` if it constrains nothing and changes nothing: it failed, or it
-    /// only looks at the state and is unfinished. One that looked and returned, but whose result was not recorded, is an
-    /// error: a history of such operations would always be accepted.
+    /// is an unfinished observer. An observer that returned without a recorded result is an error: a history of such
+    /// operations would always be accepted.
     fn bind(&self, op: &Op<Call>) -> Result<Option<Self::Op>, BadCall>;
 
     /// The state that `op` leads to, or `None` if it is disabled: [`Spec::step`] for one successor.
     fn next(&self, state: &Self::State, op: &Self::Op) -> Option<Self::State>;
 
-    /// The one independent part of the object that an operation concerns, or `None` if it may concern several. If every
+    /// The independent part of the object that an operation belongs to, or `None` if it may involve several. If every
     /// operation of a history has a part, the history is linearizable exactly if its operations on each part are.
     fn partition(&self, _op: &Self::Op) -> Option<Atom> {
         None
     }
 
-    /// Gives meaning to the words that operations and states are made of.
+    /// The interner of the atoms in operations and states.
     fn atoms(&self) -> &Interner;
 
-    /// A state as people should see it.
+    /// A state for display.
     fn show(&self, state: &Self::State) -> String;
 
-    /// True if there is a procedure that decides some histories in polynomial time.
+    /// True if a procedure decides some histories in polynomial time.
     fn has_procedure(&self) -> bool {
         false
     }
 
     /// Decides a history in polynomial time, where that is possible.
     fn decide(&self, _history: &History<Self::Op>) -> Decision {
-        Decision::NotApplicable("there is no fast procedure for this model".into())
+        Decision::NotApplicable("this model has no fast procedure".into())
     }
 }
 
-/// Writes what every model's [`Spec`] starts with: its types, its one initial state, given as a function of the model,
-/// and [`Spec::step`] by [`Model::next`].
+/// The common part of every model's [`Spec`]: its types, its one initial state, given as a function of the model, and
+/// [`Spec::step`] by [`Model::next`].
 macro_rules! at_most_one_successor {
     (|$model:pat_param| $first:expr) => {
         type Op = Op;
@@ -73,22 +73,22 @@ macro_rules! at_most_one_successor {
 
 pub(crate) use at_most_one_successor;
 
-/// What people should know about a model.
+/// Help text of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// The name that selects it.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it models, in one line.
+    /// The modelled object, in one line.
     pub summary: &'static str,
-    /// Its operations: how each is written, and what it does.
+    /// Its operations: syntax and effect.
     pub operations: &'static [(&'static str, &'static str)],
-    /// Its options: how each is written, and what it does.
+    /// Its options: syntax and effect.
     pub options: &'static [(&'static str, &'static str)],
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    //! Runs calls written as text, and checks what every model promises.
+    //! Runs calls written as text, and checks the laws of every model.
 
     use history::{Interval, OpId, ProcessId, Value};
 
@@ -111,7 +111,7 @@ pub(crate) mod tests {
         "accepted".into()
     }
 
-    /// Checks what every model promises, for these calls in every state that a few of them lead to.
+    /// Checks the laws of every model, for these calls in every state that a few of them lead to.
     pub(crate) fn check_laws<M: Model>(model: &M, calls: &str) {
         let ops: Vec<M::Op> = calls.split("; ").filter_map(|text| model.bind(&parse(text)).unwrap()).collect();
         let mut states = vec![initial(model)];
@@ -175,7 +175,7 @@ pub(crate) mod tests {
         Op { id: OpId(0), process: ProcessId(process), index: 0, interval, call }
     }
 
-    /// Splits at commas that stand in no brackets.
+    /// Splits at commas outside brackets.
     fn values(text: &str) -> Vec<Value> {
         let (mut depth, mut start, mut out) = (0, 0, Vec::new());
         for (place, char) in text.char_indices() {
@@ -191,7 +191,7 @@ pub(crate) mod tests {
         out
     }
 
-    /// Reads `1`, `nil`, `TRUE`, `<1, 2>`, `{1, 2}`, `[1: 2]`, and anything else as a string.
+    /// Reads `1`, `nil`, `TRUE`, `<1, 2>`, `{1, 2}`, `[1: 2]`, and any other text as a string.
     fn value(text: &str) -> Value {
         let text = text.trim();
         let inside = |open, close| text.strip_prefix(open).and_then(|text| text.strip_suffix(close));

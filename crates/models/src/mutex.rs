@@ -1,13 +1,13 @@
-//! Locks that belong to the process that took them.
+//! Locks that only the process that took them can release.
 //!
 //! | operation | meaning |
 //! |---|---|
 //! | `acquire() = ok` | takes the lock; also `lock` |
-//! | `try_lock() = ok` | takes the lock unless somebody holds it, and then `ok` is `FALSE` |
-//! | `release() = ok` | gives the lock back; also `unlock`; `ok` is `FALSE` if the process did not hold it |
+//! | `try_lock() = ok` | takes the lock; `ok` is `FALSE` if it is held |
+//! | `release() = ok` | releases the lock; also `unlock`; `ok` is `FALSE` if the process did not hold it |
 //!
 //! With a `key` as first argument there is one lock for each key, and a history is decided key by key. A process that
-//! takes a lock which it holds already waits forever, as for any other holder.
+//! takes a lock that it already holds is blocked for ever, as for any other holder.
 
 use history::{Call, ProcessId, Value};
 use search::Spec;
@@ -16,43 +16,43 @@ use crate::bind::Fields;
 use crate::model::at_most_one_successor;
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "mutex",
-    summary: "a lock that belongs to the process that took it, or one for each key",
+    summary: "a lock that only its holder can release, or one for each key",
     operations: &[
         ("acquire() = ok", "takes the lock"),
-        ("try_lock() = ok", "takes the lock unless somebody holds it, and then `ok` is `FALSE`"),
-        ("release() = ok", "gives the lock back; `ok` is `FALSE` if the process did not hold it"),
+        ("try_lock() = ok", "takes the lock; `ok` is `FALSE` if it is held"),
+        ("release() = ok", "releases the lock; `ok` is `FALSE` if the process did not hold it"),
     ],
     options: &[],
 };
 
-/// A lock for each key, of which calls without a key use one and the same. All are free at first.
+/// One lock for each key, and one for all calls without a key. All are free at first.
 #[derive(Debug, Default)]
 pub struct Mutex {
     atoms: Interner,
 }
 
-/// What a process does with a lock.
+/// An operation of a process on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
-    /// Which lock.
+    /// The key of the lock.
     pub key: Atom,
-    /// Who.
+    /// The calling process.
     pub process: ProcessId,
-    /// Takes it or gives it back.
+    /// Whether it takes or releases the lock.
     pub action: Action,
-    /// Whether that was possible, unless it was not recorded.
+    /// Whether it succeeded, if recorded.
     pub ok: Option<bool>,
 }
 
-/// What can be done with a lock.
+/// The actions on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Takes the lock.
     Acquire,
-    /// Gives the lock back.
+    /// Releases the lock.
     Release,
 }
 
@@ -121,7 +121,7 @@ impl Model for Mutex {
             fields.needs_result("ok")?;
         }
         let mut ok = if fields.acknowledged(None).is_ok() && !is_try { None } else { fields.ok()? };
-        // One that finished and was not refused has happened. Only an attempt may have ended either way.
+        // A finished operation that was not refused has happened. Only an attempt may have ended either way.
         if fields.is_finished() && !is_try && ok.is_none() {
             ok = Some(true);
         }

@@ -1,13 +1,13 @@
-//! A specification of one's own in its simplest form: an object that does one operation after another.
+//! A user's specification in its simplest form: an object that runs one operation after another.
 //!
-//! An [`Object`] says how it begins and what a call does to it and returns. [`Sequential`] makes a [`Model`] of it: a call
-//! that finished must have returned just that, and one that did not may have returned anything.
+//! An [`Object`] defines its initial state, and the effect and results of each call. [`Sequential`] turns it into a
+//! [`Model`]: a finished call must have returned exactly these results; an unfinished one may have returned anything.
 //!
 //! ```
 //! use models::{Answer, Object};
 //! use history::{Call, Value};
 //!
-//! /// Gives out numbers, each once.
+//! /// Hands out numbers, each once.
 //! struct Tickets;
 //!
 //! impl Object for Tickets {
@@ -38,33 +38,33 @@ use search::Spec;
 
 use crate::{Atom, BadCall, Interner, Model};
 
-/// What is right, one operation after another.
+/// A sequential specification of an object.
 pub trait Object: Send + Sync {
-    /// What calls depend on and change. Equal states must behave the same forever after.
+    /// The state that calls read and change. Equal states must behave the same forever after.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
 
-    /// The state at the start.
+    /// The initial state.
     fn initial(&self) -> Self::State;
 
-    /// Does what a call does, and answers as it does. Only the action and the arguments of the call count; it is asked
-    /// again and again, and must answer the same every time.
+    /// Applies a call to the state and returns its answer. Must depend only on the state and on the action and
+    /// arguments of the call; it is called repeatedly and must return the same answer every time.
     fn apply(&self, state: &mut Self::State, call: &Call) -> Answer;
 
-    /// The part of the object that a call concerns, if calls that concern different parts have nothing to do with each
-    /// other: the key of a map. Histories of which every operation has a part are checked part by part.
+    /// The part of the object that a call belongs to, if calls on different parts are independent: the key of a map.
+    /// Histories in which every operation has a part are checked part by part.
     fn part(&self, _call: &Call) -> Option<Value> {
         None
     }
 }
 
-/// What a call answers.
+/// The answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It returns these results.
     Returns(Vec<Value>),
-    /// It cannot happen in this state, for this reason: a lock that is held is not acquired.
+    /// It cannot happen in this state, for this reason: a held lock is not acquired.
     Blocks(String),
-    /// The object has no such call.
+    /// The object does not support this call.
     Unknown,
 }
 
@@ -93,7 +93,7 @@ impl<O: Object> Sequential<O> {
         Sequential { object, atoms: Interner::default() }
     }
 
-    /// What a call leads to and answers.
+    /// The state after a call, and its answer.
     fn answer(&self, state: &O::State, asked: &Asked) -> (O::State, Answer) {
         let mut next = state.clone();
         let answer = self.object.apply(&mut next, &asked.call);
@@ -101,7 +101,7 @@ impl<O: Object> Sequential<O> {
     }
 }
 
-/// A call, as an object is asked.
+/// A call as passed to an object.
 #[derive(Clone, Debug)]
 pub struct Asked {
     call: Arc<Call>,
@@ -148,7 +148,7 @@ impl<O: Object> Spec for Sequential<O> {
             }
             Answer::Returns(_) => None,
             Answer::Blocks(why) => Some(why),
-            Answer::Unknown => Some(format!("there is no `{}`", op.call)),
+            Answer::Unknown => Some(format!("unrecognized call `{}`", op.call)),
         }
     }
 }
@@ -197,14 +197,14 @@ impl<O: Object> Model for Sequential<O> {
     }
 }
 
-/// The first of several outcomes: outcomes of one call are results of it to an object.
+/// The first of several outcomes: to an object, outcomes of one call are its results.
 fn first_outcome(call: &Call) -> Option<Call> {
     let schema = call.schema();
     let first = schema.outcomes().next().filter(|first| *first != call.action())?;
     Call::new(Arc::new(Schema { action: first.into(), ..(**schema).clone() }), call.args().iter().cloned())
 }
 
-/// Results as people should see them.
+/// Results for display.
 fn shown(results: &[Value]) -> String {
     match results {
         [] => "nothing".to_owned(),
@@ -252,6 +252,6 @@ mod tests {
         insta::assert_snapshot!(check(&lock, "lock()?; unlock(); lock() = 2"), @"accepted");
         insta::assert_snapshot!(check(&lock, "lock()!; lock() = 1"), @"accepted");
         insta::assert_snapshot!(check(&lock, "lock()"), @"`lock` returned, but its result `result` was not recorded");
-        insta::assert_snapshot!(check(&lock, "look() = 1"), @"`look() = 1` is not a call that the specification knows");
+        insta::assert_snapshot!(check(&lock, "look() = 1"), @"unrecognized call `look() = 1`");
     }
 }

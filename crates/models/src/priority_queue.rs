@@ -1,11 +1,11 @@
-//! A priority queue, in which smaller values come first.
+//! A priority queue: smaller values come first.
 //!
 //! | operation | meaning |
 //! |---|---|
 //! | `insert(value)` | adds a value, which is its own priority; also `add`, `push`, `enqueue` |
-//! | `delete_min() = value` | takes the smallest value, or `nil` if the queue is empty; also `pop`, `dequeue` |
-//! | `len() = count` | how many values there are; also `size`, `length` |
-//! | `is_empty() = ok` | whether there are none; also `empty` |
+//! | `delete_min() = value` | removes the smallest value, or returns `nil` if empty; also `pop`, `dequeue` |
+//! | `len() = count` | the number of values; also `size`, `length` |
+//! | `is_empty() = ok` | whether the queue is empty; also `empty` |
 
 use history::{History, Value};
 
@@ -13,23 +13,23 @@ use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, Interner};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "priority-queue",
-    summary: "a priority queue, in which smaller values come first",
+    summary: "a priority queue: smaller values come first",
     operations: &[
         ("insert(value)", "adds a value, which is its own priority"),
-        ("delete_min() = value", "takes the smallest value, or `nil` if the queue is empty"),
-        ("len() = count", "how many values there are"),
-        ("is_empty() = ok", "whether there are none"),
+        ("delete_min() = value", "removes the smallest value, or returns `nil` if the queue is empty"),
+        ("len() = count", "the number of values"),
+        ("is_empty() = ok", "whether the queue is empty"),
     ],
     options: &[],
 };
 
-/// A priority queue, initially empty. Values go from the smallest to the largest in a state.
+/// A priority queue, initially empty. States hold values from the smallest to the largest.
 pub type PriorityQueue = Container<SmallestFirst>;
 
-/// What is smallest goes out first.
+/// The smallest value goes out first.
 #[derive(Debug, Default)]
 pub struct SmallestFirst;
 
@@ -68,7 +68,7 @@ impl Discipline for SmallestFirst {
     fn commute(queue: &PriorityQueue, a: &Op, b: &Op) -> bool {
         match (a, b) {
             (Op::Insert { .. }, Op::Insert { .. }) => true,
-            // A larger value does not stand in the way of a smaller one.
+            // A larger value does not block a smaller one.
             (Op::Insert { value: new, .. }, Op::Remove { value: Some(old) })
             | (Op::Remove { value: Some(old) }, Op::Insert { value: new, .. }) => {
                 *old != Atom::NIL && queue.atoms().compare(*new, *old).is_gt()

@@ -3,9 +3,9 @@
 //! | operation | meaning |
 //! |---|---|
 //! | `enqueue(value) = ok` | adds a value at the back; `ok` is `FALSE` if the queue was full; also `push`, `send` |
-//! | `dequeue() = value` | takes the value at the front, or `nil` if the queue is empty; also `pop`, `receive` |
-//! | `len() = count` | how many values there are; also `size`, `length` |
-//! | `is_empty() = ok` | whether there are none; also `empty` |
+//! | `dequeue() = value` | removes the value at the front, or returns `nil` if empty; also `pop`, `receive` |
+//! | `len() = count` | the number of values; also `size`, `length` |
+//! | `is_empty() = ok` | whether the queue is empty; also `empty` |
 
 use history::{History, Value};
 
@@ -13,28 +13,28 @@ use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
 use crate::{About, Atom};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "queue",
     summary: "a first-in first-out queue",
     operations: &[
         ("enqueue(value) = ok", "adds a value at the back; `ok` is `FALSE` if the queue was full"),
-        ("dequeue() = value", "takes the value at the front, or `nil` if the queue is empty"),
-        ("len() = count", "how many values there are"),
-        ("is_empty() = ok", "whether there are none"),
+        ("dequeue() = value", "removes the value at the front, or returns `nil` if the queue is empty"),
+        ("len() = count", "the number of values"),
+        ("is_empty() = ok", "whether the queue is empty"),
     ],
-    options: &[("capacity=4", "the queue is full when it holds this many values; without it, it is never full")],
+    options: &[("capacity=4", "the queue is full when it holds this many values [default: never full]")],
 };
 
 /// A first-in first-out queue, initially empty. The value at the front comes first in a state.
 pub type Queue = Container<Fifo>;
 
-/// What came in first goes out first.
+/// The value that came in first goes out first.
 #[derive(Debug, Default)]
 pub struct Fifo;
 
 impl Queue {
-    /// A queue that is full when it holds `capacity` values, if that is given.
+    /// A queue that is full at `capacity` values, if given.
     pub fn new(capacity: Option<usize>) -> Queue {
         Container::with_capacity(capacity)
     }
@@ -61,7 +61,7 @@ impl Discipline for Fifo {
 
     fn commute(queue: &Queue, a: &Op, b: &Op) -> bool {
         match (a, b) {
-            // Both ends of a queue meet only in the value that goes in and comes out, unless there is no room.
+            // Both ends of a queue meet only in a value that goes in and comes out, unless the queue is full.
             (Op::Insert { value: new, .. }, Op::Remove { value: Some(old) })
             | (Op::Remove { value: Some(old) }, Op::Insert { value: new, .. }) => {
                 new != old && *old != Atom::NIL && queue.capacity().is_none()

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | `write(value)` | replaces the value; also `set`, `put` |
 //! | `read() = value` | the value; also `get` |
-//! | `cas(from, to) = ok` | replaces `from` by `to`; `ok` is `FALSE` if there was another; also `compare_and_set` |
+//! | `cas(from, to) = ok` | replaces `from` by `to`; `ok` is `FALSE` if it was not `from`; also `compare_and_set` |
 //!
-//! Only `cas-register` has `cas`. One that finished without a recorded result succeeded, because recorders mark the
-//! others as failed. With a `key` as first argument there is one register for each key, and a history is decided key by
-//! key.
+//! Only `cas-register` has `cas`. A `cas` that finished without a recorded result succeeded, because recorders mark
+//! the others as failed. With a `key` as first argument there is one register for each key, and a history is decided
+//! key by key.
 
 use history::{Call, History, Value};
 use search::Spec;
@@ -19,30 +19,30 @@ use crate::unambiguous::Decision;
 use crate::unambiguous::register::{Access, View, decide};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
-/// What people should know about a register that is only read and written.
+/// Help text of a register that is only read and written.
 pub const ABOUT: About = About {
     name: "register",
     summary: "a register, or one for each key",
     operations: &[
-        ("write(value)", "replaces the value; with `key` first, that of one register among many"),
-        ("read() = value", "the value; with `key` first, that of one register among many"),
+        ("write(value)", "replaces the value; with `key` as first argument, that of one register among many"),
+        ("read() = value", "the value; with `key` as first argument, that of one register among many"),
     ],
-    options: &[("initial=0", "the value before the first write; without it, `nil`")],
+    options: &[("initial=0", "value before the first write [default: nil]")],
 };
 
-/// What people should know about a register with compare-and-set.
+/// Help text of a register with compare-and-set.
 pub const ABOUT_CAS: About = About {
     name: "cas-register",
     summary: "a register with compare-and-set, or one for each key",
     operations: &[
-        ("write(value)", "replaces the value; with `key` first, that of one register among many"),
-        ("read() = value", "the value; with `key` first, that of one register among many"),
+        ("write(value)", "replaces the value; with `key` as first argument, that of one register among many"),
+        ("read() = value", "the value; with `key` as first argument, that of one register among many"),
         ("cas(from, to) = ok", "replaces `from` by `to`; `ok` is `FALSE` if the value was not `from`"),
     ],
     options: ABOUT.options,
 };
 
-/// A register for each key, of which calls without a key use one and the same.
+/// One register for each key, and one for all calls without a key.
 #[derive(Debug)]
 pub struct Register {
     initial: Atom,
@@ -55,27 +55,27 @@ pub struct Register {
 pub enum Op {
     /// Replaces the value.
     Write {
-        /// Which register.
+        /// The key of the register.
         key: Atom,
         /// The new value.
         value: Atom,
     },
-    /// Looks at the value.
+    /// Reads the value.
     Read {
-        /// Which register.
+        /// The key of the register.
         key: Atom,
         /// The value.
         value: Atom,
     },
     /// Replaces one value by another.
     Cas {
-        /// Which register.
+        /// The key of the register.
         key: Atom,
         /// The value to replace.
         from: Atom,
         /// The new value.
         to: Atom,
-        /// False if the value was another one.
+        /// False if the value was a different one.
         ok: Option<bool>,
     },
 }
@@ -99,7 +99,7 @@ impl Register {
         state.look_up(key).unwrap_or(self.initial)
     }
 
-    /// What an operation does to its register. All must be on the same one.
+    /// The effect of an operation on its register. All must be on the same one.
     fn access(&self, key: Atom, op: &Op) -> Result<Access, String> {
         match *op {
             _ if self.partition(op) != Some(key) => Err("there are several registers".into()),
@@ -125,7 +125,7 @@ impl Register {
         }
     }
 
-    /// The value that a register holds whenever this operation has just taken effect.
+    /// The value of a register directly after this operation has taken effect.
     fn left_by(&self, op: &Op) -> Option<Atom> {
         match *op {
             Op::Write { value, .. } | Op::Read { value, .. } => Some(value),

@@ -1,7 +1,7 @@
 //! Models by name.
 //!
-//! A model is chosen by text such as `queue:capacity=4`: its name and, after a colon, options with commas between.
-//! Models have types of their own, so what is to be done with the one that was chosen is a [`Visitor`].
+//! A model is selected by text such as `queue:capacity=4`: its name and, after a colon, options separated by commas.
+//! Models have different types, so the code to run on the selected model is a [`Visitor`].
 
 use history::Value;
 use thiserror::Error;
@@ -18,37 +18,37 @@ use crate::set::Set;
 use crate::stack::Stack;
 use crate::{About, Model, bank, counter, kv, kv_append, mutex, priority_queue, queue, register, set, stack};
 
-/// What to do with a model, whichever it is.
+/// Code to run on any model.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it.
+    /// Runs on the model.
     fn visit<M: Model>(self, model: M) -> Self::Output;
 }
 
-/// Why a text chooses no model.
+/// Why a text does not select a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadModel {
-    /// There is no model of this name.
+    /// The name is not that of a model.
     #[error("there is no model `{name}`; {hint}")]
     UnknownModel {
         /// The name.
         name: String,
-        /// The name that was probably meant, or all names there are.
+        /// The closest name, or all names.
         hint: String,
     },
-    /// The model has no such option.
+    /// The model does not have this option.
     #[error("the model `{model}` has no option `{option}`{known}")]
     UnknownOption {
         /// The name of the model.
         model: &'static str,
         /// The option.
         option: String,
-        /// The options that it has.
+        /// The options of the model.
         known: String,
     },
-    /// The option cannot have this value.
+    /// The value does not fit the option.
     #[error("the option `{option}` of the model `{model}` is `{value}`, not {expected}")]
     WrongOption {
         /// The name of the model.
@@ -57,12 +57,12 @@ pub enum BadModel {
         option: String,
         /// Its value.
         value: String,
-        /// What it could have been.
+        /// The expected kind of value.
         expected: &'static str,
     },
 }
 
-/// All models there are.
+/// All models.
 pub fn names() -> &'static [About] {
     const ALL: [About; 11] = [
         register::ABOUT,
@@ -80,7 +80,7 @@ pub fn names() -> &'static [About] {
     &ALL
 }
 
-/// Hands the model that a text chooses to a visitor.
+/// Passes the model that a text selects to a visitor.
 pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadModel> {
     let (name, options) = text.split_once(':').unwrap_or((text, ""));
     let about = names().iter().find(|about| about.name == name).ok_or_else(|| {
@@ -130,7 +130,7 @@ pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadMo
     })
 }
 
-/// The options that nobody has asked for yet.
+/// The options that have not been taken yet.
 struct Options<'a> {
     about: &'static About,
     rest: Vec<(&'a str, &'a str)>,

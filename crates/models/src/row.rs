@@ -1,14 +1,14 @@
-//! The one container that states are made of: a short row of plain data.
+//! The container that states are made of: a short row of plain data.
 //!
-//! Up to `N` elements stand in the state itself, so that copying a state is copying memory. Longer rows live on the
-//! heap. A map is a row of pairs whose keys strictly increase, so equal maps are equal rows.
+//! Up to `N` elements are stored inline, so that copying a state is copying memory. Longer rows live on the heap. A
+//! map is a row of pairs whose keys strictly increase, so equal maps are equal rows.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 use crate::Atom;
 
-/// A row of plain data, of which up to `N` stand in place.
+/// A row of plain data; up to `N` elements are stored inline.
 #[derive(Clone, Debug)]
 pub struct Row<T: Copy + Default, const N: usize>(Cells<T, N>);
 
@@ -55,7 +55,7 @@ impl<T: Copy + Default, const N: usize> Row<T, N> {
         self.insert(self.len(), element);
     }
 
-    /// Adds an element at this place, and moves those that follow.
+    /// Inserts an element at this position, and shifts those that follow.
     pub fn insert(&mut self, place: usize, element: T) {
         match &mut self.0 {
             Cells::Short { len, cells } if *len < N => {
@@ -73,7 +73,7 @@ impl<T: Copy + Default, const N: usize> Row<T, N> {
         }
     }
 
-    /// Takes the element at this place away, and moves those that follow.
+    /// Removes the element at this position, and shifts those that follow.
     pub fn remove(&mut self, place: usize) {
         match &mut self.0 {
             Cells::Short { len, cells } => {
@@ -84,7 +84,7 @@ impl<T: Copy + Default, const N: usize> Row<T, N> {
         }
     }
 
-    /// Takes everything away.
+    /// Removes all elements.
     pub fn clear(&mut self) {
         *self = Row::default();
     }
@@ -99,12 +99,12 @@ impl<T: Copy + Default, const N: usize> Row<T, N> {
 
 /// The row as a map.
 impl<V: Copy + Default, const N: usize> Row<(Atom, V), N> {
-    /// What stands under this key.
+    /// The value of this key.
     pub fn look_up(&self, key: Atom) -> Option<V> {
         self.iter().find(|pair| pair.0 == key).map(|pair| pair.1)
     }
 
-    /// Puts a value under this key.
+    /// Sets the value of this key.
     pub fn put(&mut self, key: Atom, value: V) {
         let place = self.place(key);
         match self.cells_mut().get_mut(place) {
@@ -113,7 +113,7 @@ impl<V: Copy + Default, const N: usize> Row<(Atom, V), N> {
         }
     }
 
-    /// Takes away what stands under this key.
+    /// Removes this key.
     pub fn erase(&mut self, key: Atom) {
         let place = self.place(key);
         if self.get(place).is_some_and(|pair| pair.0 == key) {
@@ -121,12 +121,12 @@ impl<V: Copy + Default, const N: usize> Row<(Atom, V), N> {
         }
     }
 
-    /// The first place whose key is not smaller.
+    /// The first position whose key is not smaller.
     fn place(&self, key: Atom) -> usize {
         if self.len() > 2 * N {
             return self.partition_point(|pair| pair.0 < key);
         }
-        self.iter().take_while(|pair| pair.0 < key).count() // For a short row, this is faster than halving.
+        self.iter().take_while(|pair| pair.0 < key).count() // For a short row, this is faster than binary search.
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! | operation | meaning |
 //! |---|---|
-//! | `add(value) = ok` | adds an element; `ok` is `FALSE` if it was there before; also `insert` |
-//! | `remove(value) = ok` | takes an element away; `ok` is `FALSE` if it was not there; also `erase`, `delete` |
-//! | `contains(value) = ok` | whether the element is there; also `has` |
+//! | `add(value) = ok` | adds an element; `ok` is `FALSE` if the set already had it; also `insert` |
+//! | `remove(value) = ok` | removes an element; `ok` is `FALSE` if the set did not have it; also `erase`, `delete` |
+//! | `contains(value) = ok` | whether the set has the element; also `has` |
 //! | `read() = elements` | all elements, as a set or a list without repetition |
 //!
 //! A history without `read` is decided element by element.
@@ -19,14 +19,14 @@ use crate::model::at_most_one_successor;
 use crate::unambiguous::{self, Decision};
 use crate::{About, Atom, BadCall, Interner, Model, Row};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "set",
     summary: "a set",
     operations: &[
-        ("add(value) = ok", "adds an element; `ok` is `FALSE` if it was there before"),
-        ("remove(value) = ok", "takes an element away; `ok` is `FALSE` if it was not there"),
-        ("contains(value) = ok", "whether the element is there"),
+        ("add(value) = ok", "adds an element; `ok` is `FALSE` if the set already had it"),
+        ("remove(value) = ok", "removes an element; `ok` is `FALSE` if the set did not have it"),
+        ("contains(value) = ok", "whether the set has the element"),
         ("read() = elements", "all elements, as a set or a list without repetition"),
     ],
     options: &[],
@@ -45,24 +45,24 @@ pub enum Op {
     Add {
         /// The element.
         value: Atom,
-        /// False if it was there before.
+        /// False if the set already had it.
         ok: Option<bool>,
     },
-    /// Takes an element away.
+    /// Removes an element.
     Remove {
         /// The element.
         value: Atom,
-        /// False if it was not there.
+        /// False if the set did not have it.
         ok: Option<bool>,
     },
-    /// Looks for an element.
+    /// Tests whether the set has an element.
     Contains {
         /// The element.
         value: Atom,
-        /// Whether it is there.
+        /// Whether the set has it.
         ok: bool,
     },
-    /// Looks at all elements.
+    /// Reads all elements.
     Read {
         /// The elements; they strictly increase.
         elements: Arc<[Atom]>,

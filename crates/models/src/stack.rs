@@ -3,9 +3,9 @@
 //! | operation | meaning |
 //! |---|---|
 //! | `push(value) = ok` | adds a value on top; `ok` is `FALSE` if the stack was full |
-//! | `pop() = value` | takes the value on top, or `nil` if the stack is empty |
-//! | `len() = count` | how many values there are; also `size`, `length` |
-//! | `is_empty() = ok` | whether there are none; also `empty` |
+//! | `pop() = value` | removes the value on top, or returns `nil` if the stack is empty |
+//! | `len() = count` | the number of values; also `size`, `length` |
+//! | `is_empty() = ok` | whether the stack is empty; also `empty` |
 
 use history::{History, Value};
 
@@ -13,28 +13,28 @@ use crate::About;
 use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
 
-/// What people should know about this model.
+/// Help text of this model.
 pub const ABOUT: About = About {
     name: "stack",
     summary: "a last-in first-out stack",
     operations: &[
         ("push(value) = ok", "adds a value on top; `ok` is `FALSE` if the stack was full"),
-        ("pop() = value", "takes the value on top, or `nil` if the stack is empty"),
-        ("len() = count", "how many values there are"),
-        ("is_empty() = ok", "whether there are none"),
+        ("pop() = value", "removes the value on top, or returns `nil` if the stack is empty"),
+        ("len() = count", "the number of values"),
+        ("is_empty() = ok", "whether the stack is empty"),
     ],
-    options: &[("capacity=4", "the stack is full when it holds this many values; without it, it is never full")],
+    options: &[("capacity=4", "the stack is full when it holds this many values [default: never full]")],
 };
 
 /// A last-in first-out stack, initially empty. The value on top comes last in a state.
 pub type Stack = Container<Lifo>;
 
-/// What came in last goes out first.
+/// The value that came in last goes out first.
 #[derive(Debug, Default)]
 pub struct Lifo;
 
 impl Stack {
-    /// A stack that is full when it holds `capacity` values, if that is given.
+    /// A stack that is full at `capacity` values, if given.
     pub fn new(capacity: Option<usize>) -> Stack {
         Container::with_capacity(capacity)
     }

@@ -1,4 +1,4 @@
-//! Splitting a history, or not, gives the same verdict as trying every order, and the merged order stands up.
+//! Splitting a history, or not, gives the same verdict as trying every order, and the merged order can be replayed.
 
 use fastrand::Rng;
 use history::{Call, History, Trace, Value, Verdict};
@@ -10,7 +10,7 @@ use models::{Model, register::Register};
 use search::Criterion;
 use testkit::is_allowed;
 
-/// A few operations on two keys: shared instants, boxes of one process that touch, some that never finish.
+/// A few operations on two keys: shared instants, touching intervals of one process, some unfinished.
 fn random_history(rng: &mut Rng) -> History<Call> {
     let mut free_at = [0_u64; 3];
     let mut calls = Vec::new();
@@ -60,8 +60,8 @@ fn parts_and_whole_agree_with_trying_every_order() {
     assert!((2_000..8_000).contains(&accepted) && split > 5_000, "{accepted} accepted, {split} split");
 }
 
-/// Two operations of each of two processes on two keys, each started at the instant at which all processes ended their last one, as
-/// coarse clocks show them.
+/// Two operations of each of two processes on two keys, each started at the instant at which all processes ended
+/// their last one, as with coarse clocks.
 fn touching_history(rng: &mut Rng) -> History<Call> {
     let call = |place: u64| {
         let (process, start) = (place % 2, place / 2);
@@ -207,7 +207,7 @@ fn a_part_that_is_hard_to_decide_does_not_hide_one_that_is_easy_to_reject() {
     }
 }
 
-/// Equal operations that end at one instant are not the same if the process of one of them goes on at that instant.
+/// Equal operations that end at one instant are not the same if the process of one of them continues at that instant.
 #[test]
 fn equal_operations_with_equal_ends_are_told_apart_by_what_follows_them() {
     let call = |action: &str| Call::positional(action, [Value::Int(2)], [Value::Bool(true)]);

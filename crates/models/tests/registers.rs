@@ -1,9 +1,9 @@
 //! The procedure for registers against the oracle that tries every order, on many small histories.
 //!
 //! Histories come from running a real register one operation after another, with intervals around the points where
-//! operations took effect, and then spoiling some of them. Of 10 to 40 % the outcome is unknown. Clocks are coarse, so that
-//! operations of one process often touch. Orders are replayed, and the operations named by a violation must have no order
-//! on their own.
+//! operations took effect, and then corrupting some of them. 10 to 40 % of the outcomes are unknown. Clocks are
+//! coarse, so that operations of one process often touch. Orders are replayed, and the operations named by a
+//! violation must have no order on their own.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
 
@@ -32,7 +32,7 @@ enum Act {
     Erase,
 }
 
-/// Runs an operation on a real register. The result is `None` if it says nothing.
+/// Runs an operation on a real register. `None` if the result carries no information.
 fn run(state: &mut i64, act: Act) -> Option<Value> {
     let was = *state;
     match act {
@@ -101,7 +101,7 @@ impl Generator {
         }
     }
 
-    /// Runs a real register of one of these keys at a time.
+    /// Runs real registers, one key at a time.
     fn generate(&mut self, count: usize, keys: i64) -> Vec<Row> {
         let processes = self.random.usize(1..=4);
         let (jitter, unknown) = (self.random.u64(1..5), self.random.u32(10..=40));
@@ -133,7 +133,7 @@ impl Generator {
             let end = now + self.random.u64(0..jitter);
             free_from[process] = end;
             let mut result = run(state, act);
-            // Spoil it: another value, another outcome, or a faster process.
+            // Corrupt it: another value, another outcome, or a faster process.
             if self.random.u32(0..100) < spoilt {
                 result = result.map(|result| match result.as_bool() {
                     Some(ok) => (!ok).into(),
@@ -147,7 +147,7 @@ impl Generator {
     }
 }
 
-/// Decides a history of one register, and compares.
+/// Decides a history of one register, and compares the verdicts.
 struct Compare<'a>(&'a History<Call>);
 
 enum Compared {
@@ -201,7 +201,7 @@ fn compare(spec: &'static str, rounds: usize, seed: u64) {
     assert!(accepted > rounds / 4 && rejected > rounds / 5 && skipped < rounds / 4, "too few of one kind");
 }
 
-/// Checks a history of several registers, and compares.
+/// Checks a history of several registers, and compares the verdicts.
 struct CompareWhole<'a>(&'a History<Call>);
 
 impl Visitor for CompareWhole<'_> {
@@ -216,8 +216,8 @@ impl Visitor for CompareWhole<'_> {
     }
 }
 
-/// Each register is decided on its own. Operations of one process do not touch: their order would say more than the order of
-/// each register.
+/// Each register is decided separately. Operations of one process do not touch: their order would imply more than the
+/// order of each register.
 #[test]
 fn one_ambiguous_register_does_not_send_the_others_to_the_search() {
     for spec in SPECS {
@@ -311,8 +311,8 @@ fn values_that_no_operation_saw_may_be_written_twice() {
     insta::assert_snapshot!(reason("kv", &["T0 [0 1] put(1, 1)", "T0 [2 3] erase(1)"]), @r#"NotApplicable("a key was erased")"#);
 }
 
-/// A register in use by many clients, with everything overlapping: each client starts its next operation as soon as the last
-/// one has ended, and an operation takes effect at any time in between.
+/// A register with many overlapping clients: each client starts its next operation as soon as the last one has ended,
+/// and an operation takes effect at any time in between.
 fn hot(clients: usize, count: usize, unfinished: f64) -> Vec<Row> {
     let mut random = Rng::with_seed(7);
     let (mut state, mut last, mut rows) = (0, 0, Vec::with_capacity(count));

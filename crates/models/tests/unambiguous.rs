@@ -1,9 +1,9 @@
 //! The fast procedures against an oracle that tries every order, on many small histories.
 //!
-//! Histories come from running a real object one operation after another, with intervals around the points where they
-//! took effect, and then spoiling some of them. The oracle knows neither models nor ranks: it has objects of its own
-//! and reads intervals as they are. Orders are replayed on those objects, and the operations named by a violation must
-//! have no order on their own.
+//! Histories come from running a real object one operation after another, with intervals around the points where
+//! operations took effect, and then corrupting some of them. The oracle shares neither models nor ranks: it has its
+//! own objects and reads intervals directly. Orders are replayed on those objects, and the operations named by a
+//! violation must have no order on their own.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
 
@@ -24,7 +24,7 @@ enum Kind {
 
 const KINDS: [Kind; 4] = [Kind::Queue, Kind::Stack, Kind::PriorityQueue, Kind::Set];
 
-/// What was called. Results are `None` if the operation did not finish.
+/// A call. Results are `None` if the operation is unfinished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
     Insert(i64),
@@ -37,7 +37,7 @@ enum Act {
 /// Process, start, end, call.
 type Row = (u32, u64, Option<u64>, Act);
 
-/// Runs one operation on a real object, and says what it returns.
+/// Runs one operation on a real object, and returns it with its result.
 fn run(kind: Kind, state: &mut Vec<i64>, act: Act) -> Act {
     match act {
         Act::Insert(value) => {
@@ -111,7 +111,7 @@ fn replay(kind: Kind, ops: &[Row], order: &[usize]) -> Result<(), String> {
     if let Some(op) = (0..ops.len()).find(|&op| place[op].is_none() && ops[op].2.is_some()) {
         return Err(format!("operation {op} is missing"));
     }
-    // Comparing each with the earliest end that is still to come is enough to see that intervals are respected.
+    // Comparing each with the earliest end that is still to come is enough to check intervals.
     let mut earliest_end = u64::MAX;
     let mut next_of_process = std::collections::HashMap::new();
     for &op in order.iter().rev() {
@@ -186,7 +186,7 @@ fn choose(kind: Kind, random: &mut Random, fresh: &mut Vec<i64>, elements: i64) 
             0 if !fresh.is_empty() => Act::Add(fresh.pop().unwrap(), None),
             0 | 1 => Act::Contains(element(random), true),
             2 => Act::Remove(element(random), None),
-            // Elements that are there already; more than a few would be added anew.
+            // Elements that already exist; more than a few would be added anew.
             _ if random.one_in(3) && elements < 10 => Act::Add(element(random), None),
             _ => Act::Contains(element(random), true),
         },
@@ -216,7 +216,7 @@ fn generate(kind: Kind, random: &mut Random, count: usize, processes: u32, jitte
             if random.one_in(2) {
                 run(kind, &mut state, act);
             }
-            // Most procedures give up on takes that did not finish, and looking without result tells nothing.
+            // Most procedures give up on unfinished removes, and an observer without a result carries no information.
             let is_useful = match act {
                 Act::Take(_) => random.one_in(20),
                 Act::Contains(..) => false,
@@ -262,7 +262,7 @@ fn spoil(random: &mut Random, ops: &mut [Row]) {
     }
 }
 
-/// Numbers operations as a history does, so that places are the numbers that decisions use.
+/// Numbers operations as a history does, so that places equal the numbers in decisions.
 fn sort(ops: &mut [Row]) {
     ops.sort_by_key(|op| (op.1, op.2.unwrap_or(u64::MAX)));
 }
@@ -322,7 +322,7 @@ fn in_use(kind: Kind, count: usize) -> Vec<Row> {
     generate(kind, &mut Random(3), count, 8, 12, 1)
 }
 
-/// A real object that is filled and then drained, with each operation concurrent with those beside it.
+/// A real object that is filled and then drained, with each operation concurrent with its neighbours.
 fn fill_and_drain(kind: Kind, count: usize) -> Vec<Row> {
     let (mut state, half) = (Vec::new(), count as i64 / 2);
     let acts = (0..half).map(|value| if kind == Kind::Set { Act::Add(value, None) } else { Act::Insert(value) });
@@ -374,7 +374,7 @@ fn violations_say_what_is_wrong() {
         @"the queue was found empty, but 1 was in it all the time"
     );
     insta::assert_snapshot!(queue(&[take(1), Act::Insert(1)]), @"1 was dequeued before it was enqueued");
-    insta::assert_snapshot!(queue(&[take(1)]), @"1 was dequeued, but nobody enqueued it");
+    insta::assert_snapshot!(queue(&[take(1)]), @"1 was dequeued, but never enqueued");
     insta::assert_snapshot!(queue(&[Act::Insert(1), take(1), take(1)]), @"1 was dequeued twice");
     insta::assert_snapshot!(
         queue(&[Act::Insert(1), Act::Insert(1)]),
@@ -415,7 +415,7 @@ fn violations_say_what_is_wrong() {
         set(&[Act::Add(1, Some(true)), Act::Remove(1, Some(true)), Act::Contains(1, true)]),
         @"1 was there after it was removed"
     );
-    insta::assert_snapshot!(set(&[Act::Contains(1, true)]), @"1 was there, but nobody added it");
+    insta::assert_snapshot!(set(&[Act::Contains(1, true)]), @"1 was there, but never added");
 }
 
 #[test]

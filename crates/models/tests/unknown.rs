@@ -1,9 +1,9 @@
-//! Every built-in specification on random histories in which the outcome of 10 to 40 % of the operations is unknown, against
-//! the oracle that tries every order: with shortcuts, without them, and without reductions of the search.
+//! Every built-in specification on random histories in which the outcome of 10 to 40 % of the operations is unknown,
+//! against the oracle that tries every order: with shortcuts, without them, and without reductions of the search.
 //!
 //! A history comes from running the specification one operation after another, with intervals around the points where
-//! operations took effect. Results are spoilt in most histories. Of the operations with an unknown outcome, half took
-//! effect, and some have a latest time. Clocks are coarse, so that times are often equal.
+//! operations took effect. Most histories have corrupted results. Of the operations with an unknown outcome, half
+//! took effect, and some have a latest time. Clocks are coarse, so that times are often equal.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
 
@@ -29,7 +29,7 @@ const SPECS: [&str; 12] = [
     "bank:0=1,1=1",
 ];
 
-/// An action, its arguments, and what it may return: with nothing to choose from, it returns nothing.
+/// An action, its arguments, and its possible results; without any, it returns nothing.
 type Drawn = (&'static str, Vec<Value>, Vec<Value>);
 
 /// Draws a call. Values are few, so that most of them are ambiguous.
@@ -83,7 +83,7 @@ fn draw(spec: &str, rng: &mut Rng) -> Drawn {
     }
 }
 
-/// Runs a specification. Its results are right, but for those that are spoilt.
+/// Runs a specification. Its results are right, except for the corrupted ones.
 fn generate<M: Model>(model: &M, spec: &str, rng: &mut Rng) -> History<Call> {
     let (count, processes) = (rng.usize(4..8), rng.u32(1..4));
     let (jitter, unknown) = (rng.u64(1..5), rng.u32(10..=40));
@@ -147,7 +147,7 @@ fn generate<M: Model>(model: &M, spec: &str, rng: &mut Rng) -> History<Call> {
     History::from_intervals(rows).unwrap()
 }
 
-/// Checks one random history in every way, and says whether it is accepted.
+/// Checks one random history in every way, and returns whether it is accepted.
 struct Compare<'a>(&'static str, &'a mut Rng);
 
 impl Visitor for Compare<'_> {

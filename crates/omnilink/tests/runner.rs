@@ -61,7 +61,7 @@ fn recordings_are_checked_and_explained() {
 
 #[test]
 fn what_is_wrong_is_said() {
-    insta::assert_snapshot!(check("DIR/other.txt"), @r#"Err("DIR/other.txt: T0:0: `push(7)` is not a call that the specification knows")"#);
+    insta::assert_snapshot!(check("DIR/other.txt"), @r#"Err("DIR/other.txt: T0:0: unrecognized call `push(7)`")"#);
     insta::assert_snapshot!(check("DIR/missing.txt"), @r#"Err("DIR/missing.txt: cannot be read: No such file or directory (os error 2)")"#);
     insta::assert_snapshot!(check("DIR --page x.html"), @r#"Err("a page is about one recording, and there are 4")"#);
     insta::assert_snapshot!(check("--pages x"), @r#"Err("there is no option `--pages`; there is `--page FILE`")"#);

@@ -1,8 +1,8 @@
-//! Operations in pairs: what went in once, and what came out.
+//! Inserts and removes in pairs, one pair for each value.
 //!
-//! After this, each value has an interval in which it went in and one in which it came out, and a remove that found
-//! nothing is an *empty*. Bounds are tightened by the one fact that holds for all containers: a value goes in before it
-//! comes out.
+//! Each value gets an interval in which it went in and one in which it came out, and a remove that found nothing is
+//! an *empty*. Bounds are tightened by the one fact that holds for all containers: a value goes in before it comes
+//! out.
 
 use history::{History, OpId};
 use rustc_hash::FxHashMap;
@@ -22,7 +22,8 @@ pub(crate) struct Item {
     /// The insert takes effect in a slot from `insert_call` to before `insert_ret`.
     pub(crate) insert_call: usize,
     pub(crate) insert_ret: usize, // Invariant: insert_call < insert_ret <= remove_ret.
-    /// The remove takes effect in a slot from `remove_call` to before `remove_ret`; if there is none, after the end.
+    /// The remove takes effect in a slot from `remove_call` to before `remove_ret`; after the end if there is no
+    /// remove.
     pub(crate) remove_call: usize, // Invariant: insert_call <= remove_call < remove_ret.
     pub(crate) remove_ret: usize,
 }
@@ -45,7 +46,7 @@ pub(crate) struct Items {
 }
 
 impl Item {
-    /// The slots in which the value is surely in; none if the first is not before the second.
+    /// The slots in which the value is surely in; empty if the first is not before the second.
     pub(crate) fn surely_in(&self) -> (usize, usize) {
         (self.insert_ret, self.remove_call)
     }
@@ -62,8 +63,8 @@ struct Uses {
     removes: SmallVec<[(OpId, Ranks); 1]>,
 }
 
-/// Pairs the operations of a history in which each value goes in at most once. Returns a decision if there is no need to
-/// go on, or no way to.
+/// Pairs the operations of a history in which each value goes in at most once. Returns a decision if the history is
+/// already decided, or the procedure does not apply.
 pub(crate) fn items<D: Discipline>(container: &Container<D>, history: &History<Op>) -> Result<Items, Decision> {
     let Words { noun, insert, remove, inserted, removed, .. } = D::WORDS;
     let (atoms, insert, remove) = (container.atoms(), insert[0], remove[0]);
@@ -104,7 +105,7 @@ pub(crate) fn items<D: Discipline>(container: &Container<D>, history: &History<O
                 let place = place(value);
                 uses[place].removes.push((op.id, ranks));
             }
-            Op::IsEmpty { ok: false } => return not_applicable("somebody saw that it was not empty"),
+            Op::IsEmpty { ok: false } => return not_applicable("an operation saw that it was not empty"),
             Op::Len { .. } => return not_applicable("the length was asked for"),
         }
     }
@@ -114,7 +115,7 @@ pub(crate) fn items<D: Discipline>(container: &Container<D>, history: &History<O
         };
         let (insert, remove) = match (insert, removes.as_slice()) {
             (None, []) => continue,
-            (None, [remove, ..]) => return violation(vec![remove.0], format!("{removed}, but nobody {inserted} it")),
+            (None, [remove, ..]) => return violation(vec![remove.0], format!("{removed}, but never {inserted}")),
             (Some(_), [one, other, ..]) => return violation(vec![one.0, other.0], format!("{removed} twice")),
             (Some((insert, ranks)), [remove]) if remove.1.ret < ranks.call => {
                 return violation(vec![remove.0, insert], format!("{removed} before it was {inserted}"));
@@ -152,8 +153,8 @@ pub(crate) fn free_slots(items: &[Item], end: usize) -> Vec<usize> {
     free
 }
 
-/// A few values, one of which is surely in during each slot from `from` to before `to`, in the order of time. There
-/// must be some.
+/// At least one value, in time order, such that one is surely in during each slot from `from` to before `to`. The
+/// items must cover these slots.
 pub(crate) fn cover<'a>(items: impl IntoIterator<Item = &'a Item>, from: usize, to: usize) -> Vec<&'a Item> {
     let mut items: Vec<&Item> = items.into_iter().collect();
     items.sort_unstable_by_key(|item| item.insert_ret);
@@ -170,7 +171,7 @@ pub(crate) fn cover<'a>(items: impl IntoIterator<Item = &'a Item>, from: usize, 
     out
 }
 
-/// The violation that a remove found nothing, or something else than these values, while one of them was surely in.
+/// The violation that a remove found nothing, or a value other than these, while one of them was surely in.
 pub(crate) fn covered(op: OpId, found: &str, cover: &[&Item], atoms: &Interner) -> Decision {
     let ops = std::iter::once(op).chain(cover.iter().flat_map(|item| item.ops())).collect();
     let reason = match cover {
@@ -180,7 +181,7 @@ pub(crate) fn covered(op: OpId, found: &str, cover: &[&Item], atoms: &Interner) 
     Decision::Violation { ops, reason }
 }
 
-/// The values of these items, for people to read.
+/// The values of these items, for messages.
 pub(crate) fn list(items: &[&Item], atoms: &Interner) -> String {
     const SHOWN: usize = 5;
     let mut names: Vec<String> = items.iter().take(SHOWN).map(|item| atoms.value(item.value).to_string()).collect();

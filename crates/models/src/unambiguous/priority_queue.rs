@@ -1,11 +1,11 @@
 //! Priority queues without search.
 //!
-//! The problem: is there an order in which `delete_min` always takes the smallest value there is? The idea: a value may
-//! come out in a slot exactly if no smaller value is surely in then, so values are looked at from the smallest up, and
-//! each is taken out in the first slot of its `delete_min` that the smaller ones leave free. What is in between the
-//! call of a `delete_min` and the slot it gets is covered by smaller values anyway, so the slots in which values are
-//! surely in are all that has to be remembered. A `delete_min` that found nothing needs a slot that all values leave
-//! free. Free slots are found by union-find, so the cost is that of sorting.
+//! The problem: is there an order in which `delete_min` always removes the smallest value? The idea: a value may come
+//! out in a slot exactly if no smaller value is surely in then, so values are processed from the smallest up, and
+//! each is removed in the first slot of its `delete_min` that the smaller ones leave free. The slots between the call
+//! of a `delete_min` and its slot are covered by smaller values anyway, so only the slots in which values are surely
+//! in have to be remembered. A `delete_min` that found nothing needs a slot that all values leave free. Free slots
+//! are found by union-find, so the cost is that of sorting.
 
 use history::{History, OpId};
 
@@ -27,7 +27,7 @@ pub fn decide(queue: &PriorityQueue, history: &History<Op>) -> Decision {
 fn place(Items { mut items, empties, end }: Items, atoms: &Interner) -> Decision {
     items.sort_unstable_by(|a, b| atoms.compare(a.value, b.value));
     let mut free = Next::new(end + 1);
-    // Slot, what comes first in a slot, smaller values first, inserts before removes.
+    // Slot, phase within a slot, smaller values first, inserts before removes.
     let mut steps: Vec<(usize, u8, usize, OpId)> = Vec::with_capacity(2 * items.len() + empties.len());
     for (rank, item) in items.iter().enumerate() {
         let mut insert_slot = item.insert_ret - 1;

@@ -1,9 +1,9 @@
 //! Queues without search.
 //!
 //! The problem: is there an order in which values come out as they went in? After Henzinger, Sezgin and Vafeiadis
-//! (*Aspect-oriented linearizability proofs*, 2013), there is one unless two values are in the wrong order for sure
-//! (`a` was enqueued before `b`, but `b` was dequeued before `a`, or `a` never was), or the queue was surely not empty
-//! during all of a `dequeue` that found it so. We look for both with one sweep each.
+//! (*Aspect-oriented linearizability proofs*, 2013), there is one unless two values are surely in the wrong order
+//! (`a` was enqueued before `b`, but `b` was dequeued before `a`, or `a` never was), or the queue was surely not
+//! empty during all of a `dequeue` that found it empty. One sweep finds each.
 //!
 //! They do not say how to find the order. We choose a free slot for each empty `dequeue`. These slots cut time into
 //! segments, and each value goes in and comes out within one: the first that ends after the call of its `dequeue`.
@@ -64,14 +64,14 @@ fn witness(Items { mut items, empties, end }: Items) -> Vec<OpId> {
     let free = free_slots(&items, end);
     let mut empties: Vec<(usize, OpId)> = empties.iter().map(|empty| (free[empty.call], empty.op)).collect();
     empties.sort_unstable();
-    // Where segments are cut, several empties may stand.
+    // Several empties may share the slot where segments are cut.
     let segment = |item: &Item| empties.partition_point(|empty| empty.0 < item.remove_call);
     items.sort_by_cached_key(segment);
     let mut order: Vec<Item> = Vec::with_capacity(items.len());
     for segment in items.chunk_by(|a, b| segment(a) == segment(b)) {
         sort_segment(segment, &mut order);
     }
-    // What has to be done before each event, and in which order at one event: inserts, removes; then empties after it.
+    // The operations before each event, and their order at one event: inserts, removes; then empties after it.
     let mut tasks: Vec<(usize, u8, usize)> = Vec::with_capacity(2 * order.len() + empties.len());
     for (place, item) in order.iter().enumerate() {
         tasks.push((item.insert_ret, 0, place));
@@ -125,7 +125,7 @@ fn sort_segment(items: &[Item], out: &mut Vec<Item>) {
     }
 }
 
-/// Places operations in the order of values, as far as they are asked for.
+/// Places operations in the order of values, up to a given bound.
 struct Layout<'a> {
     order: &'a [Item],
     inserted: usize,

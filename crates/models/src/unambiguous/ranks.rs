@@ -1,9 +1,9 @@
-//! Intervals as ranks: each call and each return gets a number of its own.
+//! Intervals as ranks: each call and each return gets its own number.
 //!
 //! Intervals are closed, so at one instant all calls come before all returns, except where one operation of a process
 //! ends and the next of that process starts: there, the return comes before the call. If this happens in one process
-//! only, its returns and calls stand in the middle of the instant. If it happens in two processes at the same instant,
-//! the order is that of no intervals at all, and there are no ranks.
+//! only, its returns and calls are in the middle of the instant. If it happens in two processes at the same instant,
+//! the order is not an interval order, and there are no ranks.
 
 use history::History;
 
@@ -14,8 +14,8 @@ pub(crate) struct Ranks {
     pub(crate) ret: usize,
 }
 
-/// The ranks of all operations, and a number that is larger than all of them except for returns that never happened,
-/// which are one larger still. If there are none, says why.
+/// The ranks of all operations, and a number larger than all of them except for returns that never happened, which
+/// are one larger still. The error says why there are no ranks.
 pub(crate) fn ranks<T>(history: &History<T>) -> Result<(Vec<Ranks>, usize), &'static str> {
     if history.ops().iter().any(|op| op.interval.latest().is_some()) {
         return Err("an operation that did not finish has a latest time");
@@ -33,7 +33,7 @@ fn chained_ranks<T>(history: &History<T>) -> Option<(Vec<Ranks>, usize)> {
     }
     let ops = history.ops();
     let mut events = Vec::with_capacity(2 * ops.len()); // (time, phase, 2 * place + is return)
-    let mut last = vec![None; history.processes().len()]; // The place where the last return of each process stands.
+    let mut last = vec![None; history.processes().len()]; // The index of the last return of each process.
     for (place, op) in ops.iter().enumerate() {
         let (start, end) = (op.interval.start(), op.interval.end());
         let mut phase = Phase::Call;

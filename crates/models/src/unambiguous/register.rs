@@ -4,23 +4,24 @@
 //! compare-and-set replaces it? If each value that an operation saw was written once, after Gibbons and Korach (*Testing
 //! shared memories*, 1997) this is decided in `O(n log n)`, however many operations overlap and did not finish.
 //!
-//! Unfinished writes of values that no operation needs are left out: they need not have happened. The others fall into
-//! *blocks*: a write, or the initial value, and the chain of compare-and-sets from it, each value with its reads. A value
-//! never comes back, so a block is not interrupted, and its order is fixed but for reads of one value. It is wrong if
-//! something in it ended before something that it needs began. Of a block, only the first end `f` and the last start `s`
-//! matter to the others: `A` must come before `B` exactly if `f(A) < s(B)`. If two blocks each must come before the other,
-//! there is no order. Otherwise sorting by the smaller of the two numbers, then by the larger, gives one: if `f < s`, other
-//! blocks are wholly before or after the *zone* from `f` to `s`, or reach across it.
+//! Unfinished writes of values that no operation needs are left out: they need not have happened. The other
+//! operations form *blocks*: a write, or the initial value, and the chain of compare-and-sets from it, each value
+//! with its reads. A value never comes back, so a block is contiguous, and its order is fixed except for reads of one
+//! value. It is wrong if an operation in it ended before one that it needs began. Only the first end `f` and the last
+//! start `s` of a block matter to the others: `A` must come before `B` exactly if `f(A) < s(B)`. If two blocks each
+//! must come before the other, there is no order. Otherwise sorting by the smaller of the two numbers, then by the
+//! larger, gives one: if `f < s`, other blocks are wholly before or after the *zone* from `f` to `s`, or reach across
+//! it.
 //!
-//! Operations of one process that touch (one starts at the instant at which the last one ended) are in order too, which real
-//! time does not say. `A` must then come before `B` with `f(A) = s(B)`. Blocks with the same two numbers are sorted by what
-//! touches. Nothing else changes: the block with the smallest `f` of a shortest cycle comes before each other one with a
-//! larger `s`, so that the cycle is one of two blocks, or one in which no block comes before another by time, and all of
-//! whose blocks have the same two numbers.
+//! Operations of one process that touch (one starts at the instant at which the last one ended) are ordered too,
+//! which real time does not imply. `A` must then come before `B` with `f(A) = s(B)`. Blocks with the same two numbers
+//! are sorted by the operations that touch. Nothing else changes: the block with the smallest `f` of a shortest cycle
+//! comes before each other one with a larger `s`, so that the cycle is one of two blocks, or one in which no block
+//! comes before another by time, and all of whose blocks have the same two numbers.
 //!
-//! An operation that only says which value was *not* there, such as a compare-and-set that was refused, is placed last, as
-//! early as possible in the order that was found. If that fails and the value was not surely there all the time, another
-//! order, or a write that was left out, may still have room for it, and a search has to decide.
+//! An operation that only shows which value was *not* there, such as a refused compare-and-set, is placed last, as
+//! early as possible in the order that was found. If that fails and the value was not surely there all the time,
+//! another order, or a write that was left out, may still have room for it, and a search has to decide.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,28 +32,28 @@ use rustc_hash::FxHashMap;
 use crate::unambiguous::Decision;
 use crate::{Atom, Interner};
 
-/// What an operation does to a register.
+/// The effect of an operation on a register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Access {
     /// Replaces the value, whatever it is.
     Write(Atom),
-    /// Looks at the value.
+    /// Reads the value.
     Read(Atom),
     /// Replaces the first value by the second. If it is unfinished, it may have found another value.
     Replace(Atom, Atom),
-    /// Finds another value than this.
+    /// Finds a value other than this one.
     Miss(Atom),
 }
 
-/// How a model sees a register.
+/// A model's view of a register.
 pub(crate) struct View<'a, A, S> {
     /// The value before the first write.
     pub(crate) initial: Atom,
     /// The values that operations refer to.
     pub(crate) atoms: &'a Interner,
-    /// What an operation does, or why this procedure cannot say.
+    /// The effect of an operation, or why this procedure does not apply.
     pub(crate) access: A,
-    /// An operation as people should see it.
+    /// An operation for display.
     pub(crate) show: S,
 }
 
@@ -68,7 +69,7 @@ where
         .map_or_else(|decision| decision, |order| Decision::Linearizable(names.ids(order)))
 }
 
-/// Operations as people should see them, by their places in the history.
+/// Operations for display, by their places in the history.
 struct Names<'a, T> {
     history: &'a History<T>,
     show: &'a dyn Fn(usize) -> String,
@@ -85,7 +86,7 @@ impl<T> Names<'_, T> {
         format!("{} {} {}", self.history.name(op.id), (self.show)(place), op.interval)
     }
 
-    /// Says that an operation comes before another, and why.
+    /// A clause that says why an operation comes before another.
     fn before(&self, Before { first, second, is_touching }: Before) -> String {
         let (first, second) = (self.op(first), self.op(second));
         match is_touching {
@@ -101,16 +102,16 @@ impl<T> Names<'_, T> {
     }
 }
 
-/// The place of what is not there: no operation, or no version.
+/// The place of a missing operation or version.
 const NONE: usize = usize::MAX;
 
 /// The number of the initial value, of its version and of its block.
 const INITIAL: usize = 0;
 
-/// An error is a decision: nothing is left to do, or this procedure cannot go on.
+/// An error is a decision: the history is already decided, or this procedure does not apply.
 type Outcome<T> = Result<T, Decision>;
 
-/// What an operation does, with values as numbers.
+/// The effect of an operation, with values as numbers.
 #[derive(Clone, Copy)]
 enum Use {
     Write { to: usize },
@@ -122,7 +123,7 @@ enum Use {
 /// A value that operations refer to.
 struct Known {
     atom: Atom,
-    writers: usize,   // How many operations may have written it, and one more for the initial value.
+    writers: usize,   // The number of operations that may have written it, plus one for the initial value.
     writer: usize,    // The last of them.
     needed_by: usize, // An operation that happened, and only if this value was written.
     version: usize,   // The last one.
@@ -136,7 +137,7 @@ struct Version {
     block: usize,
     rank: usize, // Its place among the versions of all blocks, one block after another.
     reads: Span,
-    count: usize, // How many reads there are.
+    count: usize, // The number of reads.
 }
 
 /// The first end and the last start among some operations, and which operations these are.
@@ -174,7 +175,7 @@ struct Block {
 }
 
 impl Block {
-    /// True if it begins with the initial value, which was there before everything.
+    /// True if it begins with the initial value, which precedes all operations.
     fn is_initial(&self) -> bool {
         self.first == INITIAL
     }
@@ -187,7 +188,7 @@ impl Block {
         self.is_initial() || self.span.end < self.span.start
     }
 
-    /// From when to when it is known to reach. The initial value reaches back for ever.
+    /// The interval that it surely covers. The initial value reaches back for ever.
     fn reach(&self) -> (Option<u64>, u64) {
         let Span { start, end, .. } = self.span;
         if self.is_initial() { (None, start) } else { (Some(start.min(end)), start.max(end)) }
@@ -199,16 +200,16 @@ impl Block {
 struct Before {
     first: usize,
     second: usize,
-    is_touching: bool, // By the order of their process, and not by time.
+    is_touching: bool, // By process order, and not by time.
 }
 
-/// A history taken apart. Operations are known by their places in it.
+/// A history split into versions and blocks. Operations are identified by their places in it.
 struct Procedure<'a, T> {
     ops: &'a [Op<T>],
     uses: Vec<Use>,
     values: Vec<Known>,
     versions: Vec<Version>,
-    version_of: Vec<usize>, // The version that each operation reads or writes; none if it is left out or is a miss.
+    version_of: Vec<usize>, // The version that each operation reads or writes; `NONE` if it is left out or is a miss.
     ranked: Vec<usize>,     // Versions by rank.
     blocks: Vec<Block>,
 }
@@ -274,7 +275,7 @@ impl<'a, T> Procedure<'a, T> {
         self.values[value].needed_by != NONE
     }
 
-    /// Finds out which unfinished writes happened, and whether each value that was seen has one source.
+    /// Finds the unfinished writes that happened, and checks that each value that was seen has one source.
     fn find_sources(&mut self, names: &Names<'_, T>) -> Outcome<()> {
         let mut open: Vec<usize> = (0..self.values.len()).filter(|&value| self.is_needed(value)).collect();
         let mut ambiguous = None;
@@ -308,7 +309,7 @@ impl<'a, T> Procedure<'a, T> {
         Err(Decision::NotApplicable(format!("{shown}{what}")))
     }
 
-    /// An operation that happened, and if it is unfinished those that show that it did.
+    /// An operation that happened, and if it is unfinished the operations that prove it.
     fn evidence(&self, place: usize) -> Vec<usize> {
         let mut places = vec![place];
         let mut last = place;
@@ -401,8 +402,8 @@ impl<'a, T> Procedure<'a, T> {
         }
     }
 
-    /// The violation that a version was made from itself. It is, if no block has it: each such version was made from another
-    /// one, and no two from the same.
+    /// The violation that a version was made from itself. It is, if it is in no block: each such version was made
+    /// from another one, and no two from the same.
     fn circle(&self, start: usize, names: &Names<'_, T>) -> Decision {
         let mut places = Vec::new();
         let mut version = start;
@@ -436,7 +437,7 @@ impl<'a, T> Procedure<'a, T> {
         names.violation(self.linked(wrong.first, wrong.second), format!("{what}: {}", names.before(wrong)))
     }
 
-    /// Two operations of one block, and the writes that put them there. Instead of the first, there may be the initial value.
+    /// Two operations of one block, and the writes that put them there. The initial value may replace the first.
     fn linked(&self, a: usize, b: usize) -> Vec<usize> {
         let [low, high] = self.ranks(a, b);
         let mut places: Vec<usize> = [a, b].into_iter().filter(|&place| place != NONE).collect();
@@ -489,7 +490,7 @@ impl<'a, T> Procedure<'a, T> {
         self.versions[self.version_of[place]].block
     }
 
-    /// Looks for two blocks each of which must come before the other.
+    /// Searches for two blocks each of which must come before the other.
     fn check_blocks(&self, sorted: &[usize], touching: &[Before], names: &Names<'_, T>) -> Outcome<()> {
         let mut zone = &self.blocks[INITIAL];
         for block in sorted[1..].iter().map(|&block| &self.blocks[block]) {
@@ -535,7 +536,7 @@ impl<'a, T> Procedure<'a, T> {
         names.violation(places, format!("{name} was there before {other} and after it: {there}, and {back}"))
     }
 
-    /// Sorts blocks with the same reach by what touches.
+    /// Sorts blocks with the same reach by the operations that touch.
     fn sort_equals(&self, sorted: &mut [usize], touching: &[Before], names: &Names<'_, T>) -> Outcome<()> {
         let reach = |block: usize| self.blocks[block].reach();
         let ends = |pair: &Before| (self.block_of(pair.first), self.block_of(pair.second));
@@ -552,7 +553,7 @@ impl<'a, T> Procedure<'a, T> {
             let from = pairs.partition_point(|pair| ends(pair).0 < block);
             pairs[from..].iter().map(ends).take_while(move |pair| pair.0 == block)
         };
-        let mut waits = vec![0_usize; self.blocks.len()]; // How many blocks come before each that are not placed yet.
+        let mut waits = vec![0_usize; self.blocks.len()]; // The number of unplaced blocks that come before each.
         pairs.iter().for_each(|pair| waits[ends(pair).1] += 1);
         for group in sorted.chunk_by_mut(|&a, &b| reach(a) == reach(b)) {
             let mut ready: Vec<usize> = group.iter().rev().copied().filter(|&block| waits[block] == 0).collect();
@@ -575,8 +576,8 @@ impl<'a, T> Procedure<'a, T> {
         Ok(())
     }
 
-    /// The violation that blocks with the same reach come before each other in a circle: for each block that comes first in one
-    /// of these pairs there is a pair in which it comes second.
+    /// The violation that blocks with the same reach precede each other in a cycle: each block that comes first in
+    /// one of these pairs comes second in another.
     fn wrong_circle(&self, pairs: &[Before], names: &Names<'_, T>) -> Decision {
         let into = |block: usize| pairs.iter().find(|pair| self.block_of(pair.second) == block);
         let mut path: Vec<Before> = vec![pairs[0]];
@@ -587,7 +588,7 @@ impl<'a, T> Procedure<'a, T> {
             }
             path.push(*into(block).expect("a block that waits for another"));
         };
-        // The circle goes back in time: each pair comes before the one before it in this list.
+        // The cycle goes back in time: each pair comes before the one before it in this list.
         let mut places = Vec::new();
         for (place, pair) in circle.iter().enumerate() {
             let earlier = circle[(place + 1) % circle.len()];
@@ -626,7 +627,7 @@ impl<'a, T> Procedure<'a, T> {
         order
     }
 
-    /// Looks for an operation that missed a value which was surely there.
+    /// Searches for an operation that missed a value which was surely there.
     fn check_misses(&self, names: &Names<'_, T>) -> Outcome<()> {
         for (place, op) in self.ops.iter().enumerate() {
             let Some(version) = self.missed(place) else { continue };
@@ -655,7 +656,7 @@ impl<'a, T> Procedure<'a, T> {
         Ok(())
     }
 
-    /// The version that an operation missed, if it did and there is one.
+    /// The version that an operation missed, if there is one.
     fn missed(&self, place: usize) -> Option<usize> {
         match self.uses[place] {
             Use::Miss { of } if !self.is_unfinished(place) => {
@@ -672,7 +673,8 @@ impl<'a, T> Procedure<'a, T> {
         if misses.is_empty() {
             return Ok(order);
         }
-        // A gap is known by the number of operations before it. What starts latest before it, and ends first after it?
+        // A gap is identified by the number of operations before it. For each, the latest start before it and the
+        // first end after it.
         let mut latest_start = vec![0; order.len() + 1];
         let mut earliest_end = vec![u64::MAX; order.len() + 1];
         let mut gap_of = vec![NONE; self.ops.len()]; // The gap after each operation.
@@ -694,7 +696,7 @@ impl<'a, T> Procedure<'a, T> {
             earliest_end[gap] = self.ops[place].interval.deadline().min(earliest_end[gap + 1]);
         }
         let processes = self.ops.iter().map(|op| op.process.index() + 1).max().unwrap_or(0);
-        let mut before_next = vec![order.len(); self.ops.len()]; // The last gap that its process leaves to a miss.
+        let mut before_next = vec![order.len(); self.ops.len()]; // The last gap that its process permits for a miss.
         let mut next = vec![order.len(); processes];
         for (place, op) in self.ops.iter().enumerate().rev() {
             match gap_of[place] {
@@ -702,7 +704,7 @@ impl<'a, T> Procedure<'a, T> {
                 gap => next[op.process.index()] = gap - 1,
             }
         }
-        let mut after_last = vec![0; processes]; // The first gap that its process leaves to an operation.
+        let mut after_last = vec![0; processes]; // The first gap that its process permits for an operation.
         let mut ended: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new(); // Misses that were placed, with their gaps.
         let mut after_misses = 0;
         let mut placed: Vec<(usize, usize)> = Vec::with_capacity(misses.len());

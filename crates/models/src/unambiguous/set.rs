@@ -1,13 +1,14 @@
 //! Sets without search.
 //!
-//! The problem: is there an order in which each operation finds its element there, or not there, as it says? Elements
-//! do not concern each other, so each is looked at alone. One that is added at most once is there from the slot in
-//! which it is added to the slot in which it is removed. Whoever saw it must have a slot in between, and whoever missed
-//! it must have one outside. So the `add` is placed as late as those who saw it allow, and the `remove` as early. This
-//! gives those who missed it all the room there can be. The cost is that of sorting.
+//! The problem: is there an order in which each operation finds its element present, or absent, as recorded? Elements
+//! are independent, so each is decided separately. An element that is added at most once is present from the slot in
+//! which it is added to the slot in which it is removed. Each operation that saw it must have a slot in between, and
+//! each that missed it must have one outside. So the `add` is placed as late, and the `remove` as early, as the
+//! operations that saw it allow. This leaves the operations that missed it as much room as possible. The cost is that
+//! of sorting.
 //!
-//! A `remove` that never finished is used only if somebody missed the element after it was added. Of several, the one
-//! that was called first can do whatever the others can.
+//! An unfinished `remove` is used only if an operation missed the element after it was added. Of several, the one
+//! that was called first can do everything the others can.
 
 use history::{History, OpId};
 use rustc_hash::FxHashMap;
@@ -69,7 +70,7 @@ struct Element {
     missed: Vec<(OpId, Ranks)>,
 }
 
-/// What comes first in one slot.
+/// The order within one slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Before,
@@ -85,7 +86,7 @@ impl Element {
         let needs = self.saw.iter().chain(&self.removes);
         let Some(&(add, add_ranks)) = self.adds.first() else {
             if let Some(&(op, _)) = needs.clone().next() {
-                return Err((vec![op], "there, but nobody added it"));
+                return Err((vec![op], "there, but never added"));
             }
             steps.extend(self.missed.iter().map(|&(op, ranks)| (ranks.call, Phase::Before, op)));
             return Ok(());
@@ -109,7 +110,7 @@ impl Element {
         let may_remove = self.unfinished_removes.iter().min_by_key(|(_, ranks)| ranks.call);
         let remove = self.removes.first().or(may_remove.filter(|_| is_missed_after));
         let out_from = self.saw.iter().chain(remove).max_by_key(|(_, ranks)| ranks.call);
-        let mut remove_slot = end + 1; // After everything, if there is none.
+        let mut remove_slot = end + 1; // After the end, if there is no `remove`.
         if let (Some(remove), Some(out_from)) = (remove, out_from) {
             if out_from.1.call > remove.1.ret {
                 return Err((vec![remove.0, out_from.0], "there after it was removed"));

@@ -1,11 +1,12 @@
 //! Stacks without search.
 //!
-//! The problem: is there an order in which each `pop` takes what was pushed last? Values that may be pushed and popped
-//! at one point are set aside, because such a pair fits anywhere. The others are surely in for a while. Slots in which
-//! none is surely in cut time into components, and in each component one value must lie below all others: it is
-//! *outermost*, called before any other push returned, and returning after every other pop was called. If no value can
-//! be, there is a violation. If several can, any will do, because whatever the others need inside it they would also
-//! get inside another. Without the outermost value the component falls apart into smaller ones, and so on.
+//! The problem: is there an order in which each `pop` removes the value pushed last? Values that may be pushed and
+//! popped at one point are set aside, because such a pair fits anywhere. The others are surely in for a while. Slots
+//! in which none is surely in cut time into components, and in each component one value must lie below all others: it
+//! is *outermost*, called before any other push returned, and returning after every other pop was called. If no value
+//! can be outermost, there is a violation. If several can, any will do, because every place that the others need
+//! inside it they would also get inside another. Without the outermost value the component splits into smaller ones,
+//! and so on.
 //!
 //! In a component, let `first` be the earliest return of a push and `last` the latest call of a pop. A value is
 //! outermost if its push was called before `first` and its pop returned after `last`. As components get smaller,
@@ -32,7 +33,7 @@ pub fn decide(stack: &Stack, history: &History<Op>) -> Decision {
     }
 }
 
-/// What comes first in one slot.
+/// The order within one slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Pop,
@@ -83,10 +84,10 @@ struct Layer {
 struct Nesting<'a> {
     items: &'a [Item], // By increasing return of the push, so that a component is a range.
     remaining: Next,
-    last: Smallest,   // Pops that were called late come first.
+    last: Smallest,   // Pops by call, latest first.
     pushes: Smallest, // Pushes that are not known to be called before `first`, by call.
-    pops: Smallest,   // Pops that are not known to return after `last`; those that return late come first.
-    passed: Vec<u8>,  // How many tests each value has passed.
+    pops: Smallest,   // Pops that are not known to return after `last`, by return, latest first.
+    passed: Vec<u8>,  // The number of tests that each value has passed.
     ready: Smallest,  // Values that have passed both.
     coverage: Coverage,
 }
@@ -174,8 +175,8 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// The value with the earliest push was popped too early, that with the latest pop was pushed too late, and each of
-    /// those that connect them has one of these faults. So these few are as stuck as all.
+    /// The value with the earliest push was popped too early, that with the latest pop was pushed too late, and each
+    /// value that connects them has one of these faults. So these few suffice as evidence.
     fn stuck(&mut self, lowest: usize, highest: usize, to: usize) -> Stuck {
         let mut rest = Vec::new();
         let mut place = lowest;

@@ -1,10 +1,10 @@
-//! Arrays that answer questions about ranges.
+//! Arrays with range queries.
 
-/// Numbers of which some were removed.
+/// Numbers, some of which are removed.
 pub(crate) struct Next(Vec<usize>);
 
 impl Next {
-    /// All numbers below `len`. What is not below is never removed.
+    /// All numbers below `len`. Larger numbers are never removed.
     pub(crate) fn new(len: usize) -> Next {
         Next((0..=len).collect())
     }
@@ -31,10 +31,10 @@ impl Next {
     }
 }
 
-/// Keys of which the smallest in a range can be found, and which can be taken away.
+/// Keys with a range-minimum query, which can be removed.
 pub(crate) struct Smallest {
     len: usize,
-    nodes: Vec<(usize, usize)>, // A tree whose leaves are (key, place); taken keys are `usize::MAX`.
+    nodes: Vec<(usize, usize)>, // A tree whose leaves are (key, place); removed keys are `usize::MAX`.
 }
 
 impl Smallest {
@@ -67,7 +67,7 @@ impl Smallest {
         (smallest.0 != usize::MAX).then_some(smallest)
     }
 
-    /// Replaces a key; `usize::MAX` takes it away.
+    /// Replaces a key; `usize::MAX` removes it.
     pub(crate) fn set(&mut self, place: usize, key: usize) {
         let mut node = place + self.len;
         self.nodes[node] = (key, place);
@@ -78,10 +78,10 @@ impl Smallest {
     }
 }
 
-/// How many ranges cover each place.
+/// The number of ranges that cover each place.
 pub(crate) struct Coverage {
     size: usize,
-    least: Vec<u32>, // For each node, the least count below it, without what is added above it.
+    least: Vec<u32>, // For each node, the least count below it, without the ranges added above it.
     added: Vec<u32>,
 }
 
@@ -97,15 +97,15 @@ impl Coverage {
         self.change(from, to, |count| *count += 1);
     }
 
-    /// Takes away a range that was added.
+    /// Removes a range that was added.
     pub(crate) fn subtract(&mut self, from: usize, to: usize) {
         self.change(from, to, |count| *count -= 1);
     }
 
-    /// The first place from `from` on that nothing covers.
+    /// The first uncovered place from `from` on.
     pub(crate) fn first_free(&self, from: usize) -> Option<usize> {
-        // A subtree holds a free place exactly if its least count is 0 and nothing is added above it. Walk to the right
-        // from the leaf until there is such a subtree, then down to its first free leaf.
+        // A subtree holds a free place exactly if its least count is 0 and no range is added above it. Walk to the
+        // right from the leaf until there is such a subtree, then down to its first free leaf.
         let is_free = |node: usize| {
             let mut above = node / 2;
             let mut free = self.least[node] == 0;

@@ -1,17 +1,17 @@
 //! Readers for the ad-hoc shapes in which the shared histories were recorded.
 //!
-//! None of these shapes is a trace format of ours, so each is read here, in as few lines as it takes, and every reader
-//! panics at what it does not expect. What was called is renamed to an operation of the model; nothing is repaired.
+//! None of these shapes is a trace format of ours, so each is read here, in as few lines as possible, and every
+//! reader panics on unexpected input. Calls are renamed to operations of the model; nothing is repaired.
 
 use std::collections::BTreeMap;
 
 use history::{Call, End, ProcessId, Record, Trace, Value};
 use serde_json::value::RawValue;
 
-/// The rounds of a file that was recorded from a C++ container, each of which is a history.
+/// The rounds of a file recorded from a C++ container, each of which is a history.
 ///
-/// A line is `thread call return operation a b result`, and `#` ends a round. A `push` has its value in `a`; operations
-/// on maps have their key there, and those that add something have its value in `b`.
+/// A line is `thread call return operation a b result`, and `#` ends a round. A `push` has its value in `a`; map
+/// operations have their key there, and those that add a value have it in `b`.
 pub(crate) fn rounds(text: &str) -> Vec<Trace> {
     let rounds = text.strip_suffix("#\n").expect("a file that ends with a round").split("#\n");
     rounds.map(|round| trace(round.lines().map(container_call))).collect()
@@ -31,7 +31,7 @@ fn container_call(line: &str) -> (&str, u64, u64, Call) {
         "push" => Call::positional("enqueue", [a.into()], [flag()]),
         "pop" => Call::positional("dequeue", [], [value]),
         "insnew" => Call::positional("insert", [a.into(), b.into()], [flag()]),
-        // What it returned was not recorded: it is always 1, whether or not the key was there.
+        // The result was not recorded: it is always 1, whether or not the key existed.
         "put" => Call::positional("put", [a.into(), b.into()], []),
         "del" => Call::positional("erase", [a.into()], [flag()]),
         "get" => Call::positional("get", [a.into()], [value]),
@@ -40,7 +40,7 @@ fn container_call(line: &str) -> (&str, u64, u64, Call) {
     (thread, start, end, call)
 }
 
-/// A history that was recorded from a Rust crate: operations and results are printed enums, as in `Insert(0, 1)` and
+/// A history recorded from a Rust crate: operations and results are printed enums, as in `Insert(0, 1)` and
 /// `Old(Some(2))`.
 pub(crate) fn printed_enums(text: &str) -> Trace {
     trace(text.lines().map(|line| {
@@ -90,8 +90,8 @@ fn unquoted(json: &RawValue) -> &str {
     json.get().trim_matches('"')
 }
 
-/// A history that was recorded from a register in etcd, with times in seconds. The readers share one name, so each
-/// operation goes to the first process that is free.
+/// A history recorded from a register in etcd, with times in seconds. The readers share one name, so each operation
+/// goes to the first free process.
 pub(crate) fn etcd(text: &str) -> Trace {
     let mut busy_until: Vec<u64> = Vec::new();
     let mut calls: Vec<(u64, u64, Call)> = Vec::new();

@@ -1,9 +1,9 @@
-//! Real histories get the verdicts that they are known to deserve.
+//! Real histories get their known verdicts.
 //!
-//! The histories are recordings of real systems and public test data; `tests/data/README.md` says where each is from. Each
-//! is checked in several ways that share as little as possible: with everything that makes checks fast, with the search
-//! alone, and, where the history is short enough, by placing operations level by level without any reduction. The ways
-//! must agree with each other before their verdict is compared with the label.
+//! The histories are traces of real systems and public test data; `tests/data/README.md` lists their sources. Each is
+//! checked in several ways that share as little as possible: with everything that makes checks fast, with the search
+//! alone, and, where the history is short enough, by placing operations level by level without any reduction. The
+//! ways must agree with each other before their verdict is compared with the label.
 
 #![expect(clippy::unwrap_used, reason = "a test whose data cannot be read fails")]
 
@@ -20,10 +20,10 @@ use history::{Call, History, Trace, Value, Verdict};
 use models::check::{Options, check};
 use models::{Model, Visitor, with_model};
 
-/// How wide a search may get that has nothing to keep it narrow.
+/// The width limit of a search without reductions.
 const MAX_WIDTH: usize = 20_000;
 
-/// What the ways to check a history, or many, came to.
+/// The results of all ways to check one or more histories.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     accepted: usize,
@@ -57,7 +57,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Checks a history in all ways and asserts that those which decide it agree.
+/// Checks a history in all ways and asserts that those that decide it agree.
 fn decide(spec: &str, history: &History<Call>) -> Tally {
     with_model(spec, Decide(history)).unwrap()
 }
@@ -195,10 +195,11 @@ fn recorded_containers() {
     ");
 }
 
-/// Every one of these was kept because a throw-away checker rejected it. To see that the reason is the crate and not the
-/// reader, each is checked again without what is known to be weak in many crates: observations of the whole object. What
-/// is still rejected then violates its point operations (`dashmap4rc6`, `evmap`, `leapfrog`, `skiplist`) or has a `clear`
-/// that takes several steps (`flurry.clear`). What is accepted shows that keys, values and capacities were read as meant.
+/// Every one of these was kept because a throw-away checker rejected it. To see that the cause is the crate and not
+/// the reader, each is checked again without operations that are known to be weak in many crates: observations of the
+/// whole object. Histories still rejected then violate their point operations (`dashmap4rc6`, `evmap`, `leapfrog`,
+/// `skiplist`) or have a `clear` that takes several steps (`flurry.clear`). Accepted ones show that keys, values and
+/// capacities were read as meant.
 #[test]
 fn recorded_crates() {
     let files = files("recorded/rust");
@@ -244,7 +245,7 @@ fn recorded_crates() {
     ");
 }
 
-/// True for an observation of all that an object holds, also that it holds nothing or has no room left.
+/// True for an observation of the whole object, including that it is empty or full.
 fn is_about_the_whole(call: &Call) -> bool {
     match (call.action(), call.results()) {
         ("scan" | "len" | "is_empty", _) => true,
