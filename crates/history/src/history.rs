@@ -1,13 +1,12 @@
 //! A trace that has been checked and indexed.
 //!
-//! Well formed means: no operation ends before it starts, each process runs one operation at a time, and nothing follows
-//! an operation that never finished in its own process. Operations are numbered by start, so a history can be read as a
+//! Well formed means: no operation ends before it starts, each process runs one operation at a time, and an
+//! unfinished operation is the last of its process. Operations are numbered by start, so a history can be read as a
 //! stream, and [`Sequence`] checks a stream with memory for one operation per process.
 //!
-//! Besides the order in time and within each process, a history may know *edges*: pairs of operations of which the first
-//! takes effect before the second, because a message, a session or a vector clock says so. An edge holds whatever else
-//! orders operations, and an operation that takes effect needs every operation that an edge puts before it, even one that
-//! never finished.
+//! Besides real time and process order, a history may have *edges*: pairs of operations of which the first takes
+//! effect before the second, because of a message, a session or a vector clock. An edge holds under every criterion,
+//! and an operation that takes effect needs every operation that an edge puts before it, even an unfinished one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
@@ -25,7 +24,7 @@ pub struct History<T> {
     edges: Vec<(OpId, OpId)>, // Invariant: between operations of this history, and no cycle with the processes' orders.
 }
 
-/// Edges that no order can keep, because they lead from an operation back to itself.
+/// Edges that no order satisfies, because they lead from an operation back to itself.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{} come before each other", .0.join(", "))]
 pub struct Cyclic(
@@ -66,7 +65,7 @@ pub enum IllFormed {
         /// When the earlier one ends.
         end: u64,
     },
-    /// A process goes on after an operation that never finished.
+    /// A process continues after an unfinished operation.
     #[error("{op} follows an operation of the same process that never finished; give it a process of its own")]
     AfterUnfinished {
         /// The operation that follows.
@@ -88,7 +87,7 @@ pub enum IllFormed {
 }
 
 impl IllFormed {
-    /// The operation that it shows in, by process and place.
+    /// The operation at fault, by process and position.
     pub fn op(&self) -> Option<&str> {
         match self {
             IllFormed::Backwards { op, .. }
@@ -102,7 +101,7 @@ impl IllFormed {
 }
 
 impl History<Call> {
-    /// Checks a trace. Records may stand in any order, as long as those of one process can be told apart by time.
+    /// Checks a trace. Records may be in any order, as long as time distinguishes those of one process.
     pub fn new(trace: Trace) -> Result<History<Call>, IllFormed> {
         let call = |record: Record| (record.process, record.start, record.end, record.call);
         History::in_order(trace.processes.into(), trace.records.into_iter().map(call).collect())
@@ -110,7 +109,7 @@ impl History<Call> {
 }
 
 impl<T> History<T> {
-    /// Checks operations given as (process, start, end, call), where an end of `None` was never recorded.
+    /// Checks operations given as (process, start, end, call); an end of `None` was never recorded.
     pub fn from_calls(calls: impl IntoIterator<Item = (u32, u64, Option<u64>, T)>) -> Result<History<T>, IllFormed> {
         History::numbered(calls.into_iter().map(|(process, start, end, call)| (process, start, end.into(), call)))
     }
@@ -128,10 +127,11 @@ impl<T> History<T> {
     }
 
     fn in_order(processes: Arc<[Arc<str>]>, mut calls: Vec<(ProcessId, u64, End, T)>) -> Result<History<T>, IllFormed> {
-        // An unfinished operation comes last in its process, whatever its latest time is.
+        // An unfinished operation comes last in its process, regardless of its latest time.
         let key = |&(_, start, end, _): &(ProcessId, u64, End, T)| (start, end.at().unwrap_or(u64::MAX));
         if !calls.is_sorted_by_key(key) {
-            // Calls are large, so their places are sorted, and then each call is moved once, along the cycles of the places.
+            // Calls are large, so their indices are sorted, and then each call is moved once, along the cycles of the
+            // permutation.
             let mut places: Vec<((u64, u64), usize)> = calls.iter().map(key).zip(0..).collect();
             places.sort_unstable();
             for first in 0..calls.len() {
@@ -151,7 +151,7 @@ impl<T> History<T> {
         Ok(History { processes, ops, edges: Vec::new() })
     }
 
-    /// The same history, with edges between its operations besides those that it knows.
+    /// The same history with more edges between its operations.
     ///
     /// # Panics
     ///
@@ -172,7 +172,7 @@ impl<T> History<T> {
 
     /// Operations that edges and the orders within processes put in a cycle, if there are any.
     fn cycle(&self) -> Option<Vec<OpId>> {
-        let mut before: HashMap<OpId, Vec<OpId>> = HashMap::new(); // What comes directly before an operation.
+        let mut before: HashMap<OpId, Vec<OpId>> = HashMap::new(); // The direct predecessors of an operation.
         let mut last_of_process = vec![None; self.processes.len()];
         for op in &self.ops {
             let last: Option<OpId> = last_of_process[op.process.index()].replace(op.id);
@@ -182,7 +182,8 @@ impl<T> History<T> {
             assert!(before.contains_key(first), "an operation of this history");
             before.get_mut(second).expect("an operation of this history").push(*first);
         }
-        // Walks back from operation to operation. A cycle is found where the walk comes to one that it has not left yet.
+        // Walks back from operation to operation. Reaching an operation that the walk has not left yet closes a
+        // cycle.
         let mut is_left: HashMap<OpId, bool> = HashMap::new();
         for op in &self.ops {
             let mut path = vec![(op.id, 0)];
@@ -210,7 +211,7 @@ impl<T> History<T> {
         None
     }
 
-    /// The history of operations that another history, or a stream of one, has handed out in this order. It has no edges.
+    /// A history of operations taken in this order from another history, or from a stream of one. It has no edges.
     ///
     /// # Panics
     ///
@@ -226,14 +227,14 @@ impl<T> History<T> {
         &self.ops
     }
 
-    /// The operations, by increasing start, without the history.
+    /// The operations, by increasing start; consumes the history.
     pub fn into_ops(self) -> Vec<Op<T>> {
         self.ops
     }
 
     /// The operation with this number.
     pub fn op(&self, id: OpId) -> &Op<T> {
-        // Numbers are places unless operations were left out, and those that remain keep their order.
+        // Numbers are indices unless operations were left out, and the remaining ones keep their order.
         match self.ops.get(id.index()) {
             Some(op) if op.id == id => op,
             _ => &self.ops[self.ops.binary_search_by_key(&id, |op| op.id).expect("an operation of this history")],
@@ -245,14 +246,14 @@ impl<T> History<T> {
         &self.processes
     }
 
-    /// The name that people know an operation by: its process and its place there.
+    /// The display name of an operation: its process and its position there.
     pub fn name(&self, id: OpId) -> String {
         let op = self.op(id);
         name(&self.processes, op.process, op.index)
     }
 
-    /// The same history over another view of each call. Operations for which there is none are left out; the others
-    /// keep their numbers and names, and what edges through those that are left out say about them.
+    /// Converts each call. Operations for which `view` returns `None` are left out; the others keep their numbers,
+    /// their names, and the order that edges through left-out operations imply.
     pub fn try_map<U, E>(&self, mut view: impl FnMut(&Op<T>) -> Result<Option<U>, E>) -> Result<History<U>, E> {
         let mut ops = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
@@ -262,8 +263,8 @@ impl<T> History<T> {
         Ok(History { processes: self.processes.clone(), ops, edges })
     }
 
-    /// The edges between some of the operations that follow from the edges between all: what came before one that is left
-    /// out comes before all that came after it.
+    /// The edges between the kept operations that follow from all edges: every predecessor of a left-out operation
+    /// precedes all of its successors.
     fn edges_between<U>(&self, ops: &[Op<U>]) -> Vec<(OpId, OpId)> {
         if self.edges.is_empty() {
             return Vec::new();
@@ -297,8 +298,8 @@ impl<T> Default for History<T> {
 }
 
 impl<T: Clone> History<T> {
-    /// One history for each part that operations belong to, by first operation. `None` if an operation has no part, or if
-    /// edges order operations, because then parts do not stand by themselves.
+    /// One history for each part that operations belong to, by first operation. `None` if an operation has no part,
+    /// or if edges order operations, because then parts are not independent.
     pub fn split<K: Copy + Eq + Hash>(&self, part: impl Fn(&T) -> Option<K>) -> Option<Vec<(K, History<T>)>> {
         if !self.edges.is_empty() {
             return None;
@@ -328,7 +329,7 @@ impl Op<Call> {
     }
 }
 
-/// The name that people know an operation by: `T3:12` is the thirteenth operation of process 3.
+/// The display name of an operation: `T3:12` is the thirteenth operation of process 3.
 pub fn name(processes: &[Arc<str>], process: ProcessId, index: u32) -> String {
     match processes.get(process.index()) {
         Some(name) if !name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{name}:{index}"),
@@ -342,11 +343,11 @@ pub fn name(processes: &[Arc<str>], process: ProcessId, index: u32) -> String {
 pub struct Sequence {
     next: u32,
     start: u64,
-    processes: Vec<(u32, u64)>, // How many operations each process has called, and when its last one ends, if it does.
+    processes: Vec<(u32, u64)>, // For each process, the number of its operations, and the end of the last one.
 }
 
 impl Sequence {
-    /// Checks and numbers the next operation. `names` is used only to report what is wrong.
+    /// Checks and numbers the next operation. `names` is used only in errors.
     pub fn next<T>(
         &mut self,
         names: &[Arc<str>],

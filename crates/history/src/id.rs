@@ -1,6 +1,6 @@
 //! Names for operations and processes.
 //!
-//! Both are dense numbers, so that everything which is kept per operation or per process is an array.
+//! Both are dense numbers, so that data per operation or per process is an array.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct OpId(pub u32);
 
 impl OpId {
-    /// The place of this operation in an array with one entry per operation.
+    /// The index of this operation in an array with one entry per operation.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -20,7 +20,7 @@ impl OpId {
 pub struct ProcessId(pub u32);
 
 impl ProcessId {
-    /// The place of this process in an array with one entry per process.
+    /// The index of this process in an array with one entry per process.
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -1,9 +1,9 @@
 //! When an operation ran.
 //!
-//! An unfinished operation may carry a *latest time*: its outcome is unknown, but it cannot have taken effect after that
-//! time. An interval is two numbers. An operation that ended has them in order: its start and its end. One without an end
-//! or a latest time has [`NEVER`] as its end. One with a latest time has them the other way around, the first number after
-//! its latest time and then its start, so no bit of a time is lost, and equal intervals are equal numbers.
+//! An unfinished operation may carry a *latest time*: its outcome is unknown, but it cannot have taken effect after
+//! that time. An interval is two numbers. For a finished operation they are in order: start, end. Without an end and
+//! a latest time, the end is [`NEVER`]. With a latest time they are reversed: the first instant after the latest
+//! time, then the start. So no bit of a time is lost, and equal intervals are equal numbers.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ pub struct Interval {
 
 const _: () = assert!(size_of::<Interval>() == 16, "a history holds millions of intervals");
 
-/// The end of an operation that has none. No clock that a trace can carry reads this.
+/// The end of an operation without an end. No clock in a trace reads this value.
 const NEVER: u64 = u64::MAX;
 
-/// When an operation ended, as far as a recording says.
+/// The recorded end of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
     /// It returned before this time.
@@ -54,7 +54,7 @@ impl Interval {
         self.first.min(self.second)
     }
 
-    /// A time after the operation took effect, if it is known to have done so.
+    /// A time after the operation took effect, if it is known to have taken effect.
     pub fn end(self) -> Option<u64> {
         (!self.is_unfinished()).then_some(self.second)
     }
@@ -69,12 +69,12 @@ impl Interval {
         self.is_bounded().then(|| self.first - 1)
     }
 
-    /// The end, or else the latest time, or else a number that is larger than every recorded time.
+    /// The end, or else the latest time, or else a number larger than every recorded time.
     pub fn deadline(self) -> u64 {
         if self.is_bounded() { self.first - 1 } else { self.second }
     }
 
-    /// True if this one can only have taken effect before the other began.
+    /// True if this operation can only have taken effect before the other began.
     pub fn precedes(self, other: Interval) -> bool {
         self.deadline() < other.start()
     }
@@ -115,7 +115,7 @@ impl From<Interval> for End {
     }
 }
 
-/// Prints `9` for an end, `...` for none, and `..9` for a latest time.
+/// Prints `9` for an end, `...` for no end, and `..9` for a latest time.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

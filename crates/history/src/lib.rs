@@ -1,8 +1,8 @@
-//! What happened: operations, their order, the trace reader, and verdicts.
+//! Operations, their order, trace readers, and verdicts.
 //!
-//! Bytes become a [`Trace`] (everything was understood), a trace becomes a [`History`] (each process is sequential,
-//! intervals are valid, unfinished operations are marked), and a history has an [`Order`]. Nothing here knows what
-//! operations mean.
+//! Bytes become a [`Trace`] (every record was understood), a trace becomes a [`History`] (each process is sequential,
+//! intervals are valid, unfinished operations are marked), and a history has an [`Order`]. This crate does not
+//! interpret operations.
 
 pub mod format;
 mod history;

@@ -1,31 +1,31 @@
-//! Numbers as recordings write them, each read exactly or not at all.
+//! Numbers as traces write them, each read exactly or rejected.
 //!
-//! A literal that stands for a whole number is that integer, in whichever notation: `4`, `4.0` and `4e0` are one value. Any
-//! other literal is the double nearest to it, provided that this double, written with as many digits, is the literal
-//! again. Otherwise two literals that differ could become equal, so the literal is refused.
+//! A literal for a whole number is that integer, in any notation: `4`, `4.0` and `4e0` are one value. Any other
+//! literal is the nearest double, provided that this double, written with as many digits, is the literal again.
+//! Otherwise two different literals could become equal, so the literal is rejected.
 
 use thiserror::Error;
 
 use crate::Value;
 
-/// Why a text is not a number that can be read.
+/// Why a text cannot be read as a number.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadNumber {
-    /// It is written in another way than numbers are.
+    /// It does not have the syntax of a number.
     #[error("`{0}` is not a number")]
     Malformed(String),
     /// No double is near enough.
     #[error("`{0}` has more digits than a double holds")]
     TooPrecise(String),
-    /// Its exponent makes it longer than is reasonable.
+    /// Its exponent is unreasonably large.
     #[error("`{0}` has more than {MAX_EXPANDED} digits before its point")]
     TooLarge(String),
 }
 
-/// The most digits that an exponent may add up to. A double has at most 309 before its point.
+/// The maximum number of digits that an exponent may add up to. A double has at most 309 before its point.
 const MAX_EXPANDED: usize = 400;
 
-/// The most significant digits that a double has.
+/// The maximum number of significant digits of a double.
 const MAX_DIGITS: usize = 767;
 
 /// Reads `-12`, `0.5` or `1e-7`.
@@ -52,7 +52,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, BadNumber> {
     if significant.is_empty() {
         return Ok(Value::Int(0));
     }
-    // How many digits stand before the point once the exponent has moved it. No text is so long that this overflows.
+    // The number of digits before the point once the exponent has moved it. No text is long enough to overflow this.
     let exponent: i128 = match exponent.parse() {
         Ok(exponent) => exponent,
         Err(_) if exponent.starts_with('-') => return Err(too_precise()),
@@ -71,7 +71,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, BadNumber> {
         let mantissa = written.split('e').next().unwrap_or_default().replace('.', "");
         mantissa.trim_end_matches('0') == significant
     };
-    // Of two texts that are as near, one printer takes the even one and another the shortest that is unambiguous.
+    // Of two equally near texts, one printer takes the even one and another the shortest unambiguous one.
     let as_long = || format!("{:.*e}", significant.len() - 1, number.abs());
     let is_same =
         significant.len() <= MAX_DIGITS && (is_written_as(format!("{:e}", number.abs())) || is_written_as(as_long()));

@@ -1,7 +1,7 @@
-//! Operations: who called what, when, and what came back.
+//! Operations: process, interval, call and results.
 //!
-//! [`Op`] is generic in what was called, because the search never looks inside: a trace gives operations over [`Call`],
-//! a spec turns each into a form of its own, and when and by whom it was called stays the same.
+//! [`Op`] is generic in the call, because the search never inspects it: a trace has operations over [`Call`], and a
+//! spec converts each call to its own type, keeping process and interval.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::{Interval, OpId, ProcessId, Value};
 pub struct Op<T> {
     /// Its number in the history.
     pub id: OpId,
-    /// Who called it.
+    /// The calling process.
     pub process: ProcessId,
-    /// How many operations its process called before it.
+    /// The number of operations that its process called before it.
     pub index: u32,
     /// When it ran.
     pub interval: Interval,
-    /// What was called.
+    /// The call.
     pub call: T,
 }
 
 impl<T> Op<T> {
-    /// The same operation with another view of what was called.
+    /// Converts the call.
     pub fn with<U>(&self, call: U) -> Op<U> {
         Op { id: self.id, process: self.process, index: self.index, interval: self.interval, call }
     }
@@ -39,27 +39,27 @@ pub enum Outcome {
     Finished,
     /// No end was recorded. It may have taken effect at any time after its start, or not at all.
     Unfinished,
-    /// It is known to have had no effect and to have told nothing.
+    /// It is known to have had no effect and to have returned nothing.
     Failed,
 }
 
 /// The names that all calls of one action share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
-    /// The name of the action. One that never finished may have the names of several, see [`Schema::outcomes`].
+    /// The name of the action. An unfinished call may have the names of several, see [`Schema::outcomes`].
     pub action: Arc<str>,
-    /// The names of its arguments; an empty name is an argument known by its place.
+    /// The names of its arguments; an empty name is a positional argument.
     pub args: Vec<Arc<str>>,
     /// The names of its results, likewise.
     pub results: Vec<Arc<str>>,
 }
 
 impl Schema {
-    /// Separates the names of the actions that a call may turn out to be.
+    /// Separates the names of the possible actions of a call.
     pub const OR: char = '|';
 
-    /// The actions that a call may turn out to be if it never finished: `Dequeue|DequeueEmpty` is either. One that
-    /// finished is a single action.
+    /// The possible actions of an unfinished call: `Dequeue|DequeueEmpty` is either. A finished call has a single
+    /// action.
     pub fn outcomes(&self) -> impl Iterator<Item = &str> {
         self.action.split(Schema::OR)
     }
@@ -71,19 +71,19 @@ impl Schema {
     }
 }
 
-/// What was called: an action with its arguments and, unless it never finished, its results.
+/// A call: an action with its arguments and, if it finished, its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     schema: Arc<Schema>,
-    values: SmallVec<[Value; 3]>, // Invariant: one per argument, then none or one per result.
+    values: SmallVec<[Value; 3]>, // Invariant: one per argument, then one per result or no results.
     /// True if the call is known to have had no effect.
     pub failed: bool,
-    /// Whatever else the recorder noted, for people to read.
+    /// Other data from the recorder, for display.
     pub meta: Vec<(Arc<str>, Value)>,
 }
 
 impl Call {
-    /// Returns `None` unless there is a value for each argument, and for each result or for none of them.
+    /// Returns `None` unless there is a value for each argument, and for each result or for no result.
     pub fn new(schema: Arc<Schema>, values: impl IntoIterator<Item = Value>) -> Option<Call> {
         let values: SmallVec<[Value; 3]> = values.into_iter().collect();
         let (args, all) = (schema.args.len(), schema.args.len() + schema.results.len());
@@ -100,12 +100,12 @@ impl Call {
         &mut self.values
     }
 
-    /// Says which outcome a call had, which a reader did not know when the call began.
+    /// Sets the outcome of a call, which a reader did not know when the call began.
     pub(crate) fn settle(&mut self, schema: &Arc<Schema>) {
         self.schema = schema.clone();
     }
 
-    /// A call whose arguments and results are known by their places.
+    /// A call with positional arguments and results.
     pub fn positional(
         action: &str,
         args: impl IntoIterator<Item = Value>,
@@ -124,7 +124,7 @@ impl Call {
         }
     }
 
-    /// The names this call shares with all calls of its action.
+    /// The schema shared by all calls of its action.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
@@ -139,17 +139,17 @@ impl Call {
         &self.values[..self.schema.args.len()]
     }
 
-    /// The results, in order; none if the call never finished.
+    /// The results, in order; empty if the call is unfinished.
     pub fn results(&self) -> &[Value] {
         &self.values[self.schema.args.len()..]
     }
 
-    /// The argument of this name; if the arguments have no names, the one at this place.
+    /// The argument of this name; if the arguments have no names, the one at this position.
     pub fn arg(&self, place: usize, name: &str) -> Option<&Value> {
         find(&self.schema.args, self.args(), place, name)
     }
 
-    /// The result of this name; if the results have no names, the one at this place.
+    /// The result of this name; if the results have no names, the one at this position.
     pub fn result(&self, place: usize, name: &str) -> Option<&Value> {
         find(&self.schema.results, self.results(), place, name)
     }
@@ -161,8 +161,8 @@ fn find<'a>(names: &[Arc<str>], values: &'a [Value], place: usize, name: &str) -
     values.get(place)
 }
 
-/// Calls print as `put(key: 1, value: 2) = ok: TRUE`, and as `put(1, 2) = TRUE` if their arguments have no names. A name
-/// that is not a word is quoted, so that what is printed can be read again.
+/// Calls print as `put(key: 1, value: 2) = ok: TRUE`, and as `put(1, 2) = TRUE` if their arguments have no names. A
+/// name that is not a word is quoted, so that the output can be read again.
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, |f, value| write!(f, "{value}"))
@@ -181,7 +181,7 @@ impl Call {
         pieces.0
     }
 
-    /// Writes the call, and leaves values to somebody else.
+    /// Writes the call; the callback writes the values.
     fn write<W: fmt::Write>(&self, out: &mut W, mut write: impl FnMut(&mut W, &Value) -> fmt::Result) -> fmt::Result {
         write!(out, "{}(", Word(self.action()))?;
         write_fields(out, &self.schema.args, self.args(), &mut write)?;
@@ -220,11 +220,11 @@ fn write_fields<W: fmt::Write>(
     Ok(())
 }
 
-/// Prints a name as it stands if it is a word, and as a quoted string otherwise.
+/// Prints a name unquoted if it is a word, and as a quoted string otherwise.
 pub(crate) struct Word<'a>(pub(crate) &'a str);
 
 impl Word<'_> {
-    /// True for the characters that words consist of.
+    /// True for the characters of a word.
     pub(crate) fn contains(c: char) -> bool {
         c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '!' | '?' | '/' | '$' | '*' | '+' | '\'')
     }

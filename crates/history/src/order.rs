@@ -5,33 +5,33 @@
 //! among heads is enough, because nothing behind a head ends sooner. One pass over the processes finds all ready
 //! operations, however long the history is. In program order every head is ready.
 //!
-//! An edge of the history holds in either: a head is ready only if what edges put before it has taken effect. An edge
-//! becomes a number, how many operations of the process where it begins must have taken effect.
+//! Edges of the history hold in both: a head is ready only if its predecessors by edges have taken effect. An edge
+//! becomes a number: how many operations of the process where it begins must have taken effect.
 //!
-//! An operation that never finished need not take effect, so no other operation waits for it. If it has a latest time,
-//! it is ready as long as nothing that started after that time has taken effect.
+//! An unfinished operation need not take effect, so no other operation waits for it. If it has a latest time, it is
+//! ready as long as no operation that started after that time has taken effect.
 
 use crate::{History, Interval, OpId};
 
-/// What orders operations of different processes.
+/// The order between operations of different processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Precedence {
     /// An operation that ended before another started comes before it: linearizability.
     RealTime,
-    /// Nothing does, only operations of one process are ordered: sequential consistency.
+    /// There is none, only operations of one process are ordered: sequential consistency.
     Program,
 }
 
-/// The operations of a history by process, and what orders them.
+/// The operations of a history by process, and their order.
 #[derive(Clone, Debug)]
 pub struct Order {
-    chains: Vec<Vec<(usize, Interval)>>, // For each process, the places of its operations in the history.
+    chains: Vec<Vec<(usize, Interval)>>, // For each process, the indices of its operations in the history.
     needs: Vec<Need>,                    // By later operation.
     precedence: Precedence,
     has_latest: bool, // Some operation has a latest time, and real time matters.
 }
 
-/// An edge: the operation at this place waits until a process is so far.
+/// An edge: the operation at this index waits until a process has run a number of its operations.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     place: usize,
@@ -39,18 +39,19 @@ struct Need {
     count: u32,
 }
 
-/// A set of operations that is closed under "comes before": for each process, how many of its operations are in it.
+/// A set of operations that is closed under "comes before": for each process, the number of its operations in the
+/// set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     counts: Box<[u32]>,
-    latest_start: u64, // Of the operations that have taken a step. Zero if it makes no difference.
+    latest_start: u64, // Of the operations that have taken a step. Zero if it is irrelevant.
 }
 
 impl Order {
     /// The order of a history.
     pub fn new<T>(history: &History<T>, precedence: Precedence) -> Order {
         let mut chains = vec![Vec::new(); history.processes().len()];
-        let mut counts = Vec::new(); // How far its process is after each operation.
+        let mut counts = Vec::new(); // The number of operations of its process, up to each operation.
         for (place, op) in history.ops().iter().enumerate() {
             let chain = &mut chains[op.process.index()];
             chain.push((place, op.interval));
@@ -75,7 +76,7 @@ impl Order {
         Position { counts: vec![0; self.chains.len()].into(), latest_start: 0 }
     }
 
-    /// Operations that may take effect next: the process of each, and its place in the history.
+    /// Operations that may take effect next: the process of each, and its index in the history.
     pub fn ready(&self, position: &Position) -> impl Iterator<Item = (usize, usize)> {
         let earliest_end = match self.precedence {
             Precedence::RealTime => self.heads(position).filter_map(|(_, _, head)| head.end()).min(),
@@ -88,7 +89,7 @@ impl Order {
             .map(|(process, place, _)| (process, place))
     }
 
-    /// The place of an operation that an edge puts before the one at this place, and that has not taken effect.
+    /// The index of an operation that an edge puts before the one at this index, and that has not taken effect.
     fn missing(&self, position: &Position, place: usize) -> Option<usize> {
         let from = self.needs.partition_point(|need| need.place < place);
         let needs = self.needs[from..].iter().take_while(|need| need.place == place);
@@ -96,7 +97,7 @@ impl Order {
         unmet.map(|need| self.chains[need.process][need.count as usize - 1].0)
     }
 
-    /// The operations that cannot be next, with the place of one that must come before each.
+    /// The operations that cannot be next, each with the index of one that must come before it.
     pub fn waiting(&self, position: &Position) -> Vec<(usize, usize)> {
         let finished = self.heads(position).filter(|(_, _, head)| !head.is_unfinished());
         let first_to_end = finished.min_by_key(|(_, _, head)| head.deadline());
@@ -126,7 +127,7 @@ impl Order {
         next
     }
 
-    /// True if only operations that never finished remain.
+    /// True if only unfinished operations remain.
     pub fn is_complete(&self, position: &Position) -> bool {
         self.heads(position).all(|(_, _, head)| head.is_unfinished())
     }
@@ -139,7 +140,7 @@ impl Order {
 }
 
 impl Position {
-    /// How many operations are in the set.
+    /// The number of operations in the set.
     pub fn count(&self) -> usize {
         self.counts.iter().map(|&count| count as usize).sum()
     }

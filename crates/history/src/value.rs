@@ -1,4 +1,4 @@
-//! What operations take and return: finite values, each with exactly one representation.
+//! Arguments and results: finite values, each with exactly one representation.
 //!
 //! Sets are sorted and free of duplicates; functions are sorted by argument; a function whose domain is `1..n` is a
 //! tuple, and the empty function is the empty tuple. So equality and hash are derived. A record is a function whose
@@ -47,7 +47,7 @@ pub struct Function(Arc<[(Value, Value)]>); // Invariant: arguments strictly inc
 
 /// An integer that does not fit an `i64`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Big(Arc<str>); // Invariant: perhaps `-`, then digits of which the first is not 0; no `i64`.
+pub struct Big(Arc<str>); // Invariant: optional `-`, then digits, the first of them not 0; does not fit an `i64`.
 
 /// A finite number that is not an integer, ordered as numbers are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,7 +104,7 @@ impl Value {
         }
     }
 
-    /// The integer with these digits, perhaps after a `-`. `None` if the text is anything else.
+    /// The integer with these digits, after an optional `-`. `None` if the text is anything else.
     pub fn integer(text: &str) -> Option<Value> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -119,7 +119,7 @@ impl Value {
         ))
     }
 
-    /// The number that a text such as `-12`, `0.5` or `1e-7` stands for.
+    /// The number denoted by a text such as `-12`, `0.5` or `1e-7`.
     pub fn parse_number(text: &str) -> Result<Value, BadNumber> {
         number::parse(text)
     }
@@ -190,7 +190,7 @@ impl PartialOrd for Big {
 }
 
 impl Value {
-    /// The place of this kind of value among the others. Numbers are one kind.
+    /// The rank of this kind of value among the others. Numbers are one kind.
     fn kind(&self) -> u8 {
         match self {
             Value::Nil => 0,

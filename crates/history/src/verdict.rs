@@ -1,29 +1,29 @@
-//! The three answers, and why there may be none.
+//! The three verdicts, and why a check may stop without an answer.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What a check found. An error in the spec or the trace is none of these.
+/// The result of a check. An error in the spec or the trace is not a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<W, E> {
     /// The spec allows the history, and this shows how.
     Accepted(W),
     /// No order of the operations is allowed, and this shows where every order gets stuck.
     Rejected(E),
-    /// The check stopped before it knew.
+    /// The check stopped before it was decided.
     Inconclusive(Stop),
 }
 
-/// Why a check stopped before it knew.
+/// Why a check stopped before it was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
     /// Time ran out.
     Time,
     /// Memory ran out.
     Memory,
-    /// More configurations were possible at once than allowed.
+    /// The frontier exceeded its limit.
     Width,
-    /// Somebody asked it to.
+    /// The user interrupted it.
     Interrupted,
 }
 
@@ -32,10 +32,10 @@ impl Stop {
     pub const ALL: [Stop; 4] = [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted];
 }
 
-/// Tells work that it has to end before it is done. A thread that watches limits raises it; loops over the input look at it
-/// and return what they have. The thread that started the work looks too, and makes nothing of what is not complete.
+/// Asks running work to stop early. A thread that watches limits raises it; loops over the input poll it and return
+/// their partial results. The thread that started the work polls it too, and discards incomplete results.
 #[derive(Debug, Default)]
-pub struct Halt(AtomicU8); // Zero, or a place in `Stop::ALL` counted from one.
+pub struct Halt(AtomicU8); // Zero, or an index into `Stop::ALL` counted from one.
 
 impl Halt {
     /// Ends the work for this reason, if it is the first.

@@ -84,7 +84,7 @@ fn a_segment_cut_anywhere_reads_as_its_longest_valid_prefix() {
         let is_same_call = last.start == full.start && last.call.args() == full.call.args();
         assert!(is_same_call || last.end.is_unknown() && last.start < full.start, "an outcome may say it anew");
         assert!(last.end.is_unknown() || last.end == full.end);
-        // Zeros behind the last published record change nothing but what was found.
+        // Zeros after the last published record change only the reported contents.
         let whole_records = [&bytes[..cut.at_byte as usize], &[0; 9]].concat();
         let extended = read_segment(&whole_records);
         assert_eq!((extended.records, extended.cuts[0].at_byte), (trace.records, cut.at_byte));

@@ -54,7 +54,7 @@ fn calls() -> impl Strategy<Value = Call> {
     })
 }
 
-/// Traces whose processes are numbered as they first appear. Nothing says that times make sense.
+/// Traces whose processes are numbered as they first appear. Times are arbitrary.
 fn traces() -> impl Strategy<Value = Trace> {
     let times = prop_oneof![any::<u64>(), 0..1000_u64];
     let end = prop_oneof![
@@ -122,7 +122,7 @@ proptest! {
         prop_assert_eq!(binary::read_all(readers(&segments)).unwrap(), expected);
     }
 
-    /// However an operation is written down, in one record or in two, it is the same operation.
+    /// An operation written as one record or as two is the same operation.
     #[test]
     fn outcomes_say_all_about_an_operation(records in vec((calls(), calls(), any::<[u64; 3]>()), 1..6)) {
         let mut writer = SegmentWriter::new(Vec::new(), "0").unwrap();
@@ -137,7 +137,7 @@ proptest! {
         prop_assert_eq!(binary::read_all(readers(&[bytes])).unwrap().records, expected);
     }
 
-    /// What the merge delivers is what a history of the whole trace holds.
+    /// The merge delivers the operations of a history of the whole trace.
     #[test]
     fn merged_segments_are_a_history(calls in vec((0..4_u32, 0..9_u64, 0..9_u64, calls()), 0..20)) {
         let mut clocks = [0; 4];

@@ -1,4 +1,4 @@
-//! How fast segments are read and merged. Run with `cargo test --release --test throughput -- --ignored --nocapture`.
+//! Speed of reading and merging segments. Run with `cargo test --release --test throughput -- --ignored --nocapture`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ fn segment(process: u64) -> Vec<u8> {
     writer.close().expect("memory can be written to")
 }
 
-/// How long this thread has run. Linux knows; elsewhere the clock on the wall has to do.
+/// The running time of this thread on Linux; wall-clock time elsewhere.
 fn cpu_time(since: Instant) -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanos = stat.and_then(|stat| stat.split(' ').next()?.parse().ok());

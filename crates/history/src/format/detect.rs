@@ -1,8 +1,8 @@
-//! Which format a file is in.
+//! Detects the format of a file.
 //!
-//! One table holds everything that is known about each format of a single file; a new format is a new row. Rows are
-//! tried in order, so a format that accepts more stands further down. Formats that are a directory with a file for each
-//! process, [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
+//! One table describes every single-file format; a new format is a new row. Rows are tried in order, so a format that
+//! accepts more comes later. Formats that are a directory with a file for each process,
+//! [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
 
 use crate::format::{FormatError, Location, jepsen, jsonl, porcupine, text};
 use crate::{Halt, Trace, name};
@@ -69,7 +69,7 @@ impl Format {
         TABLE.iter().map(|row| row.format)
     }
 
-    /// The name by which people ask for the format.
+    /// The name of the format on the command line.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -84,7 +84,7 @@ impl Format {
         self.read_until(bytes, &Halt::default())
     }
 
-    /// Reads a trace, up to where it is when `halt` is raised.
+    /// Reads a trace, stopping when `halt` is raised.
     pub fn read_until(self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
         (self.row().read)(bytes, halt)
     }
@@ -123,7 +123,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, FormatError> {
     std::str::from_utf8(bytes).map_err(broken)
 }
 
-/// What follows white space and the comments of EDN.
+/// The rest after white space and the comments of EDN.
 fn first_form(text: &str) -> &str {
     match text.trim_start().strip_prefix(';') {
         Some(comment) => first_form(comment.split_once('\n').map_or("", |(_, rest)| rest)),
@@ -136,12 +136,12 @@ fn has_type(text: &str) -> bool {
     text.contains(":type") || text.contains("\"type\"")
 }
 
-/// True for the lines that are no operations: empty ones and comments.
+/// True for lines that are not operations: empty ones and comments.
 pub(super) fn is_skipped(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"//") || line.starts_with(b"#")
 }
 
-/// As much of the bytes as is text.
+/// The longest prefix of the bytes that is text.
 fn text_of(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

@@ -1,10 +1,10 @@
 //! EDN, the notation of Clojure's data, one form at a time.
 //!
-//! A form is nil, a truth value, a number, a string, a character, a symbol, a keyword, a list, a vector, a set, a map,
-//! or any of these with a tag. Besides the notation proper, what Clojure's printer writes is understood too: ratios,
-//! regular expressions, `##Inf`, variables, hexadecimal addresses of objects, and maps that name a namespace once for
-//! all their keys. The parser descends recursively, and [`MAX_DEPTH`] bounds how far, so that no input can exhaust the
-//! stack.
+//! A form is nil, a truth value, a number, a string, a character, a symbol, a keyword, a list, a vector, a set, a
+//! map, or any of these with a tag. Beyond the notation proper, the output of Clojure's printer is supported too:
+//! ratios, regular expressions, `##Inf`, variables, hexadecimal addresses of objects, and maps that name a namespace
+//! once for all their keys. The parser descends recursively, and [`MAX_DEPTH`] bounds its depth, so that no input can
+//! exhaust the stack.
 //!
 //! Integers are exact, and a float is the double nearest to it, as the notation says. A ratio, and a decimal that no double
 //! holds exactly, keep their text as a string, so that different numbers stay different.
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         Reader { input, at: 0 }
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes read.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         self.blank_at(0)
     }
 
-    /// Reads one form. There is none before the end of the text, nor before a closing bracket.
+    /// Reads one form. `None` at the end of the text, and before a closing bracket.
     pub(super) fn form(&mut self) -> Result<Option<Form<'a>>, Problem> {
         self.form_at(0)
     }
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
                 }
                 Form::Keyword(name.into())
             }
-            '@' | '^' | '`' | '~' => return self.problem(at, format!("`{first}` starts no form")),
+            '@' | '^' | '`' | '~' => return self.problem(at, format!("unexpected `{first}`")),
             _ => {
                 let token = self.token();
                 match token {
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         Ok(Form::Map(pairs))
     }
 
-    /// What starts with `#`, except for discarded forms, which are blank.
+    /// A form that starts with `#`, except for discarded forms, which are blank.
     fn dispatch(&mut self, depth: usize) -> Result<Form<'a>, Problem> {
         let at = self.at;
         self.at += 1;
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
                 let tag = self.token();
                 Ok(Form::Tagged(tag, Box::new(self.inner(depth, "a tagged form")?)))
             }
-            Some(first) => self.problem(at, format!("`#{first}` starts no form")),
+            Some(first) => self.problem(at, format!("unexpected `#{first}`")),
         }
     }
 
@@ -356,7 +356,7 @@ fn is_number(token: &str) -> bool {
     token.strip_prefix(['+', '-']).unwrap_or(token).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The number that a token stands for, or `None` if it is none. See the head of this file for large ones.
+/// The number denoted by a token, or `None` if it is not a number. See the head of this file for large ones.
 fn number(token: &str) -> Option<Value> {
     let token = token.strip_prefix('+').unwrap_or(token);
     let digits = token.strip_prefix('-').unwrap_or(token);
@@ -394,7 +394,7 @@ fn is_integer(digits: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// All forms of a text as values, then what is wrong with it.
+    /// All forms of a text as values, then the error, if any.
     fn check(input: &str) -> String {
         let mut reader = Reader::new(input);
         let mut shown = Vec::new();
@@ -450,7 +450,7 @@ mod tests {
         insta::assert_snapshot!(check("[1 }"), @"byte 3: a vector ends with `]`");
         insta::assert_snapshot!(check("{:a}"), @"byte 0: a map has a key without a value");
         insta::assert_snapshot!(check("{:a 1 \"a\" 2}"), @"a key occurs twice in a map");
-        insta::assert_snapshot!(check("#<Object>"), @"byte 0: `#<` starts no form");
+        insta::assert_snapshot!(check("#<Object>"), @"byte 0: unexpected `#<`");
         insta::assert_snapshot!(check("[#_]"), @"byte 3: what `#_` discards is missing");
         insta::assert_snapshot!(check(r#""\q""#), @r"byte 1: `\q` is not an escape sequence");
         insta::assert_snapshot!(check(r#""\ud800""#), @"byte 1: an escape sequence stands for half a character");

@@ -1,29 +1,30 @@
 //! Histories of Jepsen, in EDN or JSON.
 //!
-//! A history is a list of events, as one form per event or as one list of them all. An event is a map: what the client
-//! does (`:f`), who it is (`:process`), whether it starts or how it ended (`:type`), and what it gave or got
-//! (`:value`). Everything else in it is kept as metadata. In JSON the same maps have strings for keywords, with or
-//! without their colon.
+//! A history is a list of events, as one form per event or as one list of them all. An event is a map: the action of
+//! the client (`:f`), the client (`:process`), whether the operation starts or how it ended (`:type`), and its
+//! argument or result (`:value`). All other fields are kept as metadata. In JSON the same maps have strings for
+//! keywords, with or without their colon.
 //!
-//! **Time.** The place of an event in the file is its time: Jepsen writes events in the order in which they happened,
-//! and its own checkers go by that order. The field `time` is metadata.
+//! **Time.** The index of an event in the file is its time: Jepsen writes events in the order in which they happened,
+//! and its own checkers use that order. The field `time` is metadata.
 //!
 //! **Pairs.** A process has one operation at a time, so a completion belongs to the last invocation of its process.
-//! `ok` is finished, `fail` is failed, and `info` or no completion at all is unfinished. The place of an `info` says when
-//! the client stopped waiting and bounds nothing, so the operation has no latest time. Where the completion repeats a key of
-//! the invocation with another value, the metadata has it as `end-` and the key.
+//! `ok` is finished, `fail` is failed, and `info` or no completion at all is unfinished. The index of an `info` says
+//! when the client stopped waiting and bounds nothing, so the operation has no latest time. Where the completion
+//! repeats a key of the invocation with another value, the metadata has it as `end-` and the key.
 //!
 //! **Calls.** The names follow the models: `:value` is the argument `value` and the result `value`, and the pair that
 //! `cas` takes is its arguments `from` and `to`. Which of these an action has is decided once for all its calls. It
-//! takes an argument if any of its invocations has one. It gives a result if any of its completions says something that
-//! its invocation did not; `read` and `dequeue` always do, even where their invocation foretells it.
+//! takes an argument if any of its invocations has one. It has a result if any of its completions carries a value
+//! that its invocation did not; `read` and `dequeue` always do, even where their invocation already carries it.
 //!
 //! **Keys.** Jepsen runs many objects at once by making each value a pair of key and value. The key becomes a first
-//! argument `key` if the pair says what it is by its tag, or if no other reading is sensible: every operation of the
-//! file carries a pair, every completion repeats its key, there are reads, and all of them ask for `[key nil]`.
+//! argument `key` if the pair is tagged as such, or if no other reading is sensible: every operation of the file
+//! carries a pair, every completion repeats its key, there are reads, and all of them ask for `[key nil]`.
 //!
-//! **Others.** A process that is not a number is not a client but, mostly, the nemesis that injects faults. Its events
-//! are no operations. The metadata of the next operation to start, or of the last if none does, has them as `nemesis`.
+//! **Others.** A process that is not a number is not a client but, mostly, the nemesis that injects faults. Its
+//! events are not operations. The metadata of the next operation to start, or of the last if none does, has them as
+//! `nemesis`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -33,12 +34,12 @@ use super::json::{self, Json};
 use super::{FormatError, Location, Problem};
 use crate::{Call, Cut, Halt, ProcessId, Record, Schema, Trace, Value};
 
-/// Reads a history, whichever of the two notations it is in.
+/// Reads a history in either notation.
 pub fn read(input: &str) -> Result<Trace, FormatError> {
     read_until(input, &Halt::default())
 }
 
-/// Reads a trace, up to where it is when `halt` is raised.
+/// Reads a trace, stopping when `halt` is raised.
 pub fn read_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
     let mut events = Events::default();
     let outcome = if is_json(input) { events.read_json(input, halt) } else { events.read_edn(input, halt) };
@@ -97,7 +98,7 @@ struct Event {
     rest: Vec<(Arc<str>, Value)>,
 }
 
-/// The events of a text, and how many bytes of it they take.
+/// The events of a text, and their length in bytes.
 #[derive(Default)]
 struct Events {
     list: Vec<Event>,
@@ -113,7 +114,7 @@ struct Pair {
     nemesis: Vec<Value>,
 }
 
-/// What the operations of a history look like: decided once, so that all calls of an action agree.
+/// The shape of the operations of a history, decided once so that all calls of an action agree.
 struct Shape {
     are_keyed: bool,
     actions: BTreeMap<Arc<str>, Action>,
@@ -121,12 +122,12 @@ struct Shape {
 
 #[derive(Clone, Debug)]
 struct Action {
-    is_source: bool,   // It is there to say something, like `read`.
-    is_sink: bool,     // It is there to be told something, like `write`.
-    is_spread: bool,   // The argument is always a pair, and each half is an argument of its own.
+    is_source: bool,   // It exists to return a value, like `read`.
+    is_sink: bool,     // It exists to take a value, like `write`.
+    is_spread: bool,   // The argument is always a pair, and each half is a separate argument.
     is_told: bool,     // Some invocation has a value,
     is_echoed: bool,   // which its completion repeats,
-    is_answered: bool, // or to which it says something else.
+    is_answered: bool, // or replaces by another value.
     gives: bool,
 }
 
@@ -169,9 +170,9 @@ impl Events {
                 Form::Map(fields) => fields,
                 Form::Tagged(_, form) => match *form {
                     Form::Map(fields) => fields,
-                    _ => return Err(problem(at, "an event is a map")),
+                    _ => return Err(problem(at, "an event must be a map")),
                 },
-                _ => return Err(problem(at, "an event is a map")),
+                _ => return Err(problem(at, "an event must be a map")),
             };
             self.list.push(Event::new(at, fields).map_err(|message| problem(at, message))?);
             self.whole = reader.at();
@@ -194,7 +195,7 @@ impl Events {
         }
     }
 
-    /// Where the first event that could not be read begins, if whole events follow it. Then it was not written last.
+    /// Where the first unreadable event begins, if whole events follow it. Then it was not written last.
     fn is_damaged(&self, input: &str) -> Option<usize> {
         let rest = input[self.whole..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
         let rest = if self.whole == 0 { rest.trim_start_matches(['[', '(']).trim_start() } else { rest };
@@ -221,7 +222,7 @@ impl Events {
                 return Ok(());
             }
             let at = reader.at();
-            let fields = json_fields(reader.value()?).ok_or_else(|| problem(at, "an event is an object"))?;
+            let fields = json_fields(reader.value()?).ok_or_else(|| problem(at, "an event must be an object"))?;
             self.list.push(Event::new(at, fields).map_err(|message| problem(at, message))?);
             self.whole = reader.at();
             reader.blank();
@@ -243,7 +244,7 @@ impl Events {
     }
 }
 
-/// The fields of an event. Whoever writes the colons of keywords writes all of them.
+/// The fields of an event. A writer that includes the colons of keywords includes all of them.
 fn json_fields(json: Json) -> Option<Vec<(Form<'static>, Form<'static>)>> {
     let Json::Object(fields) = json else { return None };
     let has_colons = fields.iter().any(|(key, _)| key.starts_with(':'));
@@ -324,7 +325,7 @@ impl Event {
         halves(self.value.as_ref()?)
     }
 
-    /// The event for people to read.
+    /// The event for display.
     fn note(self) -> Value {
         let fields = [("process", self.process), ("f", Value::str(self.f)), ("value", self.value.unwrap_or_default())];
         Value::record(fields).unwrap_or_default()
@@ -338,7 +339,7 @@ impl Kind {
             "ok" => Ok(Kind::Ok),
             "fail" => Ok(Kind::Fail),
             "info" => Ok(Kind::Info),
-            _ => Err(format!("`:type` is `{name}`, and should be `invoke`, `ok`, `fail` or `info`")),
+            _ => Err(format!("unrecognized `:type` `{name}` (expected `invoke`, `ok`, `fail` or `info`)")),
         }
     }
 }
@@ -402,7 +403,7 @@ fn pair(events: Vec<Event>) -> Result<Vec<Pair>, Problem> {
 }
 
 impl Pair {
-    /// How the operation ended, if it did and that counts as an observation.
+    /// The end of the operation, if it ended and that counts as an observation.
     fn ok(&self) -> Option<&Event> {
         self.completion.as_ref().map(|(_, event)| event).filter(|event| event.kind == Kind::Ok)
     }
@@ -475,7 +476,7 @@ impl Action {
         }
     }
 
-    /// Takes one more operation into account: what it was given, and what it got if its completion says so.
+    /// Takes one more operation into account: its argument, and its result if its completion has one.
     fn add(&mut self, given: &Value, got: Option<&Value>) {
         let is_told = *given != Value::Nil;
         self.is_told |= is_told;
@@ -485,7 +486,7 @@ impl Action {
         self.is_spread &= halves(given).is_some();
     }
 
-    /// Some tools copy what a read got into its invocation, which makes it no argument.
+    /// Some tools copy the result of a read into its invocation, which does not make it an argument.
     fn takes(&self) -> bool {
         self.is_sink || (self.is_told && !(self.is_source && self.is_echoed && !self.is_answered))
     }
@@ -507,7 +508,7 @@ impl Pair {
         let Pair { invocation, completion, nemesis, .. } = self;
         let mut meta = invocation.rest;
         if let Some((_, completion)) = completion {
-            // What a failure says in place of the value is not a result.
+            // The value of a failure is not a result.
             let value = completion
                 .value
                 .filter(|value| completion.kind != Kind::Ok && Some(value) != invocation.value.as_ref());
@@ -683,7 +684,7 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
             assert!(shown.starts_with("line 2: the text ends inside"), "{damage}: {shown}");
         }
         let json = "{\"process\":0,\"type\":\"invoke\",\"f\":\"a\"}\n";
-        insta::assert_snapshot!(check(&format!("{json}{{\"process\":0,\"f\":\n{json}")), @"line 2: the text ends where `,` or `}` should be: what begins here is not closed");
+        insta::assert_snapshot!(check(&format!("{json}{{\"process\":0,\"f\":\n{json}")), @"line 2: expected `,` or `}`, found the end of the text: what begins here is not closed");
     }
 
     #[test]
@@ -700,10 +701,10 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
         insta::assert_snapshot!(check("{:type :ok :f :b}"), @"line 1: an event has no `:process`");
         insta::assert_snapshot!(
             check("{:process 0 :type :done :f :b}"),
-            @"line 1: `:type` is `done`, and should be `invoke`, `ok`, `fail` or `info`"
+            @"line 1: unrecognized `:type` `done` (expected `invoke`, `ok`, `fail` or `info`)"
         );
         insta::assert_snapshot!(check("{:f :a :f :b}"), @"line 1: an event has `:f` twice");
-        insta::assert_snapshot!(check(&format!("{invoke}7")), @"line 2: an event is a map");
+        insta::assert_snapshot!(check(&format!("{invoke}7")), @"line 2: an event must be a map");
         insta::assert_snapshot!(check(&format!("[{invoke}] 7")), @"line 2: unexpected `7`");
         insta::assert_snapshot!(check(&format!("{invoke}{invoke}{{:a\n1 2x}}")), @"line 4: `2x` is not a number");
         insta::assert_snapshot!(check("{\"f\": 1}\n{"), @"line 1: `:f` is not a keyword");

@@ -1,8 +1,8 @@
 //! JSON, one value at a time.
 //!
-//! This is a reader of our own because of two things that others leave out: a number is read exactly, whatever its size, and
-//! a key that occurs twice is an error instead of losing its first value. The parser descends recursively, and
-//! [`MAX_DEPTH`] bounds how far, so that no input can exhaust the stack.
+//! This is our own reader for two reasons: a number is read exactly, whatever its size, and a key that occurs twice
+//! is an error instead of losing its first value. The parser descends recursively, and [`MAX_DEPTH`] bounds its
+//! depth, so that no input can exhaust the stack.
 
 use std::fmt::{self, Write};
 
@@ -31,7 +31,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Json {
-    /// The value of a text that holds one, and nothing else.
+    /// The value of a text that holds exactly one.
     pub(super) fn parse(text: &str) -> Result<Json, Problem> {
         let mut reader = Reader::new(text, 0);
         let json = reader.value()?;
@@ -42,7 +42,7 @@ impl Json {
         }
     }
 
-    /// What kind of value it is, as people read it.
+    /// The kind of value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -57,12 +57,12 @@ impl Json {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from this byte of a text on.
+    /// Reads a text from this byte on.
     pub(super) fn new(input: &'a str, at: usize) -> Reader<'a> {
         Reader { input, at }
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes read.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -90,11 +90,13 @@ impl<'a> Reader<'a> {
         is_next
     }
 
-    /// What is wrong where something else stands than should.
+    /// The error that `what` was expected here.
     pub(super) fn expected(&self, what: &str) -> Problem {
         match self.input[self.at..].chars().next() {
             Some(found) => self.problem(self.at, format!("expected {what}, found `{}`", found.escape_debug())),
-            None => Problem { at: self.at, message: format!("the text ends where {what} should be"), is_end: true },
+            None => {
+                Problem { at: self.at, message: format!("expected {what}, found the end of the text"), is_end: true }
+            }
         }
     }
 
@@ -197,7 +199,7 @@ impl<'a> Reader<'a> {
         match Value::parse_number(text) {
             Ok(value) if !has_needless_zero => Ok(Json::Number(value)),
             Ok(_) => Err(self.problem(start, BadNumber::Malformed(text.into()).to_string())),
-            // A number may go on behind the end.
+            // A number may continue after the end.
             Err(error) => {
                 Err(Problem { is_end: self.at == self.input.len(), ..self.problem(start, error.to_string()) })
             }
@@ -224,7 +226,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The character that an escape sequence stands for.
+    /// The character denoted by an escape sequence.
     fn escape(&mut self) -> Result<char, Problem> {
         let start = self.at;
         self.at += 1;
@@ -335,7 +337,7 @@ mod tests {
 
     use super::*;
 
-    /// The value as it is written again, or what is wrong: `...` for a text that ends too early.
+    /// The value written again, or the error: `...` for a text that ends too early.
     fn check(text: &str) -> String {
         match Json::parse(text) {
             Ok(json) => json.to_string(),
@@ -403,7 +405,7 @@ mod tests {
             let _ = Json::parse(&text);
         }
 
-        /// Our reader and `serde_json` agree on what is JSON, and on what it says.
+        /// Our reader and `serde_json` agree on which texts are JSON, and on their values.
         #[test]
         fn others_read_the_same(text in "[\\[\\]{}:, \"\\\\a0-9.eE+-]{0,12}|\\[[0-9.eE+, \"a-]{0,9}\\]") {
             let ours = Json::parse(&text);

@@ -13,19 +13,19 @@ use crate::{Call, Cut, End, Halt, Record, Trace, Value};
 const KEYS: [&str; 10] =
     ["process", "action", "args", "results", "start", "end", "failed", "outcome", "latest", "meta"];
 
-/// Reads a trace. A last line that breaks off is a cut; anything else that cannot be understood is an error.
+/// Reads a trace. A last line that breaks off is a cut; any other unreadable line is an error.
 pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
     read_until(bytes, &Halt::default())
 }
 
-/// The shortest line that has an operation is longer than this.
+/// A lower bound on the length of a line that holds an operation.
 const SHORTEST: usize = 40;
 
-/// Reads a trace, up to where it is when `halt` is raised.
+/// Reads a trace, stopping when `halt` is raised.
 pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let mut trace = Trace::default();
     let mut schemas = Schemas::default();
-    // Room for all lines at once, so that none is moved; a shorter line has no operation.
+    // Capacity for all lines at once, so that no record is moved; a shorter line has no operation.
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
     trace.records.reserve(lines.min(bytes.len() / SHORTEST));
     let mut offset = 0;
@@ -81,7 +81,7 @@ pub(super) fn detect(first_line: &str) -> bool {
     first_line.starts_with('{') && first_line.contains("\"action\"")
 }
 
-/// What is wrong with a line.
+/// The error in a line.
 struct Wrong {
     message: String,
     help: Option<&'static str>,
@@ -147,13 +147,13 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
     let action = action.ok_or_else(|| missing("action"))?;
     let start = start.ok_or_else(|| missing("start"))?;
     if end.is_some() && (is_unknown || latest.is_some()) {
-        let help = "leave out `end`: the time at which a client stops waiting is no bound for what it asked for; \
-                    `latest` is one, if it is known";
+        let help = "leave out `end`: the time at which a client stops waiting does not bound its operation; \
+                    give its bound, if known, as `latest`";
         let field = if is_unknown { "`outcome` is unknown" } else { "there is a `latest` time" };
         return Err(Wrong::new(format!("{field}, but there is an `end`")).help(help));
     }
     if failed && (is_unknown || latest.is_some()) {
-        return Err(Wrong::new("an operation that failed has no unknown outcome"));
+        return Err(Wrong::new("a failed operation cannot have an unknown outcome"));
     }
     let results = match results {
         None => Fields::new(),
@@ -197,7 +197,7 @@ fn read_time(key: &str, json: &Json) -> Result<u64, Wrong> {
     })
 }
 
-/// Arguments or results: named in an object, in order in an array, or a single one by itself.
+/// Arguments or results: named in an object, positional in an array, or a single one by itself.
 fn read_fields(key: &str, json: Json) -> Result<Fields, Wrong> {
     match json {
         Json::Object(fields) => match fields.as_slice() {
@@ -372,7 +372,7 @@ fn write_value(value: &Value, depth: usize) -> Result<Json, String> {
 mod tests {
     use super::*;
 
-    /// The trace in the form in which people read it, or what is wrong.
+    /// The trace for display, or the error.
     fn check(text: &str) -> String {
         let trace = match read(text.as_bytes()) {
             Ok(trace) => trace,
@@ -387,7 +387,7 @@ mod tests {
         lines.chain(trace.cuts.iter().map(ToString::to_string)).collect::<Vec<_>>().join("\n")
     }
 
-    /// One line with these fields added to what every line needs.
+    /// One line with these fields added to the required ones.
     fn check_line(fields: &str) -> String {
         check(&format!(r#"{{"process": 0, "action": "a", "start": 1, {fields}}}"#))
     }
@@ -459,9 +459,9 @@ mod tests {
         line 1: `failed` is an integer, not `true` or `false`
         line 1: `outcome` is an integer, not the string `unknown`
         line 1: `outcome` is `ok`, not `unknown`; an operation that returned has an `end`, and one that had no effect is `failed`
-        line 1: `outcome` is unknown, but there is an `end`; leave out `end`: the time at which a client stops waiting is no bound for what it asked for; `latest` is one, if it is known
-        line 1: there is a `latest` time, but there is an `end`; leave out `end`: the time at which a client stops waiting is no bound for what it asked for; `latest` is one, if it is known
-        line 1: an operation that failed has no unknown outcome
+        line 1: `outcome` is unknown, but there is an `end`; leave out `end`: the time at which a client stops waiting does not bound its operation; give its bound, if known, as `latest`
+        line 1: there is a `latest` time, but there is an `end`; leave out `end`: the time at which a client stops waiting does not bound its operation; give its bound, if known, as `latest`
+        line 1: a failed operation cannot have an unknown outcome
         line 1: `latest` is a string, not an integer
         line 1: there are `results` but no `end`; an operation that never finished has no results; leave them out, or say when it ended
         line 1: `meta` is an integer, not an object
@@ -478,7 +478,7 @@ mod tests {
         line 1: a line is an integer, not an object
         line 1: the key `action` is missing
         line 1: `process` is a number, not an integer or a string
-        line 1: column 11: the text ends where `:` should be
+        line 1: column 11: expected `:`, found the end of the text
         line 2: column 12: expected `:`, found `0`
         ");
     }

@@ -1,8 +1,8 @@
-//! Readers and writers of recordings, one module per format.
+//! Readers and writers of traces, one module per format.
 //!
-//! A reader turns bytes into a [`Trace`](crate::Trace) and claims nothing about meaning. What it cannot understand is a
-//! [`FormatError`] that says where; a recording that merely breaks off is read up to there, and the trace says so in
-//! [`Trace::cuts`](crate::Trace::cuts). `FORMAT.md` specifies the formats that are our own.
+//! A reader turns bytes into a [`Trace`](crate::Trace) without interpreting it. Input that it cannot understand is a
+//! [`FormatError`] with a location; a trace that merely breaks off is read up to there, and
+//! [`Trace::cuts`](crate::Trace::cuts) says so. `FORMAT.md` specifies our own formats.
 
 pub mod binary;
 mod detect;
@@ -28,11 +28,11 @@ pub const MAX_DEPTH: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{at}: {message}")]
 pub struct FormatError {
-    /// Where.
+    /// The location.
     pub at: Location,
-    /// What is wrong there, in lower case and without a full stop, quoting the input in backticks.
+    /// The error, in lower case and without a full stop, quoting the input in backticks.
     pub message: String,
-    /// What to do about it.
+    /// A fix.
     pub help: Option<String>,
 }
 
@@ -42,47 +42,47 @@ pub enum WriteError {
     /// The file could not be written.
     #[error("cannot write the trace: {0}")]
     Io(#[from] io::Error),
-    /// The format has no way to say this.
+    /// The format cannot express this operation.
     #[error("`{call}` cannot be written in this format: {why}")]
     Unwritable {
-        /// The operation, as people read it.
+        /// The operation, for display.
         call: String,
-        /// What about it.
+        /// Why not.
         why: String,
     },
 }
 
-/// A place in a recording.
+/// A location in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A line, counted from one.
     Line(usize),
     /// A byte of a file or segment, counted from zero.
     Byte(u64),
-    /// A byte of one part of a recording that has several.
+    /// A byte of one part of a trace that has several.
     Part(String, u64),
 }
 
-/// Why an operation that failed cannot have a latest time as well.
-const FAILED_BY: &str = "it failed, and has a time at which it took effect at the latest";
+/// Why a failed operation cannot be written with a latest time.
+const FAILED_BY: &str = "it failed, but has a latest time";
 
-/// What is wrong with a text that a reader of forms or values stops at.
+/// The error at which a reader of forms or values stops.
 #[derive(Debug)]
 struct Problem {
-    /// The byte where it shows.
+    /// The byte at which it occurs.
     at: usize,
     message: String,
-    /// True if the text ends where the form goes on, so that nothing is wrong with what stands there.
+    /// True if the text ends inside the form, so that the part before the end is not wrong.
     is_end: bool,
 }
 
 impl FormatError {
-    /// An error without advice.
+    /// An error without help.
     pub fn new(at: Location, message: impl Into<String>) -> FormatError {
         FormatError { at, message: message.into(), help: None }
     }
 
-    /// The same error with advice.
+    /// The same error with help.
     pub fn help(self, help: impl Into<String>) -> FormatError {
         FormatError { help: Some(help.into()), ..self }
     }
@@ -98,7 +98,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// An error about a key that the format does not have, with the one that was probably meant.
+/// An error about an unknown key, with the closest known one.
 fn unknown_key(at: Location, key: &str, known: &[&str]) -> FormatError {
     let hint = suggest::hint(key, known.iter().copied());
     let help = hint.unwrap_or_else(|| format!("the keys are `{}`", known.join("`, `")));

@@ -1,31 +1,32 @@
 //! Logs of the research prototype that OmniLink grew out of, in MessagePack.
 //!
-//! Each thread of a C++ program writes a log of its own, `tracing-<spec>-<thread>.log`, and a recording is a folder of
-//! them. A log is a sequence of maps, one after another with nothing between them, in the order in which the operations
-//! of the thread ended. There are two layouts; the later one is
+//! Each thread of a C++ program writes its own log, `tracing-<spec>-<thread>.log`, and a trace is a folder of them. A
+//! log is a sequence of maps, one after another with nothing between them, in the order in which the operations of
+//! the thread ended. There are two layouts; the later one is
 //!
 //! ```text
 //! { operation_name: "Push", operation: { x: 1, ..., _did_abort: false, _op_start: 17, _op_end: 19, _meta: nil } }
 //! ```
 //!
-//! and the earlier one has `op_start` and `op_end` beside `operation_name`. What becomes of the fields:
+//! and the earlier one has `op_start` and `op_end` beside `operation_name`. The fields are read as follows:
 //!
-//! - Those of `operation` whose names do not start with an underscore are the parameters of an action of the spec, in
-//!   its order. What the program was given and what it got are not told apart, so all of them are arguments.
+//! - Fields of `operation` whose names do not start with an underscore are the parameters of an action of the spec,
+//!   in its order. Arguments and results are not distinguished, so all of them are arguments.
 //! - The times are counts of the processor's clock, with the highest bit cleared.
 //! - An operation with `_did_abort` is failed: unless a spec says otherwise, the prototype lets it change nothing.
-//! - `_meta` is whatever the program adds. If it is a map, each of its fields is metadata of that name.
-//! - Everything else is metadata.
+//! - `_meta` is added by the program. If it is a map, each of its fields is metadata of that name.
+//! - All other fields are metadata.
 //!
 //! Arrays are tuples, and maps are functions. The prototype has no sets, turns nil into the string "null", and refuses
 //! floats; here nil stays nil, and floats are kept.
 //!
 //! Two actions come from the recorder itself, and are kept as operations because specs may give them meaning.
-//! `__TerminateThread` is the last of a thread that ends well; it changes nothing unless the spec says so.
-//! `__AbortThread` tells which signal killed the program, and the prototype accepts no trace that has it.
+//! `__TerminateThread` is the last of a thread that ends normally; it changes nothing unless the spec says so.
+//! `__AbortThread` records the signal that killed the program, and the prototype accepts no trace that has it.
 //!
-//! An operation is written when it ends. So one that was running when a thread died is not in its log, although it may
-//! have taken effect: a log that breaks off, or that has `__AbortThread`, may lack its last operation.
+//! An operation is written when it ends. So an operation that was running when a thread died is not in its log,
+//! although it may have taken effect: a log that breaks off, or that has `__AbortThread`, may lack its last
+//! operation.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -39,12 +40,12 @@ use crate::{Call, Cut, End, Halt, ProcessId, Record, Schema, Trace, Value};
 /// How deep the decoder may descend. It takes up to three steps for each level of a value.
 const MAX_DEPTH: usize = 256;
 
-/// Reads the logs of one recording, each with the name of its process.
+/// Reads the logs of one trace, each with the name of its process.
 pub fn read(logs: &[(&str, &[u8])]) -> Result<Trace, FormatError> {
     read_until(logs, &Halt::default())
 }
 
-/// Reads a trace, up to where it is when `halt` is raised.
+/// Reads a trace, stopping when `halt` is raised.
 pub fn read_until(logs: &[(&str, &[u8])], halt: &Halt) -> Result<Trace, FormatError> {
     let mut trace = Trace::default();
     let mut schemas: Vec<Arc<Schema>> = Vec::new();
@@ -82,7 +83,7 @@ fn is_end(error: &Error) -> bool {
     }
 }
 
-/// The fields of a record, by what they mean.
+/// The fields of a record, by meaning.
 #[derive(Default)]
 struct Fields {
     action: Option<Arc<str>>,

@@ -1,8 +1,8 @@
 //! The logs that Porcupine, a linearizability checker, is tested with: one event per line, in two layouts.
 //!
-//! In both, the place of an event in the file is its time, and a completion belongs to the last invocation of its
-//! process. An operation without a completion is unfinished. Where its process goes on all the same, what follows is
-//! given to a new process whose name has one more prime: after `3` comes `3'`, then `3''`.
+//! In both, the index of an event in the file is its time, and a completion belongs to the last invocation of its
+//! process. An operation without a completion is unfinished. If its process continues all the same, its next
+//! operations belong to a new process whose name has one more prime: after `3` comes `3'`, then `3''`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub fn read_kv(input: &str) -> Result<Trace, FormatError> {
     read_kv_until(input, &Halt::default())
 }
 
-/// Reads a trace, up to where it is when `halt` is raised.
+/// Reads a trace, stopping when `halt` is raised.
 pub fn read_kv_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
     let actions = [
         schema("put", &["key", "value"], &[]),
@@ -39,14 +39,14 @@ pub fn read_kv_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
 /// Reads a log of an etcd register: `read() = value`, `write(value)` and `cas(from, to) = ok`.
 ///
 /// An event is a line of Jepsen's logger: process, type, action and value. A `cas` that fails has compared, so it
-/// finishes with the result `FALSE`. A read that fails has timed out; it changed and told nothing. Anything else that
-/// times out, which its type `:info` says, is unfinished. Lines of other loggers, and of processes that are not
-/// numbers, are no events.
+/// finishes with the result `FALSE`. A read that fails has timed out; it changed and returned nothing. Any other
+/// operation that times out, which its type `:info` says, is unfinished. Lines of other loggers, and of processes
+/// that are not numbers, are not events.
 pub fn read_etcd(input: &str) -> Result<Trace, FormatError> {
     read_etcd_until(input, &Halt::default())
 }
 
-/// Reads a trace, up to where it is when `halt` is raised.
+/// Reads a trace, stopping when `halt` is raised.
 pub fn read_etcd_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
     let actions =
         [schema("read", &[], &["value"]), schema("write", &["value"], &[]), schema("cas", &["from", "to"], &["ok"])];
@@ -78,13 +78,13 @@ enum Step {
     Invoke(Vec<Value>),
     /// It returned, with these results.
     Ok(Vec<Value>),
-    /// It had no effect and told nothing.
+    /// It had no effect and returned nothing.
     Fail,
-    /// Whether it takes effect is not known.
+    /// It is unknown whether it takes effect.
     Info,
 }
 
-/// The trace so far, and what each process is doing.
+/// The trace so far, and the current operation of each process.
 struct Log {
     actions: [Arc<Schema>; 3],
     trace: Trace,
@@ -101,7 +101,7 @@ struct Client {
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Idle,
-    /// The last record, whose place this is, waits for its completion.
+    /// The last record, at this index, waits for its completion.
     Busy(usize),
     /// The last operation is unfinished.
     Lost,
@@ -171,7 +171,7 @@ impl Client {
         Client { id: ProcessId(trace.processes.len() as u32 - 1), name, state: State::Idle }
     }
 
-    /// The client with the place of the record that it works on, if there is one.
+    /// The client with the index of its current record, if there is one.
     fn busy(&mut self) -> Option<(&mut Client, usize)> {
         if let State::Busy(place) = self.state { Some((self, place)) } else { None }
     }
@@ -180,7 +180,7 @@ impl Client {
 fn kv_event(line: &str) -> Result<Event, String> {
     let mut reader = Reader::new(line);
     let form = reader.form().map_err(|problem| problem.message)?;
-    let Some(Form::Map(fields)) = form else { return Err("an event is a map".into()) };
+    let Some(Form::Map(fields)) = form else { return Err("an event must be a map".into()) };
     reader.blank().map_err(|problem| problem.message)?;
     if reader.peek().is_some() {
         return Err("something follows the event on its line".into());
@@ -316,7 +316,7 @@ INFO  jepsen.util - 3\t:ok\t:write\t6
 
     #[test]
     fn errors_name_the_line() {
-        insta::assert_snapshot!(check(read_kv("\nhello")), @"line 2: an event is a map");
+        insta::assert_snapshot!(check(read_kv("\nhello")), @"line 2: an event must be a map");
         insta::assert_snapshot!(
             check(read_kv("{:process 0, :type :ok, :f :get, :key 1, :value 2}")),
             @"line 1: process 0 completes `get` without having invoked it"

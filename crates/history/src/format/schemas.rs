@@ -12,7 +12,7 @@ pub(super) struct Schemas {
     processes: HashMap<String, ProcessId>,
 }
 
-/// Arguments or results as a line gives them: a name, which is empty if there is none, and a value.
+/// Arguments or results of a line: a name, empty for a positional one, and a value.
 pub(super) type Fields = Vec<(Arc<str>, Value)>;
 
 impl Schemas {

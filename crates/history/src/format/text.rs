@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The reader is a cursor over one line that never goes back further than one token, and recurses only into nested
-//! values, as deep as [`MAX_DEPTH`]. A text that breaks off may look complete, so this format knows no cuts.
+//! values, at most [`MAX_DEPTH`] deep. A text that breaks off may look complete, so this format has no cuts.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
     read_until(bytes, &Halt::default())
 }
 
-/// Reads a trace, up to where it is when `halt` is raised.
+/// Reads a trace, stopping when `halt` is raised.
 pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let mut trace = Trace::default();
     let mut schemas = Schemas::default();
@@ -75,7 +75,7 @@ pub(super) fn detect(first_line: &str) -> bool {
     cursor.process().is_ok() && cursor.times().is_ok()
 }
 
-/// Prints the name of a process: `T3` if it is a number, and quoted if it could be taken for another one.
+/// Prints the name of a process: `T3` if it is a number, and quoted if it is ambiguous.
 struct Process<'a>(&'a str);
 
 impl fmt::Display for Process<'_> {
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
         }
         let failed = self.eat("failed");
         if failed && matches!(end, End::Unknown { latest: Some(_) }) {
-            return Err("an operation that failed has no unknown outcome".into());
+            return Err("a failed operation cannot have an unknown outcome".into());
         }
         let meta = if self.eat("|") { self.fields("")? } else { Fields::new() };
         if !self.rest.is_empty() {
@@ -170,7 +170,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Values with or without names, separated by commas, up to the closing text; at least one if there is none.
+    /// Values with or without names, separated by commas, up to the closing text; at least one if `close` is empty.
     fn fields(&mut self, close: &str) -> Parsed<Fields> {
         let mut fields = Fields::new();
         if !close.is_empty() && self.eat(close) {
@@ -186,7 +186,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The name before a colon, or the empty name if what follows is a value.
+    /// The name before a colon, or the empty name if a value follows.
     fn field_name(&mut self) -> Parsed<Arc<str>> {
         let before = self.rest;
         if self.rest.starts_with('"') || self.rest.starts_with(Word::contains) {
@@ -284,7 +284,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A string in quotes, with the escapes that strings print with.
+    /// A string in quotes, with the same escapes as printed strings.
     fn string(&mut self) -> Parsed<String> {
         let mut text = String::new();
         let mut chars = self.rest.chars();
@@ -410,7 +410,7 @@ w [5 6] put(key: 1, "b c": nil) = ok: TRUE, -7 failed | node: "n1", "a b": 1.5
         line 1: expected the end of the line at column 18, found `2`
         line 1: an operation that never finished has no results
         line 1: an operation that never finished has no results
-        line 1: an operation that failed has no unknown outcome
+        line 1: a failed operation cannot have an unknown outcome
         line 1: expected a time at column 9, found `] f()`
         line 1: the string `"a)` is not closed
         line 1: a string has an unknown escape

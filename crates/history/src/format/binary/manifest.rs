@@ -1,16 +1,16 @@
-//! The manifest of a trace directory: which format this is, what the clock counts, and what the recorder noted.
+//! The manifest of a trace directory: format, unit of the clock, and notes of the recorder.
 
 use serde_json::{Map, Value as Json};
 
 use crate::format::binary::VERSION;
 use crate::format::{FormatError, Location};
 
-/// What `manifest.json` says. Segments can be read without it.
+/// The contents of `manifest.json`. Segments can be read without it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Manifest {
     /// The unit of all times in the trace, such as `ns`.
     pub clock: Option<String>,
-    /// Whatever else the recorder noted, for people to read.
+    /// Other data from the recorder, for display.
     pub meta: Map<String, Json>,
 }
 
@@ -31,7 +31,7 @@ impl Manifest {
         }
         match fields.get("version").and_then(Json::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => return Err(wrong(format!("version {version} of the format is not known"))),
+            Some(version) => return Err(wrong(format!("unsupported format version {version}"))),
             None => return Err(wrong("`version` is not a number".into())),
         }
         let clock = match fields.remove("clock") {
@@ -83,7 +83,7 @@ mod tests {
         insta::assert_snapshot!(check("{}"), @"manifest.json, byte 0: `format` is not `omnilink-trace`");
         insta::assert_snapshot!(
             check(r#"{"format": "omnilink-trace", "version": 2}"#),
-            @"manifest.json, byte 0: version 2 of the format is not known"
+            @"manifest.json, byte 0: unsupported format version 2"
         );
         insta::assert_snapshot!(
             check(r#"{"format": "omnilink-trace", "version": 1, "clok": "ns"}"#),

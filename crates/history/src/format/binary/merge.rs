@@ -1,8 +1,8 @@
 //! Reads several segments as one stream of operations by increasing start.
 //!
-//! Operations of one segment stand in program order, so the earliest operation not yet delivered is the first remaining
-//! one of some segment. The merge keeps that one of each segment in a heap; with `n` segments, an operation costs time
-//! O(log n), and memory does not depend on how long the segments are.
+//! The operations of one segment are in program order, so the earliest operation not yet delivered is the first
+//! remaining one of some segment. The merge keeps that one of each segment in a heap; with `n` segments, an operation
+//! costs time O(log n), and memory does not depend on the length of the segments.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -49,7 +49,7 @@ impl<R: Read> Merge<R> {
         &self.cuts
     }
 
-    /// Reads the next head of a segment, and says where it belongs in the queue.
+    /// Reads the next head of a segment, and returns its position in the queue.
     fn advance(&mut self, process: usize) -> Result<Option<(u64, u64, usize)>, ReadError> {
         let (reader, head) = (&mut self.readers[process], &mut self.heads[process]);
         reader.read_into(head)?;
@@ -59,8 +59,8 @@ impl<R: Read> Merge<R> {
         Ok(head.as_ref().map(|record| (record.start, record.end.at().unwrap_or(u64::MAX), process)))
     }
 
-    /// Delivers the first head. Its place stays empty until the next step, so that an operation is delivered before
-    /// anything that is wrong behind it is reported.
+    /// Delivers the first head. Its slot stays empty until the next step, so that an operation is delivered before an
+    /// error behind it is reported.
     #[inline]
     fn step(&mut self) -> Result<Option<Op<Call>>, ReadError> {
         self.refill()?;
@@ -103,7 +103,7 @@ pub fn read_all<R: Read>(readers: impl IntoIterator<Item = SegmentReader<R>>) ->
     read_all_until(readers, &Halt::default())
 }
 
-/// Reads segments as a trace, up to where it is when `halt` is raised.
+/// Reads segments as a trace, stopping when `halt` is raised.
 pub fn read_all_until<R: Read>(
     readers: impl IntoIterator<Item = SegmentReader<R>>,
     halt: &Halt,
@@ -121,7 +121,7 @@ pub fn read_all_until<R: Read>(
     Ok(trace)
 }
 
-/// Gives each process a number. Segments that break off before they name their process only leave a cut.
+/// Numbers the processes. A segment that breaks off before the name of its process only leaves a cut.
 #[expect(clippy::type_complexity, reason = "the parts of both callers, taken apart at once")]
 fn number<R: Read>(
     readers: impl IntoIterator<Item = SegmentReader<R>>,

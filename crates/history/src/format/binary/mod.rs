@@ -1,9 +1,9 @@
 //! The binary trace format, version 1, as `FORMAT.md` specifies it.
 //!
-//! A trace is a directory with one append-only *segment* per process. A segment is a header and a chain of records, each
-//! a length and a body; a recorder writes the body first and publishes it by storing the first byte of the length, so
-//! every prefix of a segment is a segment. This gives the reader its one distinction: a segment that stops is a
-//! [`Cut`](crate::Cut), and what stands before it counts; published bytes that make no sense are a [`FormatError`].
+//! A trace is a directory with one append-only *segment* per process. A segment is a header and a chain of records,
+//! each a length and a body; a recorder writes the body first and publishes it by storing the first byte of the
+//! length, so every prefix of a segment is a segment. So the reader distinguishes two cases: a segment that stops is
+//! a [`Cut`](crate::Cut), and the part before it counts; invalid published bytes are a [`FormatError`].
 
 mod manifest;
 mod merge;
@@ -24,35 +24,35 @@ use crate::format::FormatError;
 /// The first bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"\x89OMNISEG";
 
-/// The version of the format that is read and written here.
+/// The supported version of the format.
 pub const VERSION: u8 = 1;
 
-/// The longest body of a record, in bytes.
+/// The maximum length of a record's body, in bytes.
 pub const MAX_BODY: usize = 1 << 24;
 
-/// The largest number that an action may have in a segment.
+/// The maximum number of an action in a segment.
 pub const MAX_ACTION: u64 = 0xFFFF;
 
 /// Why segments could not be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The bytes could not be had.
+    /// The bytes could not be read.
     #[error("cannot read {part}: {source}")]
     Io {
         /// The segment.
         part: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The bytes make no sense.
+    /// The bytes are invalid.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// The operations do not make a history.
+    /// The operations do not form a history.
     #[error(transparent)]
     IllFormed(#[from] IllFormed),
 }
 
-/// Record kinds. Zero is none, so that a page of zeros is never taken for a record.
+/// Record kinds. Zero is not a kind, so that a page of zeros is never read as a record.
 mod kind {
     pub(super) const ACTION: u8 = 1;
     pub(super) const OPERATION: u8 = 2;
@@ -65,7 +65,7 @@ mod kind {
     pub(super) const UNKNOWN: u8 = 9;
 }
 
-/// The first byte of a length that is followed by the length proper, in four bytes.
+/// The first byte of a length that is followed by the actual length, in four bytes.
 const LONG: u8 = 0xFF;
 
 /// First bytes of values.

@@ -1,8 +1,8 @@
 //! Reads one segment as a stream.
 //!
-//! The reader keeps one buffer, which always holds the whole of the record being decoded, and grows only for a record
-//! longer than the buffer. An operation is complete when the next one begins or the segment stops, because until then a
-//! return or metadata may follow; so the reader looks at the kind of the next record, and holds no operation itself.
+//! The reader keeps one buffer, which always holds the whole record being decoded, and grows only for a record longer
+//! than the buffer. An operation is complete when the next one begins or the segment stops, because until then a
+//! return or metadata may follow; so the reader peeks at the kind of the next record, and holds no operation itself.
 
 use std::io::{ErrorKind, Read};
 use std::mem;
@@ -24,7 +24,7 @@ pub struct SegmentReader<R> {
     state: State,
 }
 
-/// What the records read so far mean to the next one.
+/// The context that the records so far provide for the next one.
 #[derive(Debug, Default)]
 struct State {
     actions: Vec<Option<Defined>>, // By number.
@@ -39,7 +39,7 @@ struct State {
 #[derive(Clone, Debug)]
 struct Defined {
     schema: Arc<Schema>,
-    /// What a call is once it is known to have ended, if it may have several outcomes.
+    /// The schema of a call once it is known to have ended, if it may have several outcomes.
     first: Option<Arc<Schema>>,
 }
 
@@ -51,7 +51,7 @@ enum Stop {
 }
 
 impl<R: Read> SegmentReader<R> {
-    /// Reads the header. `part` is the name by which people know the segment.
+    /// Reads the header. `part` is the display name of the segment.
     pub fn new(part: impl Into<String>, input: R) -> Result<SegmentReader<R>, ReadError> {
         let bytes = vec![0; FIRST_BUFFER];
         let mut input = Buffer { input, part: part.into(), bytes, from: 0, to: 0, offset: 0, is_at_end: false };
@@ -68,12 +68,12 @@ impl<R: Read> SegmentReader<R> {
         self.process.as_ref()
     }
 
-    /// The name by which people know the segment.
+    /// The display name of the segment.
     pub fn part(&self) -> &str {
         &self.input.part
     }
 
-    /// The same reader, whose records belong to this process.
+    /// The same reader, with its records assigned to this process.
     pub fn with_id(self, id: ProcessId) -> SegmentReader<R> {
         SegmentReader { id, ..self }
     }
@@ -85,7 +85,7 @@ impl<R: Read> SegmentReader<R> {
         Ok(record)
     }
 
-    /// The same, in place: records are large enough that moving them about shows.
+    /// The same, in place: records are large enough for moves to be measurable.
     pub(super) fn read_into(&mut self, record: &mut Option<Record>) -> Result<(), ReadError> {
         *record = None;
         let result = self.advance(record);
@@ -96,7 +96,7 @@ impl<R: Read> SegmentReader<R> {
         result
     }
 
-    /// Where the segment breaks off, once everything before has been read.
+    /// Where the segment breaks off, once all records before have been read.
     pub fn cut(&self) -> Option<&Cut> {
         if let Some(Stop::Cut(cut)) = &self.state.stop { Some(cut) } else { None }
     }
@@ -139,7 +139,7 @@ impl<R: Read> Iterator for SegmentReader<R> {
     }
 }
 
-/// Reads magic, version and process name. The inner error says what stands there if the header is not complete.
+/// Reads magic, version and process name. The inner error describes an incomplete header.
 fn read_header<R: Read>(input: &mut Buffer<R>) -> Result<Result<Arc<str>, String>, ReadError> {
     let wrong = |input: &Buffer<R>, at: u64, message: String| {
         Err(ReadError::Format(FormatError::new(Location::Part(input.part.clone(), at), message)))
@@ -161,7 +161,7 @@ fn read_header<R: Read>(input: &mut Buffer<R>) -> Result<Result<Arc<str>, String
         None => return incomplete(),
         Some(&VERSION) => {}
         Some(version) => {
-            let message = format!("version {version} of the format is not known; this reader knows version {VERSION}");
+            let message = format!("unsupported format version {version} (expected {VERSION})");
             return wrong(input, version_at as u64, message);
         }
     }
@@ -179,7 +179,7 @@ fn read_header<R: Read>(input: &mut Buffer<R>) -> Result<Result<Arc<str>, String
 }
 
 impl State {
-    /// Decodes one record: begins an operation in the empty place `last`, or changes the one that is there.
+    /// Decodes one record: begins an operation in the empty slot `last`, or changes the operation there.
     fn apply(&mut self, process: ProcessId, last: &mut Option<Record>, body: &mut Cursor<'_>) -> Result<(), Wrong> {
         match body.byte()? {
             kind::OPERATION => {
@@ -239,7 +239,7 @@ impl State {
         Ok(last.insert(Record { process, start, end: None.into(), call }))
     }
 
-    /// Decodes what follows the start of an operation that returned.
+    /// Decodes the rest of an operation that returned, after its start.
     #[inline(always)]
     fn complete(&mut self, record: &mut Record, body: &mut Cursor<'_>) -> Result<(), Wrong> {
         self.settle(record);
@@ -252,7 +252,7 @@ impl State {
         body.end()
     }
 
-    /// A call that ended without saying which of its outcomes it had had the first.
+    /// A call that ended without naming its outcome had the first.
     #[inline(always)]
     fn settle(&self, record: &mut Record) {
         if let Some(Some(Defined { first: Some(first), .. })) = self.actions.get(self.number) {
@@ -260,7 +260,7 @@ impl State {
         }
     }
 
-    /// Decodes an outcome, which says anew all that the open call said, and closes it. Its notes stay.
+    /// Decodes an outcome, which repeats all fields of the open call, and closes it. Its notes stay.
     #[inline(never)]
     fn replace(&mut self, process: ProcessId, last: &mut Option<Record>, body: &mut Cursor<'_>) -> Result<(), Wrong> {
         let record = last.as_mut().filter(|_| self.is_open);
@@ -271,7 +271,7 @@ impl State {
         self.complete(record, body)
     }
 
-    /// Decodes a return or a failure, which close the call that is open.
+    /// Decodes a return or a failure, which closes the open call.
     fn finish(&mut self, last: &mut Option<Record>, body: &mut Cursor<'_>, failed: bool) -> Result<(), Wrong> {
         let record = last.as_mut().filter(|_| self.is_open);
         let record = record.ok_or_else(|| body.wrong("a return or failure while no call is open"))?;
@@ -288,7 +288,7 @@ impl State {
         body.end()
     }
 
-    /// Decodes that the outcome of the open call is unknown, and when it can have taken effect at the latest.
+    /// Decodes that the outcome of the open call is unknown, and its latest time.
     fn give_up(&mut self, last: &mut Option<Record>, body: &mut Cursor<'_>) -> Result<(), Wrong> {
         let record = last.as_mut().filter(|_| self.is_open);
         let record = record.ok_or_else(|| body.wrong("an unknown outcome while no call is open"))?;
@@ -328,7 +328,7 @@ fn unknown_action(body: &Cursor<'_>, number: u64) -> Wrong {
     body.wrong(format!("action number {number} is not defined"))
 }
 
-/// What is wrong with a record, and how many bytes into its body. Boxed, because values are decoded in a hot loop.
+/// The error in a record, and its offset in the body. Boxed, because values are decoded in a hot loop.
 type Wrong = Box<(usize, String)>;
 
 /// A record body that is being decoded.
@@ -416,7 +416,7 @@ impl<'a> Cursor<'a> {
         (0..self.count()?).map(|_| self.string().map(Arc::from)).collect()
     }
 
-    /// How many elements follow. Each takes a byte at least, so no count is larger than what is left of the record.
+    /// The number of elements that follow. Each takes at least one byte, so no count exceeds the rest of the record.
     fn count(&mut self) -> Result<usize, Wrong> {
         let (count, rest) = (self.varint()?, self.bytes.len() - self.at);
         let fits = usize::try_from(count).ok().filter(|count| *count <= rest);
@@ -497,11 +497,11 @@ struct Buffer<R> {
     is_at_end: bool,
 }
 
-/// How much is read at once: little at first, because a trace may have thousands of segments of a few records each.
+/// The size of reads: small at first, because a trace may have thousands of segments of a few records each.
 const FIRST_BUFFER: usize = 1 << 10;
 const BUFFER: usize = 1 << 16;
 
-/// What stands where a record is expected.
+/// The contents where a record is expected.
 enum Next {
     Record { prefix: usize, body: usize },
     Stop(String),
@@ -521,7 +521,7 @@ impl<R: Read> Buffer<R> {
         Cut { part: self.part.clone(), at_byte: self.offset, found }
     }
 
-    /// Makes a whole record available, or says why there is none.
+    /// Makes a whole record available, or says why that is impossible.
     #[inline]
     fn record(&mut self) -> Result<Next, ReadError> {
         if let Some(&length) = self.available().first() {
@@ -584,7 +584,7 @@ impl<R: Read> Buffer<R> {
         Ok(())
     }
 
-    /// Checks that nothing follows but the zeros of a file that was extended in advance.
+    /// Checks that only zeros follow, as in a file that was extended in advance.
     fn only_zeros(&mut self) -> Result<(), ReadError> {
         loop {
             if let Some(at) = self.available().iter().position(|byte| *byte != 0) {

@@ -1,4 +1,4 @@
-//! What was written is read back, what is cut off is read up to the cut, and what is damaged is reported.
+//! Written traces are read back, truncated ones are read up to the cut, and damaged ones are reported.
 
 use super::*;
 use crate::format::MAX_DEPTH;
@@ -12,7 +12,7 @@ fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
     read_all([SegmentReader::new("c1.seg", bytes)?])
 }
 
-/// What a reader finds in a segment: one line for each operation and cut.
+/// The contents of a segment: one line for each operation and cut.
 fn check(bytes: &[u8]) -> String {
     let trace = match read(bytes) {
         Ok(trace) => trace,
@@ -93,7 +93,7 @@ fn wrong_bytes_are_errors() {
         ]),
         @"
         c1.seg, byte 0: this is not a segment of a trace: it does not begin with the magic bytes
-        c1.seg, byte 8: version 2 of the format is not known; this reader knows version 1
+        c1.seg, byte 8: unsupported format version 2; this reader knows version 1
         c1.seg, byte 10: the name of the process is not UTF-8
         c1.seg, byte 16: the segment goes on after its end record
         c1.seg, byte 11: a record of 0 bytes, where 1 to 16777216 are allowed

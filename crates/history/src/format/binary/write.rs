@@ -8,7 +8,8 @@ use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, ta
 use crate::format::{FAILED_BY, MAX_DEPTH, WriteError};
 use crate::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
-/// Writes the segment of one process. After an error, what was written before it is a segment that breaks off there.
+/// Writes the segment of one process. After an error, the bytes written before it are a segment that breaks off
+/// there.
 #[derive(Debug)]
 pub struct SegmentWriter<W> {
     out: W,
@@ -19,7 +20,7 @@ pub struct SegmentWriter<W> {
 }
 
 impl<W: Write> SegmentWriter<W> {
-    /// Writes the header. The name of the process may have 255 bytes.
+    /// Writes the header. The name of the process may have at most 255 bytes.
     pub fn new(mut out: W, process: &str) -> Result<SegmentWriter<W>, WriteError> {
         let Ok(length) = u8::try_from(process.len()) else {
             let message = format!("the name of process `{process}` is longer than 255 bytes");
@@ -31,7 +32,7 @@ impl<W: Write> SegmentWriter<W> {
         Ok(SegmentWriter { out, actions: HashMap::new(), time: 0, count: 0, body: Vec::new() })
     }
 
-    /// Writes an operation with all that is known about it.
+    /// Writes a complete operation.
     pub fn record(&mut self, record: &Record) -> Result<(), WriteError> {
         let Record { start, end, ref call, .. } = *record;
         let is_over = call.failed || matches!(end, End::At(_));
@@ -63,7 +64,7 @@ impl<W: Write> SegmentWriter<W> {
         if call.meta.is_empty() { Ok(()) } else { self.meta(call) }
     }
 
-    /// Writes that a call began. Whatever `call` says about its end is left out.
+    /// Writes that a call began. Ignores the end of `call`.
     pub fn call(&mut self, start: u64, call: &Call) -> Result<(), WriteError> {
         self.begin(kind::CALL, call)?;
         self.timestamp(start);
@@ -106,7 +107,7 @@ impl<W: Write> SegmentWriter<W> {
         self.publish(call)
     }
 
-    /// Writes that nothing more will follow, and returns what was written to.
+    /// Writes the end record, and returns the underlying writer.
     pub fn close(mut self) -> Result<W, WriteError> {
         self.body.push(kind::END);
         varint(&mut self.body, self.count);
@@ -116,7 +117,7 @@ impl<W: Write> SegmentWriter<W> {
         Ok(self.out)
     }
 
-    /// Writes a record that says all about a call that returned.
+    /// Writes a complete record of a call that returned.
     fn complete(&mut self, kind: u8, start: u64, end: u64, call: &Call) -> Result<(), WriteError> {
         self.begin(kind, call)?;
         self.timestamp(start);
@@ -184,7 +185,7 @@ impl<W: Write> SegmentWriter<W> {
     }
 }
 
-/// Writes each process of a trace as a closed segment, to what `open` returns for it.
+/// Writes each process of a trace as a closed segment, to the writer that `open` returns for it.
 pub fn write<W: Write>(
     trace: &Trace,
     mut open: impl FnMut(ProcessId, &str) -> io::Result<W>,
