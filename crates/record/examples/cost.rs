@@ -1,9 +1,10 @@
-//! What recording costs: nanoseconds per operation, as one line of JSON.
+//! The cost of recording: nanoseconds per operation, as one line of JSON.
 //!
-//! Usage: `cost [OPERATIONS]`. Each case runs a million operations on each of one and two threads, five times, and the
-//! best run counts. An operation has three integer arguments and one result, and takes a start and an end, except in the
-//! empty loop. `cpu` is the time that a thread spent on a processor, `wall` the time that passed for the slowest thread;
-//! where other programs run beside, the first is the fair one, but it leaves out waiting for a lock.
+//! Usage: `cost [OPERATIONS]`. Each case runs a million operations on each of one and two threads, five times, and
+//! the best run counts. An operation has three integer arguments and one result, and takes a start and an end, except
+//! in the empty loop. `cpu` is the time that a thread spent on a processor, `wall` the time that passed for the
+//! slowest thread; if other programs run at the same time, the first is the fair one, but it excludes waiting for a
+//! lock.
 
 #![allow(clippy::incompatible_msrv, reason = "only the library keeps an old Rust")]
 
@@ -72,9 +73,9 @@ fn main() -> io::Result<()> {
         let shared = Mutex::new(Vec::new());
         let push = |clock: &mut Clock, i| {
             let operation = read(clock, i);
-            let mut shared = shared.lock().expect("nobody panics with the lock");
+            let mut shared = shared.lock().expect("no thread panics with the lock");
             if shared.len() == shared.capacity() && shared.len() >= 1 << 16 {
-                shared.clear(); // As with a buffer that somebody empties: growing is not what is measured.
+                shared.clear(); // As if the buffer were drained: growing is not measured.
             }
             shared.push(operation);
         };

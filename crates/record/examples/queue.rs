@@ -1,4 +1,4 @@
-//! What recording does to a real queue: crossbeam's, with an element put in and one taken out, recorded and not.
+//! The cost of recording a real queue: crossbeam's, with an element put in and one taken out, recorded and not.
 //!
 //! Usage: `queue [OPERATIONS]`. Prints one line of JSON, as `cost` does.
 

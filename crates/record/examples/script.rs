@@ -1,22 +1,23 @@
-//! Records what a script says, with a clock that the script sets. Every recorder writes the same bytes for the same script.
+//! Records the calls of a script, with a clock that the script sets. Every recorder writes the same bytes for the
+//! same script.
 //!
 //! Usage: `script DIR < FILE`. One statement per line; values are separated by blanks; empty lines and lines that begin
 //! with `#` are skipped.
 //!
 //! ```text
 //! process NAME            start (or switch to) the process NAME
-//! time N                  the clock stands at N from now on
+//! time N                  the clock is at N from now on
 //! call ACTION v v         a call begins, with arguments by place
 //! named ACTION a=v b=v    the same with names
 //! done v v                the call returns, with results by place
 //! done a=v                the same with names
-//! as ACTION v v -- v      the call returns, and was of ACTION, with these arguments, and results after `--`
+//! as ACTION v v -- v      the call returns as ACTION, with these arguments, and results after `--`
 //! failed                  the call returns, and had no effect
 //! drop                    the outcome of the call is unknown
 //! unknown                 the same, but it cannot take effect from now on
 //! meta KEY v              a note about the call
-//! refine_start            nothing has happened up to now
-//! refine_end              everything has happened by now
+//! refine_start            the call has done nothing so far
+//! refine_end              the call has taken effect by now
 //! close NAME              the process ends
 //! ```
 //!
@@ -24,10 +25,11 @@
 //! v = 12 | -3 | 18446744073709551615 | true | false | nil | 1.5 | "text with \" and \\" | [v v] | {v v} | (k v k v)
 //! ```
 //!
-//! Brackets are a tuple, braces a set, parentheses a function. An action is its name and the names of its arguments and
-//! results; places have empty names. Which results an action has is known when it returns, but it is defined when it is
-//! called; so the script is read ahead up to what becomes of the call. Unless that is `done`, it has no results. What is
-//! still open when the script ends never finished, and processes end in the order in which they began.
+//! Brackets are a tuple, braces a set, parentheses a function. An action is its name and the names of its arguments
+//! and results; positional ones have empty names. The results of an action are known when it returns, but it is
+//! defined when it is called; so the script is read ahead up to the outcome of the call. Unless that is `done`, it
+//! has no results. A call that is still open when the script ends is unfinished, and processes end in the order in
+//! which they began.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -48,7 +50,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// What a line says.
+/// One statement of the script.
 #[derive(Clone, Debug)]
 enum Statement {
     Process(String),
@@ -94,7 +96,7 @@ impl Encode for Value {
     }
 }
 
-/// Plays each process in a thread of its own, as a program would, but only one statement at a time.
+/// Runs each process in its own thread, as a program would, but only one statement at a time.
 fn play(recorder: &Recorder, clock: &ManualClock, statements: Vec<Statement>) {
     thread::scope(|scope| {
         let mut threads: Vec<(String, Sender<Statement>, Receiver<()>)> = Vec::new();
@@ -105,7 +107,7 @@ fn play(recorder: &Recorder, clock: &ManualClock, statements: Vec<Statement>) {
                 Statement::Close(name) => {
                     let (_, statements, is_done) = threads.remove(place(&threads, &name).expect("the process began"));
                     drop(statements);
-                    let _ = is_done.recv(); // Fails once the process has been dropped, and so says that it has.
+                    let _ = is_done.recv(); // Fails once the process has been dropped.
                 }
                 Statement::Process(name) => {
                     if place(&threads, &name).is_none() {
@@ -134,7 +136,7 @@ fn place<A, B>(threads: &[(String, A, B)], name: &str) -> Option<usize> {
     threads.iter().position(|(known, ..)| known == name)
 }
 
-/// Does what is said about one process, until nothing more is. Then the process is dropped, and after it `done`.
+/// Runs the statements of one process until the channel closes. Then the process is dropped, and after it `done`.
 fn live(mut process: Process, inbox: &Receiver<Statement>, done: &Sender<()>) {
     let mut next = inbox.recv().ok();
     while let Some(statement) = next.take() {
@@ -149,9 +151,9 @@ fn live(mut process: Process, inbox: &Receiver<Statement>, done: &Sender<()>) {
     }
 }
 
-/// Does what is said about a call, until that is over. Returns a call that begins while this one is open.
+/// Runs the statements of one call until it ends. Returns a call that begins while this one is open.
 fn finish(mut call: Pending<'_>, inbox: &Receiver<Statement>, done: &Sender<()>) -> Option<Statement> {
-    let reply = || done.send(()).expect("somebody waits");
+    let reply = || done.send(()).expect("the main thread waits");
     reply();
     while let Ok(statement) = inbox.recv() {
         match statement {
@@ -197,7 +199,7 @@ impl Actions {
     }
 }
 
-/// Names and values; what is known by its place has an empty name.
+/// Names and values; positional ones have an empty name.
 type Fields = (Vec<String>, Vec<Value>);
 
 fn statements(text: &str) -> Vec<Statement> {

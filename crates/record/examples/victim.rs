@@ -1,4 +1,4 @@
-//! Records as fast as it can until it ends, in one of seven ways. For tests of what survives.
+//! Records as fast as possible until it ends, in one of seven ways. For tests of crash safety.
 //!
 //! Usage: `victim DIR THREADS HOW MICROSECONDS`. `HOW` is `sigkill` (waits to be killed), `segv`, `abort`, `panic` (of each
 //! thread, inside a call), `exit`, `_exit` or `return`. The first argument of each call is a counter of its thread, so a
@@ -17,7 +17,7 @@ use omnilink_record::{Action, Process, Recorder};
 static STEP: Action = Action::new("Step", &["counter", "text"], &["square"]);
 static OTHER: Action = Action::new("Other", &["counter"], &[]);
 
-/// The most calls of a thread.
+/// The maximum number of calls of a thread.
 const MOST: u64 = 1_000_000;
 
 static PANIC: AtomicBool = AtomicBool::new(false);
@@ -49,7 +49,7 @@ fn main() -> io::Result<()> {
         "return" => STOP.store(true, Ordering::Relaxed),
         other => panic!("`{other}` is not a way to end"),
     }
-    // All of them have ended before this one does, so that each has closed its segment.
+    // All workers have ended before this thread does, so that each has closed its segment.
     let ended: Vec<_> = workers.into_iter().map(thread::JoinHandle::join).collect();
     for worker in ended {
         worker.expect("no thread panics unless told to");
@@ -57,7 +57,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes where nothing may be written.
+/// Writes to a read-only page.
 fn fault() -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a new mapping replaces none.
@@ -71,7 +71,7 @@ fn fault() -> io::Result<()> {
 }
 
 fn work(mut process: Process, begun: &AtomicU64, finished: &AtomicU64) {
-    // Bounded, so that a victim that nobody ends does not fill the disk.
+    // Bounded, so that a victim that is never killed does not fill the disk.
     for counter in 0..MOST {
         if STOP.load(Ordering::Relaxed) {
             return;

@@ -1,22 +1,22 @@
-//! The only place that reads time.
+//! Reads the clock. No other module does.
 //!
-//! An interval that is too long is harmless, one that is too short makes a correct system look broken. So the time of a
-//! start is read before anything that follows is done, and the time of an end after everything before it is done *and
-//! seen by the others*. On x86-64 the start is `rdtsc; lfence`: the fence lets no later instruction begin before the time
-//! has been read. The end is a locked instruction and `lfence; rdtsc`: a store waits in a buffer of its own core
-//! until the locked instruction has let the others see it, and `lfence` keeps the time from being read before. (`mfence`
-//! would do the same for memory of any type. For ordinary memory it only takes longer: 62 ns for both readings, not 55.)
-//! On AArch64 a fence only orders accesses to memory, and reading the counter is none. There, `dsb ish` waits until the
-//! accesses before it are complete, and `isb` lets nothing behind it begin earlier.
+//! An interval that is too long is harmless, one that is too short makes a correct system look broken. So the time of
+//! a start is read before any later instruction runs, and the time of an end after every earlier one is complete *and
+//! visible to other cores*. On x86-64 the start is `rdtsc; lfence`: the fence lets no later instruction begin before
+//! the time has been read. The end is a locked instruction and `lfence; rdtsc`: a store waits in a buffer of its own
+//! core until the locked instruction makes it visible to the other cores, and `lfence` keeps the time from being read
+//! before. (`mfence` would do the same for memory of any type. For ordinary memory it only takes longer: 62 ns for
+//! both readings, not 55.) On AArch64 a fence only orders memory accesses, and reading the counter is not one. There,
+//! `dsb ish` waits until earlier accesses are complete, and `isb` lets no later instruction begin sooner.
 //!
-//! Ticks become nanoseconds by one multiplication, with a rate that is measured once in the life of a process. The mapping
-//! is monotone, so it cannot invent an order between two operations of the same process; that the rate is a little wrong
-//! changes what a nanosecond is, not who came first. It is anchored to `CLOCK_MONOTONIC`, so that traces of several
-//! processes lie on one scale, but there the error of the rate shows: some microseconds after a second. Where intervals
-//! of different operating system processes are compared, set `OMNILINK_CLOCK=monotonic`.
+//! Ticks become nanoseconds by one multiplication, with a rate that is measured once per process. The mapping is
+//! monotone, so it cannot invent an order between two operations of the same process; a small error of the rate
+//! changes the length of a nanosecond, not the order. It is anchored to `CLOCK_MONOTONIC`, so that traces of several
+//! processes share one scale, but there the error of the rate shows: some microseconds after a second. Where
+//! intervals of different operating system processes are compared, set `OMNILINK_CLOCK=monotonic`.
 //!
-//! A program under control is not timed: one thread runs at a time, and the time is the number of the step. The call and
-//! the return of an operation are steps themselves, so each has a time of its own.
+//! A program under control is not timed: one thread runs at a time, and the time is the number of the step. The call
+//! and the return of an operation are steps themselves, so each has its own time.
 
 use std::env;
 use std::ffi::OsStr;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use crate::control::Hooks;
 
-/// A source of time that all processes of a recording share.
+/// A clock shared by all processes of a trace.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
@@ -44,12 +44,12 @@ enum Source {
 pub struct ManualClock(Arc<AtomicU64>);
 
 impl ManualClock {
-    /// A clock that stands at zero.
+    /// A clock at time zero.
     pub fn new() -> ManualClock {
         ManualClock::default()
     }
 
-    /// Sets the clock, also back.
+    /// Sets the clock, also backwards.
     pub fn set(&self, time: u64) {
         self.0.store(time, Ordering::SeqCst);
     }
@@ -69,15 +69,15 @@ impl From<Hooks> for Clock {
 }
 
 impl Clock {
-    /// The best clock of this machine: the time stamp counter if processor and kernel vouch for it, `CLOCK_MONOTONIC`
-    /// elsewhere. `OMNILINK_CLOCK` chooses one: `tsc` or `monotonic`. If it is empty, it counts as not set. In a program
-    /// under control the time is the number of the step, whatever is chosen.
+    /// The best clock of this machine: the time stamp counter if processor and kernel vouch for it, otherwise
+    /// `CLOCK_MONOTONIC`. `OMNILINK_CLOCK` chooses one: `tsc` or `monotonic`; empty counts as not set. In a program
+    /// under control the time is the number of the step in any case.
     ///
-    /// The first call in a process takes some milliseconds, to measure how fast the counter runs.
+    /// The first call in a process takes some milliseconds, to measure the rate of the counter.
     ///
     /// # Errors
     ///
-    /// If `OMNILINK_CLOCK` is neither, or asks for a counter that cannot be trusted.
+    /// If `OMNILINK_CLOCK` has another value, or selects a counter that cannot be trusted.
     pub fn system() -> io::Result<Clock> {
         match Hooks::find() {
             Some(hooks) => Ok(Clock(Source::Steps(hooks))),
@@ -85,18 +85,18 @@ impl Clock {
         }
     }
 
-    /// The clock that somebody wishes for, where `tsc` is the counter if it can be trusted.
+    /// The requested clock; `tsc` returns the counter if it can be trusted.
     fn chosen(wish: &OsStr, tsc: impl FnOnce() -> Option<Clock>) -> io::Result<Clock> {
         let wrong = |message: &str| io::Error::new(io::ErrorKind::InvalidInput, message.to_owned());
         match &*wish.to_string_lossy() {
             "" => Ok(tsc().unwrap_or(Clock(Source::Monotonic))),
             "monotonic" => Ok(Clock(Source::Monotonic)),
-            "tsc" => tsc().ok_or_else(|| wrong("`OMNILINK_CLOCK` is `tsc`, which this machine cannot be trusted with")),
+            "tsc" => tsc().ok_or_else(|| wrong("`OMNILINK_CLOCK` is `tsc`, which is not reliable on this machine")),
             other => Err(wrong(&format!("`OMNILINK_CLOCK` is `{other}`, neither `tsc` nor `monotonic`"))),
         }
     }
 
-    /// Which clock this is: `tsc`, `monotonic`, `manual` or `steps`.
+    /// The name of this clock: `tsc`, `monotonic`, `manual` or `steps`.
     pub fn name(&self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -107,7 +107,7 @@ impl Clock {
         }
     }
 
-    /// What its times count, as a manifest says it.
+    /// The unit of its times, as written to a manifest.
     pub(crate) fn unit(&self) -> &'static str {
         match self.0 {
             Source::Steps(_) => "steps",
@@ -125,7 +125,7 @@ impl Clock {
         None
     }
 
-    /// A time before everything that follows.
+    /// A time before every later instruction.
     #[inline(always)]
     pub fn start(&self) -> u64 {
         let (start, settling) = self.early();
@@ -133,8 +133,8 @@ impl Clock {
         start
     }
 
-    /// A time before everything that follows a call of [`Settling::settle`]. Under control, what this thread does until then
-    /// is part of recording.
+    /// A time before every instruction after [`Settling::settle`]. Under control, the steps of this thread until then
+    /// count as recording.
     #[inline(always)]
     pub(crate) fn early(&self) -> (u64, Settling) {
         match &self.0 {
@@ -145,13 +145,13 @@ impl Clock {
         }
     }
 
-    /// A time after everything before.
+    /// A time after every earlier instruction.
     #[inline(always)]
     pub fn end(&self) -> u64 {
         self.late().0
     }
 
-    /// A time after everything before. Under control, what follows is part of recording until the second one is dropped.
+    /// A time after every earlier instruction. Under control, the thread is recording until the guard is dropped.
     #[inline(always)]
     pub(crate) fn late(&self) -> (u64, Settling) {
         match &self.0 {
@@ -166,15 +166,15 @@ impl Clock {
     }
 }
 
-/// Recording goes on: under control, nothing that this thread does is a step until this is dropped, also if a value that is
-/// recorded panics.
+/// A guard while recording: under control, nothing this thread does is a step until it is dropped, also if a recorded
+/// value panics.
 #[derive(Debug, Default)]
 #[must_use = "recording ends when it is dropped"]
 pub(crate) struct Settling(Option<Hooks>);
 
 impl Settling {
-    /// Lets nothing that follows begin before the time of a start has been read. Apart from reading it, because what may
-    /// well happen before, such as writing the time down, need not wait.
+    /// Keeps later instructions from beginning before the time of a start has been read. Separate from reading it, so
+    /// that work that may happen before, such as writing the time down, need not wait.
     #[inline(always)]
     pub(crate) fn settle(self, clock: &Clock) {
         match &clock.0 {
@@ -203,7 +203,8 @@ fn now(source: &Source) -> u64 {
     }
 }
 
-/// Nothing after begins before everything before is done and seen. Miri runs instructions in order, and knows none that wait.
+/// No later instruction begins before every earlier one is complete and visible. Miri runs instructions in order, and
+/// has none that wait.
 #[inline(never)]
 fn fence() {
     std::sync::atomic::fence(Ordering::SeqCst);
@@ -221,7 +222,7 @@ fn fence() {
 
 fn monotonic() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a place for one time. The call cannot fail: every Unix we build for has this clock.
+    // SAFETY: `time` has room for one time. The call cannot fail: every Unix we build for has this clock.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -238,12 +239,12 @@ mod tsc {
 
     use super::monotonic;
 
-    /// How counts become nanoseconds.
+    /// The conversion of counts to nanoseconds.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(super) struct Scale {
         count: u64, // At this count,
         time: u64,  // this was the time;
-        rate: u64,  // and a count takes so many nanoseconds, times 2 to the power of 32.
+        rate: u64,  // and one count takes this many nanoseconds, times 2 to the power of 32.
     }
 
     /// The scale of this process, once it has been measured. `Some(None)` if the counter cannot be trusted.
@@ -272,7 +273,7 @@ mod tsc {
         }
     }
 
-    /// A count and the time at that count: of several readings, the one that was disturbed least.
+    /// A count and the time at that count: of several readings, the least disturbed one.
     fn pair() -> (u64, u64) {
         let readings = (0..50).map(|_| {
             let before = read();
@@ -284,12 +285,12 @@ mod tsc {
         (count, time)
     }
 
-    /// True if the processor says that the counter runs at one rate, whatever the core does, and the kernel that it agrees
-    /// between cores. The kernel compares it with other clocks, and takes it from the list when they disagree.
+    /// True if the processor says that the counter runs at a constant rate, and the kernel that it agrees between
+    /// cores. The kernel compares it with other clocks, and removes it from the list when they disagree.
     fn is_trusted() -> bool {
         const POWER: u32 = 0x8000_0007;
         if cfg!(miri) {
-            return false; // It runs none of these instructions.
+            return false; // Miri runs none of these instructions.
         }
         let cpuid: unsafe fn(u32) -> CpuidResult = __cpuid; // Which newer versions of Rust call safe.
                                                             // SAFETY: every x86-64 processor has this instruction.
@@ -302,24 +303,24 @@ mod tsc {
         sources.map_or(false, |sources| sources.split_whitespace().any(|source| source == "tsc"))
     }
 
-    /// The count at some time before what follows [`settle`].
+    /// The count at some time before the instructions after [`settle`].
     #[inline(always)]
     pub(super) fn read() -> u64 {
         let (low, high): (u64, u64);
-        // SAFETY: every x86-64 processor has this instruction. That no memory is named as untouched keeps the compiler from
-        // moving accesses across.
+        // SAFETY: every x86-64 processor has this instruction. Without `nomem`, the compiler does not move memory
+        // accesses across it.
         unsafe { asm!("rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags)) };
         high << 32 | low
     }
 
-    /// Waits for everything before, and so for the count.
+    /// Waits for every earlier instruction, and so for the count.
     #[inline(always)]
     pub(super) fn settle() {
         // SAFETY: as in `read`.
         unsafe { asm!("lfence", options(nostack, preserves_flags)) };
     }
 
-    /// The count at some time after everything before, and after others could see it.
+    /// The count at some time after every earlier instruction, and after its effects are visible.
     #[inline(always)]
     pub(super) fn end() -> u64 {
         let (low, high): (u64, u64);
@@ -370,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_clock_is_chosen() {
-        // Stands for a counter that can be trusted.
+        // A stand-in for a trusted counter.
         let trusted = || Some(Clock::from(ManualClock::new()));
         let chosen =
             |tsc: fn() -> Option<Clock>| ["", "monotonic", "tsc", "sun"].map(|wish| check(wish, tsc())).join("\n");
@@ -383,7 +384,7 @@ mod tests {
         insta::assert_snapshot!(chosen(|| None), @"
         monotonic
         monotonic
-        `OMNILINK_CLOCK` is `tsc`, which this machine cannot be trusted with
+        `OMNILINK_CLOCK` is `tsc`, which is not reliable on this machine
         `OMNILINK_CLOCK` is `sun`, neither `tsc` nor `monotonic`
         ");
     }

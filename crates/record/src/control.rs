@@ -1,9 +1,9 @@
-//! What a program under control says to whoever controls it.
+//! The interface between a program under control and the runtime.
 //!
-//! A runtime that decides which thread goes on, at every step, exports functions of these names. They are looked for when
-//! they are needed, so that nothing has to be linked: where there are none, nobody controls the program. Under control
-//! time is the number of a step. Recording is no part of the system, so from the step that is an operation's call or
-//! return until [`Hooks::settle`], nothing that the thread does is a step.
+//! A runtime that decides at every step which thread runs exports functions of these names. They are looked up at run
+//! time, so that nothing has to be linked: where there are none, the program is not under control. Under control time
+//! is the number of a step. Recording is not part of the system, so from the step that is an operation's call or
+//! return until [`Hooks::settle`], nothing the thread does is a step.
 
 use std::ffi::CStr;
 use std::mem;
@@ -11,8 +11,8 @@ use std::os::raw::{c_int, c_void};
 
 /// The functions of the runtime.
 ///
-/// None of them unwinds, so they need not be `C-unwind`, which our oldest Rust does not know: the runtime calls no signal
-/// handlers of the program in these steps.
+/// None of them unwinds, so they need not be `C-unwind`, which our oldest Rust does not support: the runtime calls no
+/// signal handlers of the program in these steps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hooks {
     call: unsafe extern "C" fn() -> u64,
@@ -44,11 +44,11 @@ impl Hooks {
 
     /// The step that is the call of an operation.
     pub(crate) fn call(&self) -> u64 {
-        // SAFETY: as for all of them, the runtime asks for nothing but its types, and stays loaded.
+        // SAFETY: as for all hooks, the runtime requires only the right types, and stays loaded.
         unsafe { (self.call)() }
     }
 
-    /// What follows is the system again.
+    /// Ends recording: later steps belong to the system again.
     pub(crate) fn settle(&self) {
         // SAFETY: as in `call`.
         unsafe { (self.settle)() }
@@ -60,29 +60,29 @@ impl Hooks {
         unsafe { (self.back)() }
     }
 
-    /// Waits until so many threads wait here.
+    /// Waits until this many threads wait here.
     pub(crate) fn gate(&self, threads: usize) {
         let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         // SAFETY: as in `call`.
         unsafe { (self.gate)(threads) }
     }
 
-    /// True if there is one more execution to be run in this process.
+    /// True if another execution should run in this process.
     pub(crate) fn next(&self) -> bool {
         // SAFETY: as in `call`.
         unsafe { (self.next)() == 1 }
     }
 }
 
-/// What has this name in the program or one of its libraries.
+/// The symbol of this name in the program or one of its libraries.
 fn symbol(name: &'static [u8]) -> Option<*mut c_void> {
     let name = CStr::from_bytes_with_nul(name).expect("every name ends with a zero");
-    // SAFETY: the name is a string of C.
+    // SAFETY: the name is a C string.
     let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!symbol.is_null()).then_some(symbol)
 }
 
-/// A runtime that lets everybody go on and writes down what it was told.
+/// A runtime that lets every thread run and logs its calls.
 #[cfg(test)]
 pub(crate) mod fake {
     use std::cell::{Cell, RefCell};
@@ -91,41 +91,41 @@ pub(crate) mod fake {
 
     thread_local! {
         static STEP: Cell<u64> = const { Cell::new(0) };
-        static TOLD: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+        static LOG: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
     }
 
     pub(crate) fn hooks() -> Hooks {
         Hooks { call, settle, back, gate, next }
     }
 
-    /// What this thread has told.
-    pub(crate) fn told() -> String {
-        TOLD.with(|told| told.take().join(" "))
+    /// The calls that this thread has made.
+    pub(crate) fn logged() -> String {
+        LOG.with(|log| log.take().join(" "))
     }
 
-    fn tell(what: &'static str) -> u64 {
-        TOLD.with(|told| told.borrow_mut().push(what));
+    fn log(what: &'static str) -> u64 {
+        LOG.with(|log| log.borrow_mut().push(what));
         STEP.with(|step| step.replace(step.get() + 1) + 1)
     }
 
     extern "C" fn call() -> u64 {
-        tell("call")
+        log("call")
     }
 
     extern "C" fn settle() {
-        tell("settle");
+        log("settle");
     }
 
     extern "C" fn back() -> u64 {
-        tell("return")
+        log("return")
     }
 
     extern "C" fn gate(_: u32) {
-        tell("gate");
+        log("gate");
     }
 
     extern "C" fn next() -> c_int {
-        tell("next");
+        log("next");
         0
     }
 }

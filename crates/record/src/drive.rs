@@ -1,16 +1,17 @@
-//! Runs a system on several threads, with inputs from a seed, and records what they do.
+//! Runs a system on several threads, with inputs from a seed, and records their operations.
 //!
-//! All threads wait for one another once and then run freely: a barrier around each operation would leave little for
-//! them to disagree about. Each draws its inputs from a generator of its own, so the inputs depend on the seed and the
-//! number of the thread, and on nothing else. What disturbs the threads draws from another one, so that the same seed
-//! gives the same inputs, disturbed or not.
+//! All threads wait for one another once and then run freely: a barrier around each operation would leave little room
+//! for races. Each thread draws its inputs from its own generator, so the inputs depend only on the seed and the
+//! number of the thread. Perturbations draw from another generator, so that the same seed gives the same inputs,
+//! perturbed or not.
 //!
-//! Generators are SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators). Thread `t` begins with
-//! the state `mix(seed) ^ mix(t + 1)`, where `mix(x)` is the first number drawn from the state `x`; the generator that
-//! disturbs begins with the complement of that state.
+//! Generators are SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators). Thread `t` begins
+//! with the state `mix(seed) ^ mix(t + 1)`, where `mix(x)` is the first number drawn from the state `x`; the
+//! generator of perturbations begins with the complement of that state.
 //!
-//! In a program under control somebody else decides which thread goes on, so nothing disturbs the threads: they only meet
-//! at a gate that the others know of. Such a program can be run many times in one process; [`repeat`] is for that.
+//! In a program under control the runtime decides which thread runs, so nothing perturbs the threads: they only
+//! synchronize at a gate that the runtime knows of. Such a program can be run many times in one process; [`repeat`]
+//! is for that.
 
 use std::env;
 use std::ffi::OsString;
@@ -30,42 +31,42 @@ use crate::encode::Values;
 use crate::operation::{Begun, Call};
 use crate::recorder::{json_string, Action, Pending, Process, Recorder};
 
-/// What to run, and where to record it.
+/// The parameters of a run, and the directory of its trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The directory that is recorded into.
+    /// The directory of the trace.
     pub trace: PathBuf,
-    /// Where all inputs come from.
+    /// The seed of all inputs.
     pub seed: u64,
-    /// How many threads run.
+    /// The number of threads.
     pub threads: usize,
-    /// How many operations each of them runs.
+    /// The number of operations of each thread.
     pub operations: usize,
-    /// What disturbs them.
+    /// The perturbation of the threads.
     pub perturbation: Perturbation,
 }
 
-/// How threads are disturbed, so that they meet in more ways than they would by themselves. Zero is never.
+/// How threads are perturbed, so that they interleave in more ways than by themselves. Zero is never.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Perturbation {
-    /// One in so many operations lets others run first.
+    /// One in this many operations yields first.
     pub yields: u64,
-    /// One in so many operations sleeps for up to 100 microseconds first.
+    /// One in this many operations sleeps for up to 100 microseconds first.
     pub naps: u64,
-    /// Thread `i` stays on processor `i`, modulo their number.
+    /// Thread `i` is pinned to processor `i`, modulo their number.
     pub pin: bool,
-    /// So many threads more only burn time.
+    /// This many additional threads only burn time.
     pub crowd: usize,
 }
 
-/// What is wrong with the environment that a plan is read from.
+/// Why a plan cannot be read from the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPlan {
     /// The variable.
     pub variable: &'static str,
-    /// What it is set to.
+    /// Its value.
     pub value: String,
-    /// What it should be.
+    /// The expected kind of value.
     pub expected: &'static str,
 }
 
@@ -78,12 +79,12 @@ impl fmt::Display for BadPlan {
 impl std::error::Error for BadPlan {}
 
 impl Plan {
-    /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS` and `OMNILINK_PERTURB`. What is not
-    /// set, or empty, is `trace`, 0, 2, 100 and undisturbed.
+    /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS` and `OMNILINK_PERTURB`. Variables
+    /// that are not set, or empty, default to `trace`, 0, 2, 100 and no perturbation.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be understood, or if there are to be no threads.
+    /// If one of them is invalid, or the number of threads is zero.
     pub fn from_env() -> Result<Plan, BadPlan> {
         Plan::read(|variable| env::var_os(variable))
     }
@@ -121,13 +122,13 @@ fn parse<T: FromStr>(
     }
 }
 
-/// A word in a list of perturbations that is none.
+/// An unrecognized word in a list of perturbations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPerturbation(pub String);
 
 impl fmt::Display for UnknownPerturbation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`", self.0)
+        write!(f, "unrecognized perturbation `{}` (expected `yield=N`, `nap=N`, `pin` or `crowd=N`)", self.0)
     }
 }
 
@@ -153,7 +154,7 @@ impl FromStr for Perturbation {
     }
 }
 
-/// As it is read, with what is never left out.
+/// Prints in the syntax that is parsed, without entries that are never.
 impl fmt::Display for Perturbation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = |name, number: u64| (number > 0).then(|| format!("{name}={number}"));
@@ -167,8 +168,8 @@ impl fmt::Display for Perturbation {
     }
 }
 
-/// Runs `body` once, or, in a program under control, as often as it is asked for. `body` makes a system of its own, reads
-/// its plan from the environment, which is another one each time, and runs it.
+/// Runs `body` once, or, in a program under control, as often as the driver asks. `body` creates its own system,
+/// reads its plan from the environment, which differs each time, and runs it.
 ///
 /// ```no_run
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -193,7 +194,7 @@ impl fmt::Display for Perturbation {
 ///
 /// # Errors
 ///
-/// The first one of `body`, which is not run again then.
+/// The first error of `body`, which is not run again then.
 pub fn repeat<E>(mut body: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     match Hooks::find() {
         None => body(),
@@ -206,12 +207,12 @@ pub fn repeat<E>(mut body: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     }
 }
 
-/// Runs `step` as often as the plan says on each of its threads, after all of them have made what they keep for
-/// themselves with `session`. The threads are the processes `0`, `1`, and so on of the trace.
+/// Runs `step` as often as the plan says on each of its threads, after all of them have created their private state
+/// with `session`. The threads are the processes `0`, `1`, and so on of the trace.
 ///
 /// # Errors
 ///
-/// If the trace cannot be created or was deleted while it was written, or a thread not started.
+/// If the trace cannot be created or was deleted while it was written, or a thread cannot be started.
 ///
 /// # Panics
 ///
@@ -237,10 +238,11 @@ pub fn run<S: Sync, L>(
     };
     let clients = (0..plan.threads).map(client).collect::<io::Result<Vec<Client>>>()?;
     let (gate, is_over) = (Gate::new(plan.threads, hooks), AtomicBool::new(false));
-    // Made before any thread is, so that those of threads that cannot be started are dropped, and nobody waits for them.
+    // Created before any thread, so that the entries of threads that cannot be started are dropped, and no thread
+    // waits for them.
     let entries: Vec<Entry<'_>> = (0..plan.threads).map(|_| Entry(&gate)).collect();
     thread::scope(|scope| {
-        let _over = Over(&is_over); // Also when a thread cannot be started: the crowd must not wait forever.
+        let _over = Over(&is_over); // Also when a thread cannot be started: the crowd must not run for ever.
         for _ in 0..perturbation.crowd {
             let burn = || {
                 while !is_over.load(Ordering::Relaxed) {
@@ -260,7 +262,7 @@ pub fn run<S: Sync, L>(
                 for _ in 0..plan.operations {
                     step(system, &mut local, &mut client);
                 }
-                client // What clients share is given back by one thread: to the system, that is nothing.
+                client // One thread releases the data that clients share: that is not part of the system.
             };
             thread::Builder::new().spawn_scoped(scope, work)
         });
@@ -274,7 +276,7 @@ pub fn run<S: Sync, L>(
     })
 }
 
-/// Ends the crowd.
+/// Stops the crowd.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -286,10 +288,10 @@ impl Drop for Over<'_> {
 /// Lets all threads begin at once.
 struct Gate {
     waiting: AtomicUsize,
-    control: Option<(Hooks, usize)>, // If the program is under control, and how many threads there are.
+    control: Option<(Hooks, usize)>, // The hooks and the number of threads, if the program is under control.
 }
 
-/// One thread's place at the gate. Dropped, also by a panic, the others do not wait for it.
+/// One thread's entry at the gate. If it is dropped, also by a panic, the other threads do not wait for it.
 struct Entry<'a>(&'a Gate);
 
 impl Gate {
@@ -317,7 +319,7 @@ impl Drop for Entry<'_> {
     }
 }
 
-/// One thread of a run: what it records to, and where its inputs come from.
+/// One thread of a run: its recording process, and its source of inputs.
 #[derive(Debug)]
 pub struct Client {
     process: Process,
@@ -334,7 +336,7 @@ impl Client {
         Client { process, draw, disturb, perturbation, thread }
     }
 
-    /// Publishes that a call begins, after the thread has perhaps been disturbed.
+    /// Publishes that a call begins, after perturbing the thread if it is due.
     ///
     /// # Panics
     ///
@@ -357,7 +359,7 @@ impl Client {
         self.process.begin(call)
     }
 
-    /// Where inputs come from.
+    /// The source of inputs.
     pub fn draw(&mut self) -> &mut Draw {
         &mut self.draw
     }
@@ -367,7 +369,7 @@ impl Client {
         self.thread
     }
 
-    /// The border between two operations, at which a thread may be disturbed.
+    /// The border between two operations, at which a thread may be perturbed.
     #[inline]
     fn border(&mut self) {
         let Perturbation { yields, naps, .. } = self.perturbation;
@@ -380,7 +382,7 @@ impl Client {
     }
 }
 
-/// A generator of inputs. The same seed and thread draw the same, on any machine.
+/// A generator of inputs. The same seed and thread draw the same numbers on any machine.
 #[derive(Clone, Debug)]
 pub struct Draw {
     state: u64,
@@ -420,16 +422,16 @@ impl Draw {
         low.wrapping_add(offset as i64)
     }
 
-    /// One of these.
+    /// One of these elements.
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If there are none.
     pub fn one_of<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len() as u64) as usize]
     }
 
-    /// A place in a list, more often one with a larger weight.
+    /// An index into a list, more often one with a larger weight.
     ///
     /// # Panics
     ///
@@ -459,13 +461,13 @@ impl Draw {
     }
 }
 
-/// Keeps this thread on one of the processors that it may run on. Where that fails, it runs where it may.
+/// Pins this thread to one of its allowed processors. If that fails, it stays unpinned.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn pin(thread: usize) {
     // SAFETY: a set of processors is an array of bits, for which zeros are the empty set.
     let mut allowed: libc::cpu_set_t = unsafe { mem::zeroed() };
     let size = mem::size_of::<libc::cpu_set_t>();
-    // SAFETY: `allowed` has the size that is given, and 0 is the calling thread.
+    // SAFETY: `allowed` has the given size, and 0 is the calling thread.
     if unsafe { libc::sched_getaffinity(0, size, &mut allowed) } != 0 {
         return;
     }
@@ -496,8 +498,8 @@ mod tests {
         let check = |list: &str| list.parse::<Perturbation>().map_or_else(|error| error.to_string(), |p| p.to_string());
         insta::assert_snapshot!(check(""), @"");
         insta::assert_snapshot!(check("pin, crowd=2,nap=50,yield=4"), @"yield=4,nap=50,pin,crowd=2");
-        insta::assert_snapshot!(check("nap"), @"`nap` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`");
-        insta::assert_snapshot!(check("pin=1"), @"`pin=1` is none of `yield=N`, `nap=N`, `pin` and `crowd=N`");
+        insta::assert_snapshot!(check("nap"), @"unrecognized perturbation `nap` (expected `yield=N`, `nap=N`, `pin` or `crowd=N`)");
+        insta::assert_snapshot!(check("pin=1"), @"unrecognized perturbation `pin=1` (expected `yield=N`, `nap=N`, `pin` or `crowd=N`)");
     }
 
     #[test]
@@ -520,7 +522,7 @@ mod tests {
         );
     }
 
-    /// The C++ recorder draws the same.
+    /// The C++ recorder draws the same numbers.
     #[test]
     fn a_seed_draws_the_same_everywhere() {
         let mut draw = Draw::new(42, 1, 3);

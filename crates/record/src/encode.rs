@@ -1,7 +1,7 @@
-//! What can be recorded: values as the trace format has them.
+//! Values that can be recorded, in the encoding of the trace format.
 //!
-//! A value is written straight into the segment, in the shortest form that the format has. [`Encode`] hands an
-//! [`Encoder`] around by value and wants a proof, [`Encoded`], back; so whoever implements it writes exactly one value,
+//! A value is written straight into the segment, in the shortest encoding of the format. [`Encode`] passes an
+//! [`Encoder`] by value and requires a proof, [`Encoded`], in return; so an implementation writes exactly one value,
 //! and cannot damage the record.
 
 use std::borrow::Cow;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use crate::segment::Cursor;
 
-/// How deep a value may nest.
+/// The maximum nesting depth of a value.
 const MAX_DEPTH: usize = 32;
 
-/// A value that can stand in a trace.
+/// A value that can be recorded.
 ///
 /// ```
 /// use omnilink_record::{Encode, Encoded, Encoder};
@@ -34,7 +34,7 @@ pub trait Encode {
 
 /// The arguments or the results of a call: a tuple of values, or a slice of values of one type.
 pub trait Values {
-    /// Writes each of them.
+    /// Writes each value.
     #[doc(hidden)]
     fn write(&self, list: &mut List<'_>);
 }
@@ -50,7 +50,7 @@ pub struct Encoder<'a> {
 #[derive(Debug)]
 pub struct Encoded(());
 
-/// Where the values of a list go.
+/// The destination of the values of a list.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct List<'a> {
@@ -87,11 +87,11 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// An integer of any size, by its digits in base 10, perhaps after a `-`.
+    /// An integer of any size, by its digits in base 10, after an optional `-`.
     ///
     /// # Panics
     ///
-    /// If they are anything else.
+    /// If the text is anything else.
     pub fn integer(self, digits: &str) -> Encoded {
         if let Ok(value) = digits.parse() {
             return self.int(value);
@@ -108,7 +108,7 @@ impl<'a> Encoder<'a> {
     ///
     /// # Panics
     ///
-    /// If it is not finite: traces have no such numbers.
+    /// If it is not finite: the trace format cannot express that.
     pub fn float(self, value: f64) -> Encoded {
         assert!(value.is_finite(), "`{value}` cannot be recorded: only finite numbers can");
         self.cursor.byte(4);
@@ -138,7 +138,8 @@ impl<'a> Encoder<'a> {
         self.list(7, elements, |list, element| list.add(&element))
     }
 
-    /// A function, by pairs of argument and result. No argument may occur twice. With strings as arguments it is a record.
+    /// A function, as pairs of argument and result. No argument may occur twice. With strings as arguments it is a
+    /// record.
     pub fn function<K: Encode, V: Encode>(self, pairs: impl ExactSizeIterator<Item = (K, V)>) -> Encoded {
         self.list(8, pairs, |list, (argument, result)| {
             list.add(&argument);
@@ -152,7 +153,7 @@ impl<'a> Encoder<'a> {
         Encoded(())
     }
 
-    /// A tag, a count, and whatever `add` makes of each element.
+    /// A tag, a count, and the elements as written by `add`.
     fn list<T>(
         self,
         tag: u8,
@@ -179,8 +180,7 @@ impl<'a> List<'a> {
         self.written += 1;
     }
 
-    /// Writes values that stand in a record without a count, because their action says how many there are. Says how
-    /// many there were.
+    /// Writes values without a count, because their action determines it. Returns the number written.
     #[inline(always)]
     pub(crate) fn of<V: Values + ?Sized>(cursor: &'a mut Cursor, values: &V) -> usize {
         let mut list = List { cursor, depth: 0, written: 0 };
@@ -189,7 +189,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// Integers of either sign as integers without, small ones first.
+/// Maps signed integers to unsigned ones, small magnitudes first.
 #[inline(always)]
 pub(crate) fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64

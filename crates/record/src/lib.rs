@@ -1,9 +1,9 @@
 //! Writes traces from inside a running Rust program.
 //!
-//! A [`Recorder`] is a directory; a [`Process`] is one file in it, to which one thread at a time records what it does. A
-//! call is written down when it begins and again when it returns, so one that panics, hangs or is killed is in the trace
-//! as an operation that never finished. Nothing has to be flushed: records are stored into a mapped file, and the kernel
-//! keeps what a process wrote however it ends, be it by a panic, `exit`, `abort`, a fault or `SIGKILL`.
+//! A [`Recorder`] is a directory; a [`Process`] is one file in it, to which one thread at a time records its
+//! operations. A call is written when it begins and again when it returns, so a call that panics, hangs or is killed
+//! is in the trace as an unfinished operation. Nothing has to be flushed: records are stored into a mapped file, and
+//! the kernel keeps them however the process ends: by a panic, `exit`, `abort`, a fault or `SIGKILL`.
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -42,27 +42,27 @@
 //! # }
 //! ```
 //!
-//! An operation costs some tens of nanoseconds, most of them for reading the clock twice with the fences that keep the
-//! readings where they belong; there is no lock, no allocation and no system call, except when a file grows.
+//! An operation costs some tens of nanoseconds, most of them for reading the clock twice with the fences that order
+//! the readings; there is no lock, no allocation and no system call, except when a file grows.
 //!
-//! [`drive`] runs a system on several threads with inputs from a seed. With the feature `derive`, an enum says what a call
-//! can turn out to be; see [`Operation`].
+//! [`drive`] runs a system on several threads with inputs from a seed. With the feature `derive`, an enum lists the
+//! possible outcomes of a call; see [`Operation`].
 //!
-//! In a program under control, where a runtime chooses which thread makes the next step, times are the numbers of steps,
-//! and nothing that the recorder does is one. [`drive::repeat`] lets such a program run many times in one process.
+//! In a program under control, where a runtime chooses the thread of each step, times are the numbers of steps, and
+//! nothing the recorder does is a step. [`drive::repeat`] lets such a program run many times in one process.
 //!
 //! # Limits
 //!
-//! Unix only: files are mapped. A process that forks must not record in the child what it began to record in the parent:
-//! both would write to the same file. On Linux the child has no such mapping, and ends with a fault. Create a recorder after
-//! the fork, in a directory of its own.
+//! Unix only: files are mapped. A forked child must not continue to record a process of its parent: both would write
+//! to the same file. On Linux the child does not inherit the mapping, and ends with a fault. Create a recorder after
+//! the fork, in its own directory.
 //!
-//! A file that cannot grow, because the disk is full or the file was deleted, makes the call that needs room panic; what was
-//! recorded before stays, and can be read. On file systems without `fallocate` a full disk is noticed too late for that, and
-//! ends the program with SIGBUS.
+//! If a file cannot grow, because the disk is full or the file was deleted, the call that needs room panics; records
+//! written before stay, and can be read. On file systems without `fallocate` a full disk is noticed too late for
+//! that, and ends the program with SIGBUS.
 //!
-//! If a recording was deleted while it was written, [`Process::close`] is an error. Where processes are only dropped, a line
-//! on standard error says so, once for each recorder.
+//! If a trace was deleted while it was written, [`Process::close`] returns an error. If processes are only dropped, a
+//! line on standard error says so, once for each recorder.
 
 #![cfg(unix)]
 

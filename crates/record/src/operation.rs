@@ -1,7 +1,7 @@
-//! Operations as an enum: what a call turned out to be.
+//! Operations as an enum with one variant for each outcome of a call.
 //!
-//! Before a call returns, only its name and arguments are known: that is a [`Call`]. Afterwards everything is: that is an
-//! [`Operation`]. The feature `derive` makes both from one enum.
+//! Before a call returns, only its name and arguments are known: that is a [`Call`]. Afterwards its results are too:
+//! that is an [`Operation`]. The feature `derive` generates both from one enum.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,11 +9,12 @@ use std::marker::PhantomData;
 use crate::recorder::{Pending, Process};
 use crate::{Action, Encode, Values};
 
-/// What a call turned out to be: an action with its arguments and results.
+/// The outcome of a call: an action with its arguments and results.
 ///
-/// With the feature `derive` an enum becomes one. Each variant is an action, and its fields are arguments, or results if
-/// they say so. A second enum with the name of the first and `Call` holds what is known when a call begins. A variant
-/// that is another outcome of a call says of which, and then has no call of its own.
+/// With the feature `derive` an enum implements it. Each variant is an action, and its fields are arguments, or
+/// results if marked `#[result]`. A second enum, named after the first with `Call` appended, holds the name and
+/// arguments of a call that begins. A variant that is another outcome of a call names that call, and then has no call
+/// of its own.
 #[cfg_attr(feature = "derive", doc = "```")]
 #[cfg_attr(not(feature = "derive"), doc = "```ignore")]
 /// use omnilink_record::{Operation, Recorder};
@@ -52,36 +53,36 @@ use crate::{Action, Encode, Values};
 /// # }
 /// ```
 pub trait Operation {
-    /// What is known when a call begins.
+    /// The call, as known when it begins.
     type Call: Call<Operation = Self>;
 
-    /// Publishes that the call turned out to be this.
+    /// Publishes this as the outcome of the call.
     fn finish(&self, outcome: Outcome<'_>);
 }
 
-/// What is known when a call begins: an action and its arguments.
+/// A call that begins: an action and its arguments.
 pub trait Call {
-    /// What a call can turn out to be.
+    /// The possible outcomes of the call.
     type Operation: Operation<Call = Self>;
 
     /// Publishes that the call begins.
     fn begin<'a>(&self, process: &'a mut Process) -> Pending<'a>;
 }
 
-/// Where an [`Operation`] says what it is.
+/// The destination of an [`Operation`]'s outcome.
 #[derive(Debug)]
 pub struct Outcome<'a>(Pending<'a>);
 
 impl Outcome<'_> {
-    /// Publishes that the call returned, and turned out to be this action with these arguments and results.
+    /// Publishes that the call returned as this action with these arguments and results.
     #[inline]
     pub fn done<A: Values, R: Values>(self, action: &'static Action, args: A, results: R) {
         self.0.done_as_or_same(action, args, results);
     }
 }
 
-/// A call that has begun, and that turns out to be an `O` or never finishes.
-#[must_use = "a call that is dropped never finished"]
+/// A call that has begun; it ends as an `O` or stays unfinished.
+#[must_use = "a call that is dropped is unfinished"]
 pub struct Begun<'a, O> {
     pending: Pending<'a>,
     operation: PhantomData<fn(&O)>,
@@ -105,7 +106,7 @@ impl<'a, O: Operation> Begun<'a, O> {
         Begun { pending, operation: PhantomData }
     }
 
-    /// Publishes what the call turned out to be.
+    /// Publishes the outcome of the call.
     ///
     /// # Panics
     ///

@@ -1,23 +1,24 @@
 //! A segment: one file, mapped into memory, to which records are published.
 //!
-//! A large range of addresses is mapped once, far beyond the end of the file, and the file grows under it. So addresses
-//! never move, and writing a record is storing bytes: no lock, no allocation and, until the file has to grow, no system
-//! call. The pages belong to the kernel. Whatever way the process ends, what was published is in the file.
+//! A large range of addresses is mapped once, far beyond the end of the file, and the file grows under it. So
+//! addresses never move, and writing a record is storing bytes: no lock, no allocation and, until the file has to
+//! grow, no system call. The pages belong to the kernel. However the process ends, published records are in the file.
 //!
-//! A record under construction stands behind the published ones, from its second byte on. It is published by storing
-//! the first byte of its length, with release order, after everything else; a reader that finds zero there stops. This
-//! also holds if the process is stopped between any two instructions, because it sees its own stores in program order.
+//! A record under construction is placed after the published ones, from its second byte on. It is published by
+//! storing the first byte of its length, with release order, after everything else; a reader that finds zero there
+//! stops. This also holds if the process is stopped between any two instructions, because it sees its own stores in
+//! program order.
 //!
-//! A record that was begun and never published leaves its bytes behind. Before the end record they do no harm, but after
-//! it a reader accepts zeros only. They are taken away before the last record is published, because afterwards the
-//! process may be stopped before it has cut the file.
+//! A record that was begun and never published leaves its bytes in the file. Before the end record they do no harm,
+//! but after it a reader accepts zeros only. They are zeroed before the last record is published, because afterwards
+//! the process may be stopped before it has truncated the file.
 //!
-//! What stays true: `start` is behind the last published record, and the byte there is zero; everything from `stained` on
-//! that is behind `start` is zero; and at least [`MARGIN`] bytes of the file follow `limit`, so who has checked that a
-//! place is not beyond `limit` may store that many there.
+//! Invariants: `start` is behind the last published record, and the byte there is zero; every byte from `stained` on
+//! that is behind `start` is zero; and at least [`MARGIN`] bytes of the file follow `limit`, so code that has checked
+//! that an address is not beyond `limit` may store that many bytes there.
 //!
-//! Miri maps no files. There a segment is memory, whose bytes are stored into the file when the segment is dropped: the same
-//! code writes records, and the same tests read them.
+//! Miri maps no files. There a segment is memory, whose bytes are stored into the file when the segment is dropped:
+//! the same code writes records, and the same tests read them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -32,25 +33,25 @@ use std::sync::atomic::Ordering;
 /// The first bytes of every segment, and the version of the format.
 const MAGIC: &[u8; 9] = b"\x89OMNISEG\x01";
 
-/// The longest body of a record.
+/// The maximum length of a record's body.
 const MAX_BODY: usize = 1 << 24;
 
-/// The first byte of a length that is followed by the length proper, in four bytes.
+/// The first byte of a length that is followed by the actual length, in four bytes.
 const LONG: u8 = 0xFF;
 
-/// How many bytes may be stored after one comparison. An integer takes 11; the end of a record takes one for the zero
-/// behind it, and four more if it turns out to be long.
+/// The number of bytes that may be stored after one comparison. An integer takes 11; the end of a record takes one
+/// for the zero behind it, and four more if it turns out to be long.
 const MARGIN: usize = 64;
 
-/// The most bytes that the last record takes, with its length and the zero behind it.
+/// The maximum size of the last record, with its length and the zero behind it.
 const LAST: usize = 16;
-const _: () = assert!(4 + LAST + 11 <= MARGIN); // What is stored after the last comparison fits as well.
+const _: () = assert!(4 + LAST + 11 <= MARGIN); // The bytes stored after the last comparison fit as well.
 
-/// How far the file is extended: first by this, then by twice as much each time, up to the last.
+/// The steps by which the file is extended: the first, doubled each time, up to the last.
 const FIRST_STEP: usize = 64 << 10;
 const LAST_STEP: usize = 4 << 20;
 
-/// The addresses that are asked for. Less is taken if that is refused.
+/// The size of the requested address range. Less is taken if that is refused.
 #[cfg(target_pointer_width = "64")]
 const RANGE: usize = if cfg!(miri) { 64 << 20 } else { 16 << 30 };
 #[cfg(not(target_pointer_width = "64"))]
@@ -60,16 +61,16 @@ const LEAST_RANGE: usize = 1 << 20;
 /// A file that records are published to.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    limit: *mut u8,   // Up to here, and `MARGIN` beyond, the file is there.
+    limit: *mut u8,   // Up to here, and `MARGIN` beyond, the file is allocated.
     start: *mut u8,   // Where the next record begins.
-    stained: *mut u8, // Behind what was begun and never published.
+    stained: *mut u8, // Behind all bytes that were begun and never published.
     base: *mut u8,
-    range: usize,  // How much is mapped.
-    length: usize, // How long the file is.
+    range: usize,  // The mapped length.
+    length: usize, // The length of the file.
     step: usize,
     file: File,
     path: PathBuf,
-    owner: u32, // The process that may write, and not its children.
+    owner: u32, // The process that may write; its children may not.
 }
 
 // SAFETY: the mapping belongs to the segment alone, and nothing in it is bound to a thread.
@@ -96,31 +97,32 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Begins a record. One that is dropped before it is published was never there.
+    /// Begins a record. If it is dropped before it is published, no reader sees it.
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> Body<'_> {
-        // SAFETY: `MARGIN` bytes of the mapping follow every place that has been published.
+        // SAFETY: `MARGIN` bytes of the mapping follow every published position.
         let next = unsafe { self.start.add(1) };
         let mut cursor = Cursor { next, limit: self.limit, segment: self };
         cursor.reserve();
         Body { cursor, segment: PhantomData }
     }
 
-    /// Begins the last record, which has at most [`LAST`] bytes with its length. The file need not grow for it, so it can be
-    /// published where a disk is full: a record ends at most four bytes behind `limit`, and `MARGIN` bytes follow that.
+    /// Begins the last record, which has at most [`LAST`] bytes with its length. The file need not grow for it, so it
+    /// can be published on a full disk: a record ends at most four bytes behind `limit`, and `MARGIN` bytes follow
+    /// that.
     pub(crate) fn begin_last(&mut self) -> Body<'_> {
-        // SAFETY: `MARGIN` bytes of the mapping follow every place that has been published, and the new limit.
+        // SAFETY: `MARGIN` bytes of the mapping follow every published position, and the new limit.
         let (next, limit) = unsafe { (self.start.add(1), self.limit.add(4 + LAST)) };
         Body { cursor: Cursor { next, limit, segment: self }, segment: PhantomData }
     }
 
-    /// Whether the file was deleted: what is published goes nowhere.
+    /// True if the file was deleted, so that published records are lost.
     pub(crate) fn is_deleted(&self) -> bool {
         use std::os::unix::fs::MetadataExt as _;
         self.file.metadata().map_or(false, |about| about.nlink() == 0)
     }
 
-    /// How many bytes were published.
+    /// The number of published bytes.
     pub(crate) fn published(&self) -> usize {
         self.start as usize - self.base as usize
     }
@@ -142,7 +144,7 @@ impl Segment {
         let needed = (next as usize - self.base as usize + bytes + MARGIN).saturating_sub(self.length);
         let step = self.step.max(needed.saturating_add(self.step - 1) / self.step * self.step);
         if let Err(error) = self.extend(step) {
-            // What was published stays; what was begun is not there for any reader.
+            // Published records stay; a record under construction is invisible to readers.
             panic!(
                 "`{}` cannot grow by {step} bytes: {error}; {} bytes were recorded and can be read",
                 self.path.display(),
@@ -159,13 +161,13 @@ impl Segment {
         }
         let length = self.length.checked_add(step).filter(|length| *length <= self.range);
         let length = length.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::Other, format!("only {} bytes of addresses were to be had", self.range))
+            io::Error::new(io::ErrorKind::Other, format!("only {} bytes of addresses were available", self.range))
         })?;
         allocate(&self.file, self.length, length)?;
         // SAFETY: the addresses are mapped and, since now, backed by the file.
         unsafe { populate(self.base.add(self.length), step) };
         self.length = length;
-        // SAFETY: `length` is at least `FIRST_STEP`, which is more than `MARGIN`, and at most what is mapped.
+        // SAFETY: `length` is at least `FIRST_STEP`, which is more than `MARGIN`, and at most the mapped range.
         self.limit = unsafe { self.base.add(length - MARGIN) };
         Ok(())
     }
@@ -176,42 +178,42 @@ impl Segment {
     /// Stores all bytes of the segment into the file, those behind the last record included.
     pub(crate) fn store(&self) {
         use std::os::unix::fs::FileExt as _;
-        // SAFETY: so much is mapped, and nobody writes to it meanwhile.
+        // SAFETY: this range is mapped, and no thread writes to it meanwhile.
         let bytes = unsafe { std::slice::from_raw_parts(self.base, self.length) };
         self.file.write_all_at(bytes, 0).expect("the file of a test can be written to");
     }
 }
 
 impl Drop for Segment {
-    /// Gives the zeros behind the last record back, and the addresses. A forked child leaves the file alone.
+    /// Truncates the zeros behind the last record, and unmaps the addresses. A forked child leaves the file alone.
     fn drop(&mut self) {
-        // A forked child has no such mapping, and at its place there may be another one by now.
+        // A forked child does not inherit the mapping, and another one may have taken its addresses.
         if self.is_ours() {
             let published = self.published() as u64;
             #[cfg(miri)]
             self.store();
-            // SAFETY: nothing points into the mapping but this segment, which ends here.
+            // SAFETY: only this segment points into the mapping, and it ends here.
             unsafe { libc::munmap(self.base.cast(), self.range) };
-            // A file that keeps its zeros is as good a segment.
+            // A file that keeps its zeros is a valid segment too.
             let _ = self.file.set_len(published);
         }
     }
 }
 
-/// A record under construction. Dropped, it was never there.
+/// A record under construction. If it is dropped, no reader sees it.
 pub(crate) struct Body<'a> {
     cursor: Cursor,
-    segment: PhantomData<&'a mut Segment>, // Which the cursor points to.
+    segment: PhantomData<&'a mut Segment>, // The cursor points to it.
 }
 
-/// Where a record under construction goes on.
+/// The write position of a record under construction.
 ///
-/// Apart from the segment, so that a compiler can keep it in registers: any byte stored to the file might be part of the
-/// segment, for all that it knows. It exists only inside a [`Body`], which borrows the segment.
+/// Separate from the segment, so that a compiler can keep it in registers: as far as it knows, any byte stored to the
+/// file might be part of the segment. It exists only inside a [`Body`], which borrows the segment.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     next: *mut u8,
-    limit: *mut u8, // Up to here, and `MARGIN` beyond, the file is there.
+    limit: *mut u8, // Up to here, and `MARGIN` beyond, the file is allocated.
     segment: *mut Segment,
 }
 
@@ -246,13 +248,13 @@ impl Body<'_> {
         mem::forget(self);
     }
 
-    /// Publishes the record behind which nothing follows, and makes that true first.
+    /// Publishes the last record, after zeroing all bytes behind it.
     pub(crate) fn publish_last(mut self) {
         self.cursor.clean();
         self.publish();
     }
 
-    /// Publishes the header, which is no record: it has no length, but a first byte.
+    /// Publishes the header, which is not a record: it has no length, but a first byte.
     fn publish_header(mut self, first: u8) {
         self.cursor.reserve();
         // SAFETY: `reserve` was called, and `begin` put `next` behind the start.
@@ -262,7 +264,7 @@ impl Body<'_> {
 }
 
 impl Drop for Body<'_> {
-    /// Notes how far it was written. Only if it was not published.
+    /// Records how far it was written. Only if it was not published.
     fn drop(&mut self) {
         self.cursor.stain();
     }
@@ -299,18 +301,18 @@ impl Cursor {
         unsafe { self.next = put_varint(self.next, number) };
     }
 
-    /// Adds bytes as they are.
+    /// Adds raw bytes.
     #[inline]
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.room(bytes.len());
-        // SAFETY: there is room; what is borrowed cannot be the memory that only this segment writes to.
+        // SAFETY: there is room; borrowed bytes cannot be the memory that only this segment writes to.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.next, bytes.len());
             self.next = self.next.add(bytes.len());
         }
     }
 
-    /// How many bytes the segment holds up to here.
+    /// The number of bytes in the segment up to here.
     #[inline(always)]
     pub(crate) fn position(&self) -> usize {
         self.next as usize - self.base() as usize
@@ -318,7 +320,7 @@ impl Cursor {
 
     /// Adds bytes that were published before, from one position to another.
     pub(crate) fn repeat(&mut self, from: usize, to: usize) {
-        assert!(from <= to && to <= self.published(), "only what was published is repeated");
+        assert!(from <= to && to <= self.published(), "only published bytes are repeated");
         self.room(to - from);
         // SAFETY: both ranges are in the mapping; the first is published and the second is not, so they do not overlap.
         unsafe {
@@ -327,11 +329,11 @@ impl Cursor {
         }
     }
 
-    /// True if what was added since `position` is what was published from `from` to `to`.
+    /// True if the bytes added since `position` equal those published from `from` to `to`.
     pub(crate) fn since_is_same(&self, position: usize, from: usize, to: usize) -> bool {
         let here = self.position();
         assert!(from <= to && to <= self.published() && position <= here, "both ranges have been written");
-        // SAFETY: both ranges are in the mapping, have been written, and nobody writes to them while they are borrowed.
+        // SAFETY: both ranges are in the mapping, have been written, and are not written to while they are borrowed.
         let [old, new] = unsafe {
             [
                 std::slice::from_raw_parts(self.base().add(from), to - from),
@@ -343,7 +345,7 @@ impl Cursor {
 
     #[inline(always)]
     fn start(&self) -> *mut u8 {
-        // SAFETY: the body that this cursor belongs to borrows the segment, and nobody else uses it meanwhile.
+        // SAFETY: the body that this cursor belongs to borrows the segment, so there is no other user meanwhile.
         unsafe { (*self.segment).start }
     }
 
@@ -374,16 +376,16 @@ impl Cursor {
         }
     }
 
-    /// Notes that bytes up to `next` stay behind.
+    /// Records that bytes up to `next` remain.
     fn stain(&mut self) {
         // SAFETY: as in `start`.
         let stained = unsafe { &mut (*self.segment).stained };
         *stained = (*stained).max(self.next);
     }
 
-    /// Zeros everything behind `next` that was begun and never published.
+    /// Zeros all bytes behind `next` that were begun and never published.
     fn clean(&mut self) {
-        // SAFETY: as in `start`; both places are in the mapping, because both have been written up to.
+        // SAFETY: as in `start`; both addresses are in the mapping, because both have been written up to.
         unsafe {
             let stained = (*self.segment).stained;
             ptr::write_bytes(self.next, 0, (stained as usize).saturating_sub(self.next as usize));
@@ -404,7 +406,7 @@ impl Cursor {
         }
     }
 
-    /// Stores what makes the record one, and goes on behind it.
+    /// Stores the byte that makes the record visible, and moves behind it.
     ///
     /// # Safety
     ///
@@ -412,7 +414,7 @@ impl Cursor {
     #[inline(always)]
     unsafe fn publish(&mut self, first: u8) {
         let start = self.start();
-        // SAFETY: the caller says that both bytes are in the mapping. The segment is ours, as in `start`.
+        // SAFETY: the caller guarantees that both bytes are in the mapping. The segment is ours, as in `start`.
         unsafe {
             *self.next = 0;
             store_last(start, first);
@@ -421,30 +423,30 @@ impl Cursor {
     }
 }
 
-/// Stores a byte that nobody in this process reads, after everything that was stored before.
+/// Stores a byte that this process never reads, after all earlier stores.
 ///
-/// On x86-64 stores become visible in the order in which they are made, so the compiler is all that has to be told. An
-/// atomic store would be the same instruction, but one that a program under control counts as a step of its own.
+/// On x86-64 stores become visible in the order in which they are made, so only the compiler needs a fence. An atomic
+/// store would be the same instruction, but a program under control counts it as a separate step.
 ///
 /// # Safety
 ///
 /// The byte is in the mapping of a segment that is ours.
 #[inline(always)]
 unsafe fn store_last(to: *mut u8, byte: u8) {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::sync::atomic::compiler_fence(Ordering::Release);
         ptr::write_volatile(to, byte);
     }
-    // SAFETY: the caller says so; a byte is always aligned, and readers in other processes see it atomically.
+    // SAFETY: guaranteed by the caller; a byte is always aligned, and readers in other processes see it atomically.
     #[cfg(not(target_arch = "x86_64"))]
     unsafe {
         (*(to as *const std::sync::atomic::AtomicU8)).store(byte, Ordering::Release);
     }
 }
 
-/// Maps as many addresses as there are to be had.
+/// Maps as many addresses as available.
 fn map(file: &File) -> io::Result<(*mut u8, usize)> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let (flags, file) = match cfg!(miri) {
@@ -453,7 +455,7 @@ fn map(file: &File) -> io::Result<(*mut u8, usize)> {
     };
     let mut range = RANGE;
     loop {
-        // SAFETY: no address is asked for, so no mapping that exists is replaced.
+        // SAFETY: the call requests no address, so it replaces no existing mapping.
         let address = unsafe { libc::mmap(ptr::null_mut(), range, access, flags, file, 0) };
         if address != libc::MAP_FAILED {
             keep_from_children(address, range);
@@ -466,11 +468,11 @@ fn map(file: &File) -> io::Result<(*mut u8, usize)> {
     }
 }
 
-/// Leaves a mapping out of processes that this one forks. A child that records what its parent began faults, where it would
-/// otherwise write over what the parent writes.
+/// Excludes a mapping from forked children. A child that continues to record for its parent faults, where it would
+/// otherwise overwrite the parent's records.
 fn keep_from_children(address: *mut libc::c_void, range: usize) {
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
-    // SAFETY: the addresses are mapped; what stands there does not change. Where it is not done, nothing is protected.
+    // SAFETY: the addresses are mapped; their contents do not change. If the call fails, nothing is protected.
     unsafe {
         libc::madvise(address, range, libc::MADV_DONTFORK);
     }
@@ -478,8 +480,8 @@ fn keep_from_children(address: *mut libc::c_void, range: usize) {
     let _ = (address, range);
 }
 
-/// Extends a file with zeros that have a place on the disk, or at least a length: then a disk that is full shows when a page
-/// is first stored to, as SIGBUS.
+/// Extends a file with zeros that are allocated on the disk, or at least with a length: then a full disk shows when a
+/// page is first stored to, as SIGBUS.
 fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
     loop {
@@ -490,7 +492,7 @@ fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
         let error = io::Error::last_os_error();
         match error.raw_os_error() {
             Some(libc::EINTR) => {}
-            Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL) => break, // Some file systems say one, some another.
+            Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL) => break, // File systems differ in the error.
             _ => return Err(error),
         }
     }
@@ -498,14 +500,14 @@ fn allocate(file: &File, from: usize, to: usize) -> io::Result<()> {
     file.set_len(to as u64)
 }
 
-/// Has pages ready before they are written to. Without it, each costs a fault at its first byte, and nothing else.
+/// Faults pages in before they are written to. Without it, each costs a fault at its first byte, and nothing else.
 ///
 /// # Safety
 ///
 /// These addresses are mapped and backed by a file.
 unsafe fn populate(address: *mut u8, length: usize) {
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
-    // SAFETY: the caller says that the addresses are mapped; their contents do not change.
+    // SAFETY: the caller guarantees that the addresses are mapped; their contents do not change.
     unsafe {
         libc::madvise(address.cast(), length, libc::MADV_POPULATE_WRITE);
     }
@@ -513,17 +515,17 @@ unsafe fn populate(address: *mut u8, length: usize) {
     let _ = (address, length);
 }
 
-/// Writes a varint and says where it ends.
+/// Writes a varint and returns its end.
 ///
-/// The length of most numbers can be predicted from that of the numbers before, and then a branch on it costs nothing,
-/// while computing it would make everything behind wait.
+/// The length of most numbers can be predicted from that of the numbers before, and then a branch on it costs
+/// nothing, while computing it would stall the instructions behind it.
 ///
 /// # Safety
 ///
 /// Ten bytes can be written to.
 #[inline(always)]
 unsafe fn put_varint(at: *mut u8, number: u64) -> *mut u8 {
-    // SAFETY: the caller says that ten bytes can be written to.
+    // SAFETY: the caller guarantees that ten bytes can be written to.
     unsafe {
         if number < 1 << 7 {
             *at = number as u8;
@@ -549,7 +551,7 @@ unsafe fn put_varint(at: *mut u8, number: u64) -> *mut u8 {
 ///
 /// Ten bytes can be written to.
 unsafe fn put_long_varint(mut at: *mut u8, mut number: u64) -> *mut u8 {
-    // SAFETY: 64 bits are nine groups of seven and a last one, so this stores ten bytes at most.
+    // SAFETY: 64 bits are nine groups of seven and a last one, so this stores at most ten bytes.
     unsafe {
         while number >= 0x80 {
             *at = number as u8 | 0x80;

@@ -1,6 +1,6 @@
-//! The recorder writes exactly the bytes that stand in `tests/golden/recorder`, and they mean what stands beside them.
+//! The recorder writes exactly the bytes in `tests/golden/recorder`, and they decode to the text beside them.
 //!
-//! With `UPDATE_GOLDEN=1` the files are written anew.
+//! `UPDATE_GOLDEN=1` rewrites the files.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -65,6 +65,6 @@ fn scripts_cover_every_kind_of_record() {
             }
         }
     }
-    // Operations in one record (02) are for writers that know how a call ends before it begins.
+    // Operations in one record (02) are for writers that know the outcome of a call before it begins.
     assert_eq!((kinds, long), ([false, true, false, true, true, true, true, true, true, true], true));
 }

@@ -1,7 +1,7 @@
-//! Nothing that was published is lost, however the program ends.
+//! No published record is lost, however the program ends.
 //!
-//! A victim is started and ended in seven ways at random times. It counts in a file of its own what it has published, so
-//! what a reader finds can be compared with what must be there.
+//! A victim is started and ended in seven ways at random times. It counts its published records in a separate file,
+//! so the contents of the trace can be compared with these counts.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use omnilink_record::drive::Draw;
 const WAYS: [&str; 7] = ["sigkill", "segv", "abort", "panic", "exit", "_exit", "return"];
 const THREADS: usize = 2;
 
-/// What was found in one trace.
+/// The contents of one trace.
 #[derive(Debug, Default)]
 struct Found {
     operations: usize,
@@ -31,7 +31,7 @@ struct Found {
     cuts: usize,
 }
 
-/// Ends a victim and checks what it leaves behind.
+/// Ends a victim and checks its trace.
 fn check(how: &str, microseconds: u64) -> Found {
     let directory = tempfile::tempdir().unwrap();
     let trace = directory.path().join("trace");
@@ -42,7 +42,7 @@ fn check(how: &str, microseconds: u64) -> Found {
         .spawn()
         .unwrap();
     if how == "sigkill" {
-        // The victim measures its clock first, for 2 ms; one that has not published anything is no test.
+        // The victim measures its clock first, for 2 ms; a victim that has not published anything tests nothing.
         let has_begun = || fs::read(trace.join("progress")).map_or(false, |bytes| bytes.iter().any(|byte| *byte != 0));
         wait(&mut victim, "begin", |victim| (has_begun() || victim.try_wait().unwrap().is_some()).then_some(()));
         thread::sleep(Duration::from_micros(microseconds));
@@ -76,7 +76,7 @@ fn check(how: &str, microseconds: u64) -> Found {
     found
 }
 
-/// Waits for something that a victim does, but not forever.
+/// Waits for something that a victim does, with a time limit.
 fn wait<T>(victim: &mut Child, what: &str, mut done: impl FnMut(&mut Child) -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {

@@ -1,4 +1,4 @@
-//! What was recorded is what a reader finds.
+//! A reader finds exactly the recorded operations.
 
 mod common;
 
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 64 }))]
 
     #[test]
-    fn a_reader_finds_what_was_recorded(steps in vec(steps(), 0..12)) {
+    fn a_reader_finds_the_recorded_operations(steps in vec(steps(), 0..12)) {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ManualClock::new());
         let recorder = Recorder::with_clock(directory.path(), clock.clone()).unwrap();
         let mut process = recorder.process("p").unwrap();
@@ -244,7 +244,7 @@ fn threads_record_without_one_another() {
 }
 
 #[test]
-fn what_has_been_published_can_be_read_while_recording() {
+fn published_records_can_be_read_while_recording() {
     let (directory, clock) = (tempfile::tempdir().unwrap(), ManualClock::new());
     let recorder = Recorder::with_clock(directory.path(), clock).unwrap();
     let mut process = recorder.process("p").unwrap();
@@ -271,7 +271,7 @@ fn names_are_taken_once() {
         Recorder::with_clock(directory.path(), clock).unwrap_err().kind().to_string(),
     ];
     insta::assert_snapshot!(errors.join("\n"), @"
-    there is a process `p` already
+    process `p` already exists
     the name of a process has 241 bytes; at most 240 are allowed
     entity already exists
     ");

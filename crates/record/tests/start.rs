@@ -1,7 +1,7 @@
-//! A run in which a thread cannot be started ends, and says so.
+//! A run in which a thread cannot be started ends with an error.
 //!
-//! Address space is what threads run out of here: their stacks are large, and a child of the test may map so much that
-//! some threads fit and others do not.
+//! The threads run out of address space: their stacks are large, and a child of the test may map just enough for some
+//! threads but not for all.
 
 #![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -20,13 +20,13 @@ use omnilink_record::Action;
 
 static STEP: Action = Action::new("Step", &[], &[]);
 
-/// Where the child records. Set in the child only.
+/// The directory of the child's trace. Set in the child only.
 const TRACE: &str = "OMNILINK_TEST_TRACE";
 const THREADS: usize = 4;
 const OPERATIONS: usize = 10;
 
-/// Four segments take 8, 4, 2 and 1 GiB, the greatest powers of two that there is room for. That leaves room for less than
-/// four stacks, of which the thread of the test may have one.
+/// Four segments take 8, 4, 2 and 1 GiB, the greatest powers of two that fit. The rest is less than four stacks, of
+/// which the thread of the test may have one.
 const GIB: u64 = 1 << 30;
 const ADDRESSES: u64 = 16 * GIB - GIB / 16;
 const STACK: u64 = GIB / 4;
@@ -40,7 +40,7 @@ fn threads_that_cannot_start_are_not_waited_for() {
     let mut child = Command::new(env::current_exe().unwrap());
     child.args(["--exact", "threads_that_cannot_start_are_not_waited_for", "--test-threads=1"]);
     child.env(TRACE, directory.path()).env("RUST_MIN_STACK", STACK.to_string()).stdout(Stdio::null());
-    // SAFETY: a system call is all that happens between fork and exec.
+    // SAFETY: only a system call happens between fork and exec.
     let limit = || unsafe {
         let limit = libc::rlimit { rlim_cur: ADDRESSES, rlim_max: ADDRESSES };
         if libc::setrlimit(libc::RLIMIT_AS, &limit) == 0 {

@@ -1,6 +1,6 @@
-//! What a recorder does to its host when the disk is full, the recording is deleted, or the host forks.
+//! The effect of a recorder on its host when the disk is full, the trace is deleted, or the host forks.
 //!
-//! Where a limit or a signal would reach other tests, a child of the test has it.
+//! Limits and signals that would affect other tests are set in a child of the test.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -18,10 +18,10 @@ use omnilink_record::{Action, ManualClock, Process, Recorder};
 
 static PUT: Action = Action::new("put", &["value"], &["old"]);
 
-/// Where the child records. Set in the child only.
+/// The directory of the child's trace. Set in the child only.
 const TRACE: &str = "OMNILINK_TEST_TRACE";
 
-/// Runs a test again, alone in a process of its own, which is told where to record.
+/// Runs a test again, alone in its own process, with the directory of its trace.
 fn again(test: &str, directory: &Path) -> Output {
     let mut child = Command::new(env::current_exe().unwrap());
     child.args(["--exact", test, "--test-threads=1", "--nocapture"]).env(TRACE, directory);
@@ -32,9 +32,9 @@ fn again(test: &str, directory: &Path) -> Output {
 fn a_full_disk_is_a_panic_that_can_be_caught_and_loses_nothing() {
     const SIZES: std::ops::Range<usize> = 1..60;
     if let Some(directory) = env::var_os(TRACE) {
-        // A file may not become longer than this, which is less than two steps by which files grow.
+        // The maximum length of a file, less than two of the steps by which files grow.
         let limit = libc::rlimit { rlim_cur: 70_000, rlim_max: 70_000 };
-        // SAFETY: what a signal does, and a limit of this process.
+        // SAFETY: sets the handling of a signal, and a limit of this process.
         unsafe {
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
             assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
@@ -89,7 +89,7 @@ fn a_deleted_recording_is_an_error_or_is_said() {
     fs::remove_dir_all(directory.path().join("gone")).unwrap();
     let error = process.close().unwrap_err().to_string();
     assert!(error.contains("gone/000.seg` was deleted"), "{error}");
-    // A run under a plan says so to its harness.
+    // A run under a plan returns the error to its harness.
     let plan = Plan {
         trace: directory.path().join("driven"),
         seed: 1,
@@ -102,7 +102,7 @@ fn a_deleted_recording_is_an_error_or_is_said() {
         let _ = fs::remove_dir_all(&plan.trace);
     };
     assert!(drive::run(&plan, &(), |_, _| (), delete).is_err());
-    // Where processes are dropped, it is said once.
+    // If processes are dropped, it is reported once.
     let child = again("a_deleted_recording_is_an_error_or_is_said", &directory.path().join("child"));
     assert!(child.status.success(), "{child:?}");
     assert_eq!(String::from_utf8_lossy(&child.stderr).matches(SAID).count(), 1, "{child:?}");
@@ -115,7 +115,7 @@ fn a_child_of_a_fork_cannot_write_over_its_parent() {
     let mut process = recorder.process("p").unwrap();
     process.call(&PUT, (1,)).done((2,));
     for records in [true, false] {
-        // SAFETY: the child does nothing but store to memory, or give it back, and end.
+        // SAFETY: the child only stores to memory, or unmaps it, and ends.
         let status = unsafe {
             let child = libc::fork();
             if child == 0 {

@@ -1,4 +1,4 @@
-//! What `cost` and `queue` have in common: how an operation is timed, and how times are printed.
+//! Timing and printing shared by `cost` and `queue`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,10 +10,10 @@ use omnilink_record::{Clock, Process, Recorder};
 
 const REPEATS: usize = 5;
 
-/// Nanoseconds per operation: on a processor, and on the wall.
+/// Nanoseconds per operation: CPU time and wall-clock time.
 pub(crate) type Times = (f64, f64);
 
-/// What was measured so far.
+/// The measurements so far.
 #[derive(Default)]
 pub(crate) struct Cases(Vec<String>);
 
@@ -36,7 +36,7 @@ pub(crate) fn best(run: impl FnMut(usize) -> Times) -> Times {
     (0..REPEATS).map(run).fold((f64::MAX, f64::MAX), |a, b| (a.0.min(b.0), a.1.min(b.1)))
 }
 
-/// The best of several runs that record, each into a trace of its own in this directory.
+/// The best of several runs that record, each into its own trace in this directory.
 pub(crate) fn best_recorded(
     directory: &Path,
     threads: usize,
@@ -53,7 +53,7 @@ pub(crate) fn best_recorded(
     })
 }
 
-/// Nanoseconds per operation on the processor and on the wall, for the slowest thread.
+/// Nanoseconds per operation, CPU time and wall-clock time, for the slowest thread.
 pub(crate) fn once<L>(
     threads: usize,
     operations: i64,
@@ -78,10 +78,10 @@ pub(crate) fn once<L>(
     })
 }
 
-/// How long this thread has been running on a processor.
+/// The CPU time of this thread.
 fn cpu_time() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a place for one time.
+    // SAFETY: `time` has room for one time.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }

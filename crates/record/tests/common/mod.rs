@@ -1,4 +1,4 @@
-//! What the tests of the recorder share: reading a trace back, and finding the examples.
+//! Helpers for the tests of the recorder: reading a trace back, and finding the examples.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) fn segments(directory: &Path) -> Vec<PathBuf> {
     segments
 }
 
-/// What a reader finds in a directory.
+/// Reads a directory as a trace.
 pub(crate) fn read(directory: &Path) -> Result<Trace, ReadError> {
     let open = |path: &PathBuf| {
         SegmentReader::new(
@@ -27,7 +27,7 @@ pub(crate) fn read(directory: &Path) -> Result<Trace, ReadError> {
     read_all(segments(directory).iter().map(open).collect::<Result<Vec<_>, _>>()?)
 }
 
-/// A trace as people read it.
+/// A trace for display.
 #[allow(dead_code, reason = "not every test prints")]
 pub(crate) fn print(trace: &Trace) -> String {
     let mut bytes = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn print(trace: &Trace) -> String {
     String::from_utf8(bytes).expect("text is UTF-8")
 }
 
-/// The program of an example, which stands beside the tests.
+/// The program of an example, which is built beside the tests.
 #[allow(dead_code, reason = "not every test runs one")]
 pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its name");
