@@ -1,24 +1,24 @@
-//! The definition, executed: try every order.
+//! The brute-force oracle: tries every order.
 //!
 //! Shares nothing with the search. An operation may be next if every operation that precedes it, straight from the
-//! definition, has been placed; whatever the spec allows is tried; a history is allowed if every finished operation can be
-//! placed. Exponential on purpose.
+//! definition, has been placed; every step that the spec allows is tried; a history is allowed if every finished
+//! operation can be placed. Exponential on purpose.
 //!
-//! The same code counts what a model checker would visit: the situations that can be reached, and the steps between them.
+//! The same code counts the work of a model checker: the reachable situations, and the steps between them.
 
 use history::{History, Op, OpId, Precedence};
 use search::{Criterion, Spec, Successors};
 
-/// What can be reached by placing operations in any order that is allowed.
+/// The situations reachable by placing operations in any allowed order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reachable {
-    /// Which operations are placed and the state: how many different such situations.
+    /// The number of different situations: placed operations and a state.
     pub situations: u64,
     /// Steps from all of them, and initial states.
     pub steps: u64,
 }
 
-/// Visits everything that can be reached.
+/// Visits every reachable situation.
 pub fn reachable<S: Spec>(spec: &S, history: &History<S::Op>, criterion: Criterion) -> Reachable
 where
     S::Error: std::fmt::Debug,
@@ -43,8 +43,8 @@ where
     Reachable { situations: search.seen.len() as u64, steps }
 }
 
-/// True if the spec allows the operations in this order, always taking the first successor, and the order is one of the
-/// history: every finished operation is in it, none is twice, and none comes after one that it precedes.
+/// True if the spec allows the operations in this order, always taking the first successor, and the order is one of
+/// the history: every finished operation is in it, no operation is twice, and none comes after one that it precedes.
 pub fn is_order<S: Spec>(spec: &S, history: &History<S::Op>, criterion: Criterion, order: &[OpId]) -> bool
 where
     S::Error: std::fmt::Debug,

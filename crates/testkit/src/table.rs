@@ -1,8 +1,8 @@
 //! Random specs and random histories of them.
 //!
-//! A [`Table`] is a spec over four states whose operations are arbitrary relations: they may be disabled anywhere, have
-//! several successors, and take steps that are not their last. What it says about observers, and about operations that
-//! commute, overwrite or preclude each other, is computed from the relations, so it is exactly as true as it can be.
+//! A [`Table`] is a spec over four states whose operations are arbitrary relations: they may be disabled anywhere,
+//! have several successors, and take steps that are not their last. Its answers about observers, and about operations
+//! that commute, overwrite or preclude each other, are computed from the relations, so they are exact.
 
 use std::convert::Infallible;
 
@@ -27,7 +27,7 @@ struct Action {
 
 type Relation = [[bool; STATES]; STATES];
 
-/// Which action an operation is.
+/// The action of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TableOp(pub u8);
 
@@ -133,9 +133,9 @@ impl Action {
     }
 }
 
-/// A random history of at most `most` operations: short times, so that instants are shared; up to four in ten operations
-/// never finish, and some of those have a latest time. About half are runs of the spec with intervals around each step,
-/// the others are arbitrary.
+/// A random history of at most `most` operations: short times, so that instants are shared; up to four in ten
+/// operations are unfinished, and some of those have a latest time. About half are runs of the spec with intervals
+/// around each step, the others are arbitrary.
 pub fn random_history(spec: &Table, rng: &mut Rng, most: usize) -> History<TableOp> {
     let unfinished = rng.f64() * 0.4;
     let processes = rng.u32(1..5);
@@ -162,7 +162,7 @@ pub fn random_history(spec: &Table, rng: &mut Rng, most: usize) -> History<Table
             (true, _) => Some(Interval::unfinished(start)),
         };
         let interval = interval.expect("an end after the start");
-        // What never finished is the last operation of its process, and another one takes its place.
+        // An unfinished operation is the last of its process, and another process replaces it.
         let name = names[process];
         free_at[process] = end;
         if interval.is_unfinished() {

@@ -1,9 +1,9 @@
 //! Random TLA+ text: constant expressions, and small specs.
 //!
-//! Expressions are generated from a type downwards, so nearly all of them have a value; the few that do not are wanted,
-//! because when an expression fails is as much part of its meaning as its value. Sizes are bounded where they could
-//! explode: `SUBSET` and sets of functions are built only over sets that are written out, and intervals only between
-//! small numbers. Names of bound variables are never used twice, since TLA+ forbids that.
+//! Expressions are generated from a type downwards, so nearly all of them have a value; the few that do not are
+//! wanted, because failing is as much part of an expression's meaning as its value. Sizes are bounded where they
+//! could explode: `SUBSET` and sets of functions are built only over literal sets, and intervals only between small
+//! numbers. Names of bound variables are never used twice, since TLA+ forbids that.
 
 use fastrand::Rng;
 
@@ -16,7 +16,7 @@ pub use self::spec::{RandomSpec, spec};
 /// The definitions that expressions rely on. It also fixes the order of strings, which is the order of their first use.
 pub const PRELUDE: &str = "Strings == <<\"a\", \"b\", \"c\">>\nFields == [f |-> 1, g |-> 2]\n";
 
-/// How deep expressions are nested at most.
+/// The maximum nesting depth of expressions.
 const DEPTH: u32 = 4;
 
 /// A constant expression of a random type.
@@ -26,7 +26,7 @@ pub fn expression(rng: &mut Rng) -> String {
     generator.expr(&ty, DEPTH)
 }
 
-/// What an expression is meant to be.
+/// The intended type of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Type {
     Int,
@@ -41,12 +41,12 @@ enum Type {
     Tup(Box<Type>, Box<Type>),
 }
 
-/// Writes expressions, knowing which names are bound around them.
+/// Generates expressions, with the names that are bound around them.
 struct Generator<'a> {
     rng: &'a mut Rng,
     scope: Vec<(String, Type)>,
     names: usize,
-    /// How many times rarer than in a lone expression mistakes are.
+    /// How many times rarer mistakes are than in a lone expression.
     care: u32,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Generator<'a> {
         self.rng.u32(..n) == 0
     }
 
-    /// True once in `n` times, and less often with care: whether to write what may have no value.
+    /// True once in `n` times, and less often with care: whether to generate an expression that may have no value.
     fn risks(&mut self, n: u32) -> bool {
         self.once_in(n * self.care)
     }
@@ -84,9 +84,9 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// An expression of this type, safe to stand anywhere.
+    /// An expression of this type that is valid anywhere.
     fn expr(&mut self, ty: &Type, depth: u32) -> String {
-        // Once in a while something else, as a mistake would be.
+        // Occasionally another type, as a mistake would be.
         let mistaken = self.any_type(1);
         let ty = if depth > 0 && self.risks(150) { &mistaken } else { ty };
         let bound: Vec<_> = self.scope.iter().filter(|(_, of)| of == ty).map(|(name, _)| name.clone()).collect();
@@ -119,7 +119,7 @@ impl<'a> Generator<'a> {
         self.expr(&Int, depth)
     }
 
-    /// A small number that is written out.
+    /// A small literal number.
     fn number(&mut self) -> String {
         match self.rng.i32(-3..9) {
             negative @ ..0 => format!("({negative})"),
@@ -127,7 +127,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// A value that is written out.
+    /// A literal value.
     fn literal(&mut self, ty: &Type) -> String {
         match ty {
             Int if self.risks(60) => "2147483647".to_owned(),
@@ -142,7 +142,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Up to `most` values that are written out, with commas.
+    /// Up to `most` literal values, separated by commas.
     fn literals(&mut self, ty: &Type, most: usize) -> String {
         let literals: Vec<_> = (0..self.rng.usize(..most)).map(|_| self.literal(ty)).collect();
         literals.join(", ")
@@ -154,7 +154,7 @@ impl<'a> Generator<'a> {
         format!("(CASE {arm} [] {last} -> {})", self.expr(ty, depth))
     }
 
-    /// `LET`, of a value, an operator, or a function that calls itself.
+    /// `LET`, of a value, an operator, or a recursive function.
     fn binding(&mut self, ty: &Type, depth: u32) -> String {
         let (name, parameter) = (self.fresh(), self.fresh());
         let bound = self.any_type(1);
@@ -182,7 +182,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Something of this type that is taken out of something larger.
+    /// An expression of this type that selects from a larger value.
     fn selection(&mut self, ty: &Type, depth: u32) -> String {
         let other = self.any_type(0);
         let own = || Box::new(ty.clone());
@@ -219,12 +219,13 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// An operator that gives something of this type.
+    /// An operator application of this type.
     fn operation(&mut self, ty: &Type, depth: u32) -> String {
         match ty {
             Int => self.int_operation(depth),
             Bool => self.bool_operation(depth),
-            // The order of strings that are made while running is not TLC's, so none goes further than this.
+            // The order of strings that are created at run time differs from TLC's, so no such string leaves this
+            // expression.
             Str => match self.rng.u32(..3) {
                 0 => {
                     let (left, right) = (self.expr(&Str, depth), self.expr(&Str, depth));
@@ -400,7 +401,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Writes something in which this name is bound.
+    /// Generates an expression in which this name is bound.
     fn under<R>(&mut self, name: &str, ty: &Type, write: impl FnOnce(&mut Self) -> R) -> R {
         self.scope.push((name.to_owned(), ty.clone()));
         let written = write(self);
@@ -409,7 +410,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// A set that has every value of this type and is not gone through to find out.
+/// A set that contains every value of this type and is not enumerated to check membership.
 fn infinite(ty: &Type) -> String {
     match ty {
         Int => "Int".to_owned(),

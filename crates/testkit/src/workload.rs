@@ -1,12 +1,12 @@
-//! Long histories of which the verdict is known.
+//! Long histories with a known verdict.
 //!
-//! Processes run in virtual time. Each calls one operation after another; an operation takes effect at one instant of its
-//! interval, on one real object, in the order of those instants. That order explains the history, so it is accepted. A
-//! history that is to be rejected has one operation whose result is possible in no state at all.
+//! Processes run in virtual time. Each calls one operation after another; an operation takes effect at one instant of
+//! its interval, on one real object, in the order of those instants. That order explains the history, so it is
+//! accepted. A history to be rejected has one operation whose result is possible in no state at all.
 //!
 //! Records come as a stream by increasing start. An operation that has taken effect waits only for those that started
 //! before it and have not, so the memory needed depends on the number of processes and not on that of operations. The
-//! same numbers give the same history, on any machine.
+//! same parameters give the same history, on any machine.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
-/// How many keys a map has.
+/// The number of keys of a map.
 pub const KEYS: i64 = 11;
 
 /// How long operations take, compared with the time between them.
@@ -30,61 +30,61 @@ pub enum Overlap {
 /// Calls of a map: `put`, `insert`, `erase`, `contains` and `range_count` over [`KEYS`] keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
-    /// How many operations there are.
+    /// The number of operations.
     pub operations: u64,
-    /// How many processes call them.
+    /// The number of processes.
     pub threads: u32,
-    /// How many of a hundred only look. With none, hardly anything tells one order from another.
+    /// The percentage of observers. Without any, hardly anything distinguishes one order from another.
     pub reads: u32,
     /// How much they overlap.
     pub overlap: Overlap,
-    /// What random choices begin with.
+    /// The seed.
     pub seed: u64,
-    /// The operation that is impossible, by number, if there is to be one.
+    /// The number of the impossible operation, if there is one.
     pub violation: Option<u64>,
-    /// Whether each operation has a note [`RANK`]: how many took effect before it.
+    /// Whether each operation has a note [`RANK`]: the number of operations that took effect before it.
     pub ranks: bool,
 }
 
-/// The note that says where an operation belongs.
+/// The note with the rank of an operation.
 pub const RANK: &str = "rank";
 
 /// Calls of a register: `write` of values that are all different, and `read`, half of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// How many operations there are.
+    /// The number of operations.
     pub operations: u64,
-    /// How many processes call them at any time.
+    /// The number of processes that call them at any time.
     pub threads: u32,
-    /// How many of a hundred never end. Their process calls nothing more, and another one takes its place.
+    /// The percentage of unfinished operations. Their process calls nothing more, and another one replaces it.
     pub unfinished: u32,
-    /// What random choices begin with.
+    /// The seed.
     pub seed: u64,
-    /// The operation that is impossible, by number, if there is to be one.
+    /// The number of the impossible operation, if there is one.
     pub violation: Option<u64>,
 }
 
 /// Calls of a queue: `enqueue` of values that are all different, and `dequeue`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// How many operations there are.
+    /// The number of operations.
     pub operations: u64,
-    /// How many processes call them.
+    /// The number of processes.
     pub threads: u32,
-    /// Whether `dequeue` is also called when there is nothing, and then says so.
+    /// Whether `dequeue` is also called on an empty queue, and then returns that.
     pub empties: bool,
     /// Whether one more process calls one more `enqueue`, which is in flight from the beginning to the end.
     pub spanning: bool,
     /// How much they overlap.
     pub overlap: Overlap,
-    /// What random choices begin with.
+    /// The seed.
     pub seed: u64,
-    /// The operation that is impossible, by number, if there is to be one.
+    /// The number of the impossible operation, if there is one.
     pub violation: Option<u64>,
 }
 
 impl Map {
-    /// A map of five threads that overlap heavily and look half of the time: what most figures are about.
+    /// A map of five threads that overlap heavily, with half observers: the case of most figures.
     pub fn of(operations: u64) -> Map {
         Map { operations, threads: 5, reads: 50, overlap: Overlap::Heavy, seed: 1, violation: None, ranks: false }
     }
@@ -103,7 +103,7 @@ impl Map {
 }
 
 impl Register {
-    /// A register that so many processes use at once, all of them nearly always.
+    /// A register in nearly constant use by this many processes at once.
     pub fn of(operations: u64, threads: u32) -> Register {
         Register { operations, threads, unfinished: 0, seed: 1, violation: None }
     }
@@ -145,7 +145,7 @@ impl Queue {
             enqueue: schema("enqueue", &["value"], None),
             dequeue: schema("dequeue", &[], Some("value")),
         };
-        // No operation and no pause is longer, so nothing ends later. It takes effect last, and tells nothing.
+        // No operation and no pause is longer, so nothing ends later. It takes effect last, and constrains nothing.
         let end = (self.operations + 1) * 2 * LONGEST;
         let call = call(&object.enqueue, [Value::Int(-1)]);
         let spanning = Record { process: ProcessId(self.threads), start: 0, end: End::At(end), call };
@@ -166,7 +166,7 @@ fn trace(threads: u32, records: impl Iterator<Item = Record>) -> Trace {
 
 /// A sequential object that is called at random.
 trait Object {
-    /// Makes a call, and changes the object. An impossible call has a result that it has in no state.
+    /// Makes a call, and changes the object. An impossible call has a result that is possible in no state.
     fn call(&mut self, rng: &mut Rng, is_impossible: bool) -> Call;
 }
 
@@ -176,12 +176,12 @@ struct Workload<O> {
     overlap: Overlap,
     violation: Option<u64>,
     to_start: u64,
-    in_effect: u64, // How many operations have taken effect.
+    in_effect: u64, // The number of operations that have taken effect.
     ranks: bool,
     unfinished: u32,
-    processes: u32,            // How many there have been.
-    running: Vec<Running>,     // At most one of each process: those that have not taken effect yet.
-    waiting: BinaryHeap<Done>, // Those that have, and that come after one that has not.
+    processes: u32,            // The number of processes so far.
+    running: Vec<Running>,     // At most one of each process: operations that have not taken effect yet.
+    waiting: BinaryHeap<Done>, // Operations that have, and that come after one that has not.
 }
 
 #[derive(Clone, Copy)]
@@ -195,7 +195,7 @@ struct Running {
 /// An operation that has taken effect. The one that started first is the greatest.
 struct Done(Reverse<(u64, u32)>, Record);
 
-/// The longest that an operation or a pause takes.
+/// The maximum length of an operation or a pause.
 const LONGEST: u64 = 150;
 
 impl<O: Object> Workload<O> {
@@ -264,7 +264,7 @@ impl<O: Object> Iterator for Workload<O> {
 
     fn next(&mut self) -> Option<Record> {
         while !self.running.is_empty() {
-            // What a process starts later starts after what it runs now.
+            // Later operations of a process start after its current one.
             let earliest = self.running.iter().map(|running| running.start).min();
             if self.waiting.peek().zip(earliest).is_some_and(|(first, earliest)| first.1.start <= earliest) {
                 break;
@@ -379,7 +379,7 @@ struct QueueObject {
     dequeue: Arc<Schema>,
 }
 
-/// A queue that holds this many values gets no more, so that its length does not grow with that of the history.
+/// A queue that holds this many values gets no more, so that its length does not grow with the history.
 const CROWDED: usize = 8;
 
 impl Object for QueueObject {

@@ -1,9 +1,9 @@
-//! Recordings of programs that make one mistake.
+//! Traces of programs that make one mistake.
 //!
-//! A corruption changes what came back from one operation in the middle half of a recording, or exchanges what came back
-//! from two operations of one action. What it puts there came back from some call of that action, so it is a value that
-//! the spec knows. Often no order explains the recording any longer, and sometimes one does: a corruption has no known
-//! verdict, and serves to compare two checkers.
+//! A corruption changes the results of one operation in the middle half of a trace, or exchanges those of two
+//! operations of one action. The new results come from some call of that action, so they are values of the spec.
+//! Often no order explains the trace any longer, and sometimes one does: a corruption has no known verdict, and
+//! serves to compare two checkers.
 
 use fastrand::Rng;
 use history::{Call, Trace, Value};

@@ -1,12 +1,12 @@
-//! Recordings of correct programs, for the specs in `examples/`.
+//! Traces of correct programs, for the specs in `examples/`.
 //!
-//! Processes run in virtual time. An operation takes effect in one step or in several, each at an instant of its own, on
-//! one real object. Its box begins before the first instant and ends after the last one, now and then long after, as if
-//! the process had lost the processor in between. The order of the instants explains the history, so it is accepted.
-//! Actions and fields are called what the specs call them, and the few values that there are come again and again, so
-//! that what differs from one order to another stays small however long a recording is.
+//! Processes run in virtual time. An operation takes effect in one step or in several, each at its own instant, on
+//! one real object. Its interval begins before the first instant and ends after the last one, now and then long
+//! after, as if the process had been descheduled in between. The order of the instants explains the history, so it is
+//! accepted. Actions and fields have the names of the specs, and the few values recur, so that the difference between
+//! two orders stays small however long a trace is.
 //!
-//! The same numbers give the same recording, on any machine.
+//! The same parameters give the same trace, on any machine.
 
 mod corrupt;
 mod map;
@@ -22,7 +22,7 @@ use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 pub use self::corrupt::corrupt;
 
-/// What was recorded, by the directory in `examples/` that has the spec.
+/// The traced program, by the directory of its spec in `examples/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Example {
     /// `Enqueue`, `Dequeue` and `DequeueEmpty`.
@@ -36,7 +36,7 @@ pub enum Example {
 }
 
 impl Example {
-    /// Every example that can be recorded.
+    /// Every example.
     pub const ALL: [Example; 4] = [Example::Queue, Example::Map, Example::ProducerQueue, Example::Snapshot];
 
     /// The directory of the spec.
@@ -62,8 +62,8 @@ pub fn record(example: Example, ops: usize, processes: usize, seed: u64) -> Trac
 
 /// An object that many processes call, each one operation at a time.
 trait Object {
-    /// Lets the operation of this process do its next step, beginning one if there is none. Returns the call, with its
-    /// results, when that was the last step.
+    /// Lets the operation of this process take its next step, beginning one if there is none. Returns the call, with
+    /// its results, after the last step.
     fn step(&mut self, process: usize, rng: &mut Rng) -> Option<Call>;
 }
 
@@ -111,12 +111,12 @@ fn begin(now: u64, rng: &mut Rng) -> Running {
     Running { start, instant: start + slack(rng) }
 }
 
-/// How much longer a box is on one side than the operation was: mostly little, one time in twenty much.
+/// How much an interval exceeds its operation on one side: mostly little, one time in twenty much.
 fn slack(rng: &mut Rng) -> u64 {
     if rng.u32(..20) == 0 { rng.u64(..=5 * LONGEST) } else { rng.u64(..=LONGEST / 2) }
 }
 
-/// The names of an action. Those that stand behind are results.
+/// The names of an action. Those after the arguments are results.
 fn schema(action: &str, args: &[&str], results: &[&str]) -> Arc<Schema> {
     let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
     Arc::new(Schema { action: action.into(), args: names(args), results: names(results) })

@@ -1,7 +1,7 @@
 //! A queue with a lane for each producer, whose batches go in and come out one element at a time.
 //!
-//! Every process is a producer, named `p0`, `p1` and so on, and every process also takes batches out. An element tells
-//! its producer, so that what comes out has few explanations.
+//! Every process is a producer, named `p0`, `p1` and so on, and every process also takes batches out. An element
+//! names its producer, so that dequeued batches have few explanations.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use history::{Call, Schema, Value};
 
 use super::{Object, call, schema};
 
-/// The most elements in a batch.
+/// The maximum number of elements in a batch.
 const LONGEST: usize = 2;
 
 /// A lane that holds this many elements gets no more.
 const CROWDED: usize = 2;
 
-/// How many different elements a producer has.
+/// The number of different elements of a producer.
 const ELEMENTS: i64 = 3;
 
 pub(super) struct ProducerQueue {
     lanes: Vec<VecDeque<i64>>,
-    partway: Vec<Option<Partway>>, // What each process is in the middle of.
+    partway: Vec<Option<Partway>>, // The unfinished operation of each process.
     enqueue: Arc<Schema>,
     dequeue: Arc<Schema>,
 }
 
 enum Partway {
-    /// The batch, and how many of its elements are in.
+    /// The batch, and the number of its elements that are in.
     Putting(Vec<i64>, usize),
-    /// What came out, and how many elements are asked for.
+    /// The dequeued elements, and the requested number.
     Taking(Vec<i64>, usize),
 }
 

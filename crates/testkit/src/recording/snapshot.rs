@@ -1,7 +1,7 @@
 //! A store with transactions under snapshot isolation, one at a time in each process.
 //!
-//! The transactions of process 0 are all called `t0`, those of process 1 `t1`, and so on: the spec lets a name be used
-//! again, and so the state does not grow with the recording.
+//! The transactions of process 0 are all named `t0`, those of process 1 `t1`, and so on: the spec lets a name be
+//! reused, and so the state does not grow with the trace.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{Object, call, schema};
 const KEYS: [&str; 3] = ["x", "y", "z"];
 const VALUES: i64 = 4;
 
-/// What is stored under each of [`KEYS`], if anything.
+/// The value of each of [`KEYS`], if any.
 type Store = [Option<i64>; KEYS.len()];
 
 pub(super) struct Snapshot {

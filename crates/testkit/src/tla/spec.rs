@@ -1,8 +1,8 @@
 //! Random specs with finitely many states.
 //!
-//! Every variable has a type and a way to bring any expression of that type back into a small set of values, so the
-//! space is finite whatever the actions say. Guards, values and the invariant are random expressions over the variables
-//! and over what quantifiers bind.
+//! Every variable has a type and a way to map any expression of that type into a small set of values, so the state
+//! space is finite regardless of the actions. Guards, values and the invariant are random expressions over the
+//! variables and the names that quantifiers bind.
 
 use std::fmt::Write as _;
 
@@ -49,7 +49,7 @@ pub fn spec(rng: &mut Rng, name: &str) -> RandomSpec {
         alternatives.push(format!("A{index}"));
     }
     let _ = writeln!(text, "Next == {}", alternatives.join(" \\/ "));
-    // TLC treats an invariant that mentions no variable in a way of its own.
+    // TLC treats an invariant without variables specially.
     let _ = writeln!(text, "Inv == x = x /\\ ({} \\/ {})", generator.expr(&Bool, 2), generator.expr(&Bool, 2));
     module.push_str(&text);
     module.push_str("====\n");
@@ -95,7 +95,7 @@ impl Generator<'_> {
         }
     }
 
-    /// This expression, brought back into a small set of values.
+    /// This expression, mapped into a small set of values.
     fn bounded(&mut self, ty: &Type, value: &str) -> String {
         let name = self.fresh();
         match ty {
@@ -114,7 +114,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An action that gives every variable a value, in this or that way.
+    /// An action that assigns every variable, in one of several forms.
     fn action(&mut self, variables: &[Variable], depth: u32) -> String {
         match self.rng.u32(..if depth == 0 { 3 } else { 7 }) {
             3 => format!("({} \\/ {})", self.action(variables, depth - 1), self.action(variables, depth - 1)),
@@ -150,7 +150,7 @@ impl Generator<'_> {
                 6 => format!("IF {} THEN {name}' = {bounded} ELSE UNCHANGED <<{name}>>", self.expr(&Bool, 1)),
                 _ => format!("{name}' = {bounded}"),
             });
-            // What comes later may read what was just given.
+            // Later conjuncts may read variables that are already assigned.
             self.scope.push((format!("{name}'"), ty.clone()));
         }
         self.scope.truncate(scope);
