@@ -1,4 +1,4 @@
-//! Macros of OmniLink, re-exported by the crates whose items they speak of.
+//! Macros of OmniLink, re-exported by the crates whose items they refer to.
 
 mod operation;
 mod test;
@@ -6,14 +6,14 @@ mod test;
 use proc_macro::TokenStream;
 use syn::{DeriveInput, ItemFn, parse_macro_input};
 
-/// Makes an enum say what a call turned out to be. See the trait `Operation` of `omnilink-record`.
+/// Derives `Operation` for an enum of call outcomes. See the trait `Operation` of `omnilink-record`.
 #[proc_macro_derive(Operation, attributes(operation, result))]
 pub fn derive_operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     operation::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a test of a function that performs one operation. See the crate `omnilink`.
+/// Turns a function that performs one operation into a test. See the crate `omnilink`.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as test::Arguments);

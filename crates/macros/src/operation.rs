@@ -1,7 +1,7 @@
 //! `#[derive(Operation)]`: an enum whose variants are actions.
 //!
-//! The enum says everything about a call that returned. A second enum, with the same name and `Call` behind it, says what
-//! is known when the call begins: a variant for each action that can be called, with the arguments only. A variant with
+//! The enum describes a call that returned. A second enum, with the same name and `Call` appended, describes a call
+//! that begins: it has a variant for each action that can be called, with the arguments only. A variant with
 //! `#[operation(call = "Other")]` is another outcome of `Other` and gets no variant there.
 
 use proc_macro2::TokenStream;
@@ -12,7 +12,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Ty
 /// One variant.
 struct Action<'a> {
     name: &'a Ident,
-    call: Option<LitStr>, // The call that this is another outcome of.
+    call: Option<LitStr>, // The call of which this is another outcome.
     args: Vec<Field<'a>>,
     results: Vec<Field<'a>>,
 }
@@ -22,13 +22,16 @@ struct Field<'a> {
     of_type: &'a Type,
 }
 
-/// The implementations for one enum, or all that is wrong with it.
+/// The implementations for one enum, or all errors in it.
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
-        return Err(Error::new(input.ident.span(), "operations are an enum: each variant is an action"));
+        return Err(Error::new(input.ident.span(), "expected an enum: each variant is an action"));
     };
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "operations have no generics: a trace holds plain values"));
+        return Err(Error::new(
+            input.generics.span(),
+            "generic operations are unsupported: a trace holds plain values",
+        ));
     }
     let mut actions = Vec::new();
     let mut errors: Option<Error> = None;
@@ -40,7 +43,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     }
     let is_call = |name: &LitStr| actions.iter().any(|action| action.call.is_none() && action.name == &name.value());
     for call in actions.iter().filter_map(|action| action.call.as_ref()).filter(|call| !is_call(call)) {
-        let message = format!("`{}` is no variant that can be called", call.value());
+        let message = format!("`{}` is not a variant that can be called", call.value());
         combine(&mut errors, Error::new(call.span(), message));
     }
     match errors {
@@ -78,8 +81,8 @@ impl<'a> Action<'a> {
         Ok(action)
     }
 
-    /// The `Action` that stands for this variant. A call begins as one and may turn out to be any other outcome of it, so it
-    /// has the names of all.
+    /// The `Action` of this variant. A call begins as one action and may end as any other outcome of it, so it has
+    /// the names of all.
     fn definition(&self, all: &[Action<'_>]) -> TokenStream {
         let is_outcome = |action: &&Action<'_>| action.call.as_ref().is_some_and(|call| self.name == &call.value());
         let outcomes = all.iter().filter(is_outcome).map(|action| action.name.to_string());
@@ -98,7 +101,7 @@ impl<'a> Action<'a> {
     }
 }
 
-/// What `#[operation(call = "...")]` says.
+/// The argument of `#[operation(call = "...")]`.
 fn call(attributes: &[Attribute]) -> Result<Option<LitStr>> {
     let mut call = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("operation")) {
@@ -113,7 +116,7 @@ fn call(attributes: &[Attribute]) -> Result<Option<LitStr>> {
     Ok(call)
 }
 
-/// An identifier as a trace has it: `r#type` is `type`.
+/// An identifier as written to a trace: `r#type` is `type`.
 fn plain(ident: &Ident) -> String {
     let text = ident.to_string();
     text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
@@ -151,7 +154,7 @@ fn generate(input: &DeriveInput, actions: &[Action<'_>]) -> TokenStream {
         let args: Vec<_> = action.args.iter().map(|field| field.name).collect();
         quote!(#call_name::#variant { #(#args,)* } => process.call(&#constant, (#(#args,)*)),)
     });
-    let doc = format!("What is known of a [`{name}`] when it begins.");
+    let doc = format!("A call of [`{name}`] that begins.");
     quote! {
         #[doc = #doc]
         #visibility enum #call_name {
@@ -193,7 +196,7 @@ fn generate(input: &DeriveInput, actions: &[Action<'_>]) -> TokenStream {
 mod tests {
     use super::*;
 
-    /// The messages about an item.
+    /// The errors for an item.
     fn check(item: &str) -> String {
         match expand(&syn::parse_str(item).unwrap()) {
             Ok(_) => "fine".to_owned(),
@@ -204,19 +207,19 @@ mod tests {
     #[test]
     fn misuse_is_explained() {
         assert_eq!(check("enum Op { Put { key: u8, #[result] old: u8 }, #[operation(call = \"Put\")] Full }"), "fine");
-        insta::assert_snapshot!(check("struct Op { key: u8 }"), @"operations are an enum: each variant is an action");
-        insta::assert_snapshot!(check("enum Op<T> { Put { key: T } }"), @"operations have no generics: a trace holds plain values");
+        insta::assert_snapshot!(check("struct Op { key: u8 }"), @"expected an enum: each variant is an action");
+        insta::assert_snapshot!(check("enum Op<T> { Put { key: T } }"), @"generic operations are unsupported: a trace holds plain values");
         insta::assert_snapshot!(
             check("enum Op { Put(u8), Get { key: u8 }, #[operation(call = \"Put\")] Full, #[operation(calls)] Other }"),
             @"
             fields have names in a trace: write `Put { name: … }`
             the only key is `call`: the variant that this is another outcome of
-            `Put` is no variant that can be called
+            `Put` is not a variant that can be called
             "
         );
         insta::assert_snapshot!(check("enum Op { #[operation(call = \"B\")] A, #[operation(call = \"A\")] B }"), @"
-        `B` is no variant that can be called
-        `A` is no variant that can be called
+        `B` is not a variant that can be called
+        `A` is not a variant that can be called
         ");
     }
 }

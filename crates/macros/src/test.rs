@@ -5,12 +5,12 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, FnArg, Ident, ItemFn, Result, Token, Type};
 
-/// What stands in the parentheses of the attribute.
+/// The arguments of the attribute.
 #[derive(Default)]
 pub(crate) struct Arguments {
     spec: Option<Expr>,
     system: Option<Expr>,
-    /// Fields of the test that are given as they are.
+    /// Fields of the test that are passed through unchanged.
     others: Vec<(Ident, Expr)>,
 }
 
@@ -27,7 +27,8 @@ impl Parse for Arguments {
                 "system" => arguments.system = Some(input.parse()?),
                 other if OTHERS.contains(&other) => arguments.others.push((name, input.parse()?)),
                 other => {
-                    let message = format!("there is no `{other}`; there are spec, system, {}", OTHERS.join(", "));
+                    let message =
+                        format!("unrecognized argument `{other}` (expected spec, system, {})", OTHERS.join(", "));
                     return Err(Error::new(name.span(), message));
                 }
             }
@@ -43,9 +44,9 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
     let name = &function.sig.ident;
     let wrong = |message: &str| Error::new_spanned(&function.sig, message);
     let Some(spec) = &arguments.spec else {
-        return Err(wrong("what is it checked against? `#[omnilink::test(spec = \"queue\")]`"));
+        return Err(wrong("no specification given: write `#[omnilink::test(spec = \"queue\")]`"));
     };
-    // A name, or an object of one's own.
+    // A name, or a user's object.
     let spec = match spec {
         Expr::Lit(name) => quote!(#name),
         object => quote!(::omnilink::testing::Against::object(stringify!(#object), || #object)),
@@ -60,10 +61,10 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
         })
         .collect();
     let [Type::Reference(system), Type::Reference(_)] = &*inputs else {
-        return Err(wrong("it takes the system and the client: `fn name(queue: &Queue, client: &mut Client)`"));
+        return Err(wrong("expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`"));
     };
     if function.sig.asyncness.is_some() || !function.sig.generics.params.is_empty() {
-        return Err(wrong("it is a plain function, neither async nor generic"));
+        return Err(wrong("expected a plain function, neither async nor generic"));
     }
     let system_type = &system.elem;
     let made = match &arguments.system {
@@ -103,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn misuse_is_explained() {
         let good = "fn works(queue: &Queue, client: &mut Client) {}";
         assert_eq!(check("spec = \"queue\", threads = 2, system = Queue::new(4)", good), "a test");
         assert_eq!(check("spec = Tickets::default()", good), "a test");
-        insta::assert_snapshot!(check("", good), @r#"what is it checked against? `#[omnilink::test(spec = "queue")]`"#);
-        insta::assert_snapshot!(check("thread = 2", good), @"there is no `thread`; there are spec, system, threads, operations, runs");
+        insta::assert_snapshot!(check("", good), @r#"no specification given: write `#[omnilink::test(spec = "queue")]`"#);
+        insta::assert_snapshot!(check("thread = 2", good), @"unrecognized argument `thread` (expected spec, system, threads, operations, runs)");
         let spec = "spec = \"queue\"";
-        insta::assert_snapshot!(check(spec, "fn works() {}"), @"it takes the system and the client: `fn name(queue: &Queue, client: &mut Client)`");
-        insta::assert_snapshot!(check(spec, "async fn works(queue: &Queue, client: &mut Client) {}"), @"it is a plain function, neither async nor generic");
+        insta::assert_snapshot!(check(spec, "fn works() {}"), @"expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`");
+        insta::assert_snapshot!(check(spec, "async fn works(queue: &Queue, client: &mut Client) {}"), @"expected a plain function, neither async nor generic");
     }
 }
