@@ -265,7 +265,7 @@ fn what_cannot_be_repeated_is_refused() {
     ");
     let path = latest(&directory).join("schedule");
     fs::write(path, "omnilink-schedule 1\n0*3 x").expect("a file for a test");
-    insta::assert_snapshot!(lines(&run(&directory, "replay").stderr.replace(&*directory.to_string_lossy(), "."), &["error"]), @"error: runs: target/omnilink/aab5fe/schedule: this is no schedule: line 2: `x` is none of `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` and `rCHOSEN/OPTIONS`");
+    insta::assert_snapshot!(lines(&run(&directory, "replay").stderr.replace(&*directory.to_string_lossy(), "."), &["error"]), @"error: runs: target/omnilink/aab5fe/schedule: this is no schedule: line 2: expected `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` or `rCHOSEN/OPTIONS`, found `x`");
 }
 
 /// A queue whose lock was forgotten: every access is one that is not atomic.

@@ -1,41 +1,42 @@
-//! The choices of an execution, and how they are written down.
+//! The choices of an execution, and their text format.
 //!
 //! ```text
 //! omnilink-schedule 1
 //! 0*14 1*3 0 w1/2 2*5
 //! ```
 //!
-//! Thread 0 makes 14 steps, thread 1 three, thread 0 one, in which the second of two who wait is woken; and so on. Lines
-//! are as long as somebody likes, and what follows `#` is for people.
+//! Thread 0 makes 14 steps, thread 1 three, thread 0 one, in which the second of two waiting threads is woken; and so
+//! on. Lines may have any length, and `#` starts a comment.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use bytemuck::{Pod, Zeroable};
 
-/// What was chosen at one point.
+/// The choice made at one point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Decision {
     /// A [`Choice`].
     pub choice: u8,
-    /// The thread, or the place among the options.
+    /// The thread, or the index among the options.
     pub chosen: u8,
-    /// How many options there were. Not told for threads: [`Step::enabled`](crate::Step::enabled) says more.
+    /// The number of options. Not set for threads: [`Step::enabled`](crate::Step::enabled) says more.
     pub options: u8,
-    /// Nothing.
+    /// Padding.
     pub unused: u8,
 }
 
-/// What there was to choose.
+/// The kind of choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Choice {
-    /// Who makes the next step. If nobody can, who of those whose time is up first stops waiting.
+    /// The thread of the next step. If none is enabled, the thread that stops waiting among those whose timeout
+    /// expires first.
     Thread,
-    /// Who is woken.
+    /// The thread that is woken.
     Wake,
-    /// Which store a load reads, the last one first. Only with weak memory.
+    /// The store that a load reads, the last one first. Only with weak memory.
     Read,
 }
 
@@ -50,7 +51,7 @@ impl Decision {
         Decision { choice: choice as u8, chosen, options, unused: 0 }
     }
 
-    /// What there was to choose, if the number is known.
+    /// The kind of choice, if the number is known.
     pub fn choice(&self) -> Option<Choice> {
         [Choice::Thread, Choice::Wake, Choice::Read].get(usize::from(self.choice)).copied()
     }
@@ -61,13 +62,13 @@ impl Decision {
 pub struct Schedule(pub Vec<Decision>);
 
 impl Schedule {
-    /// How often another thread goes on than the one that made the step before.
+    /// The number of times that the thread differs from that of the step before.
     pub fn switches(&self) -> usize {
         let threads: Vec<u8> = self.threads().collect();
         threads.windows(2).filter(|pair| pair[0] != pair[1]).count()
     }
 
-    /// Who makes each step.
+    /// The thread of each step.
     pub fn threads(&self) -> impl Iterator<Item = u8> {
         self.0.iter().filter(|decision| decision.choice() == Some(Choice::Thread)).map(|decision| decision.chosen)
     }
@@ -76,7 +77,7 @@ impl Schedule {
 /// The first line of a file.
 const HEADING: &str = "omnilink-schedule 1";
 
-/// Lines are broken after so many characters.
+/// The line width.
 const WIDTH: usize = 100;
 
 impl fmt::Display for Schedule {
@@ -100,21 +101,21 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Why a text is no schedule.
+/// Why a text is not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadSchedule {
-    /// It does not begin as one.
+    /// It does not begin with the heading.
     #[error("it does not begin with `{HEADING}`")]
     Heading,
-    /// A word is no decision.
-    #[error("line {line}: `{word}` is none of `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` and `rCHOSEN/OPTIONS`")]
+    /// A word is not a decision.
+    #[error("line {line}: expected `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` or `rCHOSEN/OPTIONS`, found `{word}`")]
     Word {
         /// The line, from 1.
         line: usize,
         /// The word.
         word: String,
     },
-    /// There are more than anybody can replay.
+    /// It has too many decisions to replay.
     #[error("it has more than {MOST} decisions")]
     TooLong,
 }
@@ -146,7 +147,7 @@ impl FromStr for Schedule {
     }
 }
 
-/// One word: a decision, and how often.
+/// One word: a decision, and its repetitions.
 fn parse(word: &str) -> Option<(Decision, usize)> {
     let one_of = |choice, rest: &str| {
         let (chosen, options) = rest.split_once('/')?;
@@ -186,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_named() {
+    fn invalid_schedules_are_explained() {
         let check = |text: &str| text.parse::<Schedule>().unwrap_err().to_string();
         insta::assert_snapshot!(check(""), @"it does not begin with `omnilink-schedule 1`");
-        insta::assert_snapshot!(check("omnilink-schedule 1\n0*2 # fine\n1 w2/2"), @"line 3: `w2/2` is none of `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` and `rCHOSEN/OPTIONS`");
+        insta::assert_snapshot!(check("omnilink-schedule 1\n0*2 # fine\n1 w2/2"), @"line 3: expected `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` or `rCHOSEN/OPTIONS`, found `w2/2`");
         insta::assert_snapshot!(check("omnilink-schedule 1\n0*99999999999"), @"it has more than 67108864 decisions");
         for word in ["64", "0*0", "-1", "r0", "x", "0*-3"] {
             assert!(

@@ -1,9 +1,8 @@
-//! What a program under control and its driver say to each other: steps, decisions, and where they stand.
+//! The data exchanged by a program under control and its driver: steps, decisions, and their layout.
 //!
-//! The runtime lives in somebody else's process and shares no code with the rest but this: plain data without
-//! behavior. A [`Step`] is one visible operation of a thread. A [`Decision`] is one choice that the runtime made where
-//! it had one; all of them in order are a [`Schedule`], and replay a run. [`channel`] says where both stand in the file
-//! that the two processes share.
+//! The runtime runs inside the user's process and shares only this crate with the rest: plain data without behavior.
+//! A [`Step`] is one visible operation of a thread. A [`Decision`] is one choice of the runtime; all of them in order
+//! are a [`Schedule`], and replay a run. [`channel`] is the layout of the file that the two processes share.
 
 pub mod channel;
 mod decision;

@@ -1,19 +1,19 @@
-//! One visible operation, and when the order of two of them matters.
+//! Visible operations, and when the order of two of them matters.
 
 use bytemuck::{Pod, Zeroable};
 
-/// The most threads that one execution may have at a time, because sets of threads are words.
+/// The maximum number of threads of one execution at a time, because sets of threads are words.
 pub const THREADS: usize = 64;
 
-/// One visible operation of a thread: announced before it happens, and written down when it does.
+/// One visible operation of a thread: announced before it happens, and recorded when it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Step {
-    /// What it is about: an address, or [`thread_object`]; 0 if nothing.
+    /// The object: an address, or [`thread_object`]; 0 if there is none.
     pub address: u64,
-    /// What was read or written, or how many were woken; what else it means depends on the kind.
+    /// The value read or written, or the number of woken threads; its exact meaning depends on the kind.
     pub value: u64,
-    /// Where the code that did it continues.
+    /// The return address in the code that made the step.
     pub place: u64,
     /// The threads that could have been chosen for this step, as bits.
     pub enabled: u64,
@@ -21,26 +21,25 @@ pub struct Step {
     pub kind: u8,
     /// A [`MemoryOrder`].
     pub order: u8,
-    /// How many bytes it is about; 255 stands for so many and more.
+    /// The size in bytes; 255 means 255 or more.
     pub size: u8,
-    /// Whose step it is.
+    /// The thread.
     pub thread: u8,
-    /// What else is known about it, as the bits [`Step::WRITES`] and so on.
+    /// Flags, as the bits [`Step::WRITES`] and so on.
     pub flags: u32,
 }
 
 impl Step {
-    /// It changed the memory that it is about. (An exchange that compares may not.)
+    /// It changed its memory. (A compare-and-exchange may not.)
     pub const WRITES: u32 = 1;
-    /// The thread that made the step before could not have gone on, or wished not to: choosing another one is no
-    /// preemption.
+    /// The thread of the step before was blocked or yielded: choosing another one is not a preemption.
     pub const FREE: u32 = 2;
     /// It happened because time passed.
     pub const TIMED_OUT: u32 = 4;
-    /// Some thread could have made its step and was not offered, to be fair: it yielded, or it spins.
+    /// Some enabled thread was not offered, for fairness: it yielded, or it spins.
     pub const HELD_BACK: u32 = 8;
 
-    /// What it is, if the number is known.
+    /// The kind, if the number is known.
     pub fn kind(&self) -> Option<Kind> {
         Kind::from_number(self.kind)
     }
@@ -58,7 +57,7 @@ impl Step {
 
 macro_rules! kinds {
     ($(#[$about:meta] $name:ident $word:literal),* $(,)?) => {
-        /// What an operation does.
+        /// The kind of a step.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Kind {
@@ -78,7 +77,7 @@ kinds! {
     Exit "ends",
     /// A thread is created. About the new thread.
     Create "creates a thread",
-    /// A thread has ended, and somebody waited for it. About the thread that ended.
+    /// A thread has ended, and another waited for it. About the thread that ended.
     Join "joins",
     /// An atomic load.
     Load "loads",
@@ -88,37 +87,37 @@ kinds! {
     Update "updates",
     /// A fence. About nothing.
     Fence "fences",
-    /// An access without synchronization that reads.
+    /// An unsynchronized read.
     Read "reads",
-    /// An access without synchronization that writes.
+    /// An unsynchronized write.
     Write "writes",
-    /// A lock is taken. Disabled while somebody has it.
+    /// A lock is taken. Disabled while it is held.
     Lock "locks",
     /// A lock is taken if it is free.
     TryLock "tries to lock",
-    /// A lock is given back.
+    /// A lock is released.
     Unlock "unlocks",
-    /// A lock is taken together with others who share it.
+    /// A lock is taken in shared mode.
     Share "locks shared",
-    /// The same if nobody has it alone.
+    /// The same if no thread holds it exclusively.
     TryShare "tries to lock shared",
     /// A thread begins to wait to be woken.
     Wait "waits",
-    /// Some of those who wait are woken.
+    /// Some waiting threads are woken.
     Wake "wakes",
-    /// A thread that was woken goes on. Disabled before.
+    /// A woken thread continues. Disabled before.
     Woken "goes on",
-    /// One is taken from a semaphore. Disabled while there is none.
+    /// A semaphore is decremented. Disabled while it is zero.
     Take "takes",
-    /// One is taken from a semaphore if there is one.
+    /// A semaphore is decremented if it is not zero.
     TryTake "tries to take",
-    /// One is put into a semaphore.
+    /// A semaphore is incremented.
     Post "posts",
-    /// A thread lets others go first. About nothing.
+    /// A thread yields. About nothing.
     Yield "yields",
     /// A thread sleeps. About nothing.
     Sleep "sleeps",
-    /// A thread waits for what comes from outside, or takes or gives it. About the outside, or nothing if for a signal.
+    /// A thread waits for external input, or does input or output. About the outside, or nothing if for a signal.
     Outside "waits for input",
     /// A recorded operation is called. About nothing.
     Call "calls",
@@ -130,22 +129,22 @@ kinds! {
     Gate "waits at the gate",
     /// A clock is read, which lets time pass. About [`CLOCK`].
     Clock "reads a clock",
-    /// A deadline is computed from what a clock says. About [`CLOCK`].
+    /// A deadline is computed from the reading of a clock. About [`CLOCK`].
     Deadline "computes a deadline",
 }
 
 impl Kind {
-    /// The kind of this number.
+    /// The kind with this number.
     pub fn from_number(number: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(number)).map(|(kind, _)| *kind)
     }
 
-    /// What a thread does, as a verb.
+    /// The action of the thread, as a verb.
     pub fn word(self) -> &'static str {
         Kind::ALL[self as usize].1
     }
 
-    /// What a thread does that does not wait for what it wants.
+    /// The non-blocking variant of this kind.
     pub fn tried(self) -> Kind {
         match self {
             Kind::Lock => Kind::TryLock,
@@ -156,13 +155,13 @@ impl Kind {
         }
     }
 
-    /// It cannot change what it is about, so two of these may change places.
+    /// True if it cannot change its object, so two of these may change places.
     pub fn only_reads(self) -> bool {
         matches!(self, Kind::Load | Kind::Read | Kind::Deadline)
     }
 }
 
-/// How strongly an atomic operation is ordered: the numbers that compilers hand to ThreadSanitizer.
+/// The memory order of an atomic operation: the numbers that compilers pass to ThreadSanitizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MemoryOrder {
@@ -181,7 +180,7 @@ pub enum MemoryOrder {
 }
 
 impl MemoryOrder {
-    /// The order of this number. Compilers hand over no others; what else comes is taken as the strongest.
+    /// The order with this number. Compilers pass no others; an unknown number is taken as the strongest.
     pub fn from_number(number: u8) -> MemoryOrder {
         use MemoryOrder::*;
         [Relaxed, Consume, Acquire, Release, AcquireRelease]
@@ -190,23 +189,23 @@ impl MemoryOrder {
             .unwrap_or(SequentiallyConsistent)
     }
 
-    /// What others released is seen.
+    /// True if it sees earlier releases.
     pub fn acquires(self) -> bool {
         !matches!(self, MemoryOrder::Relaxed | MemoryOrder::Release)
     }
 
-    /// What was done before can be seen by others.
+    /// True if earlier writes become visible to other threads.
     pub fn releases(self) -> bool {
         matches!(self, MemoryOrder::Release | MemoryOrder::AcquireRelease | MemoryOrder::SequentiallyConsistent)
     }
 }
 
-/// What steps that create, start, end and join a thread are about. No program has such addresses.
+/// The object of steps that create, start, end and join a thread. No program has such addresses.
 pub fn thread_object(thread: u8) -> u64 {
     0xffff_ffff_ffff_0000 + u64::from(thread) * 8
 }
 
-/// What steps that read a clock are about. All clocks are one object, because time passes for all of them at once. No
+/// The object of steps that read a clock. All clocks are one object, because time passes for all of them at once. No
 /// program has this address.
 pub const CLOCK: u64 = 0xffff_ffff_fffe_0000;
 
@@ -221,22 +220,23 @@ pub fn members(mut set: u64) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether the order of two steps of different threads can make a difference.
+/// True if the order of two steps of different threads can make a difference.
 ///
-/// For a history it matters which operations overlap, so a return and a call of different threads depend on each other.
-/// Two calls, or two returns, do not: an operation starts before another ends either way. Leaving this out would merge
-/// executions whose histories differ (Flanagan and Godefroid's reduction keeps final states, not histories).
+/// For a history it matters which operations overlap, so a return and a call of different threads depend on each
+/// other. Two calls, or two returns, do not: an operation starts before another ends either way. Omitting this would
+/// merge executions whose histories differ (Flanagan and Godefroid's reduction preserves final states, not
+/// histories).
 pub fn dependent(a: &Step, b: &Step) -> bool {
     let (Some(first), Some(second)) = (a.kind(), b.kind()) else { return true };
     match (first, second) {
         (Kind::Call, Kind::Return) | (Kind::Return, Kind::Call) => true,
-        // They go through together, in whatever order.
+        // They pass the gate together, in any order.
         (Kind::Gate, Kind::Gate) => false,
-        _ => meet(a, b) && !(first.only_reads() && second.only_reads()),
+        _ => overlap(a, b) && !(first.only_reads() && second.only_reads()),
     }
 }
 
-/// Whether two dependent steps could both be possible at one moment. A lock is free, or somebody can give it back.
+/// True if two dependent steps could both be enabled at one moment. A lock is free, or some thread can release it.
 pub fn may_be_enabled_together(a: &Step, b: &Step) -> bool {
     let (Some(first), Some(second)) = (a.kind(), b.kind()) else { return true };
     let one_before_the_other = |before: Kind, after: &[Kind]| {
@@ -248,9 +248,9 @@ pub fn may_be_enabled_together(a: &Step, b: &Step) -> bool {
         || one_before_the_other(Kind::Unlock, &[Kind::Lock]))
 }
 
-/// Whether they are about some of the same bytes.
-fn meet(a: &Step, b: &Step) -> bool {
-    // The largest size stands for all that are larger.
+/// True if they access some of the same bytes.
+fn overlap(a: &Step, b: &Step) -> bool {
+    // The largest size includes all larger ones.
     let length = |step: &Step| if step.size == u8::MAX { 1 << 32 } else { u64::from(step.size.max(1)) };
     let end = |step: &Step| step.address.saturating_add(length(step));
     a.address != 0 && b.address != 0 && a.address < end(b) && b.address < end(a)
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_what() {
+    fn dependencies() {
         let check = |a, b| {
             assert_eq!(dependent(&a, &b), dependent(&b, &a));
             dependent(&a, &b)
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_enabled_together() {
+    fn steps_enabled_together() {
         let check = |a, b| may_be_enabled_together(&step(a, 8, 8), &step(b, 8, 8));
         assert!(check(Kind::Lock, Kind::Lock));
         assert!(!check(Kind::Lock, Kind::Unlock));
