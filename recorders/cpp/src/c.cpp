@@ -35,7 +35,7 @@ struct omnilink_process {
   const omnilink_action* action = nullptr;
 };
 
-// A value of C is written as it stands, without a copy.
+// A value of C is written directly, without a copy.
 template <>
 struct omnilink::Encoding<omnilink_value> {
   static std::size_t bound(const omnilink_value& value) {
@@ -67,7 +67,7 @@ struct omnilink::Encoding<omnilink_value> {
       case OMNILINK_SET: return write_items(to, detail::set_tag, value.length, value);
       case OMNILINK_FUNCTION: return write_items(to, detail::function_tag, value.length / 2, value);
     }
-    detail::fail("a value has an unknown kind");  // Which `bound` has said before.
+    detail::fail("a value has an unknown kind");  // `bound` has already rejected it.
   }
 
  private:
@@ -88,7 +88,7 @@ struct omnilink::Encoding<omnilink_value> {
 
 namespace {
 
-// Exceptions must not pass through C, so they end the program here, where their message can still be seen.
+// Exceptions must not pass through C, so they end the program here, where their message is still visible.
 template <class Work>
 auto guarded(const Work& work) noexcept -> decltype(work()) {
 #ifdef __cpp_exceptions

@@ -1,5 +1,4 @@
-// What a harness says to a runtime that controls it. The runtime here lets everybody go on, and writes down what it was
-// told.
+// The calls of a harness to a runtime that controls it. The runtime here lets every thread run, and logs these calls.
 
 #include <omnilink/drive.hpp>
 
@@ -15,10 +14,10 @@ constexpr omnilink::Action ADD{"Add", {"a"}, {"b"}};
 
 std::uint64_t steps = 0;
 int executions = 0;
-std::string told;
+std::string logged;
 
-std::uint64_t tell(const char* what) {
-  told += (told.empty() ? "" : " ") + std::string(what);
+std::uint64_t log_call(const char* what) {
+  logged += (logged.empty() ? "" : " ") + std::string(what);
   return ++steps;
 }
 
@@ -26,22 +25,22 @@ std::uint64_t tell(const char* what) {
 
 extern "C" {
 int omnilink_sched_is_controlled(void) { return 1; }
-std::uint64_t omnilink_sched_call(void) { return tell("call"); }
-void omnilink_sched_settle(void) { told += " settle"; }
-std::uint64_t omnilink_sched_return(void) { return tell("return"); }
-void omnilink_sched_gate(std::uint32_t count) { tell(count == 1 ? "gate" : "another gate"); }
+std::uint64_t omnilink_sched_call(void) { return log_call("call"); }
+void omnilink_sched_settle(void) { logged += " settle"; }
+std::uint64_t omnilink_sched_return(void) { return log_call("return"); }
+void omnilink_sched_gate(std::uint32_t count) { log_call(count == 1 ? "gate" : "another gate"); }
 int omnilink_sched_next(void) { return executions++ < 2 ? 1 : 0; }
 }
 
-// What the runtime is told if the outcome of a call cannot be written down: recording has ended all the same.
-static std::string tell_of_throwing(const std::string& directory) {
+// The logged calls if the outcome of a call cannot be written: recording has ended all the same.
+static std::string calls_when_throwing(const std::string& directory) {
   const omnilink::Recorder recorder = omnilink::Recorder::create(directory);
   omnilink::Process process = recorder.process("p");
   try {
     auto call = process.call(ADD, 1);
     call.done(1, 2);
   } catch (const std::runtime_error&) {
-    return std::exchange(told, "");
+    return std::exchange(logged, "");
   }
   return "nothing was thrown";
 }
@@ -55,7 +54,7 @@ int main(int count, char** arguments) {
     plan.trace = root + "/" + std::to_string(executions);
     plan.threads = 1;
     plan.operations = 2;
-    plan.perturbation.crowd = 1;  // Which is not there: nobody would ever choose it.
+    plan.perturbation.crowd = 1;  // It is not started: the runtime would never choose it.
     int number = 0;
     omnilink::run(
         plan, number, [](int&, std::size_t) { return 0; },
@@ -68,8 +67,8 @@ int main(int count, char** arguments) {
           }
         });
   });
-  const std::string in_order = std::exchange(told, "");
-  const std::string thrown = tell_of_throwing(root + "/thrown");
+  const std::string in_order = std::exchange(logged, "");
+  const std::string thrown = calls_when_throwing(root + "/thrown");
   const std::string once = "gate call settle return settle call settle return settle";
   std::ifstream file(root + "/2/manifest.json");
   const std::string manifest{std::istreambuf_iterator<char>(file), {}};

@@ -1,4 +1,4 @@
-// What recording costs, beside what it cannot be cheaper than and what people write by hand.
+// The cost of recording, compared with a lower bound and with code written by hand.
 //
 //   cost [OPERATIONS]
 //
@@ -63,7 +63,7 @@ int main(int count, char** arguments) {
                     keep(old);
                     const std::uint64_t end = own.end();
                     const std::lock_guard<std::mutex> lock(mutex);
-                    // As if somebody emptied it: growing is not what is measured.
+                    // As if the buffer were drained: growing is not measured.
                     if (shared.size() == shared.capacity() && shared.size() >= 1U << 16U) shared.clear();
                     shared.push_back({"Put", start, end, i & 63, i, i >> 3, old});
                   });

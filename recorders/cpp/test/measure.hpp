@@ -14,14 +14,14 @@
 
 namespace measure {
 
-// `cpu` is the time that a thread spent on a processor, `wall` the time that passed. Where other programs run beside,
-// the first is the fair one, but it leaves out waiting for a lock.
+// `cpu` is the time that a thread spent on a processor, `wall` the time that passed. If other programs run at the
+// same time, the first is the fair one, but it excludes waiting for a lock.
 struct Times {
   double cpu;
   double wall;
 };
 
-// Keeps the compiler from leaving out what nobody looks at.
+// Keeps the compiler from removing unused values.
 template <class T>
 void keep(const T& value) {
   __asm__ __volatile__("" : : "g"(&value) : "memory");
@@ -33,8 +33,8 @@ inline double read(clockid_t clock) {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// Runs `step(own, i)` for each operation on each thread, where `own` is what `make(thread)` made. The slowest thread
-// counts.
+// Runs `step(own, i)` for each operation on each thread, where `own` is the result of `make(thread)`. The slowest
+// thread counts.
 template <class Make, class Step>
 Times once(std::size_t threads, std::int64_t operations, const Make& make, const Step& step) {
   std::vector<Times> times(threads);
@@ -69,7 +69,7 @@ Times best(const Run& run) {
   return best;
 }
 
-// The same, each with a recorder of its own.
+// The same, each with its own recorder.
 template <class Run>
 Times best_recorded(const Run& run) {
   const auto directory = std::filesystem::temp_directory_path() / ("omnilink-cost-" + std::to_string(::getpid()));

@@ -1,4 +1,4 @@
-// What recording does to a real queue: moodycamel's, with an element put in and one taken out, recorded and not.
+// The cost of recording a real queue: moodycamel's, with an element put in and one taken out, recorded and not.
 //
 //   queue [OPERATIONS]
 

@@ -1,21 +1,21 @@
-// Records what a script says, so that recorders in different languages can be compared byte for byte.
+// Records the calls of a script, so that recorders in different languages can be compared byte for byte.
 //
 //   script DIR < file
 //
 // One command per line, words separated by blanks; lines that begin with `#` are skipped:
 //
-//   process NAME            start the process NAME, which may have blanks, or go on with it
-//   time N                  the clock stands at N from now on
+//   process NAME            start the process NAME, which may have blanks, or continue it
+//   time N                  the clock is at N from now on
 //   call ACTION v v v       begin ACTION, with arguments by place
 //   named ACTION a=v b=v    begin ACTION, with arguments by name
 //   done v v  |  done a=v   it returned, with results by place or by name
-//   as ACTION v v -- v      it turned out to be ACTION, with these arguments and results
+//   as ACTION v v -- v      it returned as ACTION, with these arguments and results
 //   failed                  it had no effect
 //   drop                    its outcome is unknown
 //   unknown                 the same, but it cannot take effect from now on
 //   meta KEY v              a note
-//   refine_start            nothing has happened yet
-//   refine_end              everything has happened
+//   refine_start            the call has done nothing so far
+//   refine_end              the call has taken effect by now
 //   close NAME              end the process NAME
 //
 // Values: 12  -3  18446744073709551615  true  false  nil  1.5  "text"  [v v] a tuple  {v v} a set  (k v k v) a function. The results of an
@@ -58,7 +58,7 @@ class Line {
     return text_.substr(begin, at_ - begin);
   }
 
-  // What is left of the line.
+  // The rest of the line.
   std::string rest() { return is_over() ? "" : text_.substr(at_); }
 
   Value value() {
@@ -93,7 +93,7 @@ class Line {
   }
 
  private:
-  // The name in `name=`, or nothing if a value stands here.
+  // The name in `name=`, or nothing if a value follows.
   std::string name() {
     std::size_t end = at_;
     while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_')) ++end;
@@ -125,7 +125,7 @@ class Line {
   std::size_t at_ = 0;
 };
 
-// Actions by name and shape. They stay where they are, because recorders know them by their addresses.
+// Actions by name and shape. They never move, because recorders identify them by their addresses.
 class Actions {
  public:
   const omnilink::Action& find(const std::string& name, const Row& arguments, const Row& results) {
@@ -217,7 +217,7 @@ class Script {
     if (running_.find(name) == running_.end()) running_.emplace(name, Running{recorder_.process(name)});
   }
 
-  // The results of the call that stands in line `index`.
+  // The results of the call in line `index`.
   Row results_after(std::size_t index) const {
     std::string process = current_;
     for (std::size_t i = index + 1; i < lines_.size(); ++i) {

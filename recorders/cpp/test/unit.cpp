@@ -1,4 +1,4 @@
-// What a recorder writes, byte by byte, and what it refuses.
+// The bytes that a recorder writes, and the values that it rejects.
 
 #include <omnilink/drive.hpp>
 
@@ -77,7 +77,7 @@ void varints() {
   }
 }
 
-// Runs `work` with a trace of its own, and returns its segments.
+// Runs `work` with its own trace, and returns its segments.
 class Trace {
  public:
   Trace(const std::string& root, const char* name) : directory_(root + "/" + name) {
@@ -111,7 +111,7 @@ void outcomes(const std::string& root) {
     auto get = process.call(GET, 1);
     now = 1050;
     get.done(7);
-    now = 1040;  // A start is never before the end of the operation that came before.
+    now = 1040;  // A start is never before the end of the previous operation.
     auto put = process.call(PUT, 1, 2);
     now = 1050;
     put.meta("n", "x");
@@ -163,7 +163,7 @@ void long_records(const std::string& root) {
   }
 }
 
-// What stands behind the end record before the file is cut, after `work`.
+// The bytes behind the end record before the file is truncated, after `work`.
 template <class Work>
 std::string behind_the_end(const std::string& root, const Work& work) {
   const Trace trace(root, "stained");
@@ -230,13 +230,13 @@ void refusals(const std::string& root) {
           auto call = process.call(GET, 1);
           auto second = process.call(GET, 2);
         }),
-        "omnilink: a process runs one operation at a time, and one is not finished");
+        "omnilink: a process runs one operation at a time, and one is unfinished");
   check("two outcomes", refused([&] {
           auto call = process.call(GET, 1);
           call.done(1);
           call.done(1);
         }),
-        "omnilink: the operation has an outcome already");
+        "omnilink: the operation already has an outcome");
   const auto nested = [](int levels) {
     Value value = 1;
     for (int i = 0; i < levels; ++i) value = Value::tuple({value});
@@ -269,13 +269,13 @@ void refusals(const std::string& root) {
   check("surrogate", records("\xED\xA0\x80"), not_text);
   check("process not UTF-8", refused([&] { recorder.process("a\xFF"); }), not_text);
   check("same trace", refused([&] { Recorder::create(trace.directory()); }),
-        "omnilink: `" + trace.directory() + "` holds a trace already; remove it, or record elsewhere");
-  check("same name", refused([&] { recorder.process("0"); }), "omnilink: there is a process `0` already");
+        "omnilink: `" + trace.directory() + "` already holds a trace; remove it, or record elsewhere");
+  check("same name", refused([&] { recorder.process("0"); }), "omnilink: process `0` already exists");
   check("perturbation", refused([] { Perturbation::parse("yield=2,nap"); }),
-        "omnilink: OMNILINK_PERTURB has `nap`, which is none of `yield=N`, `nap=N`, `pin`, `crowd=N`");
+        "omnilink: OMNILINK_PERTURB has `nap`, expected `yield=N`, `nap=N`, `pin` or `crowd=N`");
 }
 
-// What the Rust driver draws from the same seed.
+// The numbers that the Rust driver draws from the same seed.
 void draws() {
   Draw draw(42, 1, 3);
   std::string drawn;
@@ -292,7 +292,7 @@ void draws() {
   check("perturbation", Perturbation::parse("pin, crowd=2,nap=50,yield=4").text(), "yield=4,nap=50,pin,crowd=2");
 }
 
-// What is refused, or what `show` makes of the plan, with a variable set.
+// The error, or the plan as rendered by `show`, with a variable set.
 template <class Show>
 std::string with_variable(const char* variable, const char* value, const Show& show) {
   ::setenv(variable, value, 1);
@@ -316,16 +316,16 @@ void variables() {
   }
   check("no operations", with_variable("OMNILINK_OPS", "0", plan), "trace 2 x 0");
   check("no threads", with_variable("OMNILINK_THREADS", "0", plan),
-        "omnilink: OMNILINK_THREADS is 0, and at least one thread is needed");
+        "omnilink: OMNILINK_THREADS is 0, expected at least one thread");
   const auto clock = [] { return Clock::best().is_counter() ? "counter"s : "monotonic"s; };
   const std::string best = clock();
   check("empty clock", with_variable("OMNILINK_CLOCK", "", clock), best);
   check("monotonic", with_variable("OMNILINK_CLOCK", "monotonic", clock), "monotonic");
   check("counter", with_variable("OMNILINK_CLOCK", "tsc", clock),
-        best == "counter" ? best : "omnilink: OMNILINK_CLOCK is `tsc`, which this machine cannot be trusted with");
+        best == "counter" ? best : "omnilink: OMNILINK_CLOCK is `tsc`, which is not reliable on this machine");
 }
 
-// A disk that is full is an exception, and what was recorded before is whole, the end record included.
+// A full disk is an exception, and earlier records are whole, the end record included.
 void full_disk(const std::string& root) {
   rlimit limit{};
   ::getrlimit(RLIMIT_FSIZE, &limit);
@@ -346,7 +346,7 @@ void full_disk(const std::string& root) {
     check("full disk", said.find("cannot extend") != std::string::npos, true);
     std::ifstream file(directory + "/000.seg", std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    // The end record has five bytes at most before the count has another one, and nothing follows it.
+    // The end record has at most five bytes before the count has another one, and nothing follows it.
     check("end record", bytes.size() > 60'000 && bytes.substr(bytes.size() - 5).find('\7') != std::string::npos, true);
   }
   ::setrlimit(RLIMIT_FSIZE, &before);

@@ -1,4 +1,4 @@
-// Records as fast as it can until it ends, in one of seven ways. For tests of what survives.
+// Records as fast as possible until it ends, in one of seven ways. For tests of crash safety.
 //
 //   victim DIR THREADS HOW MICROSECONDS
 //

@@ -1,20 +1,20 @@
 // The time at which operations start and end, in nanoseconds of CLOCK_MONOTONIC.
 //
-// An interval that is too long is harmless, and one that is too short makes correct systems look broken. So nothing of
-// an operation may happen before the reading of its start or after the reading of its end, whatever the compiler and
-// the processor reorder: the start is read before a fence, the end after one. On AArch64 a fence only orders accesses to
-// memory, and reading the counter is none. There, `dsb ish` waits until the accesses before it are complete, and `isb`
-// lets nothing behind it begin earlier.
+// An interval that is too long is harmless, and one that is too short makes correct systems look broken. So no part
+// of an operation may happen before the reading of its start or after the reading of its end, whatever the compiler
+// and the processor reorder: the start is read before a fence, the end after one. On AArch64 a fence only orders
+// memory accesses, and reading the counter is not one. There, `dsb ish` waits until earlier accesses are complete,
+// and `isb` lets no later instruction begin sooner.
 //
-// The time stamp counter takes a third of the time of `clock_gettime`. It is used where the processor says that it runs
-// at one rate and the kernel has found that it agrees between processors. Counts become nanoseconds by one multiply and
-// shift, which is monotone: rounding may make two times equal, and never swaps them. The mapping is measured once per
-// program and goes through a reading of CLOCK_MONOTONIC, so that traces of several programs lie on one scale, but there
-// the error of the rate shows: some microseconds after a second. Where intervals of different operating system processes
-// are compared, set OMNILINK_CLOCK=monotonic.
+// The time stamp counter takes a third of the time of `clock_gettime`. It is used where the processor says that it
+// runs at a constant rate and the kernel has found that it agrees between processors. Counts become nanoseconds by
+// one multiply and shift, which is monotone: rounding may make two times equal, and never swaps them. The mapping is
+// measured once per program and is anchored to a reading of CLOCK_MONOTONIC, so that traces of several programs share
+// one scale, but there the error of the rate shows: some microseconds after a second. Where intervals of different
+// operating system processes are compared, set OMNILINK_CLOCK=monotonic.
 //
-// A program under control is not timed: one thread runs at a time, and the time is the number of the step. The call and
-// the return of an operation are steps themselves, so each has a time of its own.
+// A program under control is not timed: one thread runs at a time, and the time is the number of the step. The call
+// and the return of an operation are steps themselves, so each has its own time.
 
 #pragma once
 
@@ -38,24 +38,23 @@ namespace omnilink {
 
 class Clock {
  public:
-  // The fastest clock that can be trusted here. OMNILINK_CLOCK=monotonic or OMNILINK_CLOCK=tsc takes the choice away;
-  // if it is empty, it counts as not set. In a program under control the time is the number of the step, whatever is
-  // chosen.
+  // The fastest trusted clock of this machine. OMNILINK_CLOCK=monotonic or OMNILINK_CLOCK=tsc overrides it; empty
+  // counts as not set. In a program under control the time is the number of the step in any case.
   static Clock best() {
     if (detail::is_controlled()) return Clock(Kind::steps);
     const char* const wish = std::getenv("OMNILINK_CLOCK");
     if (wish == nullptr || *wish == '\0') return counter().value_or(monotonic());
     if (std::strcmp(wish, "monotonic") == 0) return monotonic();
     if (std::strcmp(wish, "tsc") != 0) {
-      detail::fail("OMNILINK_CLOCK is `" + std::string(wish) + "`, and neither `monotonic` nor `tsc`");
+      detail::fail("OMNILINK_CLOCK is `" + std::string(wish) + "`, expected `monotonic` or `tsc`");
     }
-    if (!counter()) detail::fail("OMNILINK_CLOCK is `tsc`, which this machine cannot be trusted with");
+    if (!counter()) detail::fail("OMNILINK_CLOCK is `tsc`, which is not reliable on this machine");
     return *counter();
   }
 
   static Clock monotonic() { return Clock(Kind::monotonic); }
 
-  // A clock that stands wherever `now` says, for tests. `now` must outlive everything that is recorded with it.
+  // A clock that reads `now`, for tests. `now` must outlive all records made with it.
   static Clock manual(const std::atomic<std::uint64_t>& now) {
     Clock clock(Kind::manual);
     clock.now_ = &now;
@@ -65,10 +64,10 @@ class Clock {
   // True if times come from the time stamp counter.
   bool is_counter() const { return kind_ == Kind::counter; }
 
-  // What times count, as a manifest says it.
+  // The unit of its times, as written to a manifest.
   const char* unit() const { return kind_ == Kind::steps ? "steps" : "ns"; }
 
-  // A time before everything that follows it in the program.
+  // A time before every later instruction.
   std::uint64_t start() const {
     const std::uint64_t time = early();
     settle();
@@ -76,7 +75,7 @@ class Clock {
     return time;
   }
 
-  // A time before everything that follows a call of `settle`. What follows is part of recording until `rest` is called.
+  // A time before every instruction after `settle`. The thread is recording until `rest` is called.
   std::uint64_t early() const {
 #if defined(__x86_64__)
     if (kind_ == Kind::counter) return nanoseconds(count());
@@ -85,8 +84,8 @@ class Clock {
     return kind_ == Kind::manual ? now_->load(std::memory_order_relaxed) : read_monotonic();
   }
 
-  // Lets nothing that follows begin before the time has been read. Apart from reading it, because what may well happen
-  // before, such as writing the time down, need not wait.
+  // Keeps later instructions from beginning before the time has been read. Separate from reading it, so that work
+  // that may happen before, such as writing the time down, need not wait.
   void settle() const {
 #if defined(__x86_64__)
     if (kind_ == Kind::counter) {
@@ -97,14 +96,14 @@ class Clock {
     if (kind_ == Kind::monotonic) fence();
   }
 
-  // A time after everything that stands before it in the program, and after its stores became visible.
+  // A time after every earlier instruction, and after its stores became visible.
   std::uint64_t end() const {
     const std::uint64_t time = late();
     rest();
     return time;
   }
 
-  // The same. What follows is part of recording until `rest` is called.
+  // The same. The thread is recording until `rest` is called.
   std::uint64_t late() const {
 #if defined(__x86_64__)
     if (kind_ == Kind::counter) return nanoseconds(fence_then_count());
@@ -115,7 +114,7 @@ class Clock {
     return read_monotonic();
   }
 
-  // Says that a start or an end has been written down.
+  // Ends recording: a start or an end has been written down.
   void rest() const {
     if (kind_ == Kind::steps) omnilink_sched_settle();
   }
@@ -125,7 +124,7 @@ class Clock {
 
   explicit Clock(Kind kind) : kind_(kind) {}
 
-  // The counter if it can be trusted, measured against CLOCK_MONOTONIC when it is first asked for.
+  // The counter if it can be trusted, measured against CLOCK_MONOTONIC on first use.
   static const std::optional<Clock>& counter() {
     static const std::optional<Clock> measured = has_trusted_counter() ? measure() : std::nullopt;
     return measured;
@@ -147,21 +146,21 @@ class Clock {
     return (static_cast<std::uint64_t>(high) << 32U) | low;
   }
 
-  // The counter is not read before earlier stores are visible to others and earlier instructions are done.
+  // The counter is not read before earlier stores are visible to other cores and earlier instructions are done.
   static std::uint64_t fence_then_count() {
     fence();
     return count();
   }
 
-  // A locked instruction lets the others see every store before it, as mfence does for memory of any type; for ordinary
-  // memory mfence only takes longer. Then lfence lets nothing begin before that is done.
+  // A locked instruction makes every earlier store visible to other cores, as mfence does for memory of any type; for
+  // ordinary memory mfence only takes longer. Then lfence lets nothing begin before that is done.
   static void fence() { __asm__ __volatile__("lock orl $0, (%%rsp)\n\tlfence" : : : "memory", "cc"); }
 
   static bool has_trusted_counter() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     const bool runs_at_one_rate = __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & (1U << 8U)) != 0;
     if (!runs_at_one_rate) return false;
-    // The kernel takes the counter off this list when it sees processors disagree.
+    // The kernel removes the counter from this list when processors disagree.
     std::ifstream list("/sys/devices/system/clocksource/clocksource0/available_clocksource");
     for (std::string name; list >> name;) {
       if (name == "tsc") return true;
@@ -169,7 +168,7 @@ class Clock {
     return false;
   }
 
-  // One moment on both clocks. An interruption between the readings would spoil it, so the closest of some is taken.
+  // One moment on both clocks. An interrupt between the readings would spoil it, so the closest of several is taken.
   struct Moment {
     std::uint64_t count;
     std::uint64_t time;

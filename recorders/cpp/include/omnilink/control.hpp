@@ -1,9 +1,9 @@
-// What a program under control says to whoever controls it.
+// The interface between a program under control and the runtime.
 //
-// A runtime that decides which thread goes on, at every step, exports functions of these names. They are weak here, so
-// that nothing has to be linked: where there are none, nobody controls the program. Under control time is the number of
-// a step. Recording is no part of the system, so from the step that is an operation's call or return until `settle`,
-// nothing that the thread does is a step.
+// A runtime that decides at every step which thread runs exports functions of these names. They are weak here, so
+// that nothing has to be linked: where there are none, the program is not under control. Under control time is the
+// number of a step. Recording is not part of the system, so from the step that is an operation's call or return until
+// `settle`, nothing the thread does is a step.
 
 #pragma once
 
@@ -21,7 +21,7 @@ extern "C" {
 
 namespace omnilink::detail {
 
-// True if somebody decides which thread goes on.
+// True if a runtime decides which thread runs.
 inline bool is_controlled() { return omnilink_sched_is_controlled != nullptr && omnilink_sched_is_controlled() == 1; }
 
 }  // namespace omnilink::detail

@@ -1,4 +1,4 @@
-// Runs a system under load and records what it does: the loop of a harness.
+// Runs a system under load and records its operations: the loop of a harness.
 //
 //   int main() {
 //     omnilink::repeat([] {
@@ -14,21 +14,22 @@
 //     });
 //   }
 //
-// All threads wait for each other once and then run freely: meeting again before each operation would leave few threads
-// running at a time on a machine with few processors. What to run comes from the environment, so that whoever starts
-// the harness (`omnilink fuzz`, a person, a test) decides:
+// All threads wait for each other once and then run freely: synchronizing again before each operation would leave few
+// threads running at a time on a machine with few processors. The parameters come from the environment, so that the
+// caller of the harness (`omnilink fuzz`, a person, a test) decides:
 //
-//   OMNILINK_TRACE    the directory to record into; `trace` if not given, which an empty variable is, too
-//   OMNILINK_SEED     what all inputs are drawn from; 0 if not given
-//   OMNILINK_THREADS  how many threads, at least one; 2 if not given
-//   OMNILINK_OPS      how many operations each of them runs; 100 if not given
-//   OMNILINK_PERTURB  how the threads are disturbed: any of `yield=N`, `nap=N`, `pin`, `crowd=N`, separated by commas
+//   OMNILINK_TRACE    the directory of the trace [default: `trace`, also if empty]
+//   OMNILINK_SEED     the seed of all inputs [default: 0]
+//   OMNILINK_THREADS  the number of threads, at least one [default: 2]
+//   OMNILINK_OPS      the number of operations of each thread [default: 100]
+//   OMNILINK_PERTURB  perturbations of the threads: any of `yield=N`, `nap=N`, `pin`, `crowd=N`, separated by commas
 //
-// The same seed draws the same inputs here and in the Rust driver. Disturbances are drawn from a generator of their own,
-// so disturbing a run does not change what it is asked to do.
+// The same seed draws the same inputs here and in the Rust driver. Perturbations are drawn from a separate generator,
+// so perturbing a run does not change its inputs.
 //
-// In a program under control somebody else decides which thread goes on, so nothing disturbs the threads: they only meet
-// at a gate that the others know of. Such a program can be run many times in one process; `repeat` is for that.
+// In a program under control the runtime decides which thread runs, so nothing perturbs the threads: they only
+// synchronize at a gate that the runtime knows of. Such a program can be run many times in one process; `repeat` is
+// for that.
 
 #pragma once
 
@@ -61,12 +62,12 @@ inline std::uint64_t number_in(const char* variable, std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    fail(std::string(variable) + " is `" + std::string(text) + "`, which is not a number from 0 to 2^64 - 1");
+    fail(std::string(variable) + " is `" + std::string(text) + "`, expected a number from 0 to 2^64 - 1");
   }
   return number;
 }
 
-// An empty variable is one that is not given.
+// An empty variable counts as not set.
 inline std::string_view variable_or(const char* variable, std::string_view otherwise) {
   const char* const text = std::getenv(variable);
   return text == nullptr || *text == '\0' ? otherwise : text;
@@ -74,12 +75,12 @@ inline std::string_view variable_or(const char* variable, std::string_view other
 
 }  // namespace detail
 
-// How threads are disturbed, so that they meet in ways in which they otherwise rarely do.
+// How threads are perturbed, so that they interleave in ways that are otherwise rare.
 struct Perturbation {
-  std::uint64_t yield = 0;  // One operation in so many gives up the processor first; 0 for none.
-  std::uint64_t nap = 0;    // One operation in so many sleeps first, for up to 100 microseconds; 0 for none.
-  bool pin = false;         // Each thread stays on one processor.
-  std::uint64_t crowd = 0;  // So many more threads do nothing but take time from the others.
+  std::uint64_t yield = 0;  // One in this many operations yields first; 0 for none.
+  std::uint64_t nap = 0;    // One in this many operations sleeps first, for up to 100 microseconds; 0 for none.
+  bool pin = false;         // Each thread is pinned to one processor.
+  std::uint64_t crowd = 0;  // This many additional threads only burn time.
 
   static Perturbation parse(std::string_view text) {
     Perturbation perturbation;
@@ -91,7 +92,7 @@ struct Perturbation {
     return perturbation;
   }
 
-  // As it is read, without what never happens.
+  // In the syntax that is parsed, without entries that never happen.
   std::string text() const {
     std::string list;
     const auto add = [&](const std::string& word) { list += (list.empty() ? "" : ",") + word; };
@@ -116,13 +117,13 @@ struct Perturbation {
     std::uint64_t* const count = name == "yield" ? &yield : name == "nap" ? &nap : name == "crowd" ? &crowd : nullptr;
     if (count == nullptr || equals == std::string_view::npos) {
       detail::fail("OMNILINK_PERTURB has `" + std::string(word) +
-                   "`, which is none of `yield=N`, `nap=N`, `pin`, `crowd=N`");
+                   "`, expected `yield=N`, `nap=N`, `pin` or `crowd=N`");
     }
     *count = detail::number_in("OMNILINK_PERTURB", word.substr(equals + 1));
   }
 };
 
-// What to run.
+// The parameters of a run.
 struct Plan {
   std::string trace = "trace";
   std::uint64_t seed = 0;
@@ -140,7 +141,7 @@ struct Plan {
     plan.threads = static_cast<std::size_t>(number("OMNILINK_THREADS", "2"));
     plan.operations = static_cast<std::size_t>(number("OMNILINK_OPS", "100"));
     plan.perturbation = Perturbation::parse(detail::variable_or("OMNILINK_PERTURB", ""));
-    if (plan.threads == 0) detail::fail("OMNILINK_THREADS is 0, and at least one thread is needed");
+    if (plan.threads == 0) detail::fail("OMNILINK_THREADS is 0, expected at least one thread");
     return plan;
   }
 };
@@ -168,7 +169,7 @@ class SplitMix {
   std::uint64_t state_;
 };
 
-// Where a thread's inputs come from.
+// The source of a thread's inputs.
 class Draw {
  public:
   Draw(std::uint64_t seed, std::size_t thread, std::size_t threads)
@@ -194,7 +195,7 @@ class Draw {
     return *(items.begin() + below(items.size()));
   }
 
-  // The index of one of the weights, each as likely as it is heavy.
+  // The index of one of the weights, with probability proportional to it.
   template <class Weights = std::initializer_list<std::uint32_t>>
   std::size_t weighted(const Weights& weights) {
     std::uint64_t rest = below(std::accumulate(std::begin(weights), std::end(weights), std::uint64_t{0}));
@@ -207,11 +208,11 @@ class Draw {
     return index;
   }
 
-  // A number that no other draw of this run gives, on any thread.
+  // A number that no other draw of this run returns, on any thread.
   std::int64_t fresh() { return static_cast<std::int64_t>(thread_ + threads_ * fresh_++); }
 
-  // Where the generator of a thread begins. Both numbers are mixed: states that lie a multiple of the increment apart
-  // would draw the same numbers, only sooner or later.
+  // The initial state of a thread's generator. Both numbers are mixed: states that differ by a multiple of the
+  // increment would draw the same numbers, only sooner or later.
   static constexpr std::uint64_t first_state(std::uint64_t seed, std::size_t thread) {
     return SplitMix(seed).next() ^ SplitMix(thread + 1).next();
   }
@@ -223,7 +224,7 @@ class Draw {
   std::size_t fresh_ = 0;
 };
 
-// What one thread of a run works with.
+// The resources of one thread of a run.
 class Client {
  public:
   Client(const Plan& plan, std::size_t thread, Process process)
@@ -234,7 +235,7 @@ class Client {
         nap_(plan.perturbation.nap),
         thread_(thread) {}
 
-  // Disturbs the thread if it is its turn, and then publishes that `action` begins.
+  // Perturbs the thread if it is due, and then publishes that `action` begins.
   template <class... Arguments>
   Pending call(const Action& action, const Arguments&... arguments) {
     disturb();
@@ -267,7 +268,7 @@ class Client {
 
 namespace detail {
 
-// Keeps the calling thread on one of the processors that the program may use.
+// Pins the calling thread to one of the processors that the program may use.
 inline void stay_on_processor(std::size_t thread) {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -277,13 +278,13 @@ inline void stay_on_processor(std::size_t thread) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
-    // A sandbox may forbid it; then the run is only less disturbed.
+    // A sandbox may forbid it; then the run is only less perturbed.
     ::sched_setaffinity(0, sizeof one, &one);
     return;
   }
 }
 
-// Everything that the threads of a run share besides the system.
+// The data that the threads of a run share besides the system.
 class Crew {
  public:
   Crew(const Plan& plan, std::vector<Client>& clients) : plan_(plan), clients_(clients) {}
@@ -292,7 +293,7 @@ class Crew {
   void run(System& system, const Session& session, const Step& step) {
     std::vector<std::thread> crowd;
     std::vector<std::thread> threads;
-    // If one cannot be started, those before it run without it, so that they can be waited for.
+    // If a thread cannot be started, those before it run without it, so that they can be joined.
     guarded([&] {
       for (std::uint64_t i = 0; i < plan_.perturbation.crowd; ++i) {
         crowd.emplace_back([this] {
@@ -319,7 +320,7 @@ class Crew {
     for (std::size_t i = 0; i < plan_.operations; ++i) step(system, own, client);
   }
 
-  // What `session` makes. If it throws, the others do not wait for this thread.
+  // The result of `session`. If it throws, the other threads do not wait for this one.
   template <class System, class Session>
   auto make(const Session& session, System& system, const Client& client) {
 #ifdef __cpp_exceptions
@@ -341,7 +342,7 @@ class Crew {
     while (waiting_.load() < clients_.size() && !has_failed_.load()) std::this_thread::yield();
   }
 
-  // Keeps the first exception of all threads for the one that waits for them.
+  // Keeps the first exception of all threads for the thread that joins them.
   template <class Work>
   void guarded(const Work& work) {
 #ifdef __cpp_exceptions
@@ -365,8 +366,8 @@ class Crew {
 
 }  // namespace detail
 
-// Runs `step(system, own, client)` `plan.operations` times on each thread, where `own` is what `session(system, thread)`
-// made for that thread. Processes are named after threads: `0`, `1`, and so on.
+// Runs `step(system, own, client)` `plan.operations` times on each thread, where `own` is the result of
+// `session(system, thread)` for that thread. Processes are named after threads: `0`, `1`, and so on.
 template <class System, class Session, class Step>
 void run(const Plan& wanted, System& system, const Session& session, const Step& step) {
   Plan plan = wanted;
@@ -383,8 +384,8 @@ void run(const Plan& wanted, System& system, const Session& session, const Step&
   for (Client& client : clients) client.close();
 }
 
-// Runs `body` once, or, in a program under control, as often as it is asked for. `body` makes a system of its own, reads
-// its plan from the environment, which is another one each time, and runs it.
+// Runs `body` once, or, in a program under control, as often as the driver asks. `body` creates its own system, reads
+// its plan from the environment, which differs each time, and runs it.
 template <class Body>
 void repeat(const Body& body) {
   if (!detail::is_controlled()) return body();

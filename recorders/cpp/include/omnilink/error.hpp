@@ -1,7 +1,7 @@
-// How the recorder says that it cannot go on.
+// How the recorder reports errors.
 //
-// A recorder that silently stopped would leave a history that looks complete and is not. So everything that goes wrong
-// is an exception, or, in programs built without exceptions, a message and `abort`.
+// A recorder that silently stopped would leave a history that looks complete and is not. So every error is an
+// exception, or, in programs built without exceptions, a message and `abort`.
 
 #pragma once
 
@@ -24,7 +24,7 @@ namespace omnilink::detail {
 #endif
 }
 
-// The system refused, for this reason.
+// The operating system returned this error.
 [[noreturn]] inline void fail_because(const std::error_code& code, const std::string& what) {
 #ifdef __cpp_exceptions
   throw std::system_error(code, "omnilink: " + what);
@@ -33,7 +33,7 @@ namespace omnilink::detail {
 #endif
 }
 
-// The system refused, and `errno` says why.
+// The operating system returned an error in `errno`.
 [[noreturn]] inline void fail_with_errno(const std::string& what) {
   fail_because(std::error_code(errno, std::generic_category()), what);
 }

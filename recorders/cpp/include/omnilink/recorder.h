@@ -1,4 +1,4 @@
-/* Records what a concurrent C program does. The C++ header, recorder.hpp, says what all of it means.
+/* Records the operations of a concurrent C program. The C++ header, recorder.hpp, documents all of it.
  *
  *   static const char *const elem[] = {"elem"};
  *   omnilink_recorder *recorder = omnilink_recorder_create("trace");
@@ -10,7 +10,7 @@
  *   omnilink_done(process, NULL);
  *
  * A process has at most one open call, so nothing else is needed to name it. As many values are read as the action has
- * names for. Whatever goes wrong ends the program with a message: a history with a hole would be worse.
+ * names for. Any error ends the program with a message: a history with a hole would be worse.
  */
 
 #ifndef OMNILINK_RECORDER_H
@@ -64,23 +64,23 @@ omnilink_value omnilink_tuple(const omnilink_value *items, size_t count);
 omnilink_value omnilink_set(const omnilink_value *items, size_t count);
 omnilink_value omnilink_function(const omnilink_value *items, size_t count);
 
-/* Makes the directory, if it is not there, and writes its manifest. */
+/* Creates the directory, if it does not exist, and writes its manifest. */
 omnilink_recorder *omnilink_recorder_create(const char *directory);
 void omnilink_recorder_free(omnilink_recorder *recorder);
 
-/* Copies all names. An empty name belongs to what is known by its place. Must outlive the processes that use it. */
+/* Copies all names. An empty name is positional. Must outlive the processes that use it. */
 omnilink_action *omnilink_action_create(const char *name, const char *const *arguments, size_t argument_count,
                                         const char *const *results, size_t result_count);
 void omnilink_action_free(omnilink_action *action);
 
-/* A thread, a client, a session. Freeing it ends its segment; a call that is open then never finished. */
+/* A thread, a client, a session. Freeing it ends its segment; a call that is open then is unfinished. */
 omnilink_process *omnilink_process_create(omnilink_recorder *recorder, const char *name);
 void omnilink_process_free(omnilink_process *process);
 
-/* Publishes that an action begins. If another call is open, that one never finished. */
+/* Publishes that an action begins. If another call is open, that one is unfinished. */
 void omnilink_call(omnilink_process *process, const omnilink_action *action, const omnilink_value *arguments);
 
-/* The open call returned; turned out to be another action; had no effect. */
+/* The open call returned; returned as another action; had no effect. */
 void omnilink_done(omnilink_process *process, const omnilink_value *results);
 void omnilink_done_as(omnilink_process *process, const omnilink_action *action, const omnilink_value *arguments,
                       const omnilink_value *results);
@@ -90,7 +90,7 @@ void omnilink_failed(omnilink_process *process);
 void omnilink_unknown(omnilink_process *process);
 void omnilink_unknown_by_now(omnilink_process *process);
 
-/* A note about the open call; nothing of it has happened up to now; all of it has happened by now. */
+/* A note about the open call; it has done nothing so far; it has taken effect by now. */
 void omnilink_meta(omnilink_process *process, const char *key, omnilink_value value);
 void omnilink_refine_start(omnilink_process *process);
 void omnilink_refine_end(omnilink_process *process);

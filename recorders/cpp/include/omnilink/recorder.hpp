@@ -1,4 +1,4 @@
-// Records what a concurrent program does, so that OmniLink can decide whether its specification allows it.
+// Records the operations of a concurrent program, so that OmniLink can decide whether its specification allows them.
 //
 //   inline constexpr omnilink::Action ENQUEUE{"Enqueue", {"elem"}};
 //   inline constexpr omnilink::Action DEQUEUE{"Dequeue", {}, {"elem"}};
@@ -18,9 +18,9 @@
 //     dequeue.done_as(DEQUEUE_EMPTY, std::tuple(), std::tuple());
 //   }
 //
-// A trace is a directory with one segment per process; FORMAT.md says what stands in it. A call is published when it
-// begins and its outcome when it ends, so an operation that never returns is in the trace, and marked as such. Nothing
-// is lost when the program crashes; segment.hpp says why no signal handler is needed for that.
+// A trace is a directory with one segment per process; FORMAT.md specifies its contents. A call is published when it
+// begins and its outcome when it ends, so an operation that never returns is in the trace, as unfinished. Nothing is
+// lost when the program crashes; segment.hpp says why no signal handler is needed for that.
 
 #pragma once
 
@@ -51,8 +51,8 @@
 
 namespace omnilink {
 
-// The names of arguments or results. An empty name belongs to one that is known by its place. The characters are not
-// copied: names are literals, or outlive their action.
+// The names of arguments or results. A positional one has an empty name. The characters are not copied: names are
+// literals, or outlive their action.
 class Names {
  public:
   static constexpr std::size_t most = 16;
@@ -72,8 +72,8 @@ class Names {
   std::size_t count_ = 0;
 };
 
-// What can be called: a name, the names of its arguments and of its results. A recorder tells actions apart by their
-// addresses, so an action is a constant that is never copied and outlives every process that uses it.
+// An action that can be called: a name, the names of its arguments and of its results. A recorder identifies actions
+// by their addresses, so an action is a constant that is never copied and outlives every process that uses it.
 class Action {
  public:
   constexpr explicit Action(std::string_view name, Names arguments = {}, Names results = {})
@@ -113,10 +113,10 @@ class Directory {
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
 
-  // Says that the recording is gone, if only this can.
+  // Prints that the trace is gone, if no caller got an error.
   ~Directory() {
     if (is_deleted_) {
-      std::fprintf(stderr, "omnilink: the recording in `%s` was deleted while it was written\n", path_.c_str());
+      std::fprintf(stderr, "omnilink: the trace in `%s` was deleted while it was written\n", path_.c_str());
     }
   }
 
@@ -127,7 +127,7 @@ class Directory {
     is_deleted_ = true;
   }
 
-  // The next segment, or nothing if there is one of this process.
+  // The next segment, or nothing if this process already has one.
   std::unique_ptr<Segment> next_segment(const std::string& process) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (processes_.count(process) != 0) return nullptr;
@@ -143,11 +143,12 @@ class Directory {
   Clock clock_;
   std::mutex mutex_;
   std::unordered_set<std::string> processes_;  // One for each segment.
-  // A file was gone when its process ended, and no caller was told. Not atomic, which would be a step under control.
+  // A file was gone when its process ended, and no caller got an error. Not atomic, which would be a step under
+  // control.
   bool is_deleted_ = false;
 };
 
-// What a process has recorded, and what is known about the call that is open.
+// The segment of a process, and its open call.
 class Log {
  public:
   Log(std::shared_ptr<Directory> directory, std::string_view process)
@@ -155,7 +156,7 @@ class Log {
     expect_utf8(process_);
     if (process_.size() > longest_name) fail("the name of a process has at most 240 bytes");
     segment_ = directory_->next_segment(process_);
-    if (!segment_) fail("there is a process `" + process_ + "` already");
+    if (!segment_) fail("process `" + process_ + "` already exists");
   }
 
   Log(const Log&) = delete;
@@ -179,9 +180,9 @@ class Log {
     if (state_ != State::idle) continue_elsewhere();
     number_ = number_of(action);
     action_ = &action;
-    // The clocks of two processors may disagree by a little, and a thread may move between them. Its operations come
-    // one after the other all the same, so a start before the previous end is a reading that is too early. Raising it
-    // to that end only says what is known.
+    // The clocks of two processors may disagree by a little, and a thread may move between them. Its operations are
+    // sequential all the same, so a start before the previous end is a reading that is too early. Raising it to that
+    // end adds nothing that is not known.
     start_ = std::max(clock_.early(), latest_);
     const Settling settling(clock_);
     has_end_ = false;
@@ -277,7 +278,7 @@ class Log {
  private:
   enum class State : unsigned char { idle, running, abandoned };
 
-  static constexpr std::size_t longest_name = 240;  // Of 255 bytes, so that some are left for `+1` and so on.
+  static constexpr std::size_t longest_name = 240;  // Of 255 bytes, which leaves some for `+1` and so on.
   static constexpr std::size_t number_and_times = 1 + 3 * longest_varint;
 
   static void expect(const Names& names, std::size_t count, const Action& action, const char* what) {
@@ -294,8 +295,8 @@ class Log {
   // end that is too late is harmless.
   std::uint64_t finish() { return latest_ = std::max(has_end_ ? end_ : clock_.late(), start_); }
 
-  // Recording goes on: in a program under control, nothing that this thread does is a step until this is destroyed, also if
-  // something that is recorded throws.
+  // A guard while recording: in a program under control, nothing this thread does is a step until it is destroyed,
+  // also if a recorded value throws.
   class Settling {
    public:
     explicit Settling(const Clock& clock) : clock_(clock) {}
@@ -334,7 +335,7 @@ class Log {
     written_ = end;
   }
 
-  // Segments have few actions, so looking at all of them is the fastest way to find one.
+  // Segments have few actions, so a linear search is the fastest.
   std::uint64_t number_of(const Action& action) {
     for (std::size_t number = 0; number < actions_.size(); ++number) {
       if (actions_[number] == &action) return number;
@@ -364,12 +365,12 @@ class Log {
     return number;
   }
 
-  // Nothing may follow an operation that never finished in the same process: it may still take effect, and then two
-  // operations of one process would overlap. So the thread goes on as another process, with a segment of its own.
+  // No operation may follow an unfinished one in the same process: it may still take effect, and then two operations
+  // of one process would overlap. So the thread continues as another process, with its own segment.
   [[gnu::noinline]] void continue_elsewhere() {
-    if (state_ == State::running) fail("a process runs one operation at a time, and one is not finished");
+    if (state_ == State::running) fail("a process runs one operation at a time, and one is unfinished");
     std::unique_ptr<Segment> next;
-    while (!next) {  // Somebody may have chosen that name.
+    while (!next) {  // The name may be taken.
       next = directory_->next_segment(process_ + "+" + std::to_string(++continuations_));
     }
     close();
@@ -381,7 +382,7 @@ class Log {
   }
 
   void close() {
-    // The child of a fork has the mapping, too, and would end what its parent still writes.
+    // The child of a fork has the mapping, too, and would end the segment that its parent still writes.
     if (!segment_ || ::getpid() != owner_) return;
     segment_->append_last([&](std::uint8_t* to) {
       *to++ = static_cast<std::uint8_t>(Kind::end);
@@ -401,7 +402,7 @@ class Log {
   std::uint64_t latest_ = 0;   // No operation starts earlier.
   unsigned continuations_ = 0;
   pid_t owner_ = ::getpid();
-  bool is_told_ = false;  // The caller learns if the file was deleted.
+  bool is_told_ = false;  // The caller gets an error if the file was deleted.
 
   // The open call.
   State state_ = State::idle;
@@ -417,8 +418,8 @@ class Log {
 
 }  // namespace detail
 
-// An operation that has begun. The outcome of one that is destroyed without saying it is unknown: it may have taken effect at any
-// time after its start, or not at all. It must not outlive its process.
+// An operation that has begun. If it is destroyed without an outcome, the outcome is unknown: it may have taken
+// effect at any time after its start, or not at all. It must not outlive its process.
 class [[nodiscard]] Pending {
  public:
   Pending(Pending&& other) noexcept : log_(std::exchange(other.log_, nullptr)) {}
@@ -435,7 +436,7 @@ class [[nodiscard]] Pending {
     log_ = nullptr;
   }
 
-  // It turned out to be `action`, with these arguments and results: each a tuple, or `Values`.
+  // It returned as `action`, with these arguments and results: each a tuple, or `Values`.
   template <class Arguments, class Results>
   void done_as(const Action& action, const Arguments& arguments, const Results& results) {
     log().done_as(action, detail::unpack(arguments), detail::unpack(results));
@@ -463,16 +464,16 @@ class [[nodiscard]] Pending {
     log_ = nullptr;
   }
 
-  // A note for people who read the history.
+  // A note, for display.
   template <class T>
   void meta(std::string_view key, const T& value) {
     log().meta(key, value);
   }
 
-  // Nothing has happened up to now.
+  // The call has done nothing so far.
   void refine_start() { log().refine_start(); }
 
-  // Everything has happened by now. The last call counts.
+  // The call has taken effect by now. The last mark counts.
   void refine_end() { log().refine_end(); }
 
  private:
@@ -480,14 +481,14 @@ class [[nodiscard]] Pending {
   explicit Pending(detail::Log& log) : log_(&log) {}
 
   detail::Log& log() const {
-    if (log_ == nullptr) detail::fail("the operation has an outcome already");
+    if (log_ == nullptr) detail::fail("the operation already has an outcome");
     return *log_;
   }
 
   detail::Log* log_;
 };
 
-// A thread, a client, a session: whatever runs one operation at a time. Belongs to one thread at a time.
+// A thread, client or session that runs one operation at a time. Belongs to one thread at a time.
 class Process {
  public:
   // Publishes that `action` begins, with a value for each of its arguments.
@@ -499,8 +500,8 @@ class Process {
   template <class... Arguments>
   Pending call(const Action&&, const Arguments&...) = delete;
 
-  // Ends the segment, as destroying the process does, and fails if its file was deleted in the meantime. Nothing may be
-  // called afterwards.
+  // Ends the segment, as destroying the process does, and fails if its file was deleted in the meantime. The process
+  // must not be used afterwards.
   void close() { log_->close_and_check(); }
 
  private:
@@ -513,8 +514,8 @@ class Process {
 // A trace that is being recorded. Threads may share it.
 class Recorder {
  public:
-  // Makes the directory, which must not hold a trace, and writes its manifest. `meta` is a JSON object of notes for
-  // people to read, or empty.
+  // Creates the directory, which must not hold a trace, and writes its manifest. `meta` is a JSON object of notes for
+  // display, or empty.
   static Recorder create(std::string directory, Clock clock = Clock::best(), std::string_view meta = {}) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
@@ -522,7 +523,7 @@ class Recorder {
     if (error) detail::fail_because(error, "cannot create " + directory);
     for (const auto& entry : entries) {
       if (entry.path().extension() == ".seg") {
-        detail::fail("`" + directory + "` holds a trace already; remove it, or record elsewhere");
+        detail::fail("`" + directory + "` already holds a trace; remove it, or record elsewhere");
       }
     }
     const std::string path = directory + "/manifest.json";

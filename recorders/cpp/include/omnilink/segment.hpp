@@ -1,16 +1,16 @@
 // The file of one process, written through a shared mapping.
 //
-// There is no signal handler here, and no flush, because there is nothing to flush: the pages of a shared mapping belong
-// to the kernel. Whatever was published when the program calls `exit` or `_exit`, throws, aborts, is hit by SIGSEGV or
-// killed by SIGKILL is in the file. Only a machine that loses power loses pages.
+// There is no signal handler here, and no flush, because there is nothing to flush: the pages of a shared mapping
+// belong to the kernel. Records published when the program calls `exit` or `_exit`, throws, aborts, is hit by SIGSEGV
+// or killed by SIGKILL are in the file. Only a machine that loses power loses pages.
 //
-// Addresses are reserved once, far more than will be needed, and the file behind them grows in steps. So nothing ever
-// moves, and between two steps a record costs neither a system call nor an allocation nor a lock.
+// Addresses are reserved once, far more than will be needed, and the file behind them grows in steps. So no address
+// ever changes, and between two steps a record costs neither a system call nor an allocation nor a lock.
 //
-// Invariant: the byte at `position_` is zero, so a reader stops there, and so is everything behind both `position_` and
-// `stained_`: a body that threw leaves its bytes up to there. A record is published by storing the first byte of its
-// length last, with release order. Behind the end record a reader accepts zeros only, and the program may be killed
-// before it has cut the file, so what is stained is zeroed before the last record is published.
+// Invariant: the byte at `position_` is zero, so a reader stops there, and so is every byte behind both `position_`
+// and `stained_`: a body that threw leaves its bytes up to there. A record is published by storing the first byte of
+// its length last, with release order. Behind the end record a reader accepts zeros only, and the program may be
+// killed before it has truncated the file, so stained bytes are zeroed before the last record is published.
 
 #pragma once
 
@@ -55,22 +55,22 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  // Leaves the file as it is: what a reader should find at its end is for the owner to say, by `cut`.
+  // Leaves the file unchanged: its owner decides how it ends, by `cut`.
   ~Segment() {
-    // The child of a fork has no such mapping, and at its place there may be another one by now.
+    // A forked child does not inherit the mapping, and another one may have taken its addresses.
     if (::getpid() == owner_) ::munmap(base_, reserved_);
     ::close(file_);
   }
 
-  // Publishes a record. `body` writes it, at most `bound` bytes, and returns the place behind it.
+  // Publishes a record. `body` writes it, at most `bound` bytes, and returns its end.
   template <class Body>
   void append(std::size_t bound, Body&& body) {
     if (__builtin_expect(bound + most_around + last_room > size_ - position_, 0)) grow(bound + most_around + last_room);
     put(bound, body);
   }
 
-  // The same for the record behind which nothing follows, which is made true first. It has at most `last_bound` bytes, and
-  // the file need not grow for it, so it can be published where a disk is full.
+  // The same for the last record, after zeroing all bytes behind it. It has at most `last_bound` bytes, and the file
+  // need not grow for it, so it can be published on a full disk.
   template <class Body>
   void append_last(Body&& body) {
     put(last_bound, [&](std::uint8_t* to) {
@@ -81,21 +81,21 @@ class Segment {
     });
   }
 
-  // The place behind the last record.
+  // The end of the last record.
   const std::uint8_t* end() const { return base_ + position_; }
 
   // The name of the file.
   const std::string& path() const { return path_; }
 
-  // Whether the file was deleted: what is published goes nowhere.
+  // True if the file was deleted, so that published records are lost.
   bool is_deleted() const {
     struct stat about;
     return ::fstat(file_, &about) == 0 && about.st_nlink == 0;
   }
 
-  // Takes away the room behind the last record. Nothing may be appended afterwards.
+  // Truncates the file after the last record. Nothing may be appended afterwards.
   void cut() {
-    // If it cannot be done the zeros stay, which readers accept.
+    // If that fails the zeros stay, which readers accept.
     [[maybe_unused]] const int result = ::ftruncate(file_, static_cast<off_t>(position_));
     size_ = position_;
   }
@@ -115,9 +115,9 @@ class Segment {
 
   static constexpr std::size_t long_form = 0xFF;
   static constexpr std::size_t longest_body = std::size_t{1} << 24U;
-  // The long form of a length, a zero behind the body, and what a store of several bytes may reach beyond it.
+  // The long form of a length, a zero behind the body, and the reach of a store of several bytes beyond it.
   static constexpr std::size_t most_around = 5 + 1 + room_beyond;
-  // What the last record takes, for which there is always room.
+  // The size of the last record, for which there is always room.
   static constexpr std::size_t last_bound = 1 + longest_varint;
   static constexpr std::size_t last_room = last_bound + most_around;
   static constexpr std::size_t first_step = std::size_t{64} << 10U;
@@ -125,8 +125,8 @@ class Segment {
   static constexpr std::size_t most_addresses = std::size_t{16} << 30U;
   static constexpr std::size_t fewest_addresses = std::size_t{64} << 20U;
 
-  // On x86-64 stores become visible in the order in which they are made, so the compiler is all that has to be told. An
-  // atomic store would be the same instruction, but one that a program under control counts as a step of its own.
+  // On x86-64 stores become visible in the order in which they are made, so only the compiler needs a fence. An
+  // atomic store would be the same instruction, but a program under control counts it as a separate step.
   static void publish(std::uint8_t* head, std::uint8_t first) {
 #if defined(__x86_64__)
     __asm__ __volatile__("" : : : "memory");
@@ -136,7 +136,7 @@ class Segment {
 #endif
   }
 
-  // What `body` returns. If it throws, notes how far it may have come.
+  // The result of `body`. If it throws, records how far it may have written.
   template <class Body>
   std::uint8_t* written(Body& body, std::uint8_t* to, std::size_t bound) {
 #ifdef __cpp_exceptions
@@ -154,7 +154,7 @@ class Segment {
 
   void stain(std::size_t position) { stained_ = std::max(stained_, position); }
 
-  // The body stands five bytes behind the head, and belongs one behind it if it came out shorter than its bound.
+  // The body is five bytes behind the head, and belongs one behind it if it came out shorter than its bound.
   [[gnu::noinline]] void append_long(std::uint8_t* head, std::uint8_t* end) {
     const auto length = static_cast<std::size_t>(end - head) - 5;
     if (length > longest_body) {
@@ -180,8 +180,8 @@ class Segment {
       void* const base = ::mmap(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
       if (base != MAP_FAILED) {
         base_ = static_cast<std::uint8_t*>(base);
-        // The child of a fork that records what its parent began faults, where it would otherwise write over what the
-        // parent writes.
+        // A forked child that continues to record for its parent faults, where it would otherwise overwrite the
+        // parent's records.
         ::madvise(base, reserved_, MADV_DONTFORK);
         return;
       }
@@ -192,7 +192,7 @@ class Segment {
     fail_with_errno("cannot map " + path_);
   }
 
-  // Does it again as long as only a signal was in the way.
+  // Retries as long as a signal interrupts the call.
   template <class Work>
   static bool succeeds(const Work& work) {
     int result = work();
@@ -211,13 +211,13 @@ class Segment {
     if (size_ != 0 && is_deleted()) fail(path_ + " was deleted");
     const auto from = static_cast<off_t>(size_);
     const auto to = static_cast<off_t>(size);
-    // Blocks that are taken now cannot be missing later, when a store could only die of SIGBUS. On file systems without
+    // Blocks allocated now cannot be missing later, when a store could only die of SIGBUS. On file systems without
     // `fallocate` the file has only a length, and a full disk is that SIGBUS.
     if (!succeeds([&] { return ::fallocate(file_, 0, from, to - from); })) {
       const bool is_unknown = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL;
       if (!is_unknown || !succeeds([&] { return ::ftruncate(file_, to); })) fail_with_errno("cannot extend " + path_);
     }
-    constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, which older headers and kernels do not know.
+    constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, which older headers and kernels lack.
     ::madvise(base_ + size_, size - size_, populate_for_writing);
     size_ = size;
   }

@@ -1,11 +1,11 @@
-// Values as FORMAT.md writes them: in one byte where it can be.
+// Values in the encoding of FORMAT.md: one byte where possible.
 //
-// `Encoding<T>` says how a `T` is written, in two steps: `bound` says how many bytes it takes at most, so that room is
-// made once per record, or refuses it; `write` then writes without looking at what room there is. A type of your own is recorded
-// by specializing `Encoding` for it, usually in terms of a type that has one.
+// `Encoding<T>` writes a `T` in two steps: `bound` returns the maximum number of bytes, so that room is made once per
+// record, or rejects the value; `write` then writes without checking for room. To record your own type, specialize
+// `Encoding` for it, usually in terms of a type that has one.
 //
-// Arguments of the same type are written inline, without a copy and without an allocation. `Value` is for those who
-// know only at run time what they record.
+// Arguments of the same type are written inline, without a copy and without an allocation. `Value` is for data whose
+// type is known only at run time.
 
 #pragma once
 
@@ -30,10 +30,10 @@
 
 namespace omnilink {
 
-// How a value of type `T` is written.
+// The encoding of a type `T`.
 //
-//   static std::size_t bound(const T& value);                      no fewer bytes than `write` writes
-//   static std::uint8_t* write(std::uint8_t* to, const T& value);  returns the place behind what it wrote
+//   static std::size_t bound(const T& value);                      at least the number of bytes that `write` writes
+//   static std::uint8_t* write(std::uint8_t* to, const T& value);  returns the end of the written bytes
 template <class T, class = void>
 struct Encoding;
 
@@ -49,7 +49,7 @@ inline void store_little_endian(std::uint8_t* to, std::uint64_t number) {
 // A varint has seven bits per byte, lowest first; all bytes but the last have the top bit set.
 constexpr std::size_t longest_varint = 10;
 
-// `write` may store so many zeros behind what it writes, because eight bytes are stored at a time.
+// `write` may store this many zeros behind the written bytes, because eight bytes are stored at a time.
 constexpr std::size_t room_beyond = 8;
 
 // Numbers of up to 56 bits take no branch on their length, which no processor could predict.
@@ -106,7 +106,7 @@ inline bool is_ascii(std::string_view text) {
   return bits < 0x80;
 }
 
-// How many bytes of `text` are one character of UTF-8, or 0 if they are none.
+// The number of bytes of `text` that form one character of UTF-8, or 0 if they do not.
 inline std::size_t character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto within = [&](std::size_t i, unsigned low, unsigned high) {
@@ -128,8 +128,8 @@ inline std::size_t character(std::string_view text) {
   return 0;
 }
 
-// A string may hold any bytes and a trace may not. Two strings that differ must not look the same in a trace, so what
-// is not UTF-8 is refused, as a number that is not finite is.
+// A string may hold any bytes and a trace may not. Two strings that differ must not look the same in a trace, so
+// bytes that are not UTF-8 are rejected, as a number that is not finite is.
 inline void expect_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = character(text);
@@ -178,8 +178,8 @@ constexpr std::uint8_t tuple_tag = 0x06;
 constexpr std::uint8_t set_tag = 0x07;
 constexpr std::uint8_t function_tag = 0x08;
 
-// One level of a tuple, set or function, while its bound is computed. Counted beside the values, so that levels of all
-// types count, also of those that somebody else gives an `Encoding`.
+// One level of a tuple, set or function, while its bound is computed. Counted beside the values, so that levels of
+// all types count, also of those with a user's `Encoding`.
 class Level {
  public:
   Level() {
@@ -195,7 +195,7 @@ class Level {
   static inline thread_local unsigned depth_ = 0;
 };
 
-// A tuple or set of what a container holds.
+// A tuple or set of the elements of a container.
 template <class Container, std::uint8_t tag>
 struct ItemsEncoding {
   static std::size_t bound(const Container& items) {
@@ -226,7 +226,7 @@ struct TupleEncoding {
   }
 };
 
-// `char` could mean a number or a letter, so it is neither; convert it to what is meant.
+// `char` could mean a number or a letter, so it is neither; convert it to the intended type.
 template <class T>
 constexpr bool is_character = std::is_same_v<T, char> || std::is_same_v<T, wchar_t> || std::is_same_v<T, char16_t> ||
                               std::is_same_v<T, char32_t>;
@@ -358,9 +358,9 @@ class Value {
   Value(const char* text) : content_(std::string(text)) {}
 
   static Value tuple(std::vector<Value> items) { return Value(Items{detail::tuple_tag, std::move(items)}); }
-  // No item may occur twice, and the order in which they are given is the order in which they are written.
+  // No item may occur twice; items are written in the given order.
   static Value set(std::vector<Value> items) { return Value(Items{detail::set_tag, std::move(items)}); }
-  // Arguments and results in turn: argument, result, argument, result.
+  // Arguments and results alternate: argument, result, argument, result.
   static Value function(std::vector<Value> pairs) {
     if (pairs.size() % 2 != 0) detail::fail("a function has a result for each argument");
     return Value(Items{detail::function_tag, std::move(pairs)});
@@ -423,7 +423,7 @@ struct Encoding<Value> {
   }
 };
 
-// Arguments or results whose number is known only at run time. Refers to values that stand one behind the other.
+// Arguments or results whose number is known only at run time. Refers to an array of values.
 template <class T>
 struct Sequence {
   const T* first = nullptr;
@@ -434,7 +434,8 @@ using Values = Sequence<Value>;
 
 namespace detail {
 
-// The arguments or the results of one operation: as many values as the action has names for, without a tag around them.
+// The arguments or the results of one operation: as many values as the action has names for, without a tag around
+// them.
 template <class... T>
 struct Row {
   std::tuple<const T&...> values;
@@ -474,7 +475,7 @@ Row<Sequence<T>> row(const Sequence<T>& values) {
   return {values};
 }
 
-// The row of what stands in a tuple, or one behind the other.
+// The elements of a tuple, or of an array.
 template <class... T>
 Row<Plain<T>...> unpack(const std::tuple<T...>& values) {
   return std::apply([](const Plain<T>&... value) { return Row<Plain<T>...>{{value...}}; }, values);

@@ -1,4 +1,4 @@
-// A counter, recorded by two threads: what a harness looks like outside this repository.
+// A counter, recorded by two threads: a harness outside this repository.
 
 #include <omnilink/drive.hpp>
 #include <omnilink/recorder.h>
