@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_lead_around_what_is_left_out_and_never_back() {
+    fn edges_lead_around_left_out_operations_and_never_back() {
         let calls = [(0, 0, Some(1)), (1, 0, Some(1)), (1, 2, Some(3)), (1, 4, Some(5)), (2, 0, Some(9)), (2, 9, None)];
         let history = || History::from_calls(calls.map(|(process, start, end)| (process, start, end, ()))).unwrap();
         let named = |history: &History<()>| -> Vec<String> {

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_operation_precedes_what_starts_after_its_latest_time() {
+    fn an_unfinished_operation_precedes_starts_after_its_latest_time() {
         let unknown = Interval::unknown(3, 9).unwrap();
         assert!(unknown.precedes(Interval::new(10, 11).unwrap()));
         assert!(!unknown.precedes(Interval::new(9, 11).unwrap()));

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_become_another_number_is_refused() {
+    fn inexact_numbers_are_rejected() {
         assert_eq!(check("0.12345678901234567890"), "`0.12345678901234567890` has more digits than a double holds");
         assert_eq!(check("18446744073709551615.5"), "`18446744073709551615.5` has more digits than a double holds");
         assert_eq!(check("1e-999"), "`1e-999` has more digits than a double holds");

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_hold_in_any_order_and_need_even_what_never_finished() {
+    fn edges_hold_in_any_order_and_need_even_unfinished_operations() {
         let calls = [(0, 0, None, ()), (1, 1, Some(9), ()), (2, 2, Some(9), ())];
         let history = History::from_calls(calls).unwrap();
         let history = history.with_edges([(OpId(0), OpId(1)), (OpId(2), OpId(1))]).unwrap();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_names_what_it_waits_for() {
+    fn waiting_operations_name_a_predecessor() {
         let calls = [(0, 0, Some(4), ()), (1, 5, Some(9), ())];
         let history = History::from_calls(calls).unwrap();
         let order = Order::new(&history, Precedence::RealTime);

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "deposit(0, 1); deposit(1, 1)?; transfer(0, 1, 5) = TRUE; transfer(1, 2, 1); \
                      transfer(0, 2, 6) = FALSE; transfer(2, 3, 1)?; transfer(2, 2, 1); read() = [0: 5]";
         check_laws(&bank(), calls);

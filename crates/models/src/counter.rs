@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         check_laws(
             &Counter::new(0),
             "add(1); add(-1)?; add(0); add(0) = 0; add(2) = 3; fetch_add(1) = 1; read() = 1; read()?",

@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_hold_what_was_put_last() {
+    fn keys_hold_the_last_put() {
         insta::assert_snapshot!(
             check(&kv(), "get(1) = nil; put(1, a); put(1, b) = a; get(1) = b; get(2) = b"),
             @r#"get(2) = b: `get` returned "b", but the map holds nothing under 2"#
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "put(1, a); put(1, b) = a; put(2, a)?; get(1) = a; get(1) = nil; get(2) = a; insert(1, a) = FALSE; \
                      insert(2, b); erase(1) = TRUE; erase(2) = nil; erase(1)?; contains(1) = TRUE; \
                      range_count(2, 9) = 1; range_count(0, 1) = 0; len() = 1; is_empty() = FALSE; clear(); \

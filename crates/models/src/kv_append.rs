@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         check_laws(
             &KvAppend::new(),
             "append(1, a); append(2, b)?; put(1, \"\"); put(1, a); get(1) = a; get(2) = \"\"; get(1) = aa",

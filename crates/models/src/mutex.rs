@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "T1 acquire(); T2 acquire()?; T1 release(); T2 release()?; T1 try_lock() = FALSE; \
                      T2 try_lock() = TRUE; T1 acquire(a); T2 try_lock(a)?; T1 release(a) = FALSE";
         check_laws(&Mutex::new(), calls);

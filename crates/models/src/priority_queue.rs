@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "insert(1); insert(2); insert(3); insert(2)?; delete_min() = 1; delete_min() = 2; \
                      delete_min() = nil; delete_min()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&PriorityQueue::new(), calls);

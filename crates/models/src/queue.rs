@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "enqueue(1); enqueue(2) = TRUE; enqueue(3) = FALSE; enqueue(4)?; dequeue() = 1; dequeue() = 2; \
                      dequeue() = nil; dequeue()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&Queue::new(None), calls);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_mean_nothing_are_refused() {
+    fn invalid_calls_are_rejected() {
         insta::assert_snapshot!(
             check(&Queue::new(None), "peek()"),
             @"`peek` is not an operation of the model `queue`, which has `enqueue(value) = ok`, `dequeue() = value`, `len() = count`, `is_empty() = ok`"

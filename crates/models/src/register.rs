@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "write(1); write(2); write(a, 1)?; read() = 1; read() = nil; read(a) = 1; cas(1, 2); cas(2, nil)?; \
                      cas(1, 2) = FALSE; cas(a, nil, 1)";
         check_laws(&Register::with_cas(&Value::Nil), calls);

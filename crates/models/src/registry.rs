@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_named() {
+    fn unrecognized_names_are_reported() {
         insta::assert_snapshot!(
             run("deque", ""),
             @"there is no model `deque`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"

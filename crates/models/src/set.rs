@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "add(1); add(2)?; add(1) = FALSE; add(2) = TRUE; remove(1); remove(1) = TRUE; remove(2) = FALSE; \
                      contains(1) = TRUE; contains(2) = FALSE; read() = {1}; read()?";
         check_laws(&Set::new(), calls);

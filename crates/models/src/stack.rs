@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_kept() {
+    fn laws_hold() {
         let calls = "push(1); push(2) = TRUE; push(3) = FALSE; push(4)?; pop() = 1; pop() = 2; \
                      pop() = nil; pop()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";
         check_laws(&Stack::new(None), calls);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_mean_nothing_are_refused() {
+    fn invalid_calls_are_rejected() {
         insta::assert_snapshot!(
             check(&Stack::new(None), "peek()"),
             @"`peek` is not an operation of the model `stack`, which has `push(value) = ok`, `pop() = value`, `len() = count`, `is_empty() = ok`"

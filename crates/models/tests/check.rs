@@ -209,7 +209,7 @@ fn a_part_that_is_hard_to_decide_does_not_hide_one_that_is_easy_to_reject() {
 
 /// Equal operations that end at one instant are not the same if the process of one of them continues at that instant.
 #[test]
-fn equal_operations_with_equal_ends_are_told_apart_by_what_follows_them() {
+fn equal_operations_with_equal_ends_differ_by_their_successors() {
     let call = |action: &str| Call::positional(action, [Value::Int(2)], [Value::Bool(true)]);
     let rows = [
         (0, 0, Some(4), call("add")),

@@ -352,7 +352,7 @@ fn long_histories_are_decided_in_time() {
 }
 
 #[test]
-fn violations_say_what_is_wrong() {
+fn violations_are_explained() {
     let reason = |kind, ops: &[Row]| match decide(kind, ops) {
         Decision::Violation { reason, .. } => reason,
         decision => format!("{decision:?}"),
@@ -431,7 +431,7 @@ fn bounded_objects_are_left_to_the_search() {
 }
 
 #[test]
-fn what_a_procedure_cannot_decide_is_named_in_the_words_of_its_model() {
+fn limits_of_a_procedure_are_named_in_the_words_of_its_model() {
     let check = |model: &str, (call, end): (Call, Option<u64>)| {
         let history = History::from_calls([(0, 0, end, call)]).unwrap();
         match with_model(model, Decide(&history)) {

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_inserted_is_found_until_it_is_removed() {
+    fn inserted_operations_are_found_until_removed() {
         let history = History::from_calls((0..5000).map(|time| (0, time, Some(time), time))).unwrap();
         let mut ring = Ring::new();
         for op in history.ops() {

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_trails_share_is_handed_out_once() {
+    fn common_steps_are_returned_once() {
         let mut trails = Trails::new();
         let start = trails.begin(7);
         let shared = place(&mut trails, start, [0, 1, 2]);

@@ -150,7 +150,7 @@ fn a_stuck_configuration_says_why() {
 }
 
 #[test]
-fn by_level_what_waits_names_what_it_waits_for() {
+fn by_level_waiting_operations_name_a_predecessor() {
     let calls = [(0, 0, Some(1), Read(0, 7)), (1, 2, Some(3), Write(0, 7))];
     let history = History::from_calls(calls).expect("a history");
     let options = Options { by_level: true, ..Options::default() };
@@ -195,7 +195,7 @@ fn a_stream_is_decided_as_soon_as_it_is_rejected() {
 }
 
 #[test]
-fn whoever_watches_may_stop_the_search() {
+fn a_watch_may_stop_the_search() {
     let writes = (0..8).map(|value| Write(0, value));
     let history = overlapping(writes);
     let mut looks = 0;
@@ -233,7 +233,7 @@ fn the_first_of_several_widest_places_is_named() {
 }
 
 #[test]
-fn the_search_is_looked_at_every_few_dozen_steps() {
+fn the_watch_is_called_every_few_dozen_steps() {
     let history = overlapping((0..7).map(|value| Write(0, value)));
     let mut looks = 0;
     let watch = &mut |_: &Stats| {

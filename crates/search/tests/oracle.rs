@@ -58,7 +58,7 @@ fn the_search_agrees_with_trying_every_order_at_length() {
 }
 
 #[test]
-fn by_level_and_without_reductions_the_search_visits_what_a_model_checker_visits() {
+fn by_level_and_without_reductions_the_search_visits_the_states_of_a_model_checker() {
     let mut compared = 0;
     for seed in 0..4_000 {
         let mut rng = Rng::with_seed(seed);

@@ -62,7 +62,7 @@ impl Watch for Widths {
 }
 
 #[test]
-fn every_return_is_told() {
+fn every_return_is_reported() {
     for seed in 0..500 {
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
@@ -145,7 +145,7 @@ impl search::Spec for Anything {
 
 /// Every order of overlapping operations can be assumed, whatever their numbers are.
 #[test]
-fn what_is_assumed_can_be_any_order() {
+fn any_order_can_be_assumed() {
     let history = History::from_calls((0..3).map(|process| (process, 0, Some(1), ()))).expect("one operation each");
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let [first, second, third] = order.map(OpId);

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_apart_by_their_first_line() {
+    fn formats_are_detected_by_their_first_line() {
         let check = |bytes: &[u8]| Format::detect(bytes).map(Format::name);
         assert_eq!(check(b"// a map\n{\"process\": 0, \"action\": \"put\", \"sta"), Some("jsonl"));
         assert_eq!(check(b"\n{\"process\": 0, \"type\": \"invoke\", \"f\": \"read\"}"), Some("jepsen"));

@@ -722,7 +722,7 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
     }
 
     #[test]
-    fn what_goes_on_after_a_crash_is_left_to_the_history_to_refuse() {
+    fn operations_after_a_crash_are_rejected_by_the_history() {
         let input = "{:process 0 :type :invoke :f :a} {:process 0 :type :info :f :a} {:process 0 :type :invoke :f :a}";
         assert!(History::new(read(input).unwrap()).is_err());
     }

@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_operation_is_refused() {
+    fn invalid_operations_are_rejected() {
         let deep = format!(r#""args": [{}{}]"#, "[".repeat(33), "]".repeat(33));
         let fields = [
             r#""ends": 3"#,
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_cannot_say_is_not_written() {
+    fn calls_that_json_cannot_express_are_not_written() {
         let check = |args: Fields, results: Fields| {
             let mut trace = Trace::default();
             let (process, call) = (trace.process("0"), Schemas::default().call("a", args, results));

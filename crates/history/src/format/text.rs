@@ -375,7 +375,7 @@ w [5 6] put(key: 1, "b c": nil) = ok: TRUE, -7 failed | node: "n1", "a b": 1.5
     }
 
     #[test]
-    fn what_is_not_an_operation_is_refused() {
+    fn invalid_operations_are_rejected() {
         let deep = format!("T0 [3 4] f({}", "<<".repeat(33));
         let texts = [
             "T0 [1 2] f()\nT0 [3 x] f()",

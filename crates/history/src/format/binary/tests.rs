@@ -157,7 +157,7 @@ fn wrong_bytes_are_errors() {
 }
 
 #[test]
-fn an_outcome_says_anew_what_the_call_said() {
+fn an_outcome_repeats_the_call() {
     const POP: &[u8] = b"\x01\x01\x03pop\x01\x00\x01\x00"; // Action 1: `pop`, one argument, one result.
     const CALL: &[u8] = b"\x03\x00\x0a";
     const NOTE: &[u8] = b"\x06\x01n\x51";
