@@ -66,7 +66,7 @@ pub enum IllFormed {
         end: u64,
     },
     /// A process continues after an unfinished operation.
-    #[error("{op} follows an operation of the same process that never finished; give it a process of its own")]
+    #[error("{op} follows an unfinished operation of the same process; give it a separate process")]
     AfterUnfinished {
         /// The operation that follows.
         op: String,
@@ -436,7 +436,7 @@ mod tests {
         );
         assert_eq!(
             check(&[(0, 1, None), (0, 3, Some(5))]).unwrap_err(),
-            "T0:1 follows an operation of the same process that never finished; give it a process of its own"
+            "T0:1 follows an unfinished operation of the same process; give it a separate process"
         );
         let mut sequence = Sequence::default();
         sequence.next(&[], ProcessId(0), 4, End::At(5), ()).unwrap();

@@ -77,7 +77,7 @@ fn a_segment_cut_anywhere_reads_as_its_longest_valid_prefix() {
             boundaries.push(length);
         }
         assert_eq!(cut.at_byte, *boundaries.last().unwrap() as u64);
-        // The prefix holds the same operations; the last may lack what comes after the cut.
+        // The prefix holds the same operations; the last may lack its part after the cut.
         let Some((last, before)) = trace.records.split_last() else { continue };
         assert_eq!(before, &whole.records[..before.len()]);
         let full = &whole.records[before.len()];

@@ -94,7 +94,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Runs calls one after another: `T1 push(1) = TRUE; pop()?; pop()!`, where `?` did not finish and `!` failed.
+    /// Runs calls one after another: `T1 push(1) = TRUE; pop()?; pop()!`, where `?` is unfinished and `!` failed.
     pub(crate) fn check<M: Model>(model: &M, calls: &str) -> String {
         let mut state = initial(model);
         for text in calls.split("; ") {

@@ -31,7 +31,7 @@ pub trait Visitor {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadModel {
     /// The name is not that of a model.
-    #[error("there is no model `{name}`; {hint}")]
+    #[error("unrecognized model `{name}`; {hint}")]
     UnknownModel {
         /// The name.
         name: String,
@@ -86,7 +86,10 @@ pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadMo
     let about = names().iter().find(|about| about.name == name).ok_or_else(|| {
         let known = || names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", ");
         let hint = suggest::hint(name, names().iter().map(|about| about.name));
-        BadModel::UnknownModel { name: name.into(), hint: hint.unwrap_or_else(|| format!("there are {}", known())) }
+        BadModel::UnknownModel {
+            name: name.into(),
+            hint: hint.unwrap_or_else(|| format!("expected one of {}", known())),
+        }
     })?;
     let mut options = Options::new(about, options);
     Ok(match about.name {
@@ -219,9 +222,9 @@ mod tests {
     fn unrecognized_names_are_reported() {
         insta::assert_snapshot!(
             run("deque", ""),
-            @"there is no model `deque`; there are `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"
+            @"unrecognized model `deque`; expected one of `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"
         );
-        insta::assert_snapshot!(run("regster", ""), @"there is no model `regster`; did you mean `register`?");
+        insta::assert_snapshot!(run("regster", ""), @"unrecognized model `regster`; did you mean `register`?");
         insta::assert_snapshot!(run("queue:size=4", ""), @"the model `queue` has no option `size`, only `capacity=4`");
         insta::assert_snapshot!(run("set:size=4", ""), @"the model `set` has no option `size`");
         insta::assert_snapshot!(

@@ -28,7 +28,7 @@ pub struct Assuming<'s, S, P> {
 /// An operation, with a mark if an assumption names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked<O> {
-    /// What was called.
+    /// The operation.
     pub op: O,
     mark: Option<u8>,
 }

@@ -50,9 +50,9 @@ pub enum Unconfirmed {
     /// Operations are missing.
     #[error("{placed} finished operations are placed out of {finished}")]
     Incomplete {
-        /// How many are placed.
+        /// The number of placed operations.
         placed: u64,
-        /// How many finished.
+        /// The number of finished operations.
         finished: u64,
     },
 }
@@ -78,7 +78,7 @@ impl Witness {
         self.initial
     }
 
-    /// How many steps it has.
+    /// The number of steps.
     pub fn len(&self) -> usize {
         self.order.len()
     }

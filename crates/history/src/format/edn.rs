@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// The next character, if the text goes on.
+    /// The next character, or `None` at the end.
     pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
                 self.at += trimmed.find('\n').unwrap_or(trimmed.len());
             } else if trimmed.starts_with("#_") {
                 self.at += 2;
-                self.inner(depth, "what `#_` discards")?;
+                self.inner(depth, "the form after `#_`")?;
             } else {
                 return Ok(());
             }
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
                 Some(form) => items.push(form),
                 None if self.eat(close) => return Ok(items),
                 None if self.rest().is_empty() => return self.end(inside),
-                None => return self.problem(self.at, format!("{inside} ends with `{close}`")),
+                None => return self.problem(self.at, format!("expected `{close}` at the end of {inside}")),
             }
         }
     }
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The character that an escape sequence in a string stands for.
+    /// The character denoted by an escape sequence in a string.
     fn escape(&mut self) -> Result<char, Problem> {
         let at = self.at;
         self.at += 1;
@@ -447,11 +447,11 @@ mod tests {
     #[test]
     fn errors_say_where() {
         insta::assert_snapshot!(check("1 12ab"), @"1 byte 2: `12ab` is not a number");
-        insta::assert_snapshot!(check("[1 }"), @"byte 3: a vector ends with `]`");
+        insta::assert_snapshot!(check("[1 }"), @"byte 3: expected `]` at the end of a vector");
         insta::assert_snapshot!(check("{:a}"), @"byte 0: a map has a key without a value");
         insta::assert_snapshot!(check("{:a 1 \"a\" 2}"), @"a key occurs twice in a map");
         insta::assert_snapshot!(check("#<Object>"), @"byte 0: unexpected `#<`");
-        insta::assert_snapshot!(check("[#_]"), @"byte 3: what `#_` discards is missing");
+        insta::assert_snapshot!(check("[#_]"), @"byte 3: the form after `#_` is missing");
         insta::assert_snapshot!(check(r#""\q""#), @r"byte 1: `\q` is not an escape sequence");
         insta::assert_snapshot!(check(r#""\ud800""#), @"byte 1: an escape sequence stands for half a character");
         insta::assert_snapshot!(check("[\"a"), @"byte 3: the text ends inside a string");

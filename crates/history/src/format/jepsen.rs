@@ -48,8 +48,11 @@ pub fn read_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
         Ok(()) => {}
         Err(Problem { is_end: true, message, .. }) => {
             if let Some(at) = events.is_damaged(input) {
-                return Err(locate(input, problem(at, format!("{message}: what begins here is not closed")))
-                    .help("events follow it, so this is not where the recording breaks off"));
+                return Err(locate(
+                    input,
+                    problem(at, format!("{message}, and the form that begins here is not closed")),
+                )
+                .help("events follow it, so this is not where the recording breaks off"));
             }
             trace.cuts.push(Cut { part: String::new(), at_byte: events.whole as u64, found: message });
         }
@@ -684,7 +687,7 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
             assert!(shown.starts_with("line 2: the text ends inside"), "{damage}: {shown}");
         }
         let json = "{\"process\":0,\"type\":\"invoke\",\"f\":\"a\"}\n";
-        insta::assert_snapshot!(check(&format!("{json}{{\"process\":0,\"f\":\n{json}")), @"line 2: expected `,` or `}`, found the end of the text: what begins here is not closed");
+        insta::assert_snapshot!(check(&format!("{json}{{\"process\":0,\"f\":\n{json}")), @"line 2: expected `,` or `}`, found the end of the text, and the form that begins here is not closed");
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         self.at += self.input.as_bytes()[self.at..].iter().take_while(blank).count();
     }
 
-    /// The next byte, if the text goes on.
+    /// The next byte, or `None` at the end.
     pub(super) fn peek(&self) -> Option<u8> {
         self.input.as_bytes().get(self.at).copied()
     }

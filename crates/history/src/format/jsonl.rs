@@ -161,7 +161,7 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
         Some(json) => read_fields("results", json)?,
     };
     if end.is_none() && !results.is_empty() {
-        let help = "an operation that never finished has no results; leave them out, or say when it ended";
+        let help = "an unfinished operation has no results; leave them out, or add its `end`";
         return Err(Wrong::new("there are `results` but no `end`").help(help));
     }
     let mut call = schemas.call(&action, args, results);
@@ -455,7 +455,7 @@ mod tests {
         line 1: `end` is 2.5, which is not an integer of 64 bits; times are integers; count in a smaller unit, such as nanoseconds, instead of fractions
         line 1: `end` is -2, but times cannot be negative
         line 1: `end` is a string, not an integer
-        line 1: there are `results` but no `end`; an operation that never finished has no results; leave them out, or say when it ended
+        line 1: there are `results` but no `end`; an unfinished operation has no results; leave them out, or add its `end`
         line 1: `failed` is an integer, not `true` or `false`
         line 1: `outcome` is an integer, not the string `unknown`
         line 1: `outcome` is `ok`, not `unknown`; an operation that returned has an `end`, and one that had no effect is `failed`
@@ -463,7 +463,7 @@ mod tests {
         line 1: there is a `latest` time, but there is an `end`; leave out `end`: the time at which a client stops waiting does not bound its operation; give its bound, if known, as `latest`
         line 1: a failed operation cannot have an unknown outcome
         line 1: `latest` is a string, not an integer
-        line 1: there are `results` but no `end`; an operation that never finished has no results; leave them out, or say when it ended
+        line 1: there are `results` but no `end`; an unfinished operation has no results; leave them out, or add its `end`
         line 1: `meta` is an integer, not an object
         line 1: `args` is a value with `#set`; an object gives names to arguments or results; put a single set or function into an array
         line 1: `#set` is an integer, not an array

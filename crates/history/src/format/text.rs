@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
         let args = self.fields(")")?;
         let results = if self.eat("=") { self.fields("")? } else { Fields::new() };
         if end.is_unknown() && !results.is_empty() {
-            return Err("an operation that never finished has no results".into());
+            return Err("an unfinished operation has no results".into());
         }
         let failed = self.eat("failed");
         if failed && matches!(end, End::Unknown { latest: Some(_) }) {
@@ -408,8 +408,8 @@ w [5 6] put(key: 1, "b c": nil) = ok: TRUE, -7 failed | node: "n1", "a b": 1.5
         line 1: expected a value at column 12, found `true)`
         line 1: expected a value at the end of the line
         line 1: expected the end of the line at column 18, found `2`
-        line 1: an operation that never finished has no results
-        line 1: an operation that never finished has no results
+        line 1: an unfinished operation has no results
+        line 1: an unfinished operation has no results
         line 1: a failed operation cannot have an unknown outcome
         line 1: expected a time at column 9, found `] f()`
         line 1: the string `"a)` is not closed

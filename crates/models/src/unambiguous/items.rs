@@ -96,7 +96,7 @@ pub(crate) fn items<D: Discipline>(container: &Container<D>, history: &History<O
             }
             Op::Remove { value: None } => return not_applicable(&format!("a `{remove}` has no recorded result")),
             Op::Remove { .. } | Op::IsEmpty { ok: true } if op.interval.is_unfinished() => {
-                return not_applicable("an operation that takes a value out did not finish");
+                return not_applicable("an operation that removes a value is unfinished");
             }
             Op::Remove { value: Some(Atom::NIL) } | Op::IsEmpty { ok: true } => {
                 out.empties.push(Empty { op: op.id, call: ranks.call, ret: ranks.ret });

@@ -18,7 +18,7 @@ pub(crate) struct Ranks {
 /// are one larger still. The error says why there are no ranks.
 pub(crate) fn ranks<T>(history: &History<T>) -> Result<(Vec<Ranks>, usize), &'static str> {
     if history.ops().iter().any(|op| op.interval.latest().is_some()) {
-        return Err("an operation that did not finish has a latest time");
+        return Err("an unfinished operation has a latest time");
     }
     chained_ranks(history).ok_or("two processes end one operation and start the next at the same instant")
 }

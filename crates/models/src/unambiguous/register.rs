@@ -2,7 +2,7 @@
 //!
 //! The problem: is there an order in which every read returns the value that was written last, and every successful
 //! compare-and-set replaces it? If each value that an operation saw was written once, after Gibbons and Korach (*Testing
-//! shared memories*, 1997) this is decided in `O(n log n)`, however many operations overlap and did not finish.
+//! shared memories*, 1997) this is decided in `O(n log n)`, however many operations overlap and are unfinished.
 //!
 //! Unfinished writes of values that no operation needs are left out: they need not have happened. The other
 //! operations form *blocks*: a write, or the initial value, and the chain of compare-and-sets from it, each value
