@@ -160,7 +160,7 @@ impl Recorder {
             floor: 0,
             count: 0,
             is_open: false,
-            is_told: false,
+            is_close_checked: false,
             name: name.to_owned(),
             continued: 0,
             shared: self.shared.clone(),
@@ -193,7 +193,7 @@ pub struct Process {
     floor: u64,                    // The end of the last call.
     count: u64,                    // Of calls in the segment.
     is_open: bool,
-    is_told: bool, // The caller gets an error if the file was deleted.
+    is_close_checked: bool, // The caller gets an error if the file was deleted.
     name: String,
     continued: u32, // The number of earlier segments.
     shared: Arc<Shared>,
@@ -302,7 +302,7 @@ impl Process {
     ///
     /// If the file was deleted in the meantime.
     pub fn close(mut self) -> io::Result<()> {
-        self.is_told = true;
+        self.is_close_checked = true;
         match self.segment.is_deleted() {
             true => {
                 let message = format!("`{}` was deleted while it was recorded", self.path().display());
@@ -318,7 +318,7 @@ impl Process {
             let mut body = self.segment.begin_last();
             body.tagged(kind::END, self.count);
             body.publish_last();
-            if !self.is_told && self.segment.is_deleted() {
+            if !self.is_close_checked && self.segment.is_deleted() {
                 self.shared.is_deleted.store(true, Ordering::Relaxed);
             }
         }

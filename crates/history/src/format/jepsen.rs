@@ -128,7 +128,7 @@ struct Action {
     is_source: bool,   // It exists to return a value, like `read`.
     is_sink: bool,     // It exists to take a value, like `write`.
     is_spread: bool,   // The argument is always a pair, and each half is a separate argument.
-    is_told: bool,     // Some invocation has a value,
+    has_value: bool,   // Some invocation has a value,
     is_echoed: bool,   // which its completion repeats,
     is_answered: bool, // or replaces by another value.
     gives: bool,
@@ -472,7 +472,7 @@ impl Action {
             is_source: matches!(f, "read" | "dequeue"),
             is_sink: matches!(f, "write" | "enqueue" | "add"),
             is_spread: f == "cas",
-            is_told: false,
+            has_value: false,
             is_echoed: false,
             is_answered: false,
             gives: matches!(f, "read" | "dequeue"),
@@ -481,17 +481,17 @@ impl Action {
 
     /// Takes one more operation into account: its argument, and its result if its completion has one.
     fn add(&mut self, given: &Value, got: Option<&Value>) {
-        let is_told = *given != Value::Nil;
-        self.is_told |= is_told;
-        self.is_echoed |= is_told && got == Some(given);
-        self.is_answered |= is_told && got.is_some_and(|got| got != given);
+        let has_value = *given != Value::Nil;
+        self.has_value |= has_value;
+        self.is_echoed |= has_value && got == Some(given);
+        self.is_answered |= has_value && got.is_some_and(|got| got != given);
         self.gives |= got.is_some_and(|got| got != given && !(self.is_sink && *got == Value::Nil));
         self.is_spread &= halves(given).is_some();
     }
 
     /// Some tools copy the result of a read into its invocation, which does not make it an argument.
     fn takes(&self) -> bool {
-        self.is_sink || (self.is_told && !(self.is_source && self.is_echoed && !self.is_answered))
+        self.is_sink || (self.has_value && !(self.is_source && self.is_echoed && !self.is_answered))
     }
 }
 

@@ -269,7 +269,7 @@ class Log {
   void close_and_check() {
     const bool is_deleted = segment_ && segment_->is_deleted();
     const std::string path = segment_ ? segment_->path() : "";
-    is_told_ = true;
+    is_close_checked_ = true;
     close();
     segment_.reset();
     if (is_deleted) fail("`" + path + "` was deleted while it was recorded");
@@ -389,7 +389,7 @@ class Log {
       return write_varint(to, operations_);
     });
     segment_->cut();
-    if (!is_told_ && segment_->is_deleted()) directory_->note_deleted();
+    if (!is_close_checked_ && segment_->is_deleted()) directory_->note_deleted();
   }
 
   std::shared_ptr<Directory> directory_;
@@ -402,7 +402,7 @@ class Log {
   std::uint64_t latest_ = 0;   // No operation starts earlier.
   unsigned continuations_ = 0;
   pid_t owner_ = ::getpid();
-  bool is_told_ = false;  // The caller gets an error if the file was deleted.
+  bool is_close_checked_ = false;  // The caller gets an error if the file was deleted.
 
   // The open call.
   State state_ = State::idle;
