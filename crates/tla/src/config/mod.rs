@@ -114,7 +114,8 @@ pub fn parse(text: &str, strings: &mut Strings) -> Result<Config, Vec<Diagnostic
 
 /// The keyword that a word resembles, if it is none itself.
 pub(crate) fn resembled_keyword(word: &str) -> Option<&'static str> {
-    suggest::closest(word, KEYWORDS.iter().map(|(keyword, _)| *keyword))
+    let keywords = || KEYWORDS.iter().map(|(keyword, _)| *keyword);
+    if keywords().any(|keyword| keyword == word) { None } else { suggest::closest(word, keywords()) }
 }
 
 /// What follows a keyword.
