@@ -8,12 +8,14 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
 
 mod bench;
+mod book;
 mod ci;
 mod fuzz;
 mod hostile;
 mod mutants;
 mod oracle;
 mod recorders;
+mod reference;
 mod sanitizers;
 mod smoke;
 mod studies;
@@ -53,6 +55,10 @@ enum Command {
         #[arg(long)]
         write: bool,
     },
+    /// Build the book with mdBook, and check its links
+    Book,
+    /// Write the command reference of the book from the help texts of the built command
+    Reference(reference::Options),
     /// Run the case studies and compare their verdicts with what is expected of them
     Studies {
         /// Only this one
@@ -131,6 +137,8 @@ fn run(command: Command) -> Result<()> {
         Command::Ci { full, since, .. } => ci::run(&workspace, full, since),
         Command::Tidy => tidy::run(&workspace),
         Command::Smoke { write } => smoke::run(&workspace, write),
+        Command::Book => book::run(&workspace),
+        Command::Reference(options) => reference::run(&workspace, &options),
         Command::Studies { name, release, compare, seeds } => {
             let build = if release { Build::Release } else { Build::Debug };
             match compare {

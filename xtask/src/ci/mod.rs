@@ -2,7 +2,7 @@
 //!
 //! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. Besides what Rust brings,
 //! the steps need Java and pip, for TLC, C++ compilers, CMake and gdb, for recorders and programs under control, and Node
-//! and Chromium, for the page.
+//! and Chromium, for the page, and mdBook.
 //!
 //! Time is kept in three ways. Everything is built in one profile and with one choice of features, by
 //! [`Workspace::build_programs`] and by what selects the same, so that nothing is built twice. Steps that leave cores
@@ -15,7 +15,9 @@ use anyhow::{Context, Result, bail, ensure};
 
 use self::steps::{Step, With};
 use crate::workspace::{Build, Workspace};
-use crate::{bench, fuzz, hostile, mutants, oracle, recorders, sanitizers, smoke, studies, tidy, viewer};
+use crate::{
+    bench, book, fuzz, hostile, mutants, oracle, recorders, reference, sanitizers, smoke, studies, tidy, viewer,
+};
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
 const RANDOM: usize = 500;
@@ -34,6 +36,10 @@ const STEPS: &[Step] = &[
     Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--workspace --no-run")),
     Step::new("tests", With::Nothing, |workspace| nextest(workspace, "--workspace")),
     Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),
+    Step::new("book", With::Nothing, |workspace| {
+        reference::run(workspace, &reference::Options::check())?;
+        book::run(workspace)
+    }),
     Step::new("page in a browser", With::Nothing, |workspace| viewer::run(workspace, &viewer::Options::default())),
     Step::new("case studies", With::Nothing, |workspace| studies::run(workspace, None, Build::Debug)),
     Step::new("controlled schedules", With::Others, |workspace| bench::schedules(workspace, Build::Debug, true, None)),
