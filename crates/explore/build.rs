@@ -1,19 +1,19 @@
-//! Builds the runtime that programs are controlled with, so that it is part of this crate.
+//! Builds the runtime that controls programs, and embeds it in this crate.
 //!
-//! It is a shared library for other people's processes, which no dependency can stand for: Cargo hands libraries of that
-//! kind to nobody. So Cargo is run again, into a directory of its own, without whatever the outer run was told about
-//! compilers and their flags: a runtime that was itself instrumented for ThreadSanitizer would call itself.
+//! The runtime is a shared library that other programs load. Cargo does not pass a `cdylib` to dependents, so this
+//! script runs Cargo again, into a separate target directory and without the outer build's compiler settings and flags:
+//! a runtime instrumented for ThreadSanitizer would call itself.
 //!
-//! With `--cfg omnilink_asan` in RUSTFLAGS, AddressSanitizer checks the accesses of the runtime, in every process that loads
-//! it. `cargo xtask ci --only AddressSanitizer` builds it so.
+//! With `--cfg omnilink_asan` in RUSTFLAGS, AddressSanitizer checks the runtime's accesses in every process that loads
+//! it. `cargo xtask ci --only AddressSanitizer` builds it that way.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The name that programs look for the runtime by, whatever file it is in. So one that was linked with an earlier runtime
-/// is satisfied with the one that was loaded before everything else.
+/// The runtime's soname, whatever its file is called: a program linked with an earlier runtime accepts the preloaded
+/// one.
 const NAME: &str = "libomnilink_sched.so";
 
 fn main() {
@@ -34,30 +34,30 @@ fn main() {
         let built = build(&root.join("../sched/Cargo.toml"), &out.join("sched"));
         fs::copy(&built, &embedded).unwrap_or_else(|error| panic!("{}: {error}", built.display()));
     } else {
-        // Whoever asks for the runtime is told that there is none.
+        // An empty file: `Runtime::install` reports that this platform is unsupported.
         fs::write(&embedded, []).unwrap_or_else(|error| panic!("{}: {error}", embedded.display()));
     }
 }
 
-/// Builds the runtime, and says where it is.
+/// Builds the runtime and returns its path.
 fn build(manifest: &Path, into: &Path) -> PathBuf {
     let target = variable("TARGET");
     let mut cargo = Command::new(variable("CARGO"));
     cargo.args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &target]);
-    // What the lock file says need not be there yet: who installs a command resolves its dependencies anew.
+    // An installed command resolves its dependencies anew, so the locked versions may not be downloaded yet.
     cargo.arg("--locked");
-    // A thread that ends in the middle, by `pthread_exit`, unwinds through the runtime.
+    // A thread that calls `pthread_exit` unwinds through the runtime.
     cargo.args(["--config", "profile.release.panic=\"unwind\"", "--config", "profile.release.strip=\"debuginfo\""]);
     cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(into);
     cargo.args(["--", "-C", &format!("link-arg=-Wl,-soname,{NAME}")]);
     for (name, _) in env::vars_os() {
-        let is_told = name.to_str().is_some_and(is_about_building);
-        if is_told {
+        let is_build_setting = name.to_str().is_some_and(is_about_building);
+        if is_build_setting {
             cargo.env_remove(name);
         }
     }
     if env::var_os("CARGO_CFG_OMNILINK_ASAN").is_some() {
-        // Programs are compiled by GCC, so the sanitizer's library is the one of GCC. It must be there before the runtime is.
+        // Programs are compiled by GCC, so the sanitizer library is GCC's. It must be loaded before the runtime.
         cargo.env(
             "RUSTFLAGS",
             "-Zsanitizer=address --cfg omnilink_asan -Clink-arg=-Wl,--no-as-needed -Clink-arg=-lasan",
@@ -68,7 +68,7 @@ fn build(manifest: &Path, into: &Path) -> PathBuf {
     into.join(target).join("release").join(NAME)
 }
 
-/// Whether a variable of the environment tells Cargo or the compiler what to build and how, and not where things are.
+/// Whether an environment variable says what to build and how, as opposed to where things are.
 fn is_about_building(name: &str) -> bool {
     const EXCEPTIONS: [&str; 3] = ["CARGO_HOME", "CARGO_NET_OFFLINE", "RUSTUP_HOME"];
     const STARTS: [&str; 6] = ["CARGO_", "RUSTC", "RUSTFLAGS", "RUSTDOC", "MIRI", "PROFILE"];

@@ -39,7 +39,7 @@ pub(crate) fn run(programs: &Programs, quick: bool) -> Result<()> {
     let mut table = Table::new(&["how", "executions", "hits", "first", "hits in %", "asleep", "complete"]);
     row(&mut table, "native, a process each", &stress(&native, &["2", "1"], times)?);
     let mut control = programs.control(&controlled, &["2", "1"])?;
-    let is_lost = |ended: &Ending| matches!(ended, Ending::Crashed { how, .. } if how == "it ended with code 1");
+    let is_lost = |ended: &Ending| matches!(ended, Ending::Crashed { how, .. } if how == "exited with code 1");
     sample(&mut table, &mut control, times, &is_lost)?;
     explore(&mut table, &mut control, None, &is_lost)?;
     print!("{table}");

@@ -1,14 +1,14 @@
-//! A campaign: executions of a harness, each checked against a specification; what fails is kept.
+//! A campaign: executions of a harness, each checked against a specification; failing runs are stored.
 //!
-//! Runs that fail for the same reason are one finding, and the first of them is kept with all that is needed to look at it
-//! and to repeat it. Whoever runs a campaign hears of it as it goes, in [`Event`]s, and gets [`Findings`] at the end.
+//! Runs that fail for the same reason are one finding. The first of them is stored with everything needed to inspect
+//! and replay it. The caller receives [`Event`]s during the campaign, and [`Findings`] at the end.
 
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use explore::{Belongings, Controlled, Coverage, Ended, Environment, Input, Order, Plan, Program, Ran, Run, Store};
+use explore::{Artifacts, Controlled, Coverage, Ended, Environment, Input, Order, Plan, Program, Ran, Run, Store};
 use judge::{Failed, Judge, Recording};
 use report::Report;
 use settings::Settings;
@@ -23,111 +23,111 @@ use crate::{
 /// Executions of one harness, checked against one specification.
 #[derive(Debug)]
 pub struct Campaign {
-    /// The program that the campaign is part of.
+    /// The program that runs the campaign.
     pub host: Host,
-    /// What the settings say.
+    /// The settings.
     pub settings: Settings,
-    /// Which profile of the settings is used.
+    /// The profile in use.
     pub profile: String,
-    /// What is asked for instead of what the profile says.
+    /// Values that override the profile.
     pub asked: Asked,
-    /// What both come to.
+    /// The workload that results from both.
     pub workload: Workload,
-    /// How people call the specification.
+    /// The specification's name for the user.
     pub spec: String,
-    /// What recordings are checked with.
+    /// Checks traces.
     pub judge: Judge,
-    /// What orders operations of different threads.
+    /// How operations of different threads are ordered.
     pub criterion: report::Order,
-    /// How long the check of one run may take.
+    /// The time limit for the check of one run.
     pub check_timeout: Duration,
     /// The harness.
     pub program: Program,
-    /// Whether it is built already.
+    /// Whether it is already built.
     pub is_built: bool,
-    /// Whether it is named by the user, and not by the settings.
+    /// Whether the user names it, instead of the settings.
     pub is_given: bool,
-    /// Where runs are kept.
+    /// The store for runs.
     pub store: Store,
-    /// How schedules are to come about.
+    /// The requested scheduling.
     pub choice: Choice,
-    /// What is asked of each execution under control, but for the schedule.
+    /// The order for each controlled execution, without its schedule.
     pub order: Order,
-    /// How many preemptions there may be when all schedules are explored.
+    /// The largest number of preemptions when all schedules are explored.
     pub bound: Option<u32>,
-    /// Whether to go on after the first run that fails.
+    /// Whether to continue after the first failing run.
     pub keeps_going: bool,
-    /// Whether to keep runs that do not fail too.
+    /// Whether to store runs that do not fail too.
     pub keeps_all: bool,
     /// Whether to collect the reports of all runs.
     pub collects_reports: bool,
 }
 
-/// An execution that is over, and where its recording is.
+/// A completed execution, and its trace.
 #[derive(Debug)]
 pub struct Executed<I> {
     /// Its number, from 0.
     pub number: u64,
-    /// What it was given.
+    /// Its input.
     pub input: I,
     /// How it ended.
     pub ran: Ran,
-    /// When it began, in seconds since 1970.
+    /// When it started, in seconds since 1970.
     pub began: u64,
-    /// Where its recording is, if it made one.
+    /// The path of its trace, if it recorded one.
     pub trace: PathBuf,
     /// How it was controlled, if it was.
     pub decided: Option<Decided>,
 }
 
 impl<I: Input> Executed<I> {
-    /// How people call it.
+    /// Its name for the user.
     pub fn label(&self) -> String {
         format!("run {} ({})", self.number + 1, self.input.describe())
     }
 }
 
-/// What is heard of a campaign as it goes.
+/// An event of a running campaign.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A line about what is done.
+    /// A line about the current activity.
     Said(String),
-    /// A run ended well, and cannot be checked.
+    /// A run ended normally, but its trace cannot be checked.
     Unchecked(&'a Executed<Plan>, &'a Failed),
-    /// A run failed for a reason for which no other run has failed before.
+    /// A run failed for a new reason.
     Failed(&'a Executed<Plan>, Option<&'a Report>, &'a Seen),
-    /// That run was kept.
+    /// That run was stored.
     Kept {
         /// The run.
         run: &'a Executed<Plan>,
-        /// The name that it is kept under.
+        /// Its identifier.
         id: &'a str,
-        /// Whether it could be repeated in a process of its own, if that was tried.
+        /// Whether it was replayed in a fresh process, if that was tried.
         repeats: Option<bool>,
-        /// How long the campaign took until then.
+        /// The time since the start of the campaign.
         after: Duration,
     },
-    /// How far the campaign is.
+    /// The progress of the campaign.
     Progress {
-        /// How many executions there were.
+        /// The number of executions.
         count: Count,
-        /// What came of those that were checked.
+        /// The verdicts so far.
         tally: &'a Tally,
-        /// How long it took until then.
+        /// The time since the start of the campaign.
         after: Duration,
     },
 }
 
-/// What a campaign has found.
+/// The findings of a campaign.
 #[derive(Debug)]
 pub struct Findings {
-    /// What came of runs.
+    /// The verdicts of its runs.
     pub tally: Tally,
-    /// What may be claimed about schedules, if they were controlled.
+    /// The claims about schedules, if they were controlled.
     pub explored: Option<Explored>,
     /// How long it took.
     pub took: Duration,
-    /// Why it ended before its time. What was found before counts all the same.
+    /// Why it ended early. Findings up to then still count.
     pub error: Option<Error>,
 }
 
@@ -138,7 +138,7 @@ impl Campaign {
         let tier = self.choose_tier(tell);
         self.clear()?;
         let tier = tier?;
-        let workload = self.suited(&tier);
+        let workload = self.workload_for(&tier);
         self.announce(&workload, &tier, tell);
         let started = Instant::now();
         let budget = Budget {
@@ -180,7 +180,7 @@ impl Campaign {
         overlap(budget, || free.execute(), checks)
     }
 
-    /// Takes away what is not kept.
+    /// Removes scratch files.
     pub fn clear(&self) -> Result<(), Error> {
         let scratch = self.store.scratch();
         match std::fs::remove_dir_all(&scratch) {
@@ -190,10 +190,10 @@ impl Campaign {
     }
 }
 
-/// Checks the runs of a campaign, counts them, and keeps those that fail.
+/// Checks the runs of a campaign, counts them, and stores those that fail.
 struct Checks<'a> {
     campaign: &'a Campaign,
-    /// What controls runs, and the name of the strategy.
+    /// The harness under control, and the name of the strategy.
     control: Option<(&'a Harness, &'static str)>,
     environment: Environment,
     tally: Tally,
@@ -219,11 +219,11 @@ impl Judging<Executed<Plan>> for Checks<'_> {
 }
 
 impl Checks<'_> {
-    /// Checks one run. True if it found something, and not only that a check took too long.
+    /// Checks one run. Returns whether it found something, other than a check that took too long.
     fn check(&mut self, run: &Executed<Plan>) -> Result<bool, Error> {
         if run.ran.ended == Ended::Finished && !run.trace.exists() {
-            let help = "a recorder writes to where the variable OMNILINK_TRACE says";
-            return Err(Error::with_help("the harness", "it ended well, and recorded nothing", help));
+            let help = "record to the path in the variable OMNILINK_TRACE";
+            return Err(Error::with_help("the harness", "it ended normally, but recorded nothing", help));
         }
         let Campaign { host, judge, check_timeout, .. } = self.campaign;
         let (recording, started) = (Recording::at(&run.trace, None), Instant::now());
@@ -233,7 +233,7 @@ impl Checks<'_> {
             report
         });
         let coverage = coverage(&recording).unwrap_or_default();
-        // What was under way when somebody asked to stop says nothing.
+        // A check under way when the user interrupts is meaningless.
         if (host.is_interrupted)() {
             return Ok(true);
         }
@@ -244,8 +244,8 @@ impl Checks<'_> {
         }
         let (report, problem) = match report {
             Ok(report) => {
-                let missing = missing(&run.trace, &report);
-                (Some(report), missing.map(Problem::Recording))
+                let defect = trace_defect(&run.trace, &report);
+                (Some(report), defect.map(Problem::Recording))
             }
             Err(Failed::Stopped(stop)) => (None, Some(Problem::Stopped(stop.to_string()))),
             Err(failed) => {
@@ -258,7 +258,7 @@ impl Checks<'_> {
         let (timeout, after) = (self.campaign.workload.timeout, self.started.elapsed());
         let seen = self.tally.add(&run.ran.ended, report.as_ref(), problem, timeout, after);
         if seen.as_ref().is_some_and(|seen| seen.is_first) || self.campaign.keeps_all {
-            // A verdict is told before anything can go wrong with keeping it.
+            // Report the verdict before storing the run, which can fail.
             if let Some(seen) = &seen {
                 (self.tell)(Event::Failed(run, report.as_ref(), seen));
             }
@@ -272,12 +272,12 @@ impl Checks<'_> {
             self.tally.reports.extend(report);
         }
         for path in [&run.trace, &run.trace.with_extension("rr")] {
-            crate::harness::remove(path).map_err(|error| Error::about("a recording", error))?;
+            crate::harness::remove(path).map_err(|error| Error::about("the trace", error))?;
         }
         Ok(seen.is_some_and(|seen| seen.kind != Kind::Inconclusive))
     }
 
-    /// Keeps a run, and says under which name, and whether it could be repeated.
+    /// Stores a run. Returns its identifier, and whether it could be replayed.
     fn keep(
         &self,
         run: &Executed<Plan>,
@@ -292,7 +292,7 @@ impl Checks<'_> {
             }
             _ => (program.run.clone(), None),
         };
-        // Whoever wants to stop did not let it be repeated.
+        // An interrupt also stops the replay.
         let repeats = controlled.as_ref().map(|controlled| controlled.repeats);
         let repeats = repeats.filter(|repeats| *repeats || !(host.is_interrupted)());
         let schedule = run.decided.as_ref().map(|decided| decided.execution.schedule());
@@ -311,8 +311,8 @@ impl Checks<'_> {
             controlled,
             environment: self.environment.clone(),
         };
-        let belongings = Belongings { trace: &run.trace, report, spec: &judge.files(), schedule: schedule.as_ref() };
-        let kept = store.keep(&kept, &belongings).map_err(|error| Error::about("the run", error))?;
+        let artifacts = Artifacts { trace: &run.trace, report, spec: &judge.files(), schedule: schedule.as_ref() };
+        let kept = store.keep(&kept, &artifacts).map_err(|error| Error::about("the run", error))?;
         let rr = run.trace.with_extension("rr");
         if rr.exists() {
             std::fs::rename(&rr, kept.join("rr")).map_err(|error| Error::about("the run", error))?;
@@ -321,7 +321,7 @@ impl Checks<'_> {
     }
 }
 
-/// How a run was controlled, after it was repeated in a process of its own.
+/// How a run was controlled, after a replay in a fresh process.
 fn repeated(harness: &Harness, strategy: &str, run: &Executed<Plan>, decided: &Decided) -> Controlled {
     let Decided { order, execution, .. } = decided;
     let controlled = execution.controlled(strategy, order);
@@ -337,11 +337,10 @@ fn repeated(harness: &Harness, strategy: &str, run: &Executed<Plan>, decided: &D
     }
 }
 
-/// What is wrong with a recording of a run that ended well: who lost an operation must not be told that the system did
-/// something that it did not.
-fn missing(trace: &Path, report: &Report) -> Option<String> {
+/// The defect of a trace whose run ended normally: if an operation was lost, a verdict would blame the system for it.
+fn trace_defect(trace: &Path, report: &Report) -> Option<String> {
     if let Some(cut) = report.history.cuts.first() {
-        return Some(format!("the recording breaks off {cut}"));
+        return Some(format!("the trace breaks off {cut}"));
     }
     let mut segments = Vec::new();
     for entry in std::fs::read_dir(trace).ok()? {
@@ -351,10 +350,10 @@ fn missing(trace: &Path, report: &Report) -> Option<String> {
     }
     segments.sort_unstable();
     let first = segments.iter().enumerate().find(|(place, number)| *place != **number).map(|(place, _)| place);
-    first.map(|place| format!("the recording lacks segment {place}"))
+    first.map(|place| format!("the trace lacks segment {place}"))
 }
 
-/// Why a run could not be checked, in a sentence.
+/// Why a run could not be checked, as a sentence.
 fn message(failed: &Failed) -> String {
     match failed {
         Failed::Input(error) => error.message.clone(),
@@ -363,7 +362,7 @@ fn message(failed: &Failed) -> String {
     }
 }
 
-/// What a recording shows. Whatever is wrong with it, the check has said.
+/// The coverage of a trace. The check reports its errors.
 fn coverage(recording: &Recording) -> Option<Coverage> {
     let mut coverage = Coverage::default();
     coverage.add(recording.history().ok()?.ops().iter().cloned());

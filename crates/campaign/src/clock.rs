@@ -1,4 +1,4 @@
-//! The clock on the wall.
+//! The wall clock.
 
 use std::time::{Duration, SystemTime};
 

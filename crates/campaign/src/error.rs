@@ -1,28 +1,28 @@
-//! Why a campaign cannot begin or go on.
+//! Why a campaign cannot start or continue.
 
 use std::fmt::Display;
 
 use explore::{ControlError, StoreError};
 use judge::{Failed, InputError};
 
-/// Why a campaign cannot begin or go on.
+/// Why a campaign cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something is wrong with what is named.
+    /// The named thing has an error.
     #[error("{about}: {}", error.message)]
     About {
-        /// What it is about.
+        /// Its name.
         about: String,
-        /// What is wrong with it.
+        /// The error.
         error: InputError,
     },
-    /// A run that was kept cannot be found or read.
+    /// A stored run cannot be found or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The specification cannot be used.
-    #[error("the specification cannot be used")]
+    /// The specification has errors.
+    #[error("invalid specification")]
     Spec(Failed),
-    /// Somebody wanted to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,9 +1,9 @@
 //! The loop: one execution after the other, each judged, until there is a reason to stop.
 //!
-//! [`run`] knows neither how something is executed nor what is made of it: both are functions. What is executed may be a
-//! program, free or under control, or a function of this process; what is made of it may be a verdict, or a collection of
-//! histories. [`overlap`] is the same loop with the judge on a thread of its own, so that judging overlaps the next
-//! execution. An execution that somebody interrupts is not judged, because it says nothing.
+//! [`run`] takes two functions: one executes a program, free or under control, or a function of this process; the other
+//! judges the result, for a verdict or a collection of histories. [`overlap`] is the same loop with the judge on a
+//! separate thread, so that judging overlaps the next execution. An interrupted execution is meaningless and not
+//! judged.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -15,43 +15,43 @@ use std::time::{Duration, Instant};
 /// How much to execute.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// How many executions, at most; those that show nothing new count too.
+    /// The largest number of executions, including redundant ones.
     pub executions: u64,
-    /// No execution begins after this.
+    /// No execution starts after this.
     pub until: Option<Instant>,
-    /// Whether somebody wants to stop.
+    /// Whether the user asked to stop.
     pub is_interrupted: fn() -> bool,
 }
 
-/// What came of asking for another execution.
+/// The result of requesting another execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next<T> {
-    /// It was executed, and is to be judged.
+    /// An execution to be judged.
     Executed(T),
-    /// It was broken off, because another execution has shown the same.
+    /// It was aborted, because another execution covers it.
     Redundant,
     /// Nothing is left to execute.
     Exhausted,
-    /// Somebody wants to stop.
+    /// The user asked to stop.
     Interrupted,
 }
 
-/// Why there are no more executions.
+/// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     /// Nothing is left to execute.
     Exhausted,
-    /// The number of executions or the time is used up.
+    /// The budget is used up.
     OverBudget,
-    /// The judge has seen enough.
+    /// The judge asked to stop.
     Enough,
-    /// Somebody wanted to stop.
+    /// The user asked to stop.
     Interrupted,
 }
 
-/// Makes something of executions.
+/// Consumes executions.
 pub trait Judging<T> {
-    /// Judges an execution, and says whether others are wanted.
+    /// Judges an execution, and decides whether to continue.
     fn judge(&mut self, executed: T) -> ControlFlow<()>;
 
     /// Called after every judgement, and several times a second in between.
@@ -64,12 +64,12 @@ impl<T, F: FnMut(T) -> ControlFlow<()>> Judging<T> for F {
     }
 }
 
-/// How many executions there were so far.
+/// The number of executions so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// All of them.
     pub executions: u64,
-    /// Those that were broken off because others had shown the same.
+    /// Those aborted because others cover them.
     pub redundant: u64,
 }
 
@@ -100,10 +100,10 @@ pub fn run<T, E>(
     Ok(Stopped::OverBudget)
 }
 
-/// Between two calls of [`Judging::progress`] while there is nothing to judge.
+/// The interval of [`Judging::progress`] while there is nothing to judge.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Executes on this thread, and judges on another one. What was executed after the judge has seen enough is not judged.
+/// Executes on this thread, and judges on another. Executions after the judge has stopped are not judged.
 pub fn overlap<T: Send, E>(
     budget: &Budget,
     mut execute: impl FnMut() -> Result<Next<T>, E>,
@@ -128,7 +128,7 @@ pub fn overlap<T: Send, E>(
     })
 }
 
-/// What the thread that executes and the one that judges tell each other.
+/// State shared by the executing and the judging thread.
 #[derive(Debug, Default)]
 struct Shared {
     is_enough: AtomicBool,
@@ -145,7 +145,7 @@ impl Shared {
 
     fn judge_all<T>(&self, to_judge: Receiver<T>, judging: &mut impl Judging<T>) -> ControlFlow<()> {
         loop {
-            // Most executions may show nothing that has to be judged: progress is shown all the same.
+            // There may be few executions to judge: show progress regardless.
             let judged = match to_judge.recv_timeout(PROGRESS) {
                 Ok(executed) => judging.judge(executed),
                 Err(RecvTimeoutError::Timeout) => ControlFlow::Continue(()),
@@ -169,8 +169,8 @@ mod tests {
 
     const BUDGET: Budget = Budget { executions: u64::MAX, until: None, is_interrupted: || false };
 
-    /// Executes what a script says, a letter each: `!` fails, `i` is interrupted, `r` is redundant, and all others are
-    /// judged, of which `x` is enough. Both loops must do the same.
+    /// Executes a script, one letter each: `!` fails, `i` is interrupted, `r` is redundant, and all others are judged,
+    /// where `x` stops the judge. Both loops must do the same.
     fn check(budget: Budget, script: &str) -> String {
         let executing = || {
             let mut letters = script.chars();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_to_stop_is_told_apart() {
+    fn every_reason_to_stop_is_distinguished() {
         insta::assert_snapshot!(check(BUDGET, "aax"), @"Ok(Enough), judged `aax`");
         insta::assert_snapshot!(check(BUDGET, "arar"), @"Ok(Exhausted), judged `aa`");
         insta::assert_snapshot!(check(BUDGET, ""), @"Ok(Exhausted), judged ``");
@@ -207,7 +207,7 @@ mod tests {
         let executions = |executions| Budget { executions, ..BUDGET };
         insta::assert_snapshot!(check(executions(3), "arab"), @"Ok(OverBudget), judged `aa`");
         insta::assert_snapshot!(check(executions(3), "aax"), @"Ok(Enough), judged `aax`");
-        // Whether anything is left is not known before it is asked for.
+        // Whether anything is left is unknown until it is requested.
         insta::assert_snapshot!(check(executions(2), "aa"), @"Ok(OverBudget), judged `aa`");
         insta::assert_snapshot!(check(executions(0), "aa"), @"Ok(OverBudget), judged ``");
         let late = Budget { until: Some(Instant::now()), ..BUDGET };
@@ -215,12 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_interrupted_is_not_judged() {
+    fn interrupted_executions_are_not_judged() {
         insta::assert_snapshot!(check(Budget { is_interrupted: || true, ..BUDGET }, "aa"), @"Ok(Interrupted), judged ``");
     }
 
     #[test]
-    fn any_input_and_any_judge_will_do() {
+    fn inputs_and_judges_can_have_any_type() {
         let mut matrices = [[["push"], ["pop"]], [["pop"], ["pop"]]].into_iter();
         let mut histories = Vec::new();
         let execute = || Ok::<_, ()>(matrices.next().map_or(Next::Exhausted, |calls| Next::Executed(calls.concat())));

@@ -1,7 +1,7 @@
-//! What may be claimed about the schedules of a program: all of them, all with few preemptions, or no more than a number.
+//! The claims about a program's schedules: all explored, all with few preemptions, or only a number of them.
 //!
-//! Nothing is claimed that was not explored. A claim is about one input, and about what of the program is seen; executions
-//! that were given up, threads that were held back and data races leave no claim, and are named instead.
+//! A claim covers only explored schedules. It concerns one input and the observed part of the program. Stopped
+//! executions, held-back threads and data races invalidate the claim, and are reported instead.
 
 use std::collections::BTreeMap;
 
@@ -10,42 +10,42 @@ use serde_json::json;
 
 use crate::{Harness, How};
 
-/// What a strategy has done.
+/// The result of a strategy.
 #[derive(Debug, Clone)]
 pub struct Explored {
     pub(crate) how: How,
     pub(crate) tally: strategy::Tally,
     pub(crate) is_complete: bool,
-    /// All that was to be explored was.
+    /// Whether the strategy ran to its end.
     pub(crate) is_exhausted: bool,
     pub(crate) bound: Option<u32>,
-    /// What was explored.
+    /// The explored input.
     pub(crate) input: String,
-    /// Whether accesses without synchronization were steps.
+    /// Whether unsynchronized accesses were steps.
     pub(crate) is_plain: bool,
-    /// So many executions made too many steps.
+    /// The number of executions that reached the step limit.
     pub(crate) too_long: u64,
-    /// A thread that could have gone on had to wait, so that some schedules were not tried.
+    /// Whether an enabled thread was held back, so that some schedules were not tried.
     pub(crate) held_back: bool,
-    /// How many executions had 0, 1, 2 and so on interruptions, if that is the order in which they come.
+    /// The number of executions with 0, 1, 2 and so on preemptions, if they come in that order.
     pub(crate) per_bound: Vec<u64>,
-    /// What of the harness is not seen, in a few words.
+    /// A summary of the harness's unobserved parts.
     pub(crate) unseen: Option<String>,
-    /// Accesses that nothing orders.
+    /// The data races.
     pub(crate) races: Vec<Raced>,
 }
 
-/// A data race that was found.
+/// A data race.
 #[derive(Debug, Clone)]
 pub(crate) struct Raced {
-    /// What each access does and where, the earlier one first.
+    /// The accesses with their positions, the earlier one first.
     pub(crate) accesses: [String; 2],
-    /// In how many executions it was the first.
+    /// The number of executions in which it was the first.
     pub(crate) runs: u64,
 }
 
 impl Raced {
-    /// Races by how many executions each was the first of, the most frequent first.
+    /// Races by the number of executions in which each was the first, most frequent first.
     pub(crate) fn all(races: &BTreeMap<Race, u64>, harness: &Harness, base: u64) -> Vec<Raced> {
         let mut all: Vec<Raced> = races.iter().map(|(race, runs)| Raced::new(race, *runs, harness, base)).collect();
         all.sort_by_key(|race| std::cmp::Reverse(race.runs));
@@ -57,65 +57,65 @@ impl Raced {
             let what = if race.writes[number] { "a write" } else { "a read" };
             match harness.symbolize(base, &race.places[number..=number]).pop() {
                 Some(place) => format!("{what} in {place}"),
-                None => format!("{what} in code that is not known"),
+                None => format!("{what} in unknown code"),
             }
         };
         Raced { accesses: [access(0), access(1)], runs }
     }
 }
 
-/// The most data races that are shown.
+/// At most this many data races are shown.
 const SHOWN_RACES: usize = 5;
 
 impl Explored {
-    /// The claim, in words; nothing if schedules were drawn at random.
+    /// The claim as text; empty if schedules were drawn at random.
     pub fn text(&self) -> String {
         if !self.how.is_exploration() {
             return String::new();
         }
         let strategy::Tally { executions, asleep, .. } = self.tally;
         let claim = match self.bound {
-            // Such accesses are no steps, so their order was not explored.
+            // Racing accesses are not steps, so their order was not explored.
             _ if !self.races.is_empty() => None,
             _ if self.is_complete => Some("all schedules were explored".to_owned()),
             Some(bound) if self.is_exhausted && !self.held_back && self.given_up().is_empty() => {
-                let interruptions = counted(u64::from(bound), "interruption");
-                Some(format!("all schedules with at most {interruptions} were explored"))
+                let preemptions = counted(u64::from(bound), "preemption");
+                Some(format!("all schedules with at most {preemptions} were explored"))
             }
             _ => None,
         };
-        // What such a claim is about.
+        // The scope of the claim.
         let limits = match (&claim, self.is_plain) {
             (None, _) => String::new(),
             (Some(_), is_plain) => {
-                let at_once = "accesses that are not atomic as if at once (`--plain` tells them apart), ";
+                let at_once = "without preemptions at non-atomic accesses (`--plain` adds them), ";
                 let at_once = if is_plain { "" } else { at_once };
-                let addresses = "addresses of allocated memory that make no difference, ";
+                let addresses = "allocation addresses assumed irrelevant, ";
                 let addresses = if self.how == How::Dpor { addresses } else { "" };
                 format!(
-                    "  this is about one input ({}), {at_once}{addresses}and timeouts only when nobody can go on\n",
+                    "  for one input only ({}), {at_once}{addresses}and timeouts only when no thread is enabled\n",
                     self.input
                 )
             }
         };
         let explored = match (claim, &self.unseen) {
             (Some(claim), None) => claim,
-            (Some(claim), Some(unseen)) => format!("{claim}, of what is seen (not seen: {unseen})"),
+            (Some(claim), Some(unseen)) => format!("{claim}, counting only observed steps (unobserved: {unseen})"),
             (None, _) => format!("not all schedules were explored ({})", self.why_not_all()),
         };
         let asleep = match asleep {
             0 => String::new(),
-            asleep => format!(", {asleep} of them broken off because others had shown the same"),
+            asleep => format!(", {asleep} of them aborted as redundant"),
         };
         format!("{explored}: {}{asleep}\n{limits}", counted(executions, "execution"))
     }
 
-    /// The data races that were found.
+    /// The data races as text.
     pub fn races(&self) -> String {
         let mut lines: Vec<String> = Vec::new();
         for Raced { accesses: [earlier, later], runs } in self.races.iter().take(SHOWN_RACES) {
             let runs = format!("{runs} of {}", counted(self.tally.executions, "execution"));
-            lines.push(format!("data race in {runs}: nothing orders"));
+            lines.push(format!("data race in {runs} between unordered accesses"));
             lines.extend([format!("  {earlier}"), format!("  {later}")]);
         }
         if self.races.len() > SHOWN_RACES {
@@ -127,39 +127,39 @@ impl Explored {
         lines.join("\n")
     }
 
-    /// Why there are schedules that were not explored.
+    /// Why some schedules were not explored.
     fn why_not_all(&self) -> String {
         let mut reasons = self.given_up();
         if !self.is_exhausted {
-            reasons.push("it was stopped before".to_owned());
+            reasons.push("stopped early".to_owned());
         }
         if self.held_back {
-            reasons.push("a thread that had yielded, or that spins, was held back, to be fair".to_owned());
+            reasons.push("a yielding or spinning thread was held back for fairness".to_owned());
         }
         if !self.races.is_empty() {
-            reasons.push("accesses that are not steps race".to_owned());
+            reasons.push("data races between accesses that are not steps".to_owned());
         }
         if reasons.is_empty() {
-            reasons.push("an execution went another way than it was told to".to_owned());
+            reasons.push("an execution diverged from its prescribed decisions".to_owned());
         }
-        // The last number still grows; all with fewer interruptions were executed before the first of those.
+        // The last number still grows; all schedules with fewer preemptions were executed before the first of those.
         if let (false, Some(done)) = (self.is_exhausted, self.per_bound.len().checked_sub(2))
             && !self.held_back
             && self.given_up().is_empty()
         {
-            reasons.push(format!("all with at most {} were", counted(done as u64, "interruption")));
+            reasons.push(format!("all with at most {} were", counted(done as u64, "preemption")));
         }
         reasons.join("; ")
     }
 
-    /// Executions that do not show where they lead.
+    /// Executions without a conclusive end.
     fn given_up(&self) -> Vec<String> {
-        let some = [(self.tally.lost, "did not end in time"), (self.too_long, "made too many steps")];
+        let some = [(self.tally.lost, "did not end in time"), (self.too_long, "reached the step limit")];
         let some = some.into_iter().filter(|(count, _)| *count > 0);
         some.map(|(count, what)| format!("{} {what}", counted(count, "execution"))).collect()
     }
 
-    /// The same for programs.
+    /// The result as JSON.
     pub fn json(&self) -> serde_json::Value {
         let strategy::Tally { executions, finished, asleep, stuck, crashed, lost } = self.tally;
         json!({
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_claimed_that_was_not_explored() {
+    fn claims_cover_only_explored_schedules() {
         let lost = |explored: Explored| Explored { tally: strategy::Tally { lost: 1, ..explored.tally }, ..explored };
         let race = Raced { accesses: ["a read in f".into(), "a write in g".into()], runs: 3 };
         insta::assert_snapshot!(
@@ -226,26 +226,26 @@ mod tests {
             .concat(),
             @r"
         all schedules were explored: 9 executions
-          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
-        all schedules were explored, of what is seen (not seen: 2 calls): 9 executions
-          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
-        all schedules with at most 2 interruptions were explored: 9 executions
-          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
-        all schedules with at most 2 interruptions were explored, of what is seen (not seen: 2 calls): 9 executions
-          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), and timeouts only when nobody can go on
+          for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), and timeouts only when no thread is enabled
+        all schedules were explored, counting only observed steps (unobserved: 2 calls): 9 executions
+          for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), and timeouts only when no thread is enabled
+        all schedules with at most 2 preemptions were explored: 9 executions
+          for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), and timeouts only when no thread is enabled
+        all schedules with at most 2 preemptions were explored, counting only observed steps (unobserved: 2 calls): 9 executions
+          for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), and timeouts only when no thread is enabled
         not all schedules were explored (1 execution did not end in time): 9 executions
-        not all schedules were explored (it was stopped before; all with at most 1 interruption were): 9 executions
-        not all schedules were explored (a thread that had yielded, or that spins, was held back, to be fair): 9 executions
-        not all schedules were explored (2 executions made too many steps): 9 executions
+        not all schedules were explored (stopped early; all with at most 1 preemption were): 9 executions
+        not all schedules were explored (a yielding or spinning thread was held back for fairness): 9 executions
+        not all schedules were explored (2 executions reached the step limit): 9 executions
         all schedules were explored: 9 executions
-          this is about one input (seed 1, 2 threads, 1 operation each), accesses that are not atomic as if at once (`--plain` tells them apart), addresses of allocated memory that make no difference, and timeouts only when nobody can go on
-        not all schedules were explored (accesses that are not steps race): 9 executions
-        data race in 3 of 9 executions: nothing orders
+          for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), allocation addresses assumed irrelevant, and timeouts only when no thread is enabled
+        not all schedules were explored (data races between accesses that are not steps): 9 executions
+        data race in 3 of 9 executions between unordered accesses
           a read in f
           a write in g
         `--plain` also switches threads between such accesses
-        not all schedules were explored (accesses that are not steps race): 9 executions
-        data race in 3 of 9 executions: nothing orders
+        not all schedules were explored (data races between accesses that are not steps): 9 executions
+        data race in 3 of 9 executions between unordered accesses
           a read in f
           a write in g
         `--plain` also switches threads between such accesses

@@ -1,4 +1,4 @@
-//! Executions that are not controlled: threads run as the machine likes, disturbed, and perhaps recorded by `rr`.
+//! Uncontrolled executions: the operating system schedules the threads, with perturbations, perhaps recorded by `rr`.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use explore::{Ended, Input, Program, Store};
 use crate::clock::now;
 use crate::{Error, Executed, Next};
 
-/// Executions of a harness that runs freely, each given the input of its number.
+/// Executions of a freely running harness, each with the input of its number.
 pub struct Free<'a, F> {
     program: &'a Program,
     rr: Option<String>,
@@ -21,7 +21,7 @@ pub struct Free<'a, F> {
 }
 
 impl<'a, I: Input, F: FnMut(u64) -> I> Free<'a, F> {
-    /// Executions that are recorded below the store, and by this `rr` if there is one.
+    /// Executions with traces in the store's scratch directory, recorded by this `rr` if there is one.
     pub fn new(
         program: &'a Program,
         store: &Store,
@@ -33,7 +33,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Free<'a, F> {
         let scratch = store.scratch();
         let cannot = |error: io::Error| Error::about("the harness", format!("{}: {error}", scratch.display()));
         std::fs::create_dir_all(&scratch).map_err(cannot)?;
-        // The harness runs elsewhere.
+        // The harness has another working directory.
         let absolute = |path: &str| std::path::absolute(path).map_err(|error| Error::about("the harness", error));
         let rr = match rr {
             Some(rr) if rr.contains('/') => Some(absolute(rr)?.display().to_string()),

@@ -1,4 +1,4 @@
-//! A harness under control: how it is built, asked for executions, and what is made of them.
+//! A harness under control: its build, its executions and their results.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,10 +11,10 @@ use settings::Settings;
 
 use crate::Host;
 
-/// A harness that is built so that its threads can be controlled.
+/// A harness built for control.
 #[derive(Debug)]
 pub struct Harness {
-    /// How it is run.
+    /// The program and its commands.
     pub program: Program,
     /// The runtime that controls it.
     pub runtime: PathBuf,
@@ -23,23 +23,23 @@ pub struct Harness {
     pub(crate) is_interrupted: fn() -> bool,
 }
 
-/// An execution, and where its recording is.
+/// An execution, and its trace.
 #[derive(Debug)]
 pub struct Tried {
-    /// What happened.
+    /// The execution.
     pub execution: Execution,
     /// How it ended.
     pub ran: Ran,
-    /// The recording. It is gone with the process that made it.
+    /// The trace. It is removed with the process that recorded it.
     pub trace: PathBuf,
-    /// Why it need not be the same when it is repeated.
+    /// Why a replay may differ.
     pub notes: Vec<Note>,
-    /// Accesses that nothing orders, if these were looked for.
+    /// A data race, if races were looked for.
     pub race: Option<Race>,
 }
 
 impl Harness {
-    /// Builds a harness so that it can be controlled. Why not, if it cannot be.
+    /// Builds a harness for control. Returns the reason if that fails.
     pub(crate) fn build(
         program: &Program,
         settings: &Settings,
@@ -59,7 +59,7 @@ impl Harness {
         Harness::built(program, tools.kit.runtime().path(), store, timeout, host.is_interrupted)
     }
 
-    /// One that is built already.
+    /// A harness that is already built.
     pub fn built(
         program: Program,
         runtime: PathBuf,
@@ -72,25 +72,25 @@ impl Harness {
         Ok(Harness { program, runtime, scratch, timeout, is_interrupted })
     }
 
-    /// The file that is executed.
+    /// The executable.
     pub fn executable(&self) -> PathBuf {
         self.program.directory.join(self.program.run.first().map(String::as_str).unwrap_or_default())
     }
 
-    /// What runs it.
+    /// The command to run it.
     pub fn command(&self) -> std::io::Result<Command> {
         let mut command = Command::new(std::path::absolute(self.executable())?);
         command.args(&self.program.run[1..]).current_dir(&self.program.directory);
         Ok(command)
     }
 
-    /// A process that waits for orders.
+    /// Starts a fork server.
     pub fn start(&self) -> Result<Control, ControlError> {
         let command = self.command().map_err(|error| ControlError::Io { what: "the harness", error })?;
         Ok(Control::start(&command, &self.runtime, &self.scratch)?.interruptible(self.is_interrupted))
     }
 
-    /// Asks for one execution.
+    /// Runs one execution.
     pub fn execute(&self, control: &mut Control, input: &dyn Input, order: Order) -> Result<Tried, ControlError> {
         let trace = control.directory().join("trace");
         let order = Order { environment: environment(input, &trace), ..order };
@@ -103,7 +103,7 @@ impl Harness {
         Ok(Tried { execution, ran: Ran { ended, took }, trace, notes, race })
     }
 
-    /// Repeats an execution in this process, which must have done nothing before, and stay while the recording is needed.
+    /// Replays an execution in this process, which must be fresh, and must live while the trace is needed.
     pub fn repeat(
         &self,
         control: &mut Control,
@@ -114,23 +114,23 @@ impl Harness {
         self.execute(control, input, follow(like, schedule))
     }
 
-    /// Which lines places of the program are; what is not the program's is left out.
+    /// The source lines of code addresses; addresses outside the program are skipped.
     pub(crate) fn symbolize(&self, base: u64, places: &[u64]) -> Vec<String> {
         audit::symbolize(&self.executable(), base, places)
     }
 }
 
-/// What the harness is told.
+/// The environment of the harness.
 pub fn environment(input: &dyn Input, trace: &Path) -> Vec<(String, String)> {
     input.environment(trace).into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// An order that follows these decisions and no others.
+/// An order that follows exactly these decisions.
 pub fn follow(like: &Order, schedule: &Schedule) -> Order {
     Order { policy: Policy::Steady, strict: true, follow: schedule.0.clone(), sleep: 0, batch: false, ..like.clone() }
 }
 
-/// Whether two runs ended alike: the same kind of end, and for crashes the same words.
+/// Whether two runs ended alike: the same kind of ending, and for crashes the same text.
 pub(crate) fn ended_alike(a: &Ended, b: &Ended) -> bool {
     match (a, b) {
         (Ended::Crashed { how: a, .. }, Ended::Crashed { how: b, .. })
@@ -139,7 +139,7 @@ pub(crate) fn ended_alike(a: &Ended, b: &Ended) -> bool {
     }
 }
 
-/// Removes a recording, if there is one.
+/// Removes a trace, if there is one.
 pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
     match path.is_dir() {
         true => std::fs::remove_dir_all(path),

@@ -1,4 +1,4 @@
-//! What a campaign needs from the program that it is part of.
+//! The interface to the program that runs a campaign.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -8,30 +8,30 @@ use explore::instrument::cargo::Said;
 use judge::{Case, Failed, Judge, Limits, Recording};
 use report::Report;
 
-/// What a campaign needs from the program that it is part of.
+/// The interface to the program that runs a campaign.
 #[derive(Debug, Clone, Copy)]
 pub struct Host {
-    /// Whether somebody wants to stop.
+    /// Whether the user asked to stop.
     pub is_interrupted: fn() -> bool,
-    /// What limits one check: how long it may take, and what it is called.
+    /// Creates the limits of one check, given its timeout and label.
     pub limits: fn(timeout: Option<Duration>, label: &str) -> Box<dyn Limits>,
-    /// What harnesses are built with so that they can be controlled, or why there is nothing.
+    /// The tools to build controlled harnesses, or why there are none.
     pub tools: fn() -> Result<Tools, String>,
 }
 
-/// What harnesses are built with so that they can be controlled.
+/// The tools to build controlled harnesses.
 #[derive(Debug)]
 pub struct Tools {
-    /// The runtime, and compilers that know it.
+    /// The runtime, and wrappers for compilers.
     pub kit: Kit,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub path: OsString,
-    /// What the environment says to compilers of Rust.
+    /// The Rust flags of the environment.
     pub said: Said,
 }
 
 impl Host {
-    /// Checks a recording.
+    /// Checks a trace.
     pub fn check(
         &self,
         judge: &Judge,

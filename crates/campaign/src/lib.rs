@@ -1,16 +1,16 @@
-//! Many executions of one system: what to execute, what came of it, and what may be claimed about it.
+//! Campaigns: many executions of one system, their verdicts, and the claims they support.
 //!
 //! ```text
 //!  Free, Schedules, a function ── Next ──► run or overlap ── Executed ──► Judging: Campaign's checks, or a collection
 //!  omnilink.toml ── Workload ──► Plan      Budget, Stopped                      │
 //!                                                                               ▼
-//!                                          Findings: Tally of verdicts and causes, Explored with its claims, kept runs
-//!  a kept run ── Replay ──► the same execution again ── shrink ──► a smaller run
+//!                                          Findings: Tally of verdicts and causes, Explored with claims, stored runs
+//!  a stored run ── Replay ──► the same execution again ── shrink ──► a smaller run
 //! ```
 //!
-//! There is one loop, in `executions`, and several doors to it: a command that fuzzes a program, a test that runs a
-//! function, and whatever else collects histories. Nothing here prints: whoever opens a door is told what happens, in
-//! values, and lends it the clock, the environment and interrupts of its program, as a [`Host`].
+//! There is one loop, in `executions`, with several entry points: a command that fuzzes a program, a test that runs a
+//! function, and any other collector of histories. Nothing here prints: the caller receives events as values, and
+//! provides its clock, environment and interrupts as a [`Host`].
 
 #[cfg(feature = "control")]
 mod campaign;

@@ -1,4 +1,4 @@
-//! Repeating a run that was kept, step by step.
+//! Replays a stored run, step by step.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,33 +12,33 @@ use search::Criterion;
 use crate::harness::ended_alike;
 use crate::{Error, Harness, Host, Tried};
 
-/// A run that was kept, with all that is needed to repeat it.
+/// A stored run, with everything needed to replay it.
 #[derive(Debug)]
 pub struct Replay {
     /// The run.
     pub run: Run,
     /// Its decisions.
     pub schedule: Schedule,
-    /// The harness, as it was built.
+    /// The harness, as built.
     pub harness: Harness,
-    /// What was asked for, but for the decisions.
+    /// The order, without the decisions.
     pub like: Order,
     pub(crate) store: Store,
     pub(crate) judge: Judge,
     pub(crate) host: Host,
 }
 
-/// How long one execution may take, and one check.
+/// The time limit for one execution, and for one check.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Replay {
-    /// Finds a run, its harness and its specification. The harness is two directories above the runs if `directory` does
-    /// not say where it is.
+    /// Finds a run, its harness and its specification. By default, the harness is two directories above the runs;
+    /// `directory` overrides this.
     pub fn load(host: Host, store: Store, name: &str, directory: Option<&Path>) -> Result<Replay, Error> {
         let (run, kept) = store.find(name)?;
         let schedule = schedule_of(&kept)?;
         if run.controlled.is_some() && schedule.is_none() {
-            return Err(Error::about(run.id, "its file `schedule` is not there"));
+            return Err(Error::about(run.id, "its file `schedule` is missing"));
         }
         let (Some(controlled), Some(schedule)) = (&run.controlled, schedule) else {
             return Err(without_schedule(&run));
@@ -56,8 +56,8 @@ impl Replay {
         let runtime = (host.tools)().map_err(cannot)?.kit.runtime().path();
         let harness = Harness::built(program, runtime, &store, PATIENCE, host.is_interrupted).map_err(cannot)?;
         if !harness.executable().is_file() {
-            let message = format!("`{}` is not there", harness.executable().display());
-            let help = "`omnilink fuzz` builds it; `--directory` says where the harness is";
+            let message = format!("`{}` not found", harness.executable().display());
+            let help = "build it with `omnilink fuzz`, or pass its directory with `--directory`";
             return Err(Error::with_help("the harness", message, help));
         }
         let Controlled { seed, weak, plain, limit, .. } = *controlled;
@@ -66,18 +66,18 @@ impl Replay {
         Ok(Replay { run, schedule, harness, like, store, judge, host })
     }
 
-    /// Repeats it in a process of its own, which must stay while the recording is needed.
+    /// Replays it in a fresh process, which must live while the trace is needed.
     pub fn repeat(&self) -> Result<(Tried, Control), Error> {
         let mut control = self.harness.start()?;
         let tried = self.harness.repeat(&mut control, &self.run.plan, &self.like, &self.schedule)?;
         Ok((tried, control))
     }
 
-    /// Fails if it went another way than when it was kept.
+    /// Fails if the replay differs from the stored run.
     pub fn compare(&self, tried: &Tried) -> Result<(), Error> {
         let differs = |message: String| {
             let help = match &*tried.notes {
-                [] => "the harness was built anew, or does something that is not the same every time".to_owned(),
+                [] => "the harness was rebuilt, or is nondeterministic".to_owned(),
                 notes => notes.iter().map(|note| note.text()).collect::<Vec<_>>().join("; "),
             };
             let about = self.run.id.clone();
@@ -85,45 +85,45 @@ impl Replay {
         };
         if tried.execution.ended == Ending::Diverged {
             let step = tried.execution.steps.len() + 1;
-            return differs(format!("step {step} could not be made by the thread that made it then"));
+            return differs(format!("step {step} cannot be taken by the same thread as in the stored run"));
         }
         if !ended_alike(&tried.ran.ended, &self.run.ended) {
-            return differs("it ended in another way than when it ran".to_owned());
+            return differs("it ended differently than the stored run".to_owned());
         }
         let digest = tried.execution.fingerprint();
         match &self.run.controlled {
-            Some(Controlled { digest: then, .. }) if *then != digest => differs(format!(
-                "addresses or values are not the same as then: fingerprint {digest}, and it was {then}"
-            )),
+            Some(Controlled { digest: then, .. }) if *then != digest => {
+                differs(format!("addresses or values differ: expected fingerprint {then}, found {digest}"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Checks a recording against the specification that is kept with the run.
+    /// Checks a trace against the specification stored with the run.
     pub fn check(&self, trace: &Path, label: &str) -> Result<Report, Failed> {
         self.host.check(&self.judge, &Recording::at(trace, None), label, Some(PATIENCE))
     }
 }
 
-/// Why a run cannot be repeated that is kept without its schedule.
+/// Why a run stored without its schedule cannot be replayed.
 fn without_schedule(run: &Run) -> Error {
-    // A test does not know the schedule that it runs under; the command that runs it does.
+    // A test does not know its schedule; the command that runs it does.
     let is_test = run.command.first().is_some_and(|program| program == "cargo");
     let (message, help) = match is_test {
         true => (
-            "it is a run of a test, which is kept without its schedule",
+            "it is a run of a test, which is stored without its schedule",
             "`cargo omnilink test` prints the seed of the schedule that failed; with that seed in `OMNILINK_SEED` it fails \
              again",
         ),
         false => (
-            "its threads ran freely, so it cannot be repeated",
-            "`omnilink fuzz --schedule random` controls threads, and what it keeps can be repeated",
+            "its threads ran freely, so it cannot be replayed",
+            "runs found by `omnilink fuzz --schedule random` can be replayed",
         ),
     };
     Error::with_help(&run.id, message, help)
 }
 
-/// What checks a run that is kept in this directory, as it was checked then.
+/// The judge for the run stored in this directory, as it was checked then.
 pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Result<Judge, Failed> {
     let criterion = match run.order {
         report::Order::RealTime => Criterion::LINEARIZABLE,
@@ -133,8 +133,8 @@ pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Result<Judg
     Judge::new(&spec_of(run, directory), options)
 }
 
-/// The specification of a run that is kept in this directory, as it was then. Files of a run lie beside each other, so a
-/// run that was received cannot name a file elsewhere.
+/// The specification of the run stored in this directory, as it was then. A run's files are in one directory, so a
+/// received run cannot name a file elsewhere.
 pub fn spec_of(run: &Run, directory: &Path) -> String {
     match judge::is_tla(Path::new(&run.spec)) {
         true => {

@@ -10,18 +10,18 @@ use crate::clock::now;
 use crate::explored::{Explored, Raced};
 use crate::{Error, Executed, Harness, Next, Stopped};
 
-/// What chooses the thread that makes the next step.
+/// A scheduling strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Any thread that is enabled, each as likely as the others.
+    /// Any enabled thread, with equal probability.
     Random,
-    /// The thread with the highest of random priorities, which change a few times.
+    /// The thread with the highest random priority; priorities change a few times.
     Pct,
-    /// The thread whose next step has the highest priority; drawn again for steps that race.
+    /// The thread whose next step has the highest priority; redrawn for racing steps.
     Pos,
-    /// All schedules one after the other, with few preemptions first.
+    /// All schedules, those with few preemptions first.
     Dfs,
-    /// All schedules, but one of those that differ only in the order of independent steps.
+    /// All schedules, up to the order of independent steps.
     Dpor,
 }
 
@@ -37,7 +37,7 @@ impl How {
         }
     }
 
-    /// Whether it ends by itself, when there is nothing left.
+    /// Whether it ends when there is nothing left to explore.
     pub fn is_exploration(self) -> bool {
         matches!(self, How::Dfs | How::Dpor)
     }
@@ -46,28 +46,28 @@ impl How {
 /// How schedules are chosen.
 #[derive(Debug, Clone)]
 pub struct Scheduling {
-    /// What chooses them.
+    /// The strategy.
     pub how: How,
-    /// What is asked of each execution, but for the schedule.
+    /// The order for each execution, without its schedule.
     pub order: Order,
-    /// How many preemptions there may be, for [`How::Dfs`].
+    /// The largest number of preemptions, for [`How::Dfs`].
     pub bound: Option<u32>,
-    /// What of the harness is not seen, in a few words.
+    /// A summary of the harness's unobserved parts.
     pub unseen: Option<String>,
 }
 
-/// What was asked of an execution, what came of it, and why it need not be the same again.
+/// The order for an execution, its outcome, and why a replay may differ.
 #[derive(Debug)]
 pub struct Decided {
-    /// What was asked for.
+    /// The order.
     pub order: Order,
-    /// What came of it.
+    /// The outcome.
     pub execution: Execution,
-    /// Why it need not be the same again.
+    /// Why a replay may differ.
     pub notes: Vec<Note>,
 }
 
-/// Executions of a harness under control, each given the input of its number.
+/// Executions of a harness under control, each with the input of its number.
 pub struct Schedules<'a, F> {
     harness: &'a Harness,
     control: Control,
@@ -80,14 +80,14 @@ pub struct Schedules<'a, F> {
 }
 
 impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
-    /// Starts a process. What is explored is one program with one input, so an exploration asks for input 0 only.
+    /// Starts a process. An exploration covers one input, so it uses input 0 only.
     pub fn new(harness: &'a Harness, scheduling: &Scheduling, input: F) -> Result<Schedules<'a, F>, Error> {
         let (control, strategy) = (harness.start()?, Chosen::new(scheduling));
         let scheduling = scheduling.clone();
         Ok(Schedules { harness, control, scheduling, strategy, input, number: 0, too_long: 0, races: BTreeMap::new() })
     }
 
-    /// Executes the harness once more. The recording is there until this is dropped, unless it is moved.
+    /// Executes the harness once more. The trace exists until this is dropped, unless it is moved.
     pub fn execute(&mut self) -> Result<Next<Executed<I>>, Error> {
         let strategy = self.strategy.strategy();
         let Some(order) = strategy.next() else { return Ok(Next::Exhausted) };
@@ -110,8 +110,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
                 return Ok(Next::Redundant);
             }
             Ending::Diverged => {
-                let why =
-                    "the same decisions led elsewhere: the harness does something that is not the same every time";
+                let why = "the same decisions led to another execution: the harness is nondeterministic";
                 return Err(Error::about("the harness", why));
             }
             _ => {}
@@ -125,7 +124,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         Ok(Next::Executed(Executed { number, input, ran: tried.ran, began, trace, decided }))
     }
 
-    /// What may be claimed about schedules, given why there are no more.
+    /// The claims about schedules, given why the loop ended.
     pub fn explored(mut self, stopped: Stopped) -> Explored {
         let base = self.control.outcome().base;
         let Scheduling { how, order, bound, unseen } = self.scheduling;
@@ -148,7 +147,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
     }
 }
 
-/// What chooses schedules.
+/// The strategy in use.
 enum Chosen {
     Sampling(Sampling),
     Dfs(Dfs),
@@ -176,7 +175,7 @@ impl Chosen {
         }
     }
 
-    /// How many executions had 0, 1, 2 and so on preemptions, if that is the order in which they come.
+    /// The number of executions with 0, 1, 2 and so on preemptions, if they come in that order.
     fn per_bound(&self) -> &[u64] {
         match self {
             Chosen::Dfs(dfs) => dfs.per_bound(),

@@ -1,13 +1,13 @@
-//! A smaller run that fails for the same reason.
+//! Shrinks a run: finds a smaller one that fails for the same reason.
 //!
-//! First fewer threads and operations: each number from the smallest up is tried with a few hundred schedules at random,
-//! until one fails as the run did. Then fewer switches between threads, by trying the schedule with some left out. What is
-//! left is kept as another run.
+//! First fewer threads and operations: each size from the smallest up is tried with a few hundred random schedules,
+//! until one fails as the run did. Then fewer thread switches, by trying the schedule with some left out. The result is
+//! stored as another run.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use explore::{Belongings, Control, ControlError, Controlled, Ended, Order, Plan, Run, cause, simplify};
+use explore::{Artifacts, Control, ControlError, Controlled, Ended, Order, Plan, Run, cause, simplify};
 use report::Report;
 use schedule::Schedule;
 use schedule::channel::Policy;
@@ -20,48 +20,47 @@ use crate::{Error, Replay, Tried};
 /// How much to try.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
-    /// How many executions for each smaller number of threads and operations.
+    /// The number of executions for each smaller size.
     pub tries: u64,
-    /// How many executions for a simpler schedule.
+    /// The number of executions for a simpler schedule.
     pub runs: usize,
 }
 
-/// How far shrinking is.
+/// Progress of shrinking.
 #[derive(Debug)]
 pub enum Shrunk<'a> {
-    /// It begins, to look for runs that fail for this reason.
+    /// The search starts, for runs that fail for this reason.
     Begun(&'a str),
-    /// Fewer threads and operations fail too.
+    /// A run with fewer threads or operations fails too.
     Smaller(&'a Plan),
-    /// No smaller number of threads and operations fails.
+    /// No smaller size fails.
     NothingSmaller,
-    /// So many schedules were tried for a simpler one.
+    /// The number of schedules tried for a simpler one.
     Simpler(u64),
 }
 
-/// A smaller run, and where it is kept.
+/// A smaller run, and where it is stored.
 #[derive(Debug)]
 pub struct Smaller {
     /// The run.
     pub run: Run,
-    /// Where it is kept.
+    /// Its directory.
     pub path: PathBuf,
 }
 
-/// A run that fails as the one that is to be made smaller.
+/// A run that fails for the same reason.
 struct Failing {
     plan: Plan,
     like: Order,
     schedule: Schedule,
 }
 
-/// Finds a smaller run that fails for the same reason, and keeps it. What was found before somebody wanted to stop is kept
-/// too.
+/// Finds a smaller run that fails for the same reason, and stores it, also after an interrupt if one was found.
 pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>)) -> Result<Smaller, Error> {
     let Replay { run, host, .. } = replay;
     let is_long = matches!(run.ended, Ended::TimedOut { .. } | Ended::TooLong { .. });
     let Some(wanted) = run.cause.as_deref().filter(|_| !is_long) else {
-        return Err(Error::about(&run.id, "it did not fail, or only took too long"));
+        return Err(Error::about(&run.id, "it did not fail, or only ran out of time"));
     };
     tell(Shrunk::Begun(wanted));
     let mut shrinking = Shrinking { replay, wanted, control: replay.harness.start()? };
@@ -92,7 +91,7 @@ pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>))
     keep(replay, &Failing { schedule: simplified.schedule, ..found }, wanted)
 }
 
-/// What is done again and again.
+/// The state of shrinking.
 struct Shrinking<'a> {
     replay: &'a Replay,
     wanted: &'a str,
@@ -100,7 +99,7 @@ struct Shrinking<'a> {
 }
 
 impl Shrinking<'_> {
-    /// Runs it, and gives back what happened if it failed for the same reason.
+    /// Runs it, and returns the execution if it failed for the same reason.
     fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
         let tried = self.replay.harness.execute(&mut self.control, plan, order)?;
         let report = match tried.ran.ended {
@@ -109,14 +108,14 @@ impl Shrinking<'_> {
         };
         let is_same = reason(&tried.ran.ended, report.as_ref()).is_some_and(|reason| reason == self.wanted);
         if tried.trace.exists() {
-            // What cannot be removed is replaced or complained about by the next one.
+            // If a trace cannot be removed, the next one replaces it or reports the error.
             let _ = std::fs::remove_dir_all(&tried.trace);
         }
         Ok(is_same.then_some(tried))
     }
 
     /// The fewest operations, and then the fewest threads, with which some schedule fails for the same reason, in fewer
-    /// steps: a run that crashed early is shorter than what was planned.
+    /// steps: a run that crashed early is shorter than its plan.
     fn fewer_operations(
         &mut self,
         tries: u64,
@@ -150,22 +149,22 @@ impl Shrinking<'_> {
     }
 }
 
-/// Why a run failed; none if it did not.
+/// Why a run failed; `None` if it did not.
 fn reason(ended: &Ended, report: Option<&Report>) -> Option<String> {
     failure_of(ended).or_else(|| report.and_then(cause))
 }
 
-/// Repeats what was found in a process of its own, and keeps it.
+/// Replays the result in a fresh process, and stores it.
 fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error> {
     let began = Instant::now();
-    // Once more, even if somebody wanted to stop before.
+    // Also after an interrupt.
     let mut control = replay.harness.start()?.interruptible(|| false);
     let tried = replay.harness.repeat(&mut control, &found.plan, &found.like, &found.schedule)?;
     let label = format!("run ({})", explore::Input::describe(&found.plan));
     let report = replay.check(&tried.trace, &label).ok().map(|report| Report { next: Vec::new(), ..report });
     if reason(&tried.ran.ended, report.as_ref()).is_none_or(|reason| reason != wanted) {
-        let message = "what was found fails for another reason in a process of its own";
-        let help = "the harness does something that is not the same every time";
+        let message = "the smaller run fails for another reason in a fresh process";
+        let help = "the harness is nondeterministic";
         return Err(Error::with_help(&replay.run.id, message, help));
     }
     let strategy = replay.run.controlled.as_ref().map_or("", |controlled| &controlled.strategy);
@@ -176,7 +175,7 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     };
     let run = Run {
         id: replay.store.free_id(found.plan.seed),
-        // It is the later one, also if both began in one second.
+        // It is the later one, even if both started in the same second.
         began: now().as_secs().max(replay.run.began + 1),
         plan: found.plan.clone(),
         ended: tried.ran.ended.clone(),
@@ -186,8 +185,7 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
         ..replay.run.clone()
     };
     let (files, schedule) = (replay.judge.files(), tried.execution.schedule());
-    let belongings =
-        Belongings { trace: &tried.trace, report: report.as_ref(), spec: &files, schedule: Some(&schedule) };
-    let path = replay.store.keep(&run, &belongings).map_err(|error| Error::about("the harness", error))?;
+    let artifacts = Artifacts { trace: &tried.trace, report: report.as_ref(), spec: &files, schedule: Some(&schedule) };
+    let path = replay.store.keep(&run, &artifacts).map_err(|error| Error::about("the harness", error))?;
     Ok(Smaller { run, path })
 }

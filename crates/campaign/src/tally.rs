@@ -1,4 +1,4 @@
-//! What many runs came to: counts, causes, coverage.
+//! Totals of many runs: counts, causes, coverage.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use serde_json::json;
 
 use crate::Count;
 
-/// What many runs came to.
+/// Totals of many runs.
 #[derive(Debug, Default)]
 pub struct Tally {
     runs: u64,
     accepted: u64,
-    /// Runs in which nothing was recorded.
+    /// Runs without a recorded operation.
     empty: u64,
     pub(crate) operations: u64,
-    /// What they exercised.
+    /// Their coverage.
     pub coverage: Coverage,
-    /// The operations that could have happened; none as long as that is not known.
+    /// The operations that could have happened; `None` while unknown.
     pub expected: Option<Vec<String>>,
-    /// The reports of all runs, if somebody wants them.
+    /// The reports of all runs, if requested.
     pub reports: Vec<Report>,
     clusters: Vec<Cluster>,
 }
@@ -44,25 +44,25 @@ pub enum Kind {
     Rejected,
     /// A limit was reached before there was a verdict.
     Inconclusive,
-    /// The harness ended in another way than it should.
+    /// The harness crashed.
     Crashed,
     /// The harness did not end.
     Stuck,
-    /// Its recording cannot be checked.
+    /// Its trace cannot be checked.
     Unchecked,
 }
 
-/// Why there is no verdict that counts.
+/// Why a run has no valid verdict.
 #[derive(Debug)]
 pub(crate) enum Problem {
     /// The check was stopped.
     Stopped(String),
-    /// Something is wrong with the recording, or with what the specification makes of it.
+    /// The trace is invalid, or the specification cannot interpret it.
     Recording(String),
 }
 
 impl Kind {
-    /// In a word.
+    /// The kind in one or two words.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Rejected => "rejected",
@@ -79,14 +79,14 @@ impl Kind {
 pub struct Seen {
     /// How.
     pub kind: Kind,
-    /// Why, the same for runs that fail for the same reason.
+    /// The cause, equal for runs that fail for the same reason.
     pub cause: String,
-    /// No other run has failed for this reason before.
+    /// Whether no earlier run failed for this reason.
     pub is_first: bool,
 }
 
 impl Tally {
-    /// Counts a run, and says how it failed if it did.
+    /// Counts a run, and returns how it failed if it did.
     pub(crate) fn add(
         &mut self,
         ended: &Ended,
@@ -102,7 +102,7 @@ impl Tally {
             Ended::TooLong { steps } => (Kind::Inconclusive, too_long(*steps)),
             Ended::BrokenOff { why } => (Kind::Inconclusive, why.clone()),
             Ended::TimedOut { .. } | Ended::Interrupted => {
-                (Kind::Stuck, format!("it had not ended after {}", humantime::format_duration(timeout)))
+                (Kind::Stuck, format!("still running after {}", humantime::format_duration(timeout)))
             }
             Ended::Finished => match (problem, report) {
                 (Some(Problem::Recording(why)), _) => (Kind::Unchecked, why),
@@ -119,7 +119,7 @@ impl Tally {
         Some(Seen { kind, cause, is_first })
     }
 
-    /// How a run that was checked failed; none if it did not.
+    /// How a checked run failed; `None` if it did not.
     fn verdict(&mut self, report: &Report) -> Option<(Kind, String)> {
         if report.history.operations == Some(0) {
             self.empty += 1;
@@ -133,24 +133,24 @@ impl Tally {
         Some((if is_undecided { Kind::Inconclusive } else { Kind::Rejected }, cause))
     }
 
-    /// The name that the first run with this cause is kept under.
+    /// Sets the identifier of the first stored run with this cause.
     pub(crate) fn name(&mut self, cause: &str, id: &str) {
         if let Some(cluster) = self.clusters.iter_mut().find(|cluster| cluster.cause == cause && cluster.id.is_none()) {
             cluster.id = Some(id.to_owned());
         }
     }
 
-    /// True if there was no run.
+    /// Whether there was no run.
     pub fn is_empty(&self) -> bool {
         self.runs == 0
     }
 
-    /// The name of the first run that was kept.
+    /// The identifier of the first stored run.
     pub fn first_kept(&self) -> Option<&str> {
         self.clusters.iter().find_map(|cluster| cluster.id.as_deref())
     }
 
-    /// What there was so far, in a line.
+    /// The totals so far, in a line.
     pub fn progress(&self, count: Count) -> String {
         let checked =
             format!("{}, {}, {}", counted(self.runs, "run"), counted(self.operations, "operation"), self.counts());
@@ -158,12 +158,12 @@ impl Tally {
             0 => checked,
             redundant => {
                 let executions = counted(count.executions, "execution");
-                format!("{executions}, {redundant} of them broken off as already seen; checked {checked}")
+                format!("{executions}, {redundant} of them aborted as redundant; checked {checked}")
             }
         }
     }
 
-    /// What there was, in a few lines.
+    /// The totals, in a few lines.
     pub fn summary(&self, took: Duration) -> String {
         let mut text = format!(
             "{}, {}, {:.1} s: {}\n",
@@ -176,7 +176,7 @@ impl Tally {
             let _ = writeln!(text, "first rejected after {:.2} s", first.after.as_secs_f64());
         }
         let overlapped = self.coverage.actions.values().any(|happened| happened.overlapped > 0);
-        // What failed has said more than that.
+        // Failures matter more than this.
         if self.operations > 0 && !overlapped && self.clusters.is_empty() {
             let _ = writeln!(text, "no two operations overlapped, so this says nothing about concurrency");
         }
@@ -192,7 +192,7 @@ impl Tally {
             (count(Kind::Crashed), "crashed"),
             (count(Kind::Stuck), "stuck"),
             (count(Kind::Unchecked), "not checked"),
-            (self.empty, "without an operation"),
+            (self.empty, "without operations"),
         ];
         let mut words = vec![format!("{} accepted", self.accepted)];
         words.extend(
@@ -201,7 +201,7 @@ impl Tally {
         words.join(", ")
     }
 
-    /// The reasons why runs failed, the most frequent first; nothing if there is only one.
+    /// The causes of failures, most frequent first; empty if there is only one.
     pub fn clusters(&self) -> String {
         let mut text = String::new();
         if self.clusters.len() < 2 {
@@ -209,7 +209,7 @@ impl Tally {
         }
         let mut clusters: Vec<&Cluster> = self.clusters.iter().collect();
         clusters.sort_by_key(|cluster| std::cmp::Reverse(cluster.count));
-        let _ = writeln!(text, "\n  runs  kept as  why");
+        let _ = writeln!(text, "\n  runs  stored   why");
         for cluster in clusters {
             let id = cluster.id.as_deref().unwrap_or_default();
             let (kind, cause) = (cluster.kind.word(), clean(&cluster.cause));
@@ -218,7 +218,7 @@ impl Tally {
         text
     }
 
-    /// The same for programs.
+    /// The totals as JSON.
     pub fn json(&self, spec: &str, seed: u64, took: Duration) -> serde_json::Value {
         let clusters = self.clusters.iter().map(|cluster| {
             json!({
@@ -249,18 +249,18 @@ impl Tally {
         self.accepted > 0
     }
 
-    /// How runs failed, each kind as often as there are causes.
+    /// The kinds of failures, one for each cause.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
         self.clusters.iter().map(|cluster| cluster.kind)
     }
 }
 
-/// What runs have in common that were given up because of their steps.
+/// The cause of runs stopped at the step limit.
 pub fn too_long(steps: u64) -> String {
-    format!("it made more than {}", counted(steps, "step"))
+    format!("took more than {}", counted(steps, "step"))
 }
 
-/// What stuck runs have in common: what their threads are about to do, whatever it is about.
+/// The cause of stuck runs: the next steps of their threads, without objects.
 fn stuck(how: &str, threads: &[Blocked]) -> String {
     let doing = |thread: &Blocked| {
         let verb = thread.doing.split(" 0x").next().unwrap_or_default();
@@ -270,7 +270,7 @@ fn stuck(how: &str, threads: &[Blocked]) -> String {
     format!("{how}: {}", threads.join(", "))
 }
 
-/// What runs have in common that crashed or are stuck: how they ended, and what was said last, or where it was.
+/// The cause of crashed or stuck runs: how they ended, and the last output or position.
 pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
     match ended {
         Ended::Crashed { how, said, stack } => {

@@ -1,7 +1,7 @@
-//! How much to execute, and under which conditions: a profile of the settings made definite.
+//! How much to execute, and under which conditions: a profile of the settings, resolved.
 //!
-//! Every execution has a seed of its own, and everything about it is drawn from the seed. So one execution is repeated, as
-//! far as that is possible without a controlled schedule, by asking for one with its seed.
+//! Every execution has its own seed, which determines everything about it. So an execution is repeated, as far as that
+//! is possible without a controlled schedule, by requesting its seed.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,61 +9,61 @@ use std::time::Duration;
 use explore::{Disturbance, Plan, parse_range};
 use settings::{Profile, Settings};
 
-/// The plans of a campaign: how many, and what each is drawn from.
+/// The plans of a campaign: how many, and the ranges they are drawn from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
-    /// The seed of the first run; the next has the next one.
+    /// The seed of the first run; each later run has the next one.
     pub seed: u64,
-    /// How many runs, at most.
+    /// The largest number of runs.
     pub runs: u64,
-    /// How long in all.
+    /// The total time limit.
     pub time: Option<Duration>,
-    /// How many threads a run has.
+    /// The number of threads of a run.
     pub threads: RangeInclusive<usize>,
-    /// How many operations each thread performs.
+    /// The number of operations of each thread.
     pub operations: RangeInclusive<usize>,
-    /// What may disturb threads.
+    /// The possible perturbations.
     pub perturb: Vec<Disturbance>,
-    /// How long one run may take.
+    /// The time limit of one run.
     pub timeout: Duration,
 }
 
-/// What is asked for instead of what a profile says.
+/// Values that override a profile.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// How many runs, at most.
+    /// The largest number of runs.
     pub runs: Option<u64>,
-    /// How long in all.
+    /// The total time limit.
     pub time: Option<Duration>,
-    /// How many threads a run has.
+    /// The number of threads of a run.
     pub threads: Option<RangeInclusive<usize>>,
-    /// How many operations each thread performs.
+    /// The number of operations of each thread.
     pub operations: Option<RangeInclusive<usize>>,
-    /// What may disturb threads.
+    /// The possible perturbations.
     pub perturb: Option<Vec<Disturbance>>,
-    /// How long one run may take.
+    /// The time limit of one run.
     pub timeout: Option<Duration>,
 }
 
-/// Why a profile cannot be used.
+/// Why a profile is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadProfile {
-    /// There is none of that name; another one was probably meant.
-    #[error("there is no profile `{0}` in the settings{1}")]
+    /// No profile has this name; with a hint if one has a similar name.
+    #[error("no profile `{0}` in the settings{1}")]
     Unknown(String, String),
-    /// A value means nothing.
+    /// A value is invalid.
     #[error("profile `{profile}`: `{key}` is {why}")]
     Value {
         /// The profile.
         profile: String,
-        /// What is wrong.
+        /// The invalid key.
         key: &'static str,
         /// Why.
         why: String,
     },
 }
 
-/// Where neither the command line nor a profile says.
+/// Defaults, if neither the command line nor a profile has a value.
 const RUNS: u64 = 200;
 const THREADS: RangeInclusive<usize> = 2..=4;
 const OPERATIONS: RangeInclusive<usize> = 50..=200;
@@ -84,7 +84,7 @@ impl Default for Workload {
 }
 
 impl Workload {
-    /// What a profile asks for. What it leaves open is taken from the one named `default`, and then from ours.
+    /// The workload of a profile. Missing values come from the profile `default`, and then from the built-in defaults.
     pub fn new(settings: &Settings, name: &str, seed: u64) -> Result<Workload, BadProfile> {
         let base = settings.profile.get("default").cloned().unwrap_or_default();
         let chosen = match settings.profile.get(name) {
@@ -119,7 +119,7 @@ impl Workload {
         })
     }
 
-    /// The same, but for what is asked for instead.
+    /// The workload with these overrides.
     pub fn with(self, asked: &Asked) -> Workload {
         Workload {
             seed: self.seed,
@@ -132,7 +132,7 @@ impl Workload {
         }
     }
 
-    /// The run of this number.
+    /// The plan of the run with this number.
     pub fn plan(&self, number: u64) -> Plan {
         let seed = self.seed.wrapping_add(number);
         let mut random = fastrand::Rng::with_seed(seed);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_stands_on_the_default_one() {
+    fn profiles_inherit_from_the_default_one() {
         let text = "[profile.default]\nruns = 5\nthreads = \"3\"\n[profile.ci]\nruns = 9\nperturb = [\"nap\"]";
         let ci = workload(text, "ci").unwrap();
         assert_eq!((ci.runs, ci.threads, ci.operations), (9, 3..=3, OPERATIONS));
@@ -167,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_named() {
-        insta::assert_snapshot!(workload("", "ci").unwrap_err(), @"there is no profile `ci` in the settings");
+    fn invalid_values_are_reported() {
+        insta::assert_snapshot!(workload("", "ci").unwrap_err(), @"no profile `ci` in the settings");
         let wrong = |line: &str| workload(&format!("[profile.default]\n{line}"), "default").unwrap_err();
-        insta::assert_snapshot!(wrong("threads = \"4..2\""), @"profile `default`: `threads` is `4..2`, which ends before it begins");
-        insta::assert_snapshot!(wrong("operations = \"0\""), @"profile `default`: `operations` is `0`, which is neither a number above zero nor a range such as `2..4`");
+        insta::assert_snapshot!(wrong("threads = \"4..2\""), @"profile `default`: `threads` is `4..2`, an empty range");
+        insta::assert_snapshot!(wrong("operations = \"0\""), @"profile `default`: `operations` is `0`, expected a number above zero or a range such as `2..4`");
         insta::assert_snapshot!(wrong("time = \"soon\""), @"profile `default`: `time` is `soon`: expected number at 0");
-        insta::assert_snapshot!(wrong("perturb = [\"shout\"]"), @"profile `default`: `perturb` is `shout`, which is no disturbance; there are none, yield, nap, pin, crowd");
+        insta::assert_snapshot!(wrong("perturb = [\"shout\"]"), @"profile `default`: `perturb` is `shout`, expected one of none, yield, nap, pin, crowd");
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn what_cannot_be_built_says_why() {
     fs::write(directory.join("program.cpp"), "int main() { return }\n").unwrap();
     let ran = omnilink(&directory, &["c++", "-static", "program.cpp"]);
     insta::assert_snapshot!(ran.shown(), @"
-    error: omnilink build: `-static` leaves no place for the runtime, which is a shared library
+    error: omnilink build: `-static` is unsupported: the runtime is a shared library
     exit 2
     ");
     // A compiler that complains ends as it does by itself.

@@ -174,7 +174,7 @@ fn all_schedules_of_what_is_right_are_explored() {
     ");
     insta::assert_snapshot!(explored("dfs --bound 1 --seed 1"), @r"
     fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs; plain accesses are not steps, see `--plain`), seeds from 1
-    all schedules with at most 1 interruption were explored: 23 executions
+    all schedules with at most 1 preemption were explored: 23 executions
     exit 0
     ");
 }
@@ -194,7 +194,7 @@ fn explorations_find_what_is_wrong() {
     exit 1
     ");
     insta::assert_snapshot!(explored("dfs --bound 1"), @r"
-    all schedules with at most 1 interruption were explored: 27 executions
+    all schedules with at most 1 preemption were explored: 27 executions
     all of it    omnilink runs show …
     exit 1
     ");
@@ -205,7 +205,7 @@ fn who_is_stuck_and_where_is_told() {
     let directory = set_up("control-stuck", "locks");
     insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1 --runs 50"), &["run", "it is", "thread", "increment", "exit"]), @r"
     run 1 (seed 1, 3 threads, 12 operations each): stuck
-    it is stuck: nobody can go on
+    it is stuck: no thread is enabled
     thread 0 joins thread 1
     run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:307
     thread 1 locks …
@@ -214,11 +214,11 @@ fn who_is_stuck_and_where_is_told() {
     increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:25
     thread 3 locks …
     increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:25
-    increment           3       100 %  by increment 100 %; 3 never finished
+    increment           3       100 %  by increment 100 %; 3 unfinished
     exit 5
     ");
     insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["it is", "thread", "replayed", "exit"]), @r"
-    it is stuck: nobody can go on
+    it is stuck: no thread is enabled
     thread 0 joins thread 1
     thread 1 locks …
     thread 2 locks …
@@ -231,13 +231,13 @@ fn who_is_stuck_and_where_is_told() {
 #[test]
 fn a_crash_is_repeated() {
     let directory = set_up("control-crash", "asserts");
-    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1"), &["it was", "repeated", "exit"]), @r"
-    it was ended by SIGABRT
+    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1"), &["killed", "repeated", "exit"]), @r"
+    killed by SIGABRT
     repeated once in a process of its own: the same
     exit 5
     ");
-    insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["it was", "replayed", "exit"]), @r"
-    it was ended by SIGABRT
+    insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["killed", "replayed", "exit"]), @r"
+    killed by SIGABRT
     replayed: 29 steps, the same addresses and values as when it ran (fingerprint …
     exit 5
     ");
@@ -250,7 +250,7 @@ fn what_cannot_be_repeated_is_refused() {
     assert_eq!(free.code, 0, "{}{}", free.stdout, free.stderr);
     let refused = run(&directory, "replay").stderr;
     let refused = refused.lines().next().and_then(|line| line.rsplit(": ").next()).unwrap_or_default();
-    insta::assert_snapshot!(refused, @"its threads ran freely, so it cannot be repeated");
+    insta::assert_snapshot!(refused, @"its threads ran freely, so it cannot be replayed");
     assert_eq!(run(&directory, "fuzz --seed 1 --threads 3 --ops 4").code, 1);
     fs::write(directory.join("harness.cpp"), HARNESS.replace("count{0}", "count{7}")).expect("a file for a test");
     assert_eq!(run(&directory, "fuzz --runs 1 --seed 1 --threads 1").code, 1);
@@ -265,7 +265,7 @@ fn what_cannot_be_repeated_is_refused() {
     ");
     let path = latest(&directory).join("schedule");
     fs::write(path, "omnilink-schedule 1\n0*3 x").expect("a file for a test");
-    insta::assert_snapshot!(lines(&run(&directory, "replay").stderr.replace(&*directory.to_string_lossy(), "."), &["error"]), @"error: runs: target/omnilink/aab5fe/schedule: this is no schedule: line 2: expected `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` or `rCHOSEN/OPTIONS`, found `x`");
+    insta::assert_snapshot!(lines(&run(&directory, "replay").stderr.replace(&*directory.to_string_lossy(), "."), &["error"]), @"error: runs: target/omnilink/aab5fe/schedule: not a schedule: line 2: expected `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` or `rCHOSEN/OPTIONS`, found `x`");
 }
 
 /// A queue whose lock was forgotten: every access is one that is not atomic.
@@ -279,15 +279,15 @@ fn accesses_that_nothing_orders_are_reported_and_nothing_is_claimed() {
         lines(&shown, &places).replace(&*directory.to_string_lossy(), ".")
     };
     insta::assert_snapshot!(raced("--runs 5 --ops 2 --threads 2 --keep-going"), @r"
-    data race in 5 of 5 executions: nothing orders
+    data race in 5 of 5 executions between unordered accesses
     a write in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
     a read in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
     `--plain` also switches threads between such accesses
     exit 0
     ");
     insta::assert_snapshot!(raced("--schedule dpor --ops 1 --keep-going"), @r"
-    not all schedules were explored (accesses that are not steps race): 3 executions
-    data race in 3 of 3 executions: nothing orders
+    not all schedules were explored (data races between accesses that are not steps): 3 executions
+    data race in 3 of 3 executions between unordered accesses
     a write in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
     a read in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
     `--plain` also switches threads between such accesses

@@ -69,7 +69,7 @@ fn fuzz(directory: &Path, args: &str) -> String {
 fn the_first_run_that_fails_ends_it() {
     let directory = set_up("fuzz-first", SETTINGS, HARNESS);
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1"), @"
-    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
+    not controlled: no build command: set `build` in `[harness]`
     fuzzing against register: up to 200 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
 
     run 3 (seed 3, 2 threads, 1 operation each, undisturbed): rejected
@@ -96,7 +96,7 @@ fn the_first_run_that_fails_ends_it() {
     exit 1
     ");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1 --profile short"), @r"
-    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
+    not controlled: no build command: set `build` in `[harness]`
     fuzzing against register: up to 2 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
 
     2 runs, 6 operations, N s: 2 accepted
@@ -111,7 +111,7 @@ fn the_first_run_that_fails_ends_it() {
 fn runs_that_fail_are_told_apart() {
     let directory = set_up("fuzz-all", SETTINGS, HARNESS);
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 11 --runs 15 --keep-going"), @"
-    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
+    not controlled: no build command: set `build` in `[harness]`
     fuzzing against register: up to 15 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 11
 
     run 3 (seed 13, 2 threads, 2 operations each, undisturbed): rejected
@@ -128,7 +128,7 @@ fn runs_that_fail_are_told_apart() {
     found after N s, kept as 86991c: target/omnilink/86991c
 
     run 5 (seed 15, 2 threads, 2 operations each, undisturbed): crashed
-      it was ended by SIGABRT
+      killed by SIGABRT
         | assertion failed
 
     found after N s, kept as 543f86: target/omnilink/543f86
@@ -144,10 +144,10 @@ fn runs_that_fail_are_told_apart() {
       read               24        50 %  by write 50 %; many results
       write              12       100 %  by read 100 %
 
-      runs  kept as  why
+      runs  stored   why
          2  86991c   rejected: the initial value nil was there after #: T#:# write(#) [# #] ended before T#:# read() = nil [# #] began
-         2  543f86   crashed: it was ended by SIGABRT: assertion failed
-         1  2bdee3   stuck: it had not ended after 1s
+         2  543f86   crashed: killed by SIGABRT: assertion failed
+         1  2bdee3   stuck: still running after 1s
 
       all of it    omnilink runs show 86991c
       to send it   omnilink runs pack 86991c
@@ -156,11 +156,11 @@ fn runs_that_fail_are_told_apart() {
     let listed = run(&directory, "runs list");
     assert_eq!(listed.lines().count(), 4, "{listed}");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 5 --runs 1"), @"
-    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
+    not controlled: no build command: set `build` in `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 5
 
     run 1 (seed 5, 2 threads, 2 operations each, undisturbed): crashed
-      it was ended by SIGABRT
+      killed by SIGABRT
         | assertion failed
 
     found after N s, kept as a2df08: target/omnilink/a2df08
@@ -172,7 +172,7 @@ fn runs_that_fail_are_told_apart() {
     exit 5
     ");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 7 --runs 1 --timeout 200ms"), @"
-    not controlled: the settings do not say how the harness is built: say it with `build` below `[harness]`
+    not controlled: no build command: set `build` in `[harness]`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 7
 
     run 1 (seed 7, 2 threads, 2 operations each, undisturbed): stuck
@@ -206,7 +206,7 @@ fn a_run_can_be_sent_and_checked_again() {
     fs::write(directory.join("cut.omni"), &fs::read(directory.join("run.omni")).unwrap()[..100]).unwrap();
     assert!(run(&directory, "runs show cut.omni").ends_with("exit 2"));
     insta::assert_snapshot!(run(&directory, "runs show latest"), @"
-    error: runs: no run is kept in `target/omnilink`
+    error: runs: no runs in `target/omnilink`
     exit 2
     ");
 }
@@ -231,38 +231,38 @@ fn what_cannot_run_is_said() {
     exit 2
     "#);
     insta::assert_snapshot!(wrong("fuzz-profile", SETTINGS, "fuzz --profile ci"), @r"
-    error: omnilink.toml: there is no profile `ci` in the settings
+    error: omnilink.toml: no profile `ci` in the settings
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-range", SETTINGS, "fuzz --threads 0"), @r"
-    error: invalid value '0' for '--threads <RANGE>': `0`, which is neither a number above zero nor a range such as `2..4`
+    error: invalid value '0' for '--threads <RANGE>': `0`, expected a number above zero or a range such as `2..4`
 
     For more information, try '--help'.
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-command", SETTINGS, "fuzz --seed 1 --runs 1 -- ./no-such-program"), @r"
-    not controlled: `./no-such-program` was not built to be controlled: `omnilink build` builds it so
+    not controlled: `./no-such-program` was not built for control: build it with `omnilink build`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
-    error: the harness: `./no-such-program` cannot be run: No such file or directory (os error 2)
+    error: the harness: cannot run `./no-such-program`: No such file or directory (os error 2)
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-other", SETTINGS, "fuzz --seed 1 --runs 1 -- sh -c true"), @r"
-    not controlled: `sh` was not built to be controlled: `omnilink build` builds it so
+    not controlled: `sh` was not built for control: build it with `omnilink build`
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
-    error: the harness: it ended well, and recorded nothing
-    help: a recorder writes to where the variable OMNILINK_TRACE says
+    error: the harness: it ended normally, but recorded nothing
+    help: record to the path in the variable OMNILINK_TRACE
     exit 2
     ");
     let broken = SETTINGS.replace("run = ", "build = [\"sh\", \"-c\", \"echo wrong; exit 1\"]\nrun = ");
     insta::assert_snapshot!(wrong("fuzz-build", &broken, "fuzz"), @"
-    not controlled: it is not clear how `sh -c echo wrong; exit 1` builds a second program: say so with `build` and `run` below `[harness.controlled]`
-    error: sh -c echo wrong; exit 1: the build failed: it ended with code 1
+    not controlled: unsupported build command `sh -c echo wrong; exit 1`: set `build` and `run` in `[harness.controlled]`
+    error: sh -c echo wrong; exit 1: the build failed: exited with code 1
       | wrong
     exit 2
     ");
     insta::assert_snapshot!(wrong("fuzz-rr", SETTINGS, "fuzz --rr ./no-such-rr"), @r"
-    error: --rr: `./no-such-rr` cannot be used here: it cannot record: timeout: failed to run command ‘./no-such-rr’: No such file or directory
-    help: without `--rr`, threads are controlled or disturbed
+    error: --rr: `./no-such-rr` cannot be used here: cannot record: timeout: failed to run command ‘./no-such-rr’: No such file or directory
+    help: omit `--rr` to control or perturb threads instead
     exit 2
     ");
 }
@@ -280,7 +280,7 @@ fn a_recording_with_a_part_missing_is_no_verdict() {
         format!("{} {exit}", line.rsplit("): ").next().unwrap_or_default())
     };
     insta::assert_snapshot!(last("fuzz-whole", ""), @" exit 0");
-    insta::assert_snapshot!(last("fuzz-lacks", "rm $OMNILINK_TRACE/0000.seg"), @"not checked, the recording lacks segment 0 exit 2");
+    insta::assert_snapshot!(last("fuzz-lacks", "rm $OMNILINK_TRACE/0000.seg"), @"not checked, the trace lacks segment 0 exit 2");
     insta::assert_snapshot!(last("fuzz-cut", "truncate -s 20 $OMNILINK_TRACE/0001.seg"), @"not checked, the recording breaks off after 11 bytes of 0001.seg the file ends inside a record, after 9 of 11 bytes exit 2");
     insta::assert_snapshot!(last("fuzz-wrong", "echo xyz > $OMNILINK_TRACE/0001.seg"), @"not checked, #.seg, byte #: this is not a segment of a trace: it does not begin with the magic bytes exit 2");
 }

@@ -126,7 +126,7 @@ fn what_is_meant_has_to_be_clear() {
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "latest"]), @"
-    error: runs: no run is kept in `target/omnilink`
+    error: runs: no runs in `target/omnilink`
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "trace.jsonl", "Queue.tla"]), @"

@@ -1,8 +1,8 @@
-//! What of a program is seen when it is controlled, and what is not.
+//! Which parts of a program the runtime observes, and which it does not.
 //!
-//! Nothing here runs the program: its symbols and its instructions are read. Code that was not instrumented runs between
-//! two steps without being interrupted. So what is found there is no mistake, every execution is one that can be; but some
-//! executions are never tried, and those who prove that two executions are the same must not rely on it.
+//! The audit reads symbols and instructions; it does not run the program. Uninstrumented code runs between two steps
+//! without preemption. So every execution found is a possible one and no failure is spurious; but some executions are
+//! never tried, and a reduction that treats two executions as equivalent must not rely on it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -19,60 +19,60 @@ use object::{Endianness, Object, ObjectKind, ObjectSection, ObjectSymbol, Symbol
 
 use crate::runtime::{self, FILE};
 
-/// What is known about a program.
+/// The audit of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audit {
-    /// Whether any part of it was compiled for control.
+    /// Whether any part is instrumented.
     pub is_instrumented: bool,
-    /// Whether it asks for the runtime before it asks for the C library. If not, it must be preloaded.
+    /// Whether the runtime comes before the C library in link order. If not, it must be preloaded.
     pub is_runtime_first: bool,
-    /// Functions by which threads meet or wait, which it calls and which the runtime does not stand in for.
+    /// Synchronizing or blocking functions that the program calls and the runtime does not intercept.
     pub unseen_calls: Vec<String>,
-    /// Its own functions that have atomic instructions: they were not instrumented, or somebody wrote them by hand.
+    /// Functions with atomic instructions: uninstrumented or written in assembly.
     pub unseen_functions: Vec<String>,
-    /// What could not be looked into, so that more may be unseen than is listed here.
+    /// Parts that could not be inspected, so that more may be unseen than is listed here.
     pub unknown: Vec<&'static str>,
-    /// The libraries that it needs, and what they need.
+    /// The libraries it needs, transitively.
     pub libraries: Vec<Library>,
 }
 
 /// A shared library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Library {
-    /// What it is asked for by.
+    /// The name it is requested by.
     pub name: String,
-    /// Where it is; none if it was not found.
+    /// Its path; `None` if it was not found.
     pub path: Option<PathBuf>,
-    /// What it is to control.
+    /// How it relates to control.
     pub kind: LibraryKind,
 }
 
-/// What a library is to control.
+/// How a library relates to control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LibraryKind {
     /// The runtime itself.
     Runtime,
-    /// One of the system that the runtime knows about.
+    /// A system library that the runtime knows.
     System,
-    /// It was compiled for control.
+    /// An instrumented library.
     Instrumented,
-    /// It was not: what threads do in it is not seen.
+    /// An uninstrumented library: steps in it are not observed.
     Unseen,
 }
 
-/// Why a program cannot be looked into.
+/// Why a program cannot be audited.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// It cannot be read.
-    #[error("it cannot be read: {0}")]
+    /// The file cannot be read.
+    #[error("cannot read it: {0}")]
     Read(#[from] io::Error),
-    /// It is no program for this kind of machine.
-    #[error("it is no 64-bit ELF file: {0}")]
+    /// Not an ELF file for this platform.
+    #[error("not a 64-bit ELF file: {0}")]
     Format(#[from] object::Error),
 }
 
 impl Audit {
-    /// Looks into a program.
+    /// Audits a program.
     pub fn of(program: &Path) -> Result<Audit, AuditError> {
         let bytes = fs::read(program)?;
         let elf = Elf::parse(&*bytes)?;
@@ -91,7 +91,7 @@ impl Audit {
         })
     }
 
-    /// What is not seen, in a few words.
+    /// A short summary of the unobserved parts.
     pub fn summary(&self) -> String {
         let unseen = self.libraries.iter().filter(|library| library.kind == LibraryKind::Unseen).count();
         let counts =
@@ -102,12 +102,12 @@ impl Audit {
             (count, "library") => format!("{count} libraries"),
             (count, what) => format!("{count} {what}s"),
         });
-        let unseen = if self.is_instrumented { None } else { Some("it is not instrumented".to_owned()) };
+        let unseen = if self.is_instrumented { None } else { Some("not instrumented".to_owned()) };
         let unknown = self.unknown.iter().map(|what| (*what).to_owned());
         unseen.into_iter().chain(words).chain(unknown).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether everything that threads do to each other is seen.
+    /// Whether every interaction between threads is observed.
     pub fn is_complete(&self) -> bool {
         self.is_instrumented
             && self.unseen_calls.is_empty()
@@ -117,10 +117,10 @@ impl Audit {
     }
 }
 
-/// Where these places of a process are in the source: `function at file:line` for each, as well as it is known. Places that
-/// are not in the program are left out. `base` is where it was mapped. A place is where code continues after a call, so what
-/// stands before it is meant. Of functions that were inlined into each other, the innermost is named that is not of a
-/// standard library: nobody looks for a store in the header that defines stores.
+/// The source positions of these code addresses: `function at file:line`, as far as known. Addresses outside the
+/// program are skipped. `base` is the program's load address. An address is a return address, so the instruction before
+/// it counts. Of inlined frames, the innermost one outside the standard libraries is named: a store is more useful as a
+/// line of the program than as a line of `<atomic>`.
 pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Vec<String> {
     let (Ok(loader), Ok(bytes)) = (Loader::new(program), fs::read(program)) else { return Vec::new() };
     let moves = Elf::parse(&*bytes).is_ok_and(|elf| elf.kind() == ObjectKind::Dynamic);
@@ -131,7 +131,7 @@ pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Vec<String> {
     places.iter().filter_map(name).collect()
 }
 
-/// The frame to show for an address, if debug information knows of one.
+/// The frame to show for an address, if debug information has one.
 fn frame(loader: &Loader, address: u64) -> Option<String> {
     let (mut frames, mut innermost) = (loader.find_frames(address).ok()?, None);
     while let Ok(Some(frame)) = frames.next() {
@@ -162,12 +162,12 @@ fn demangled(symbol: &str) -> String {
 
 type Elf<'a> = ElfFile<'a, FileHeader64<Endianness>>;
 
-/// The functions that it expects from others.
+/// The functions it imports.
 fn imported(elf: &Elf<'_>) -> BTreeSet<String> {
     elf.dynamic_symbols().filter(|symbol| symbol.is_undefined()).filter_map(name).collect()
 }
 
-/// The functions that it has for others.
+/// The functions it exports.
 fn exported(elf: &Elf<'_>) -> BTreeSet<String> {
     elf.dynamic_symbols().filter(|symbol| symbol.is_definition()).filter_map(name).collect()
 }
@@ -176,13 +176,13 @@ fn name<'a>(symbol: impl ObjectSymbol<'a>) -> Option<String> {
     symbol.name().ok().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Whether compilers call a function to say what the program does.
+/// Whether a function is a ThreadSanitizer callback.
 fn is_instrumentation(function: &str) -> bool {
     function.starts_with("__tsan_") && function != "__tsan_init"
 }
 
-/// Whether threads or processes meet or wait in a function of the C library or of the compiler's, or learn there what others
-/// have done.
+/// Whether a function of the C library or of the compiler's runtime synchronizes or blocks threads or processes, or
+/// shows what other threads have done.
 fn synchronizes(function: &str) -> bool {
     const STARTS: [&str; 9] =
         ["pthread_", "mtx_", "cnd_", "thrd_", "sem_", "__atomic_", "__sync_", "epoll_wait", "epoll_pwait"];
@@ -246,7 +246,7 @@ fn synchronizes(function: &str) -> bool {
         "wait",
         "wait4",
         "waitpid",
-        // These have one generator or one buffer for all threads.
+        // These share one generator or one buffer among all threads.
         "drand48",
         "erand48",
         "initstate",
@@ -263,7 +263,7 @@ fn synchronizes(function: &str) -> bool {
         "srand48",
         "srandom",
         "strtok",
-        // These tell a thread what others have done, or what is not the same in every run.
+        // These show what other threads have done, or vary between runs.
         "clock_getcpuclockid",
         "fgetc",
         "fgets",
@@ -282,18 +282,18 @@ fn synchronizes(function: &str) -> bool {
     NAMES.contains(&function) || (STARTS.iter().any(|start| function.starts_with(start)) && !harmless)
 }
 
-/// What cannot be looked into.
+/// The parts that cannot be inspected.
 fn unknown(elf: &Elf<'_>, imported: &BTreeSet<String>) -> Vec<&'static str> {
     let has_functions = elf.symbols().any(|symbol| is_code(&symbol));
     let unknown = [
-        (!is_readable(elf), "its instructions are not known"),
-        (!has_functions, "it has no symbols"),
-        (imported.iter().any(|name| name.starts_with("dlopen") || name == "dlmopen"), "it loads libraries by itself"),
+        (!is_readable(elf), "instructions not readable"),
+        (!has_functions, "no symbols"),
+        (imported.iter().any(|name| name.starts_with("dlopen") || name == "dlmopen"), "calls `dlopen`"),
     ];
     unknown.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what).collect()
 }
 
-/// Whether its instructions can be read.
+/// Whether its instructions can be decoded.
 fn is_readable(elf: &Elf<'_>) -> bool {
     elf.architecture() == object::Architecture::X86_64
 }
@@ -302,7 +302,7 @@ fn is_code<'a>(symbol: &impl ObjectSymbol<'a>) -> bool {
     symbol.kind() == SymbolKind::Text && symbol.size() > 0
 }
 
-/// Its functions that have atomic instructions. In instrumented code there are none: the runtime does those.
+/// Its functions with atomic instructions. Instrumented code has none: the runtime performs them.
 fn atomic_functions(elf: &Elf<'_>) -> Result<Vec<String>, AuditError> {
     if !is_readable(elf) {
         return Ok(Vec::new());
@@ -320,8 +320,8 @@ fn atomic_functions(elf: &Elf<'_>) -> Result<Vec<String>, AuditError> {
     Ok(found.into_iter().collect())
 }
 
-/// Whether other processors see an instruction that reads and writes as one. An exchange needs no prefix for that. What
-/// stands on the stack pointer is nobody else's: an instruction that locks it is a fence, and tells nobody anything.
+/// Whether an instruction is an atomic read-modify-write. An exchange needs no lock prefix. A locked instruction on the
+/// stack pointer is a fence: the stack is private, so it passes no value to another thread.
 fn is_atomic(instruction: &Instruction) -> bool {
     if instruction.memory_base() == Register::RSP {
         return false;
@@ -330,7 +330,7 @@ fn is_atomic(instruction: &Instruction) -> bool {
     instruction.has_lock_prefix() || (instruction.mnemonic() == Mnemonic::Xchg && touches_memory())
 }
 
-/// Libraries with which every program comes, whose functions for threads the runtime stands in for.
+/// System libraries whose thread functions the runtime intercepts.
 const SYSTEM: [&str; 9] = [
     "ld-linux",
     "libc.so",
@@ -343,7 +343,7 @@ const SYSTEM: [&str; 9] = [
     "libc++",
 ];
 
-/// The libraries that a program needs, and those that they need, in the order in which they are asked for functions.
+/// The libraries a program needs, transitively, in symbol lookup order.
 fn libraries(program: &Path, elf: &Elf<'_>) -> Result<Vec<Library>, AuditError> {
     let mut all: Vec<Library> = Vec::new();
     let mut to_find = needed(program, elf)?;
@@ -373,7 +373,7 @@ fn libraries(program: &Path, elf: &Elf<'_>) -> Result<Vec<Library>, AuditError> 
     Ok(all)
 }
 
-/// The names of what a file needs, each with the directories to look in.
+/// The names of the libraries a file needs, each with its search directories.
 fn needed(file: &Path, elf: &Elf<'_>) -> Result<Vec<(String, Vec<PathBuf>)>, AuditError> {
     let (header, endian, data) = (elf.elf_header(), elf.endian(), elf.data());
     let sections = header.sections(endian, data)?;

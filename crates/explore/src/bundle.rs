@@ -1,4 +1,4 @@
-//! Runs in one file, to send to somebody: `.omni`, a compressed archive of the directory of a run.
+//! Runs as single files to share: `.omni`, a compressed archive of a run's directory.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -11,19 +11,19 @@ use flate2::write::GzEncoder;
 use crate::newfile::NewFile;
 use crate::store::{Run, SCHEDULE, StoreError, read};
 
-/// What may be in a run. Anything else in a bundle is somebody else's.
+/// The parts of a run. A bundle with anything else is rejected.
 const PARTS: [&str; 5] = ["run.json", "report.json", "trace", "spec", SCHEDULE];
 
-/// More than this is not unpacked, so that a small file cannot fill a disk.
+/// At most this many bytes are unpacked, so that a small file cannot fill a disk.
 const MOST_BYTES: u64 = 4 << 30;
 
 /// A bundle has at most this many files.
 const MOST_FILES: usize = 10_000;
 
-/// The name of a file in a bundle, with its directory, is at most this long: longer ones need headers of any size.
+/// The path of a file in a bundle is at most this long: longer ones need headers of arbitrary size.
 const LONGEST_NAME: usize = 100;
 
-/// The largest file of a part that is read into memory as a whole. A recording is not.
+/// The largest file of a part that is read into memory as a whole, which a trace is not.
 fn most_bytes(part: &str) -> u64 {
     match part {
         "run.json" | "spec" => 16 << 20,
@@ -32,14 +32,14 @@ fn most_bytes(part: &str) -> u64 {
     }
 }
 
-/// What went into a bundle.
+/// The contents of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packed {
     /// The names of the files, each with its size.
     pub files: Vec<(String, u64)>,
 }
 
-/// Packs the directory of a run into a file. The variables of the environment are no part of a run.
+/// Packs the directory of a run into a file. A run does not contain environment variables.
 pub fn pack(directory: &Path, file: &Path) -> Result<Packed, StoreError> {
     read(directory)?;
     let wrong = |error: io::Error| StoreError::file(file, error);
@@ -56,7 +56,7 @@ pub fn pack(directory: &Path, file: &Path) -> Result<Packed, StoreError> {
     Ok(packed)
 }
 
-/// The files of a run: how a bundle calls them, where they are, and how large.
+/// The files of a run: name in the bundle, path, and size.
 fn files(directory: &Path) -> Result<Vec<(String, PathBuf, u64)>, StoreError> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for name in PARTS {
@@ -76,67 +76,67 @@ fn files(directory: &Path) -> Result<Vec<(String, PathBuf, u64)>, StoreError> {
     }
     let damaged = |path: &Path, why: String| StoreError::Damaged { path: path.to_owned(), why };
     if paths.len() > MOST_FILES {
-        return Err(damaged(directory, format!("it has {} files, and a bundle has at most {MOST_FILES}", paths.len())));
+        return Err(damaged(directory, format!("{} files (a bundle has at most {MOST_FILES})", paths.len())));
     }
     let file = |path: PathBuf| {
         let metadata = fs::symlink_metadata(&path).map_err(|error| StoreError::file(&path, error))?;
         if metadata.is_symlink() {
-            return Err(damaged(&path, "it is a symbolic link, and links are not packed".to_owned()));
+            return Err(damaged(&path, "unsupported: symbolic link".to_owned()));
         }
         if !metadata.is_file() {
-            return Err(damaged(&path, "it is not a file, and only files are packed".to_owned()));
+            return Err(damaged(&path, "unsupported: not a regular file".to_owned()));
         }
         let inside = path.strip_prefix(directory).ok().and_then(Path::to_str).map(str::to_owned);
-        let inside = inside.ok_or_else(|| damaged(&path, "its name is not text".to_owned()))?;
+        let inside = inside.ok_or_else(|| damaged(&path, "its name is not UTF-8".to_owned()))?;
         if inside.len() > LONGEST_NAME {
-            return Err(damaged(&path, format!("its name has more than {LONGEST_NAME} bytes")));
+            return Err(damaged(&path, format!("its name is longer than {LONGEST_NAME} bytes")));
         }
         let most = most_bytes(inside.split('/').next().unwrap_or_default());
         if metadata.len() > most {
-            return Err(damaged(&path, format!("it is larger than {most} bytes")));
+            return Err(damaged(&path, format!("larger than {most} bytes")));
         }
         Ok((inside, path, metadata.len()))
     };
     paths.into_iter().map(file).collect()
 }
 
-/// Unpacks a file into a directory, and says what the run is.
+/// Unpacks a file into a directory and returns the run.
 ///
-/// The number of entries and their sizes are looked at before anything is read or written for them, and headers that
-/// announce names of any length are refused.
+/// The number of entries and their sizes are checked before anything is read or written for them, and headers that
+/// announce names of arbitrary length are rejected.
 pub fn unpack(file: &Path, directory: &Path) -> Result<Run, StoreError> {
     let wrong = |error: io::Error| StoreError::file(file, error);
     let damaged = |why: String| StoreError::Damaged { path: file.to_owned(), why };
     let mut archive = tar::Archive::new(GzDecoder::new(BufReader::new(File::open(file).map_err(wrong)?)));
     let (mut left, mut files) = (MOST_BYTES, 0);
-    let entries = archive.entries().map_err(|error| damaged(format!("this is no bundle: {error}")))?;
+    let entries = archive.entries().map_err(|error| damaged(format!("not a bundle: {error}")))?;
     for entry in entries.raw(true) {
-        let mut entry = entry.map_err(|error| damaged(format!("it breaks off or is damaged: {error}")))?;
+        let mut entry = entry.map_err(|error| damaged(format!("truncated or damaged: {error}")))?;
         let path = entry.path().map_err(wrong)?.into_owned();
         if !belongs(&path) || !entry.header().entry_type().is_file() {
-            return Err(damaged(format!("`{}` is no part of a run", path.display())));
+            return Err(damaged(format!("`{}` is not part of a run", path.display())));
         }
         files += 1;
         if files > MOST_FILES {
-            return Err(damaged(format!("it has more than {MOST_FILES} files")));
+            return Err(damaged(format!("more than {MOST_FILES} files")));
         }
         let part = path.iter().next().and_then(|part| part.to_str()).unwrap_or_default();
         if entry.size() > most_bytes(part) {
             return Err(damaged(format!("`{}` is larger than {} bytes", path.display(), most_bytes(part))));
         }
-        left = left.checked_sub(entry.size()).ok_or_else(|| damaged("it is too large".to_owned()))?;
+        left = left.checked_sub(entry.size()).ok_or_else(|| damaged("too large".to_owned()))?;
         let to = directory.join(&path);
         fs::create_dir_all(to.parent().unwrap_or(directory)).map_err(|error| StoreError::file(&to, error))?;
         let mut out = File::create(&to).map_err(|error| StoreError::file(&to, error))?;
-        io::copy(&mut entry, &mut out).map_err(|error| damaged(format!("it breaks off or is damaged: {error}")))?;
+        io::copy(&mut entry, &mut out).map_err(|error| damaged(format!("truncated or damaged: {error}")))?;
     }
     if !directory.join("run.json").is_file() {
-        return Err(damaged("it has no `run.json`".to_owned()));
+        return Err(damaged("no `run.json`".to_owned()));
     }
     read(directory)
 }
 
-/// True for a path that stays inside, and that a run may have.
+/// Whether a path stays inside and is a part of a run.
 fn belongs(path: &Path) -> bool {
     let names: Option<Vec<&str>> = path
         .components()
@@ -156,7 +156,7 @@ mod tests {
     use crate::store::tests::{run, store};
 
     #[test]
-    fn what_is_packed_is_unpacked() {
+    fn unpacking_restores_a_packed_run() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
         let (file, to) = (directory.path().join("a.omni"), directory.path().join("to"));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_refused() {
+    fn damaged_bundles_are_rejected() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
         let file = directory.path().join("a.omni");
@@ -193,7 +193,7 @@ mod tests {
         assert!(refused > bytes.len() / 2, "{refused} of {}", bytes.len());
     }
 
-    /// A bundle with one entry that nobody would pack.
+    /// A bundle with one malicious entry.
     fn hostile(file: &Path, kind: tar::EntryType, name: &str) {
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(kind);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_lead_elsewhere_are_refused() {
+    fn entries_outside_the_run_are_rejected() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a.omni");
         let entries = [
@@ -221,7 +221,7 @@ mod tests {
         for (kind, name) in entries {
             hostile(&file, kind, name);
             let error = unpack(&file, &directory.path().join("to")).unwrap_err().to_string();
-            assert!(error.ends_with("is no part of a run"), "{error}");
+            assert!(error.ends_with("is not part of a run"), "{error}");
             assert!(!directory.path().join("evil").exists());
         }
     }
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_looked_at_before_anything_is_read() {
+    fn sizes_are_checked_before_reading() {
         let directory = tempfile::tempdir().unwrap();
         let (file, to) = (directory.path().join("a.omni"), directory.path().join("to"));
         let refused = |entries: &[(&str, tar::EntryType, u64)]| {
@@ -252,9 +252,9 @@ mod tests {
         // Read as a whole, the name would take as much memory as its header says.
         insta::assert_snapshot!(
             refused(&[("././@LongLink", tar::EntryType::GNULongName, 3 << 30)]),
-            @"`././@LongLink` is no part of a run"
+            @"`././@LongLink` is not part of a run"
         );
-        insta::assert_snapshot!(refused(&[("pax", tar::EntryType::XHeader, 3 << 30)]), @"`pax` is no part of a run");
+        insta::assert_snapshot!(refused(&[("pax", tar::EntryType::XHeader, 3 << 30)]), @"`pax` is not part of a run");
         insta::assert_snapshot!(
             refused(&[("run.json", tar::EntryType::Regular, 1 << 30)]),
             @"`run.json` is larger than 16777216 bytes"
@@ -273,7 +273,7 @@ mod tests {
         bundle(&file, (0..60_000).map(|number| (format!("trace/{number}.seg"), tar::EntryType::Regular, 0)));
         assert!(fs::metadata(&file).unwrap().len() < 1 << 20);
         let error = unpack(&file, &to).unwrap_err().to_string();
-        assert!(error.ends_with("it has more than 10000 files"), "{error}");
+        assert!(error.ends_with("more than 10000 files"), "{error}");
         assert_eq!(fs::read_dir(to.join("trace")).unwrap().count(), MOST_FILES);
     }
 
@@ -287,7 +287,7 @@ mod tests {
             let link = store.path("abc123").join(part);
             std::os::unix::fs::symlink(target, &link).unwrap();
             let error = pack(&store.path("abc123"), &file).unwrap_err().to_string();
-            assert!(error.ends_with("it is a symbolic link, and links are not packed"), "{error}");
+            assert!(error.ends_with("unsupported: symbolic link"), "{error}");
             assert!(!file.exists());
             fs::remove_file(&link).unwrap();
         };

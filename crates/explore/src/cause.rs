@@ -1,8 +1,8 @@
-//! What runs that fail have in common: the same operation is refused by the same line of the specification.
+//! The cause of a failure: the operation that is not legal and the line of the specification that rejects it.
 
 use report::{Evidence, Report, Verdict, Why};
 
-/// A short name for why a history was not accepted, the same for histories that fail for the same reason. None if it was
+/// A short name for why a history was not accepted, equal for histories that fail for the same reason. `None` if it was
 /// accepted.
 pub fn cause(report: &Report) -> Option<String> {
     let tags: String = report.tags.iter().map(|tag| format!("[{tag}] ")).collect();
@@ -31,7 +31,7 @@ fn untagged(report: &Report) -> Option<String> {
     }
 }
 
-/// What of the specification says no.
+/// The part of the specification that rejects the operation.
 fn line(report: &Report, why: &Why) -> Option<String> {
     match why {
         Why::Guard(guard) => {
@@ -49,7 +49,7 @@ fn line(report: &Report, why: &Why) -> Option<String> {
     }
 }
 
-/// A text without the values of one run: its numbers.
+/// A text without its numbers, which are the values of one run.
 pub fn without_numbers(text: &str) -> String {
     let mut shown = String::new();
     for character in text.chars() {

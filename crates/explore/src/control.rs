@@ -1,15 +1,15 @@
-//! A program under control: the process, and the file and pipes through which it is told what to do.
+//! A program under control: its process, and the file and pipes that carry orders and outcomes.
 //!
-//! [`Control`] keeps one process that waits before its `main` and forks for every order, so that an execution costs a
-//! fork and not a start. [`Once`] is for a program that somebody starts who wants to look at it, such as a debugger.
-//! Both write what they ask for into the file that [`schedule::channel`] describes, and read from it what came of it.
+//! [`Control`] keeps one fork server: a process that waits before its `main` and forks for every order, so an execution
+//! costs a fork and not a program start. [`Once`] is for a program that another tool starts, such as a debugger. Both
+//! write their orders into the file that [`schedule::channel`] describes, and read the outcome from it.
 //!
-//! # What stays true
+//! # Invariants
 //!
-//! - Nobody waits forever. Both pipes are opened in ways that do not wait for the other side, and an answer is awaited
+//! - No call blocks forever. Both pipes are opened without waiting for the other side, and an answer is awaited
 //!   together with the end of the process.
-//! - A process that did not answer in time is ended with all that it started, and the next order starts another one with
-//!   new pipes, so that no answer is ever taken for that to another order.
+//! - A process that does not answer in time is killed with its descendants, and the next order starts a new process
+//!   with new pipes, so an answer is never mistaken for that to another order.
 //! - A program that was not controlled is an error, never an execution.
 
 use std::ffi::{OsStr, OsString};
@@ -36,85 +36,85 @@ use tempfile::TempDir;
 use crate::execution::{Ending, Execution, Order};
 use crate::process::{Group, how, last_words, named};
 
-/// The variable with which the loader is told to load the runtime before everything else.
+/// The variable that makes the loader load the runtime first.
 const PRELOAD: &str = "LD_PRELOAD";
-/// The file with what the program said.
+/// The file with the program's output.
 const SAID: &str = "said";
-/// If a program has said more than so many bytes, what it said before the next execution is forgotten.
-const MUCH_SAID: u64 = 1 << 20;
-/// Whoever waits for a program looks so often whether somebody wants to stop. Less than a second.
-const LOOK_UP: Duration = Duration::from_millis(50);
-/// How long threads may take to say where they are. A thread that cannot keeps the others from being known.
-const WHERE_PATIENCE: Duration = Duration::from_secs(1);
+/// If the output exceeds this many bytes, it is discarded before the next execution.
+const MAX_OUTPUT: u64 = 1 << 20;
+/// How often a wait checks for an interrupt. Less than a second.
+const INTERRUPT_POLL: Duration = Duration::from_millis(50);
+/// How long threads may take to report their stacks. A thread that cannot keeps the others from being known.
+const STACKS_TIMEOUT: Duration = Duration::from_secs(1);
 const _: () = assert!(Signal::STKFLT.as_raw() == WHERE);
-/// There is room for so many steps.
+/// The largest step limit.
 pub const MOST_STEPS: u64 = 1 << 20;
-/// There is room for so many decisions.
+/// The largest number of decisions.
 const DECISIONS: u64 = 1 << 21;
 
 /// Why there is no execution.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// A file, a pipe or a process could not be had.
+    /// A file, pipe or process operation failed.
     #[error("{what}: {error}")]
     Io {
-        /// What was to be done.
+        /// The operation.
         what: &'static str,
-        /// Why it was not.
+        /// The error.
         error: io::Error,
     },
-    /// The program says that it cannot be controlled.
+    /// The runtime in the program refused to control it.
     #[error("the program cannot be controlled: {0}")]
     Refused(String),
-    /// The program ended before anything was asked of it.
+    /// The program ended before the first run.
     #[error(
-        "the program was not controlled: {how} before it was asked for anything; {}",
-        if said.is_empty() { "it said nothing" } else { said }
+        "the program was not controlled: it ended before the first run ({how}); {}",
+        if said.is_empty() { "no output" } else { said }
     )]
     NotControlled {
         /// How it ended.
         how: String,
-        /// The last that it said.
+        /// The last output.
         said: String,
     },
-    /// The program, which had answered before, ended instead of answering.
-    #[error("the program ended where it waits to be asked: {how}; {}", if said.is_empty() { "it said nothing" } else { said })]
+    /// The fork server had answered before, and ended.
+    #[error("the fork server ended before the next run ({how}); {}", if said.is_empty() { "no output" } else { said })]
     Gone {
         /// How it ended.
         how: String,
-        /// The last that it said.
+        /// The last output.
         said: String,
     },
-    /// There are more decisions to be followed than there is room for.
-    #[error("there are {0} decisions to be followed, and room for {DECISIONS}")]
+    /// The prefix is longer than the channel holds.
+    #[error("a prefix of {0} decisions is too long (at most {DECISIONS})")]
     TooLong(usize),
-    /// An execution may make more steps than there is room for.
-    #[error("the limit is {0} steps, and there is room for {MOST_STEPS}")]
+    /// The step limit is larger than the channel holds.
+    #[error("a limit of {0} steps is too large (at most {MOST_STEPS})")]
     TooManySteps(u64),
-    /// What the program is told is longer than the pipe to it, in which it must fit as a whole.
-    #[error("the variables of an execution take {0} bytes, and there is room for {room}", room = LONGEST_ORDER - LENGTH)]
+    /// The environment of an execution does not fit into the pipe, where it must fit as a whole.
+    #[error("the environment of an execution takes {0} bytes (at most {room})", room = LONGEST_ORDER - LENGTH)]
     LongOrder(usize),
-    /// Somebody wanted to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// There were more threads than can be controlled.
-    #[error("the program has more than {THREADS} threads at a time")]
+    /// The program has more threads than can be controlled.
+    #[error("unsupported: the program has more than {THREADS} threads at a time")]
     TooManyThreads,
 }
 
 impl ControlError {
-    /// What the program said, from where the runtime says why.
+    /// The program's output, from the runtime's reason on.
     fn refused(said: &str) -> ControlError {
         ControlError::Refused(said.rsplit(REFUSAL).next().unwrap_or(said).to_owned())
     }
 }
 
-/// Says what was to be done when something went wrong.
-fn doing<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ControlError {
+/// Adds the failed operation to an error.
+fn context<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ControlError {
     move |error| ControlError::Io { what, error: error.into() }
 }
 
-/// A program under control, which is asked for one execution after the other.
+/// A program under control, with a fork server for its executions.
 pub struct Control {
     channel: Channel,
     command: Recipe,
@@ -125,7 +125,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Starts a program. Its directory of files is made in memory if there is room, and else in `scratch`.
+    /// Starts a program. Its channel is created in memory if there is space, otherwise in `scratch`.
     pub fn start(command: &Command, runtime: &Path, scratch: &Path) -> Result<Control, ControlError> {
         let channel = Channel::new(scratch)?;
         let command = Recipe::of(command);
@@ -141,13 +141,13 @@ impl Control {
         Ok(control)
     }
 
-    /// Asks this again and again while it waits for the program, which is ended if somebody wants to stop.
+    /// Polls `is_interrupted` while waiting for the program, which is killed if it returns `true`.
     pub fn interruptible(mut self, is_interrupted: fn() -> bool) -> Control {
         self.is_interrupted = is_interrupted;
         self
     }
 
-    /// Lets the program run once. Whatever it does in that time is its execution; after `timeout` it is ended.
+    /// Runs the program once and returns the execution. It is killed after `timeout`.
     pub fn execute(&mut self, order: &Order, timeout: Duration) -> Result<Execution, ControlError> {
         let mut server = match self.server.take() {
             Some(server) => server,
@@ -155,7 +155,7 @@ impl Control {
         };
         let until = Instant::now() + timeout;
         let said = self.channel.mark()?;
-        self.channel.ask(order, Mode::Serve, None)?;
+        self.channel.write_order(order, Mode::Serve, None)?;
         server.order(&order.environment)?;
         let answer = server.answer(until, self.is_interrupted)?;
         self.outcome = self.channel.outcome()?;
@@ -166,13 +166,13 @@ impl Control {
                 self.channel.ending(&self.outcome, ExitStatus::from_raw(self.outcome.status as i32), said)?
             }
             Answer::Late => {
-                self.outcome = self.channel.ask_where(&server.group)?;
-                server.group.end().map_err(doing("the program cannot be ended"))?;
+                self.outcome = self.channel.request_stacks(&server.group)?;
+                server.group.end().map_err(context("cannot end the program"))?;
                 Ending::TimedOut
             }
             Answer::Interrupted => return Err(ControlError::Interrupted),
             Answer::Gone => {
-                let status = server.group.end().map_err(doing("the program cannot be ended"))?;
+                let status = server.group.end().map_err(context("cannot end the program"))?;
                 let has_answered = server.begins.is_none();
                 let said = self.channel.last_words(server.begins.unwrap_or(said))?;
                 return Err(match status.code() {
@@ -185,55 +185,55 @@ impl Control {
         self.channel.execution(&self.outcome, ending)
     }
 
-    /// A directory for what the program leaves behind, which goes away with this. Its path is always as long, because the
-    /// length of what the program is told moves what lies in its memory.
+    /// A directory for the program's files, removed with this value. Its path always has the same length, because the
+    /// length of the environment shifts the program's memory layout.
     pub fn directory(&self) -> &Path {
         self.channel.directory.path()
     }
 
-    /// What the program wrote down about the last execution as a whole.
+    /// The runtime's record of the last execution as a whole.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
     fn serve(&self) -> Result<Server, ControlError> {
-        // The program looks at this before it waits for orders.
-        self.channel.ask(&Order::default(), Mode::Serve, None)?;
+        // The program reads the settings before it waits for orders.
+        self.channel.write_order(&Order::default(), Mode::Serve, None)?;
         let (orders, answers) = self.channel.pipes()?;
         let mut command = self.command.command();
         command.envs(self.channel.environment(&self.runtime, self.command.value(PRELOAD)));
         let said = self.channel.said()?;
         let begins = Some(self.channel.mark()?);
         let group = Group::start(&mut command, said)
-            .map_err(|error| doing("the program")(named(&self.command.program.to_string_lossy(), error)))?;
-        let end = pidfd_open(group.pid(), PidfdFlags::empty()).map_err(doing("the program cannot be watched"))?;
+            .map_err(|error| context("the program")(named(&self.command.program.to_string_lossy(), error)))?;
+        let end = pidfd_open(group.pid(), PidfdFlags::empty()).map_err(context("cannot watch the program"))?;
         Ok(Server { group, orders, answers, end, begins })
     }
 }
 
-/// A program that somebody else starts, once.
+/// A program that another tool starts, once.
 pub struct Once {
     channel: Channel,
     environment: Vec<(OsString, OsString)>,
 }
 
 impl Once {
-    /// Prepares everything that the program finds when it starts. If `stop_before` names a step, from 1, the program
-    /// calls `omnilink_sched_breakpoint` before it.
+    /// Prepares the channel for the program. If `stop_before` names a step, counted from 1, the program calls
+    /// `omnilink_sched_breakpoint` before it.
     pub fn new(order: &Order, stop_before: Option<u64>, runtime: &Path, scratch: &Path) -> Result<Once, ControlError> {
         let channel = Channel::new(scratch)?;
-        channel.ask(order, Mode::Once, stop_before)?;
+        channel.write_order(order, Mode::Once, stop_before)?;
         let environment = channel.environment(runtime, None);
         let once = Once { channel, environment };
-        once.tell(&order.environment)?;
+        once.set_environment(&order.environment)?;
         Ok(once)
     }
 
-    /// Changes the variables of the environment that the program finds once it has started. They reach it as they reach one
-    /// that serves, because where they lie in its memory must be the same.
-    pub fn tell(&self, environment: &[(String, String)]) -> Result<(), ControlError> {
-        let orders = written(environment)?;
-        fs::write(self.channel.path(ORDERS), orders).map_err(doing("the order for the program"))
+    /// Changes the environment that the program has once it has started. It is passed as to a fork server, because its
+    /// place in memory must be the same.
+    pub fn set_environment(&self, environment: &[(String, String)]) -> Result<(), ControlError> {
+        let orders = encode_order(environment)?;
+        fs::write(self.channel.path(ORDERS), orders).map_err(context("cannot write the order"))
     }
 
     /// See [`Control::directory`].
@@ -241,32 +241,32 @@ impl Once {
         self.channel.directory.path()
     }
 
-    /// The variables that the program must see. What comes before it, such as a debugger, must not see them.
+    /// The variables that the program needs. A debugger that starts it must not have them.
     pub fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
 
-    /// Runs the program, and reads what came of it.
+    /// Runs the program and reads its outcome.
     pub fn run(&self, command: &Command, timeout: Duration) -> Result<(Execution, Outcome), ControlError> {
         let recipe = Recipe::of(command);
         let mut command = recipe.command();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         let said = self.channel.said()?;
         let name = recipe.program.to_string_lossy();
-        let mut group = Group::start(&mut command, said).map_err(|error| doing("the program")(named(&name, error)))?;
-        let stopped =
-            group.wait(Instant::now() + timeout, &|| false).map_err(doing("the program cannot be watched"))?;
+        let mut group =
+            Group::start(&mut command, said).map_err(|error| context("the program")(named(&name, error)))?;
+        let stopped = group.wait(Instant::now() + timeout, &|| false).map_err(context("cannot watch the program"))?;
         if stopped.is_some() {
-            self.channel.ask_where(&group)?;
+            self.channel.request_stacks(&group)?;
         }
-        let status = group.end().map_err(doing("the program cannot be ended"))?;
+        let status = group.end().map_err(context("cannot end the program"))?;
         match stopped {
             Some(_) => self.read(None),
             None => self.read(Some(status)),
         }
     }
 
-    /// Reads what came of a program that has ended like this, or that had to be ended.
+    /// Reads the outcome of a program that ended with this status, or that was killed.
     pub fn read(&self, status: Option<ExitStatus>) -> Result<(Execution, Outcome), ControlError> {
         let outcome = self.channel.outcome()?;
         if outcome.steps == 0
@@ -287,18 +287,18 @@ impl Once {
     }
 }
 
-/// A process that waits for orders.
+/// A fork server.
 struct Server {
     group: Group,
     orders: File,
     answers: File,
-    /// Readable when the process has ended.
+    /// Readable once the process has ended.
     end: OwnedFd,
-    /// Where what it says begins, until it has answered: before that, all of it tells why it does not.
+    /// Where its output begins, until it has answered: until then, all of it may explain why it does not.
     begins: Option<u64>,
 }
 
-/// What became of an order.
+/// The answer to an order.
 enum Answer {
     Done,
     Late,
@@ -308,27 +308,27 @@ enum Answer {
 
 impl Server {
     fn order(&mut self, environment: &[(String, String)]) -> Result<(), ControlError> {
-        // One write, so that the program never sees half of it.
-        self.orders.write_all(&written(environment)?).map_err(doing("the program cannot be asked"))
+        // One write, so that the program never reads a part of it.
+        self.orders.write_all(&encode_order(environment)?).map_err(context("cannot send the order"))
     }
 
     fn answer(&mut self, until: Instant, is_interrupted: fn() -> bool) -> Result<Answer, ControlError> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let pause = Timespec { tv_sec: 0, tv_nsec: left.min(LOOK_UP).subsec_nanos().into() };
+            let pause = Timespec { tv_sec: 0, tv_nsec: left.min(INTERRUPT_POLL).subsec_nanos().into() };
             let mut awaited = [PollFd::new(&self.answers, PollFlags::IN), PollFd::new(&self.end, PollFlags::IN)];
             match poll(&mut awaited, Some(&pause)) {
-                Ok(0) if left <= LOOK_UP => return Ok(Answer::Late),
+                Ok(0) if left <= INTERRUPT_POLL => return Ok(Answer::Late),
                 Ok(0) if is_interrupted() => return Ok(Answer::Interrupted),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(doing("the program cannot be watched")(error)),
+                Err(error) => return Err(context("cannot watch the program")(error)),
             }
             let has_ended = !awaited[1].revents().is_empty();
             match self.answers.read(&mut [0]) {
                 Ok(1) => return Ok(Answer::Done),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(doing("the answer cannot be read")(error)),
+                Err(error) => return Err(context("cannot read the answer")(error)),
             }
             if has_ended {
                 return Ok(Answer::Gone);
@@ -337,18 +337,18 @@ impl Server {
     }
 }
 
-/// So many bytes say how long an order is.
+/// The length prefix of an order, in bytes.
 const LENGTH: usize = size_of::<u32>();
 
-/// An order, as it is written.
-fn written(environment: &[(String, String)]) -> Result<Vec<u8>, ControlError> {
+/// An order as bytes.
+fn encode_order(environment: &[(String, String)]) -> Result<Vec<u8>, ControlError> {
     let lines: String = environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     let fits = u32::try_from(lines.len()).ok().filter(|_| lines.len() <= LONGEST_ORDER - LENGTH);
     let length = fits.ok_or(ControlError::LongOrder(lines.len()))?;
     Ok([&length.to_le_bytes(), lines.as_bytes()].concat())
 }
 
-/// The directory that a program and its driver share. It goes away when this is dropped.
+/// The directory shared by a program and its driver. It is removed when this is dropped.
 struct Channel {
     directory: TempDir,
     execution: File,
@@ -358,12 +358,12 @@ impl Channel {
     fn new(scratch: &Path) -> Result<Channel, ControlError> {
         let length = sizes().length() as u64;
         let memory = Path::new("/dev/shm");
-        // A program that writes where there is no room ends, so there must be enough for several.
+        // A program that writes to a full file system is killed, so there must be space for several.
         let has_room = statvfs(memory).is_ok_and(|space| space.f_bavail.saturating_mul(space.f_frsize) > 4 * length);
-        let in_memory = has_room.then(|| made_in(memory).ok()).flatten();
+        let in_memory = has_room.then(|| temporary_directory_in(memory).ok()).flatten();
         let directory = match in_memory {
             Some(directory) => directory,
-            None => made_in(scratch).map_err(doing("the directory for a program"))?,
+            None => temporary_directory_in(scratch).map_err(context("cannot create the program's directory"))?,
         };
         let execution = OpenOptions::new()
             .read(true)
@@ -371,7 +371,7 @@ impl Channel {
             .create_new(true)
             .open(directory.path().join(EXECUTION))
             .and_then(|file| file.set_len(length).map(|()| file))
-            .map_err(doing("the file for executions"))?;
+            .map_err(context("the execution file"))?;
         Ok(Channel { directory, execution })
     }
 
@@ -379,9 +379,9 @@ impl Channel {
         self.directory.path().join(name)
     }
 
-    /// Makes new pipes, and opens them without waiting for the program.
+    /// Creates new pipes and opens them without waiting for the program.
     fn pipes(&self) -> Result<(File, File), ControlError> {
-        let wrong = doing("the pipes to the program");
+        let wrong = context("cannot create the pipes to the program");
         for name in [ORDERS, ANSWERS] {
             let path = self.path(name);
             match fs::remove_file(&path) {
@@ -390,7 +390,7 @@ impl Channel {
             }
             mknodat(CWD, &path, FileType::Fifo, 0o600.into(), 0).map_err(|error| wrong(error.into()))?;
         }
-        // Who opens a pipe for both ends waits for nobody, and can write though nobody reads yet.
+        // A pipe opened for both ends does not block, and can be written before it has a reader.
         let orders = OpenOptions::new().read(true).write(true).open(self.path(ORDERS)).map_err(&wrong)?;
         let nonblocking = OFlags::NONBLOCK.bits() as i32;
         let answers =
@@ -398,7 +398,7 @@ impl Channel {
         Ok((orders, answers))
     }
 
-    /// What a program must see so that it is controlled.
+    /// The variables that put a program under control.
     fn environment(&self, runtime: &Path, preloaded: Option<&OsStr>) -> Vec<(OsString, OsString)> {
         let mut preload = runtime.as_os_str().to_owned();
         if let Some(preloaded) = preloaded {
@@ -408,16 +408,16 @@ impl Channel {
         vec![(VARIABLE.into(), self.directory.path().into()), (PRELOAD.into(), preload)]
     }
 
-    /// Where what the program says goes, at the end of what it said before.
+    /// The file for the program's output, opened for appending.
     fn said(&self) -> Result<File, ControlError> {
-        OpenOptions::new().append(true).create(true).open(self.path(SAID)).map_err(doing("the file for what is said"))
+        OpenOptions::new().append(true).create(true).open(self.path(SAID)).map_err(context("the output file"))
     }
 
-    /// Where what will be said next begins.
+    /// Where the next output begins.
     fn mark(&self) -> Result<u64, ControlError> {
-        let wrong = doing("the file for what is said");
+        let wrong = context("the output file");
         let length = fs::metadata(self.path(SAID)).map_err(&wrong)?.len();
-        if length <= MUCH_SAID {
+        if length <= MAX_OUTPUT {
             return Ok(length);
         }
         File::create(self.path(SAID)).map_err(wrong)?;
@@ -427,12 +427,12 @@ impl Channel {
     fn last_words(&self, from: u64) -> Result<String, ControlError> {
         match last_words(&self.path(SAID), from) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-            said => said.map_err(doing("the file for what is said")),
+            said => said.map_err(context("the output file")),
         }
     }
 
-    /// Writes down what is asked for.
-    fn ask(&self, order: &Order, mode: Mode, stop_before: Option<u64>) -> Result<(), ControlError> {
+    /// Writes an order.
+    fn write_order(&self, order: &Order, mode: Mode, stop_before: Option<u64>) -> Result<(), ControlError> {
         let sizes = sizes();
         if order.follow.len() as u64 > DECISIONS {
             return Err(ControlError::TooLong(order.follow.len()));
@@ -469,13 +469,14 @@ impl Channel {
     }
 
     fn write(&self, bytes: &[u8], at: usize) -> Result<(), ControlError> {
-        self.execution.write_all_at(bytes, at as u64).map_err(doing("the file for executions"))
+        self.execution.write_all_at(bytes, at as u64).map_err(context("the execution file"))
     }
 
-    /// Has the threads of an execution that does not end say where they are, if they can. What is known then.
-    fn ask_where(&self, group: &Group) -> Result<Outcome, ControlError> {
+    /// Makes the threads of an execution that does not end report their stacks, if they can. Returns the outcome after
+    /// that.
+    fn request_stacks(&self, group: &Group) -> Result<Outcome, ControlError> {
         group.signal(Signal::STKFLT);
-        let until = Instant::now() + WHERE_PATIENCE;
+        let until = Instant::now() + STACKS_TIMEOUT;
         loop {
             let outcome = self.outcome()?;
             if outcome.flags & Outcome::ANSWERED_WHERE != 0 || Instant::now() >= until {
@@ -489,7 +490,7 @@ impl Channel {
         Ok(self.read::<Outcome>(1, OUTCOME_AT)?[0])
     }
 
-    /// How an execution ended, of which this is known.
+    /// How an execution with this outcome ended.
     fn ending(&self, outcome: &Outcome, status: ExitStatus, said: u64) -> Result<Ending, ControlError> {
         Ok(match End::from_number(outcome.end) {
             Some(End::Complete) => Ending::Finished,
@@ -524,22 +525,22 @@ impl Channel {
         let mut values = vec![T::zeroed(); count];
         self.execution
             .read_exact_at(bytemuck::cast_slice_mut(&mut values), at as u64)
-            .map_err(doing("the file for executions"))?;
+            .map_err(context("the execution file"))?;
         Ok(values)
     }
 }
 
-fn made_in(parent: &Path) -> io::Result<TempDir> {
+fn temporary_directory_in(parent: &Path) -> io::Result<TempDir> {
     fs::create_dir_all(parent)?;
     tempfile::Builder::new().prefix("omnilink-").tempdir_in(parent)
 }
 
-/// What is the same in all settings: a program maps the file once.
+/// The fields that are equal in all settings, because a program maps the file once.
 fn sizes() -> Settings {
     Settings { magic: MAGIC, steps: MOST_STEPS, decisions: DECISIONS, ..Settings::zeroed() }
 }
 
-/// How to start a program, again and again.
+/// How to start a program repeatedly.
 struct Recipe {
     program: OsString,
     arguments: Vec<OsString>,
@@ -575,7 +576,7 @@ impl Recipe {
         command
     }
 
-    /// What it gives a variable.
+    /// The value it gives a variable.
     fn value(&self, variable: &str) -> Option<&OsStr> {
         let set = self.environment.iter().find(|(name, _)| name == variable);
         set.and_then(|(_, value)| value.as_deref())
@@ -592,7 +593,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(20);
 
-    /// A program that speaks the protocol but knows nothing of threads: `$order` is what was ordered.
+    /// A program that speaks the protocol but controls no threads: `$order` is the order.
     const SERVER: &str = r#"
         exec 3<"$OMNILINK_SCHED/orders" 4>"$OMNILINK_SCHED/answers"
         take() { od -An -v -tu4 -N4 <&3 | tr -d ' \n'; }
@@ -610,7 +611,7 @@ mod tests {
             printf x >&4
         done"#;
 
-    /// A script with the places of what it writes.
+    /// A script with the offsets that it writes to.
     fn placed(script: &str) -> String {
         let places = [
             ("STATUS_AT", OUTCOME_AT + offset_of!(Outcome, status)),
@@ -635,13 +636,13 @@ mod tests {
     }
 
     #[test]
-    fn every_end_is_told_apart_and_the_next_order_is_carried_out() {
+    fn every_ending_is_distinguished_and_the_next_order_runs() {
         let mut control = control(SERVER);
         let mut check = |what: &str| {
             let timeout = if what == "hang" { Duration::from_millis(300) } else { LONG };
             execute(&mut control, what, timeout).map(|execution| execution.ended).map_err(|error| error.to_string())
         };
-        let crashed = Ending::Crashed { how: "it was ended by SIGABRT".into(), said: "assertion failed".into() };
+        let crashed = Ending::Crashed { how: "killed by SIGABRT".into(), said: "assertion failed".into() };
         for _ in 0..2 {
             assert_eq!(check("finish"), Ok(Ending::Finished));
             assert_eq!(check("crash"), Ok(crashed.clone()));
@@ -650,12 +651,12 @@ mod tests {
         }
         insta::assert_snapshot!(check("refuse").unwrap_err(), @"the program cannot be controlled: it is linked in the wrong order");
         assert_eq!(check("finish"), Ok(Ending::Finished));
-        insta::assert_snapshot!(check("die").unwrap_err(), @"the program ended where it waits to be asked: it ended with code 3; it said nothing");
+        insta::assert_snapshot!(check("die").unwrap_err(), @"the fork server ended before the next run (exited with code 3); no output");
         assert_eq!(check("finish"), Ok(Ending::Finished));
     }
 
     #[test]
-    fn who_wants_to_stop_does_not_wait() {
+    fn an_interrupt_does_not_wait_for_the_program() {
         let mut control = control(SERVER).interruptible(|| true);
         let started = Instant::now();
         assert!(matches!(execute(&mut control, "hang", LONG), Err(ControlError::Interrupted)));
@@ -663,26 +664,26 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_into_the_pipe_is_refused() {
+    fn orders_longer_than_the_pipe_are_rejected() {
         let mut control = control(SERVER);
         let error = execute(&mut control, &"x".repeat(LONGEST_ORDER), LONG).unwrap_err();
-        insta::assert_snapshot!(error, @"the variables of an execution take 65542 bytes, and there is room for 65532");
+        insta::assert_snapshot!(error, @"the environment of an execution takes 65542 bytes (at most 65532)");
         let longest = LONGEST_ORDER - LENGTH - "WHAT=\n".len();
         assert_eq!(execute(&mut control, &"x".repeat(longest), LONG).unwrap().ended, Ending::Finished);
     }
 
     #[test]
-    fn what_happened_is_read() {
+    fn steps_and_decisions_are_read() {
         let mut control = control(SERVER);
         let Execution { steps, decisions, .. } = execute(&mut control, "steps", LONG).unwrap();
         assert_eq!(steps.iter().map(|step| (step.address, step.thread)).collect::<Vec<_>>(), [(7, 0), (0, 3)]);
         assert_eq!(decisions.len(), 1);
-        // Nothing of one execution is taken for that of another.
+        // Nothing is carried over from the previous execution.
         assert_eq!(execute(&mut control, "finish", LONG).unwrap().steps, []);
     }
 
     #[test]
-    fn what_is_asked_for_stands_in_the_file() {
+    fn settings_are_written_to_the_file() {
         let order = Order {
             policy: Policy::Steady,
             follow: vec![Decision::thread(1), Decision::thread(2)],
@@ -702,10 +703,10 @@ mod tests {
     #[test]
     fn a_program_that_is_not_controlled_is_an_error() {
         let mut control = control("echo hello");
-        insta::assert_snapshot!(execute(&mut control, "", LONG).unwrap_err(), @"the program was not controlled: it ended with code 0 before it was asked for anything; hello");
+        insta::assert_snapshot!(execute(&mut control, "", LONG).unwrap_err(), @"the program was not controlled: it ended before the first run (exited with code 0); hello");
         let once = Once::new(&Order::default(), None, Path::new(""), &std::env::temp_dir()).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "exit 0"]);
-        insta::assert_snapshot!(once.run(&command, LONG).unwrap_err(), @"the program was not controlled: it ended with code 0 before it was asked for anything; it said nothing");
+        insta::assert_snapshot!(once.run(&command, LONG).unwrap_err(), @"the program was not controlled: it ended before the first run (exited with code 0); no output");
     }
 }

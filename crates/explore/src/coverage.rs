@@ -1,8 +1,8 @@
-//! What a number of runs did: which operations, with which results, and how much they overlapped.
+//! Coverage of a set of runs: the operations, their results, and how much they overlapped.
 //!
 //! A check of operations that never overlap says nothing about concurrency, and one in which an action of the
 //! specification never happens says nothing about that action. So both are counted. Two operations overlap if neither
-//! ended before the other started, which is as far as a recording can tell.
+//! ended before the other started, as far as the trace can tell.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,38 +10,38 @@ use std::fmt::Write as _;
 use history::{Call, Op, Value};
 use serde::Serialize;
 
-/// What a number of runs did.
+/// Coverage of a set of runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Coverage {
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
-    /// What happened, by the action as it is recorded.
+    /// Counts by action, as recorded.
     pub actions: BTreeMap<String, Happened>,
 }
 
-/// What became of the operations of one action.
+/// Counts for the operations of one action.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Happened {
-    /// How many there were.
+    /// The number of operations.
     pub operations: u64,
-    /// How many are known to have had no effect.
+    /// Operations known to have had no effect.
     pub failed: u64,
-    /// How many never finished.
+    /// Operations that never finished.
     pub unfinished: u64,
-    /// How many overlapped another operation.
+    /// Operations that overlapped another one.
     pub overlapped: u64,
-    /// How many overlapped an operation of this action.
+    /// Operations that overlapped an operation of this action.
     pub with: BTreeMap<String, u64>,
-    /// How many had these results; only as long as there are few different ones.
+    /// Operations by result, while there are few different results.
     pub results: BTreeMap<String, u64>,
-    /// There are more different results than were counted one by one.
+    /// Whether there were more different results than are counted separately.
     pub many_results: bool,
 }
 
-/// More different results than this are not told apart.
+/// At most this many different results are counted separately.
 const MOST_RESULTS: usize = 6;
 
-/// The operation that a process is in, as far as the sweep has come.
+/// The open operation of a process during the sweep.
 struct Open {
     deadline: u64,
     action: String,
@@ -49,7 +49,7 @@ struct Open {
 }
 
 impl Coverage {
-    /// Counts one run. Operations come by increasing start.
+    /// Counts one run. Operations come in order of their start.
     pub fn add(&mut self, ops: impl IntoIterator<Item = Op<Call>>) {
         self.runs += 1;
         let mut open: BTreeMap<usize, Open> = BTreeMap::new();
@@ -87,7 +87,7 @@ impl Coverage {
         }
     }
 
-    /// Adds what other runs did.
+    /// Adds the counts of other runs.
     pub fn merge(&mut self, other: Coverage) {
         self.runs += other.runs;
         for (action, more) in other.actions {
@@ -102,8 +102,8 @@ impl Coverage {
         }
     }
 
-    /// A table for people. `expected` are the actions that could have happened, and `unsupported` those that the harness
-    /// leaves out on purpose.
+    /// The counts as a table. `expected` are the actions that could have happened, and `unsupported` those that the
+    /// harness leaves out on purpose.
     pub fn text(&self, expected: &[String], unsupported: &[String]) -> String {
         let width = self.actions.keys().map(String::len).max().unwrap_or_default().max("operation".len());
         let count_width = "operations".len();
@@ -120,7 +120,7 @@ impl Coverage {
                 details.push(with);
             }
             details.extend(happened.told_results());
-            for (count, word) in [(happened.failed, "failed"), (happened.unfinished, "never finished")] {
+            for (count, word) in [(happened.failed, "failed"), (happened.unfinished, "unfinished")] {
                 details.extend((count > 0).then(|| format!("{} {word}", grouped(count))));
             }
             if !details.is_empty() {

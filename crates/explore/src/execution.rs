@@ -1,4 +1,4 @@
-//! One execution under control: what is asked for, and what came of it.
+//! One execution under control: the order for it, and its outcome.
 
 use schedule::channel::{Outcome, Pending, Policy, Standing};
 use schedule::{Decision, Kind, Schedule, Step};
@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{Blocked, Ended};
 
-/// After so many steps an execution is given up, if nobody says anything else.
+/// The default step limit of an execution.
 pub const STEP_LIMIT: u64 = 1_000_000;
 
-/// What is asked of one execution.
+/// The order for one execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// Who is chosen once all decisions to be followed were.
+    /// Policy used after the prefix to follow is exhausted.
     pub policy: Policy,
-    /// What random choices are drawn from.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// How many times a priority changes, plus one, for [`Policy::Pct`].
+    /// The number of priority changes plus one, for [`Policy::Pct`].
     pub depth: u32,
-    /// How many steps are expected, for [`Policy::Pct`].
+    /// The expected number of steps, for [`Policy::Pct`].
     pub expected: u64,
-    /// The decisions to be followed first.
+    /// The prefix of decisions to follow.
     pub follow: Vec<Decision>,
-    /// The threads that sleep then, as bits, for [`Policy::Steady`].
+    /// The threads that sleep after it, as bits, for [`Policy::Steady`].
     pub sleep: u64,
     /// Whether a decision that cannot be followed ends the execution; otherwise the policy decides instead.
     pub strict: bool,
-    /// Whether loads may read other stores than the last one, as C11 allows.
+    /// Whether loads may read stores other than the last one, as C11 allows.
     pub weak: bool,
-    /// Whether accesses without synchronization are steps too.
+    /// Whether unsynchronized accesses are steps too.
     pub plain: bool,
-    /// Whether data races are looked for. What is found is one only if all code that synchronizes is instrumented.
+    /// Whether to look for data races. Reports are reliable only if all synchronizing code is instrumented.
     pub races: bool,
-    /// Whether the next execution may be performed in the same process, if the program can: faster, and only what is left
-    /// behind by one execution can make a difference to the next.
+    /// Whether the next execution may run in the same process, if the program supports it: faster, but state left
+    /// behind by one execution can affect the next.
     pub batch: bool,
-    /// After so many steps it is given up. There is no room for more than [`crate::MOST_STEPS`].
+    /// The step limit, at most [`crate::MOST_STEPS`].
     pub limit: u64,
-    /// Variables of the environment.
+    /// Environment variables.
     pub environment: Vec<(String, String)>,
 }
 
@@ -61,16 +61,16 @@ impl Default for Order {
     }
 }
 
-/// What came of an execution.
+/// The outcome of an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     /// How it ended.
     pub ended: Ending,
-    /// What happened.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// What was decided.
+    /// The decisions.
     pub decisions: Vec<Decision>,
-    /// What each thread was about to do, by its number.
+    /// The next step of each thread, by thread number.
     pub pending: Vec<Pending>,
     /// A fingerprint of all steps, addresses and values included.
     pub digest: u64,
@@ -79,38 +79,38 @@ pub struct Execution {
 /// How an execution ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// As it should.
+    /// Normally.
     Finished,
-    /// With another code than zero, or by a signal.
+    /// With a nonzero exit code, or by a signal.
     Crashed {
-        /// What ended it.
+        /// The exit code or signal.
         how: String,
-        /// The last that it said.
+        /// The last output.
         said: String,
     },
-    /// Nobody could go on.
+    /// No thread was enabled.
     Deadlock,
-    /// Threads went on, and nothing changed.
+    /// Threads ran, but nothing changed.
     Livelock,
-    /// Another execution has shown the same.
+    /// Every enabled thread was asleep: another execution covers this one.
     Asleep,
     /// A decision could not be followed.
     Diverged,
-    /// It took too long, by the clock on the wall: a thread waits where nobody sees it, or computes.
+    /// It exceeded the wall-clock limit: a thread waits where the runtime does not see it, or computes.
     TimedOut,
 }
 
-/// Two accesses without synchronization that conflict, and that nothing orders.
+/// Two conflicting unsynchronized accesses that nothing orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Race {
-    /// Where the code of each continues, the earlier one first.
+    /// The return address of each access, the earlier one first.
     pub places: [u64; 2],
     /// Which of them write.
     pub writes: [bool; 2],
 }
 
 impl Race {
-    /// The first race of an execution of which this is known.
+    /// The first race of an execution.
     pub fn of(outcome: &Outcome) -> Option<Race> {
         let has = |flag: u32| outcome.flags & flag != 0;
         let writes = [has(Outcome::EARLIER_WRITES), has(Outcome::LATER_WRITES)];
@@ -118,19 +118,19 @@ impl Race {
     }
 }
 
-/// Why an execution need not be the same when it is repeated.
+/// Why a replay may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
-    /// A thread waited for something from outside.
+    /// A thread waited for an event from outside the process.
     WaitedOutside,
-    /// A signal came from outside.
+    /// A signal came from outside the process.
     Signalled,
-    /// There was a thread before `main`.
+    /// A thread started before `main`.
     EarlyThreads,
 }
 
 impl Note {
-    /// What there is to note about an execution of which this is known.
+    /// The notes about an execution.
     pub fn of(outcome: &Outcome) -> Vec<Note> {
         let notes = [
             (Outcome::WAITED_OUTSIDE, Note::WaitedOutside),
@@ -140,42 +140,42 @@ impl Note {
         notes.into_iter().filter(|(flag, _)| outcome.flags & flag != 0).map(|(_, note)| note).collect()
     }
 
-    /// In words.
+    /// The note as text.
     pub fn text(self) -> &'static str {
         match self {
             Note::WaitedOutside => {
-                "it waited for something from outside of the process, which need not be the same every time"
+                "a thread waited for an event from outside the process, which may differ between runs"
             }
-            Note::Signalled => "a signal came from outside, which need not come at the same place every time",
-            Note::EarlyThreads => "a thread was started before `main`, and what it does before is not controlled",
+            Note::Signalled => "a signal came from outside the process, which may arrive at another step next time",
+            Note::EarlyThreads => "a thread was started before `main`; its steps before `main` are not controlled",
         }
     }
 }
 
-/// How the schedule of a run was controlled. The decisions are in a file of their own.
+/// How the schedule of a run was controlled. The decisions are in a separate file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Controlled {
-    /// What chose the schedule.
+    /// The strategy that chose the schedule.
     pub strategy: String,
-    /// Whether loads could read other stores than the last one, as C11 allows.
+    /// Whether loads could read stores other than the last one, as C11 allows.
     pub weak: bool,
-    /// Whether accesses without synchronization were steps too.
+    /// Whether unsynchronized accesses were steps too.
     pub plain: bool,
-    /// What the runtime drew random numbers from.
+    /// The seed of the runtime's random numbers.
     pub seed: u64,
-    /// How many steps were made.
+    /// The number of steps.
     pub steps: u64,
-    /// After how many steps it would have been given up.
+    /// The step limit.
     #[serde(default = "step_limit")]
     pub limit: u64,
-    /// How often another thread went on than the one that made the step before.
+    /// How often the next step was taken by another thread than the one before.
     pub switches: usize,
     /// A fingerprint of all steps, addresses and values included.
     pub digest: String,
-    /// Whether it could be repeated in a process of its own, step by step.
+    /// Whether it was replayed in a fresh process, step by step.
     pub repeats: bool,
-    /// The run that this one was made from, by making it smaller.
+    /// The run that this one was shrunk from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smaller_than: Option<String>,
 }
@@ -185,7 +185,7 @@ fn step_limit() -> u64 {
 }
 
 impl Execution {
-    /// What is kept about how it was controlled.
+    /// The stored description of how this execution was controlled.
     pub fn controlled(&self, strategy: &str, order: &Order) -> Controlled {
         Controlled {
             strategy: strategy.to_owned(),
@@ -201,7 +201,7 @@ impl Execution {
         }
     }
 
-    /// Its fingerprint, as it is kept and told.
+    /// The digest as stored and printed.
     pub fn fingerprint(&self) -> String {
         format!("{:016x}", self.digest)
     }
@@ -211,9 +211,8 @@ impl Execution {
         Schedule(self.decisions.clone())
     }
 
-    /// Whether this is the same execution again: nothing was decided in another way, and so many steps were made. If
-    /// memory was laid out alike, which it is in two processes that did nothing before, addresses and values are the same
-    /// too.
+    /// Whether this is the same execution again: equal decisions and the same number of steps. If memory was laid out
+    /// alike, as in two fresh processes, addresses and values are equal too.
     pub fn repeats(&self, earlier: &Execution, is_laid_out_alike: bool) -> bool {
         !matches!(self.ended, Ending::Diverged | Ending::Asleep)
             && self.steps.len() == earlier.steps.len()
@@ -221,13 +220,13 @@ impl Execution {
             && (!is_laid_out_alike || self.digest == earlier.digest)
     }
 
-    /// Whether it was given up because of its steps, and nothing is known about where they would have led.
+    /// Whether it was stopped at the step limit, so that its outcome is unknown.
     fn is_too_long(&self, limit: u64) -> bool {
         self.ended == Ending::Livelock && self.steps.len() as u64 >= limit
     }
 
-    /// How it ended that was asked for with this order, for people. `symbolize` says which lines places of the program
-    /// are, the innermost first.
+    /// How the execution of this order ended, for the user. `symbolize` maps code addresses to source lines, innermost
+    /// first.
     pub fn ended_under(&self, order: &Order, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
         match self.is_too_long(order.limit) {
             true => Ended::TooLong { steps: order.limit },
@@ -235,11 +234,12 @@ impl Execution {
         }
     }
 
-    /// How it ended, for people, if its steps were not too many. `symbolize` says which lines places of the program are, the innermost first.
+    /// How it ended, for the user, if it stayed below the step limit. `symbolize` maps code addresses to source lines,
+    /// innermost first.
     pub fn ended(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
         match &self.ended {
             Ending::Finished => Ended::Finished,
-            Ending::Asleep => Ended::BrokenOff { why: "another execution has shown the same".to_owned() },
+            Ending::Asleep => Ended::BrokenOff { why: "another execution covers this one".to_owned() },
             Ending::Diverged => Ended::BrokenOff { why: "a decision could not be followed".to_owned() },
             Ending::TimedOut => Ended::TimedOut { threads: self.blocked(symbolize) },
             Ending::Crashed { how, said } => {
@@ -247,8 +247,8 @@ impl Execution {
                 let stack = stacks.flat_map(|pending| symbolize(stack(pending))).collect();
                 Ended::Crashed { how: how.clone(), said: said.clone(), stack }
             }
-            Ending::Deadlock => self.stuck("nobody can go on", symbolize),
-            Ending::Livelock => self.stuck("threads go on, and nothing changes", symbolize),
+            Ending::Deadlock => self.stuck("no thread is enabled", symbolize),
+            Ending::Livelock => self.stuck("threads run, but nothing changes", symbolize),
         }
     }
 
@@ -256,7 +256,7 @@ impl Execution {
         Ended::Stuck { how: how.to_owned(), threads: self.blocked(symbolize) }
     }
 
-    /// The threads that had not ended, what each is about to do and where it is.
+    /// The threads that had not ended, with each one's next step and stack.
     fn blocked(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Vec<Blocked> {
         let is_alive = |pending: &Pending| {
             matches!(Standing::from_number(pending.standing), Some(Standing::Alive | Standing::Spinning))
@@ -264,14 +264,14 @@ impl Execution {
         let alive = self.pending.iter().enumerate().filter(|(_, pending)| is_alive(pending));
         let blocked = alive.map(|(thread, pending)| Blocked {
             thread,
-            // Of a thread that runs on without a step, the last one is known.
+            // A thread that runs without taking a step: only its last step is known.
             doing: if self.runs(thread) { "runs".to_owned() } else { doing(&pending.step) },
             stack: symbolize(stack(pending)),
         });
         blocked.collect()
     }
 
-    /// Whether a thread was running when the time was over, and not waiting to make a step.
+    /// Whether a thread was running at the time limit, instead of waiting to take a step.
     fn runs(&self, thread: usize) -> bool {
         self.ended == Ending::TimedOut && self.steps.last().is_some_and(|step| usize::from(step.thread) == thread)
     }
@@ -281,12 +281,12 @@ fn stack(pending: &Pending) -> &[u64] {
     &pending.stack[..(pending.depth as usize).min(pending.stack.len())]
 }
 
-/// What a thread is about to do, in words.
+/// A thread's next step as text.
 fn doing(step: &Step) -> String {
-    let word = step.kind().map_or("does something unknown", Kind::word);
+    let word = step.kind().map_or("takes an unknown step", Kind::word);
     match (step.kind(), step.address) {
         (Some(Kind::Join), _) => format!("{word} thread {}", (step.address & 0xffff) / 8),
-        (Some(Kind::Woken), address) => format!("waits to be woken at {address:#x}"),
+        (Some(Kind::Woken), address) => format!("waits for a wake at {address:#x}"),
         (_, 0) => word.to_owned(),
         (_, address) => format!("{word} {address:#x}"),
     }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_broken_off_has_not_finished() {
+    fn an_aborted_execution_has_not_finished() {
         for ended in [Ending::Diverged, Ending::Asleep] {
             let shown = execution(ended, &[0], 1).ended(&|_| Vec::new());
             assert!(matches!(shown, Ended::BrokenOff { .. }), "{shown:?}");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_no_livelock() {
+    fn a_step_limit_is_not_a_livelock() {
         let spun = execution(Ending::Livelock, &[0, 0], 1);
         let check = |limit| spun.ended_under(&Order { limit, ..Order::default() }, &|_| Vec::new());
         assert_eq!(check(2), Ended::TooLong { steps: 2 });
@@ -319,20 +319,20 @@ mod tests {
     }
 
     #[test]
-    fn what_may_differ_next_time_is_noted() {
+    fn causes_of_nondeterminism_are_noted() {
         let flags = Outcome::BATCH | Outcome::SIGNALLED | Outcome::WAITED_OUTSIDE;
         assert_eq!(Note::of(&Outcome { flags, ..Outcome::default() }), [Note::WaitedOutside, Note::Signalled]);
     }
 
     #[test]
-    fn a_race_is_what_the_outcome_says() {
+    fn a_race_is_read_from_the_outcome() {
         assert_eq!(Race::of(&Outcome { race: [1, 2], ..Outcome::default() }), None);
         let outcome = Outcome { race: [1, 2], flags: Outcome::RACED | Outcome::LATER_WRITES, ..Outcome::default() };
         assert_eq!(Race::of(&outcome), Some(Race { places: [1, 2], writes: [false, true] }));
     }
 
     #[test]
-    fn only_the_same_steps_are_a_repetition() {
+    fn only_equal_steps_are_a_repetition() {
         let earlier = execution(Ending::Finished, &[0, 1], 7);
         let check = |ended, chosen: &[u8], digest, is_laid_out_alike| {
             execution(ended, chosen, digest).repeats(&earlier, is_laid_out_alike)

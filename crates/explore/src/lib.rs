@@ -1,14 +1,14 @@
-//! Executes a harness, freely or under control, and keeps runs.
+//! Executes a harness, freely or under control, and stores runs.
 //!
 //! ```text
-//!  Input, such as a Plan ── Program::run ──► Ended, a recording
-//!  Input, Order ── Control::execute ──► Execution, a recording
-//!  a recording and its report ── Store::keep ──► target/omnilink/ID/ ── pack ──► ID.omni
+//!  Input, such as a Plan ── Program::run ──► Ended, a trace
+//!  Input, Order ── Control::execute ──► Execution, a trace
+//!  a trace and its report ── Store::keep ──► target/omnilink/ID/ ── pack ──► ID.omni
 //! ```
 //!
-//! A harness is any program that reads a few environment variables ([`Input::environment`]), drives the system with that
-//! many threads and operations, and records what it does. Nothing here knows what a specification is, nor how many
-//! executions there are to be.
+//! A harness is any program that reads a few environment variables ([`Input::environment`]), drives the system with
+//! that many threads and operations, and records its operations. This crate knows neither specifications nor how many
+//! executions to run.
 
 #[cfg(feature = "control")]
 pub mod audit;
@@ -43,4 +43,4 @@ pub use program::{Blocked, Ended, Program, Ran};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime};
 pub use shrink::{Simplified, simplify};
-pub use store::{Belongings, Environment, Run, Store, StoreError, schedule_of};
+pub use store::{Artifacts, Environment, Run, Store, StoreError, schedule_of};

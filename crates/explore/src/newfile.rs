@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that are written atomically.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file that is written beside its place, and takes it once it is complete. Until [`NewFile::commit`] has succeeded
-/// whatever was in its place stays there; a file that is dropped before leaves nothing.
+/// A file that is written next to its path and renamed to it once complete. Until [`NewFile::commit`] has succeeded,
+/// the previous file stays; a file dropped before leaves nothing.
 ///
-/// What is there and is not a regular file, such as a pipe or a device, is written directly.
+/// An existing path that is not a regular file, such as a pipe or a device, is written directly.
 #[derive(Debug)]
 pub struct NewFile {
     out: BufWriter<Target>,
@@ -23,9 +23,9 @@ enum Target {
 }
 
 impl NewFile {
-    /// Starts a file. Its directory has to be there.
+    /// Starts a file. Its directory must exist.
     pub fn create(path: &Path) -> io::Result<NewFile> {
-        // The file that a link points to is replaced, and the link stays.
+        // The target of a link is replaced, and the link stays.
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let known = match fs::metadata(&place) {
             Ok(metadata) if !metadata.is_file() => {
@@ -38,7 +38,7 @@ impl NewFile {
         let directory = place.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let permissions = Permissions::from_mode(0o666);
         let file = tempfile::Builder::new().prefix(".omnilink-").permissions(permissions).tempfile_in(directory);
-        // The name beside is of no interest to a user.
+        // The temporary name is of no use to the user.
         let file = file.map_err(|error| io::Error::from(error.kind()))?;
         if let Some(permissions) = known {
             file.as_file().set_permissions(permissions)?;
@@ -46,7 +46,7 @@ impl NewFile {
         Ok(NewFile { out: BufWriter::new(Target::Beside { file, place }) })
     }
 
-    /// Puts the file into its place.
+    /// Moves the file to its path.
     pub fn commit(self) -> io::Result<()> {
         match self.out.into_inner().map_err(io::IntoInnerError::into_error)? {
             Target::Beside { file, place } => file.persist(place).map(drop).map_err(|error| error.error),
@@ -81,7 +81,7 @@ impl Write for Target {
     }
 }
 
-/// Writes a text to a file, whole or not at all.
+/// Writes a text to a file atomically.
 pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
     file.write_all(text.as_bytes())?;

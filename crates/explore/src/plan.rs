@@ -1,59 +1,59 @@
-//! The input of one execution: what a harness is told before it starts.
+//! The input of one execution, passed to the harness before it starts.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// What disturbs threads, so that they meet in other ways than they would by themselves.
+/// A perturbation of threads, so that they interleave in other ways than they would by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disturbance {
     /// Nothing.
     None,
-    /// Now and then a thread lets another one go first, before an operation.
+    /// Before an operation, a thread sometimes yields.
     Yield,
-    /// Now and then a thread sleeps for some microseconds there.
+    /// Before an operation, a thread sometimes sleeps for some microseconds.
     Nap,
     /// Each thread stays on one core.
     Pin,
-    /// A few more threads, which only burn time.
+    /// A few more threads that only burn CPU time.
     Crowd,
 }
 
-/// One run.
+/// The input of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What everything that is random in it is drawn from.
+    /// The seed of everything random in it.
     pub seed: u64,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// How many operations each of them performs.
+    /// The number of operations of each thread.
     pub operations: usize,
-    /// What disturbs them.
+    /// The perturbations.
     pub perturb: Vec<Disturbance>,
 }
 
-/// What an execution is given. A [`Plan`] leaves it to the harness what each thread does; other inputs may say more.
+/// The input of an execution. A [`Plan`] leaves each thread's operations to the harness; other inputs may specify more.
 pub trait Input {
-    /// The variables of the environment that tell the harness, which records to `trace`.
+    /// The environment variables for the harness, which records to `trace`.
     fn environment(&self, trace: &Path) -> Vec<(&'static str, String)>;
 
-    /// In words.
+    /// The input as text.
     fn describe(&self) -> String;
 }
 
 impl Disturbance {
-    /// All of them.
+    /// All perturbations.
     pub const ALL: [Disturbance; 5] =
         [Disturbance::None, Disturbance::Yield, Disturbance::Nap, Disturbance::Pin, Disturbance::Crowd];
 
-    /// The one of this name.
+    /// The perturbation with this name.
     pub fn parse(name: &str) -> Result<Disturbance, String> {
         let known = Disturbance::ALL.into_iter().find(|known| known.name() == name);
         known.ok_or_else(|| {
             let names = Disturbance::ALL.map(Disturbance::name).join(", ");
-            format!("`{name}`, which is no disturbance; there are {names}")
+            format!("`{name}`, expected one of {names}")
         })
     }
 
@@ -68,7 +68,7 @@ impl Disturbance {
         }
     }
 
-    /// In the words of the harness; none if there is nothing to say.
+    /// The instruction to the harness; `None` if there is nothing to do.
     pub fn order(self) -> Option<&'static str> {
         match self {
             Disturbance::None => None,
@@ -105,7 +105,7 @@ impl Input for Plan {
     }
 }
 
-/// So many of something, in words.
+/// `1 thread`, `2 threads`: a count with its noun.
 pub fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
@@ -119,8 +119,8 @@ pub fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     };
     match parsed {
         Some(range) if !range.is_empty() => Ok(range),
-        Some(_) => Err(format!("`{text}`, which ends before it begins")),
-        None => Err(format!("`{text}`, which is neither a number above zero nor a range such as `2..4`")),
+        Some(_) => Err(format!("`{text}`, an empty range")),
+        None => Err(format!("`{text}`, expected a number above zero or a range such as `2..4`")),
     }
 }
 
@@ -129,10 +129,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_harness_is_told() {
+    fn a_plan_becomes_environment_variables() {
         let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: vec![Disturbance::Pin, Disturbance::Nap] };
-        let told: Vec<String> =
+        let variables: Vec<String> =
             plan.environment(Path::new("t")).iter().map(|(name, value)| format!("{name}={value}")).collect();
-        insta::assert_snapshot!(told.join(" "), @"OMNILINK_TRACE=t OMNILINK_SEED=1 OMNILINK_THREADS=2 OMNILINK_OPS=3 OMNILINK_PERTURB=pin,nap=16");
+        insta::assert_snapshot!(variables.join(" "), @"OMNILINK_TRACE=t OMNILINK_SEED=1 OMNILINK_THREADS=2 OMNILINK_OPS=3 OMNILINK_PERTURB=pin,nap=16");
     }
 }

@@ -1,7 +1,7 @@
-//! Processes that end together, and what there is to say about one that has ended.
+//! Process groups that end together, and how a process ended.
 //!
-//! A process that is started here has a process group of its own, so that whatever it started, and did not put into
-//! another one, ends with it.
+//! Each process is started in its own process group, so that its descendants end with it unless they change their
+//! group.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// So many bytes of what a process says last are kept.
+/// At most this many bytes of a process's last output are kept.
 const LAST_WORDS: u64 = 2000;
 
-/// A process and whatever it started, as long as that stays in its group. It ends when this is dropped.
+/// A process and its descendants, while they stay in its group. They are killed when this is dropped.
 pub(crate) struct Group {
     leader: Child,
     is_over: bool,
@@ -24,24 +24,23 @@ pub(crate) struct Group {
 /// Why a process was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
-    /// Its time was over.
+    /// It exceeded its time limit.
     TimedOut,
-    /// Somebody asked for it.
+    /// The caller asked for it.
     Interrupted,
 }
 
 impl Group {
-    /// Starts it. What it says goes into a file, and nobody says anything to it.
+    /// Starts a process, with output to a file and no input.
     pub(crate) fn start(command: &mut Command, said: File) -> io::Result<Group> {
         command.process_group(0).stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
         Ok(Group { leader: command.spawn()?, is_over: false })
     }
 
-    /// Waits until the leader has ended. If it has to be stopped before, says why.
+    /// Waits until the leader has ended. Returns the reason if it had to be stopped before.
     pub(crate) fn wait(&self, until: Instant, is_interrupted: &dyn Fn() -> bool) -> io::Result<Option<Stopped>> {
         let mut pause = Duration::from_micros(200);
-        // It is only looked at: as long as nobody has waited for it, its number, which is that of the group, is not
-        // given to anybody else.
+        // The process is not reaped here: until it is, its process id, which is also the group's id, is not reused.
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         loop {
             if waitid(WaitId::Pid(self.pid()), look)?.is_some() {
@@ -58,15 +57,15 @@ impl Group {
         }
     }
 
-    /// Sends a signal to all of it. Those that are gone need none.
+    /// Sends a signal to the group. Processes that have ended are ignored.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.pid(), signal);
     }
 
-    /// Ends all of it, and says how the leader ended.
+    /// Kills the group and returns the leader's exit status.
     pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
         self.is_over = true;
-        // There is nobody left to end, mostly.
+        // Usually the group is already empty.
         let _ = kill_process_group(self.pid(), Signal::KILL);
         self.leader.wait()
     }
@@ -79,18 +78,18 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.is_over {
-            // Somebody else reports why there is no run.
+            // The caller reports why there is no run.
             let _ = self.end();
         }
     }
 }
 
-/// How a process ended, in words.
+/// How a process ended, as text.
 pub(crate) fn how(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
-        (Some(code), _) => format!("it ended with code {code}"),
-        (None, Some(signal)) => format!("it was ended by {}", signal_name(signal)),
-        (None, None) => "it ended in an unknown way".into(),
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => format!("killed by {}", signal_name(signal)),
+        (None, None) => "ended in an unknown way".into(),
     }
 }
 
@@ -109,7 +108,7 @@ fn signal_name(signal: i32) -> String {
     known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }
 
-/// The last that was said into a file, from a place in it on.
+/// The end of an output file, from an offset on.
 pub(crate) fn last_words(path: &Path, from: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     let from = from.max(file.metadata()?.len().saturating_sub(LAST_WORDS));
@@ -119,7 +118,7 @@ pub(crate) fn last_words(path: &Path, from: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// Names the command that cannot be run.
+/// Adds the name of the command to the error.
 pub(crate) fn named(command: &str, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("`{command}` cannot be run: {error}"))
+    io::Error::new(error.kind(), format!("cannot run `{command}`: {error}"))
 }

@@ -14,13 +14,13 @@ use crate::process::{Group, Stopped, how, last_words, named};
 /// A harness.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// Where its commands run.
+    /// The working directory of its commands.
     pub directory: PathBuf,
-    /// The command that builds it; nothing to do if empty.
+    /// The build command; empty if there is nothing to build.
     pub build: Vec<String>,
     /// The command that runs it.
     pub run: Vec<String>,
-    /// Variables of the environment that the build sees.
+    /// Environment variables of the build.
     pub environment: Vec<(String, String)>,
 }
 
@@ -28,42 +28,42 @@ pub struct Program {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Ended {
-    /// As it should.
+    /// Normally.
     Finished,
-    /// With another code than zero, or by a signal.
+    /// With a nonzero exit code, or by a signal.
     Crashed {
-        /// What ended it.
+        /// The exit code or signal.
         how: String,
-        /// The last that it said.
+        /// The last output.
         said: String,
-        /// Where it was, the innermost first. Known only under control.
+        /// Its stack, innermost first. Known only under control.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         stack: Vec<String>,
     },
-    /// Nobody could go on, or nobody got any further. Known only under control.
+    /// A deadlock or a livelock. Known only under control.
     Stuck {
-        /// What was the matter.
+        /// Which of the two.
         how: String,
         /// The threads that had not ended.
         threads: Vec<Blocked>,
     },
-    /// It made more steps than it may. Known only under control.
+    /// It exceeded the step limit. Known only under control.
     TooLong {
-        /// How many it may make.
+        /// The step limit.
         steps: u64,
     },
-    /// It was broken off before it showed anything. Known only under control.
+    /// It was aborted before it showed anything. Known only under control.
     BrokenOff {
-        /// What for.
+        /// The reason.
         why: String,
     },
-    /// It was stopped when its time was over.
+    /// It was stopped at the time limit.
     TimedOut {
         /// The threads that had not ended. Known only under control.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         threads: Vec<Blocked>,
     },
-    /// It was stopped because somebody asked for it.
+    /// The user interrupted it.
     Interrupted,
 }
 
@@ -71,15 +71,15 @@ pub enum Ended {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blocked {
-    /// Its number, in the order in which they were created; 0 is the one that runs `main`.
+    /// Its number in order of creation; 0 is the main thread.
     pub thread: usize,
-    /// What it is about to do.
+    /// Its next step.
     pub doing: String,
-    /// Where it is, the innermost first.
+    /// Its stack, innermost first.
     pub stack: Vec<String>,
 }
 
-/// A run that is over.
+/// A completed run.
 #[derive(Debug, Clone)]
 pub struct Ran {
     /// How it ended.
@@ -89,7 +89,7 @@ pub struct Ran {
 }
 
 impl Program {
-    /// Builds it. What the build prints is returned if it fails.
+    /// Builds it. Returns the build's output if it fails.
     pub fn build(&self) -> io::Result<Result<(), String>> {
         let [name, arguments @ ..] = &*self.build else { return Ok(Ok(())) };
         let mut command = Command::new(self.resolve(name)?);
@@ -118,7 +118,7 @@ impl Program {
     ) -> io::Result<Ran> {
         let words: Vec<&String> = under.iter().chain(&self.run).collect();
         let [name, arguments @ ..] = &*words else {
-            return Err(io::Error::other("there is no command that runs the harness"));
+            return Err(io::Error::other("no command to run the harness"));
         };
         fs::create_dir_all(trace.parent().unwrap_or(Path::new("")))?;
         let words_file = trace.with_extension("said");
@@ -141,9 +141,9 @@ impl Program {
         Ok(Ran { ended, took: started.elapsed() })
     }
 
-    /// A command with a path in it is looked for from where the harness is.
+    /// Resolves a command with a path relative to the harness's directory.
     pub(crate) fn resolve(&self, name: &str) -> io::Result<PathBuf> {
-        // Absolute, because a path from here would be looked up from the directory that the program runs in.
+        // Absolute: the child would resolve a relative path from its own working directory.
         if name.contains('/') { path::absolute(self.directory.join(name)) } else { Ok(name.into()) }
     }
 }
@@ -162,20 +162,20 @@ mod tests {
     }
 
     #[test]
-    fn every_end_is_told_apart() {
+    fn every_ending_is_distinguished() {
         let long = Duration::from_secs(20);
         assert_eq!(
             run("test $OMNILINK_SEED = 1 && test $OMNILINK_OPS = 3 && mkdir $OMNILINK_TRACE", long),
             Ended::Finished
         );
         let crashed = |how: &str, said: &str| Ended::Crashed { how: how.into(), said: said.into(), stack: Vec::new() };
-        assert_eq!(run("echo no >&2; exit 3", long), crashed("it ended with code 3", "no"));
-        assert_eq!(run("kill -SEGV $$", long), crashed("it was ended by SIGSEGV", ""));
+        assert_eq!(run("echo no >&2; exit 3", long), crashed("exited with code 3", "no"));
+        assert_eq!(run("kill -SEGV $$", long), crashed("killed by SIGSEGV", ""));
         assert_eq!(run("sleep 30", Duration::from_millis(50)), Ended::TimedOut { threads: Vec::new() });
     }
 
     #[test]
-    fn what_a_run_leaves_behind_ends_with_it() {
+    fn processes_left_by_a_run_are_killed() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("alive");
         let script = format!("(sleep 1; touch {}) & exit 0", file.display());
@@ -196,8 +196,8 @@ mod tests {
     fn a_build_that_fails_says_why() {
         let build = ["sh", "-c", "echo wrong; exit 1"].map(str::to_owned).into();
         let program = Program { directory: ".".into(), build, ..Program::default() };
-        assert_eq!(program.build().unwrap(), Err("it ended with code 1\nwrong".into()));
+        assert_eq!(program.build().unwrap(), Err("exited with code 1\nwrong".into()));
         let program = Program { build: vec!["no-such-compiler".into()], ..program };
-        assert!(program.build().unwrap_err().to_string().starts_with("`no-such-compiler` cannot be run"));
+        assert!(program.build().unwrap_err().to_string().starts_with("cannot run `no-such-compiler`"));
     }
 }

@@ -1,20 +1,20 @@
-//! The runtime that programs are controlled with, as a file.
+//! The runtime that controls programs, as a file.
 //!
-//! It was built together with this crate and is part of it, so that the two always agree about what they say to each
-//! other. A program that was linked with it finds it where it was installed, and its directory is named after what is in
-//! it: another version goes to another directory, and never into a file that some process has mapped.
+//! The runtime is built with this crate and embedded in it, so both always speak the same protocol. A program linked
+//! with it finds it where it was installed. The directory name is a hash of the library, so another version goes into
+//! another directory and never overwrites a file that a process has mapped.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What it is made of; nothing where there is none.
+/// The library's bytes; empty on unsupported platforms.
 const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libomnilink_sched.so"));
 
-/// Its file name, which programs look for.
+/// The file name that programs are linked against.
 pub(crate) const FILE: &str = "libomnilink_sched.so";
 
-/// The runtime in a directory.
+/// An installed runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runtime {
     directory: PathBuf,
@@ -23,11 +23,11 @@ pub struct Runtime {
 /// Why there is no runtime.
 #[derive(Debug, thiserror::Error)]
 pub enum NoRuntime {
-    /// There is none for this machine.
-    #[error("programs can be controlled on x86-64 Linux with the GNU C library only")]
+    /// Unsupported platform.
+    #[error("unsupported platform: programs can be controlled only on x86-64 Linux with the GNU C library")]
     Elsewhere,
-    /// It cannot be written.
-    #[error("{path}: the runtime cannot be written: {error}", path = path.display())]
+    /// The library cannot be written.
+    #[error("{path}: cannot write the runtime: {error}", path = path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum NoRuntime {
 }
 
 impl Runtime {
-    /// Writes it somewhere below a directory, if it is not there yet.
+    /// Writes the runtime below a directory, unless it is already there.
     pub fn install(directory: &Path) -> Result<Runtime, NoRuntime> {
         if BYTES.is_empty() {
             return Err(NoRuntime::Elsewhere);
@@ -45,7 +45,7 @@ impl Runtime {
         let runtime = Runtime { directory: directory.join(format!("{:016x}", fingerprint(BYTES))) };
         let wrong = |error| NoRuntime::Write { path: runtime.path(), error };
         fs::create_dir_all(&runtime.directory).map_err(wrong)?;
-        // A path that is written into programs must mean the same wherever they run.
+        // The path is linked into programs, so it must not depend on their working directory.
         let runtime = Runtime { directory: fs::canonicalize(&runtime.directory).map_err(wrong)? };
         write(&runtime.path(), BYTES, false).map_err(|error| NoRuntime::Write { path: runtime.path(), error })?;
         Ok(runtime)
@@ -61,18 +61,18 @@ impl Runtime {
         self.directory.join(FILE)
     }
 
-    /// The directory that it is in, together with what belongs to it.
+    /// The runtime's directory, which also holds its kit.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 }
 
-/// The library itself, to look into.
+/// The library's bytes, for inspection.
 pub(crate) fn bytes() -> &'static [u8] {
     BYTES
 }
 
-/// Writes a file whole or not at all, unless it is there like this already.
+/// Writes a file atomically, unless it already has these contents.
 pub(crate) fn write(path: &Path, bytes: &[u8], is_executable: bool) -> io::Result<()> {
     if fs::read(path).is_ok_and(|found| found == bytes) {
         return Ok(());
@@ -87,7 +87,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], is_executable: bool) -> io::Resul
     Ok(())
 }
 
-/// FNV-1a: names what is in a file, for people who compare names and not for anybody who attacks.
+/// FNV-1a: names file contents; not resistant to attacks.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_written_once_and_whole() {
+    fn the_runtime_is_written_once_and_whole() {
         let directory = tempfile::tempdir().unwrap();
         let first = Runtime::install(directory.path()).unwrap();
         let changed = || fs::metadata(first.path()).unwrap().modified().unwrap();

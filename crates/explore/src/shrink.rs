@@ -1,28 +1,28 @@
-//! Makes a schedule simpler: fewer switches from one thread to another, and the run still fails for the same reason.
+//! Simplifies a schedule: fewer thread switches, while the run still fails for the same reason.
 //!
-//! A schedule is a list of *stretches*, in each of which one thread makes steps. Where the threads of two stretches are the
-//! same, the ones in between can be moved before or after both, or left out; whoever follows the rest goes on without them
-//! as well as it can. Each change is tried by running the program, and kept if the run fails as before with fewer
-//! switches. What was decided then, not what was asked for, is where the next change begins. Before that, all decisions
-//! from some point on are left out as one change, with a search for the earliest such point: a failure often needs a few
-//! switches, and hundreds of them came later.
+//! A schedule is a list of *stretches*; in each, one thread takes steps. Stretches between two stretches of the same
+//! thread can be moved before or after both, or dropped; the program follows the remaining decisions as far as it can.
+//! Each change is tried by running the program, and kept if the run fails as before with fewer switches. The next
+//! change starts from the decisions actually made, not from those requested. First, one change drops all decisions from
+//! some point on, with a search for the earliest such point: a failure often needs a few switches, and hundreds more
+//! come later.
 //!
-//! This is delta debugging (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input) with changes that
-//! suit schedules. It ends where no single change helps, not where the fewest switches are.
+//! This is delta debugging (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input) with changes
+//! suited to schedules. It stops when no single change helps, which need not be the minimum number of switches.
 
 use schedule::{Choice, Decision, Schedule};
 
-/// A schedule after it was made simpler, and how often the program was run for it.
+/// A simplified schedule, and the number of runs it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Simplified {
     /// The schedule.
     pub schedule: Schedule,
-    /// How many runs it took.
+    /// The number of runs.
     pub runs: usize,
 }
 
-/// Makes a schedule simpler. `run` follows decisions as far as it can, and gives back what was decided if the run failed
-/// for the same reason, and nothing if not. It is called no more than `most` times.
+/// Simplifies a schedule. `run` follows decisions as far as it can and returns the decisions made if the run failed for
+/// the same reason, otherwise `None`. It is called at most `most` times.
 pub fn simplify(
     schedule: &Schedule,
     most: usize,
@@ -30,7 +30,7 @@ pub fn simplify(
 ) -> Simplified {
     let mut best = schedule.clone();
     let mut runs = 0;
-    // The shortest beginning that leads to the failure, if nobody is interrupted after it.
+    // The shortest prefix that leads to the failure without a later preemption.
     let (mut fails, mut unknown) = (best.0.len(), 0);
     while unknown < fails && runs < most {
         let middle = unknown + (fails - unknown) / 2;
@@ -61,14 +61,13 @@ pub fn simplify(
                 break;
             }
         }
-        // After a change, what stands before it may change too. Everything earlier is not tried again: once is enough to
-        // leave little.
+        // After a change, the stretch before it may change too. Earlier ones are not retried: one pass leaves little.
         at = if is_better { at.saturating_sub(1) } else { at + 1 };
     }
     Simplified { schedule: best, runs }
 }
 
-/// Takes what was decided if it has fewer switches, or as many and fewer decisions.
+/// Takes these decisions if they have fewer switches, or as many switches and fewer decisions.
 fn take_simpler(best: &mut Schedule, decided: Vec<Decision>) -> bool {
     let decided = Schedule(decided);
     let size = |schedule: &Schedule| (schedule.switches(), schedule.0.len());
@@ -79,7 +78,7 @@ fn take_simpler(best: &mut Schedule, decided: Vec<Decision>) -> bool {
     is_simpler
 }
 
-/// Decisions that belong together: one thread makes steps.
+/// Splits a schedule wherever the thread changes.
 fn stretches(schedule: &Schedule) -> Vec<Vec<Decision>> {
     let mut stretches: Vec<Vec<Decision>> = Vec::new();
     for decision in &schedule.0 {
@@ -93,7 +92,7 @@ fn stretches(schedule: &Schedule) -> Vec<Vec<Decision>> {
     stretches
 }
 
-/// What may be tried at one stretch: it is left out, or the next one of the same thread is moved to it, or it to that.
+/// The changes to try at one stretch: drop it, move the thread's next stretch up to it, or move it down to that one.
 fn changes(stretches: &[Vec<Decision>], at: usize) -> Vec<Vec<Decision>> {
     let thread = |stretch: &Vec<Decision>| stretch[0].chosen;
     let without = stretches.iter().enumerate().filter(|(place, _)| *place != at).flat_map(|(_, stretch)| stretch);
@@ -113,8 +112,7 @@ fn changes(stretches: &[Vec<Decision>], at: usize) -> Vec<Vec<Decision>> {
 mod tests {
     use super::*;
 
-    /// Two threads that make so many steps each. It fails if thread 1 makes a step between the second and the third of
-    /// thread 0.
+    /// Two threads with four steps each. It fails if thread 1 runs between the second and the third step of thread 0.
     fn run(follow: &[Decision]) -> Option<Vec<Decision>> {
         let mut left = [4, 4];
         let mut decided = Vec::new();

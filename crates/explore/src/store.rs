@@ -1,11 +1,11 @@
-//! Runs that were kept: a directory each, below one directory.
+//! Stored runs: one directory each, below the store's directory.
 //!
 //! ```text
-//!  target/omnilink/3f9c1a/run.json       what ran, how it ended, what came of it
-//!                         report.json    what the check found
-//!                         trace/         the recording
+//!  target/omnilink/3f9c1a/run.json       the input, the ending and the verdict
+//!                         report.json    the report of the check
+//!                         trace/         the trace
 //!                         schedule       the decisions, if its schedule was controlled
-//!                         spec/          the specification with all that belongs to it, as it was then
+//!                         spec/          the specification and its files, as of the run
 //! ```
 
 use std::fs;
@@ -20,23 +20,23 @@ use crate::execution::Controlled;
 use crate::plan::Plan;
 use crate::program::Ended;
 
-/// The name and version of the form of `run.json`.
+/// The schema of `run.json`.
 const SCHEMA: &str = "omnilink.run/1";
 
-/// The file that the decisions of a run are in.
+/// The file with a run's decisions.
 pub(crate) const SCHEDULE: &str = "schedule";
 
-/// A run, as it is kept.
+/// A stored run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// The name and version of this form.
+    /// The schema, with its version.
     pub schema: String,
-    /// How it is called.
+    /// Its identifier.
     pub id: String,
-    /// When it began, in seconds since 1970.
+    /// When it started, in seconds since 1970.
     pub began: u64,
-    /// What was asked for.
+    /// Its input.
     pub plan: Plan,
     /// The command that ran.
     pub command: Vec<String>,
@@ -44,16 +44,16 @@ pub struct Run {
     pub ended: Ended,
     /// How long it took, in seconds.
     pub took: f64,
-    /// What it was checked against, as a file below `spec/`, or the name of a built-in specification.
+    /// The specification: a file below `spec/`, or the name of a built-in one.
     pub spec: String,
-    /// What ordered operations of different threads when it was checked.
+    /// How operations of different threads were ordered by the check.
     #[serde(default = "real_time", skip_serializing_if = "is_real_time")]
     pub order: report::Order,
-    /// The verdict in one word; none if nothing could be checked.
+    /// The verdict in one word; `None` if there was nothing to check.
     pub verdict: Option<String>,
-    /// Why, the same for runs that fail for the same reason.
+    /// The cause, equal for runs that fail for the same reason.
     pub cause: Option<String>,
-    /// How its schedule was controlled; none if threads ran freely.
+    /// How its schedule was controlled; `None` if threads ran freely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controlled: Option<Controlled>,
     /// Where it ran.
@@ -68,35 +68,35 @@ fn is_real_time(order: &report::Order) -> bool {
     *order == report::Order::RealTime
 }
 
-/// All that is kept of a run besides what is said about it.
+/// Files stored with a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Belongings<'a> {
-    /// Where the recording is. It is moved.
+pub struct Artifacts<'a> {
+    /// The trace. It is moved.
     pub trace: &'a Path,
-    /// What the check found.
+    /// The report of the check.
     pub report: Option<&'a report::Report>,
-    /// The specification: files, and what to call them.
+    /// The specification's files, and their names in the store.
     pub spec: &'a [(PathBuf, String)],
     /// The decisions, if the schedule was controlled.
     pub schedule: Option<&'a Schedule>,
 }
 
-/// Where something ran.
+/// The machine and software that ran something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// The version of this program.
+    /// The version of OmniLink.
     pub omnilink: String,
     /// The operating system and its version.
     pub system: String,
     /// The processor.
     pub processor: String,
-    /// How many cores.
+    /// The number of cores.
     pub cores: usize,
 }
 
 impl Environment {
-    /// This process.
+    /// The environment of this process.
     pub fn here() -> Environment {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let system = format!("{} {}", read("/proc/sys/kernel/ostype"), read("/proc/sys/kernel/osrelease"));
@@ -111,7 +111,7 @@ impl Environment {
     }
 }
 
-/// Why a run cannot be kept or found.
+/// Why a run cannot be stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file cannot be read or written.
@@ -122,22 +122,22 @@ pub enum StoreError {
         /// Why.
         error: io::Error,
     },
-    /// A file does not say what it should.
+    /// A file has invalid contents.
     #[error("{}: {why}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What is invalid.
         why: String,
     },
-    /// There is no such run; another one was probably meant.
-    #[error("there is no run `{0}`{1}")]
+    /// No run has this name; with a hint if one has a similar name.
+    #[error("no run `{0}`{1}")]
     Unknown(String, String),
-    /// There is no run at all.
-    #[error("no run is kept in `{}`", .0.display())]
+    /// The store has no runs.
+    #[error("no runs in `{}`", .0.display())]
     Empty(PathBuf),
-    /// There are several.
-    #[error("`{0}` may be any of the runs {1}")]
+    /// Several runs match.
+    #[error("`{0}` is ambiguous: it matches the runs {1}")]
     Ambiguous(String, String),
 }
 
@@ -147,14 +147,14 @@ impl StoreError {
     }
 }
 
-/// The directory that runs are kept in.
+/// The directory of stored runs.
 #[derive(Debug, Clone)]
 pub struct Store {
     directory: PathBuf,
 }
 
 impl Store {
-    /// The store in this directory, which needs not be there yet.
+    /// The store in this directory, which need not exist.
     pub fn at(directory: impl Into<PathBuf>) -> Store {
         Store { directory: directory.into() }
     }
@@ -164,17 +164,17 @@ impl Store {
         &self.directory
     }
 
-    /// Where a run is, or would be.
+    /// The directory of a run, existing or not.
     pub fn path(&self, id: &str) -> PathBuf {
         self.directory.join(id)
     }
 
-    /// A place for what is not kept yet, of this process alone.
+    /// A scratch directory for this process.
     pub fn scratch(&self) -> PathBuf {
         self.directory.join(".scratch").join(std::process::id().to_string())
     }
 
-    /// A name that no run has: the same for the same seed unless it is taken.
+    /// An unused identifier: the same for the same seed unless it is taken.
     pub fn free_id(&self, seed: u64) -> String {
         let mut random = fastrand::Rng::with_seed(seed);
         loop {
@@ -185,16 +185,16 @@ impl Store {
         }
     }
 
-    /// Keeps a run: moves its recording here, and writes down the rest. What cannot be kept whole is not kept.
-    pub fn keep(&self, run: &Run, belongings: &Belongings<'_>) -> Result<PathBuf, StoreError> {
-        self.write(run, belongings).inspect_err(|_| {
-            // The error is worth more than what else may go wrong.
+    /// Stores a run: moves its trace here and writes the other files. If anything fails, nothing is stored.
+    pub fn keep(&self, run: &Run, artifacts: &Artifacts<'_>) -> Result<PathBuf, StoreError> {
+        self.write(run, artifacts).inspect_err(|_| {
+            // The first error matters more than a failing cleanup.
             let _ = self.remove(&run.id);
         })
     }
 
-    fn write(&self, run: &Run, belongings: &Belongings<'_>) -> Result<PathBuf, StoreError> {
-        let Belongings { trace, report, spec, schedule } = belongings;
+    fn write(&self, run: &Run, artifacts: &Artifacts<'_>) -> Result<PathBuf, StoreError> {
+        let Artifacts { trace, report, spec, schedule } = artifacts;
         let directory = self.path(&run.id);
         let make = |path: &Path| fs::create_dir_all(path).map_err(|error| StoreError::file(path, error));
         make(&directory)?;
@@ -217,13 +217,13 @@ impl Store {
         if let Some(schedule) = schedule {
             write(SCHEDULE, schedule.to_string())?;
         }
-        // What comes last says that all of it is there.
+        // Written last: it marks the run as complete.
         let text = serde_json::to_string_pretty(run).expect("a run is plain data");
         write("run.json", text + "\n")?;
         Ok(directory)
     }
 
-    /// All runs, the last one last, and what is wrong with those that cannot be read.
+    /// All runs, oldest first, and the errors of those that cannot be read.
     pub fn list(&self) -> Result<(Vec<Run>, Vec<StoreError>), StoreError> {
         let (mut runs, mut damaged) = (Vec::new(), Vec::new());
         for path in self.directories()? {
@@ -236,7 +236,7 @@ impl Store {
         Ok((runs, damaged))
     }
 
-    /// The directories that runs are in, or were to be.
+    /// The directories of runs, complete or not.
     fn directories(&self) -> Result<Vec<PathBuf>, StoreError> {
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
@@ -255,7 +255,7 @@ impl Store {
         Ok(paths)
     }
 
-    /// Removes what cannot be read, and says how many there were.
+    /// Removes the runs that cannot be read, and returns their number.
     pub fn remove_damaged(&self) -> Result<usize, StoreError> {
         let mut paths = self.directories()?;
         paths.retain(|path| read_in_place(path).is_err());
@@ -265,7 +265,7 @@ impl Store {
         Ok(paths.len())
     }
 
-    /// A run by its name, the beginning of its name, or `latest`.
+    /// A run by its identifier, a prefix of it, or `latest`.
     pub fn find(&self, name: &str) -> Result<(Run, PathBuf), StoreError> {
         let (mut runs, _) = self.list()?;
         if runs.is_empty() {
@@ -295,13 +295,13 @@ impl Store {
 }
 
 impl Run {
-    /// What every run has.
+    /// The current schema.
     pub fn schema() -> String {
         SCHEMA.to_owned()
     }
 }
 
-/// Moves a recording, also to another file system.
+/// Moves a trace, also across file systems.
 fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
@@ -319,7 +319,7 @@ fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     fs::remove_dir_all(from)
 }
 
-/// The schedule of a run that is kept in this directory, if it has one.
+/// The schedule of the run in this directory, if it has one.
 pub fn schedule_of(directory: &Path) -> Result<Option<Schedule>, StoreError> {
     let path = directory.join(SCHEDULE);
     match fs::read_to_string(&path) {
@@ -327,40 +327,40 @@ pub fn schedule_of(directory: &Path) -> Result<Option<Schedule>, StoreError> {
         Err(error) => Err(StoreError::file(&path, error)),
         Ok(text) => match text.parse() {
             Ok(schedule) => Ok(Some(schedule)),
-            Err(why) => Err(StoreError::Damaged { path, why: format!("this is no schedule: {why}") }),
+            Err(why) => Err(StoreError::Damaged { path, why: format!("not a schedule: {why}") }),
         },
     }
 }
 
-/// Reads a run where it belongs.
+/// Reads a run and checks that its directory matches its identifier.
 fn read_in_place(path: &Path) -> Result<Run, StoreError> {
     let run = read(path)?;
     if path.file_name().is_none_or(|name| *name != *run.id) {
-        let why = format!("it says that it is the run `{}`, which belongs elsewhere", run.id);
+        let why = format!("its identifier is `{}`, which does not match its directory", run.id);
         return Err(StoreError::Damaged { path: path.to_owned(), why });
     }
     Ok(run)
 }
 
-/// Reads what a directory says about its run.
+/// Reads the `run.json` of a directory.
 pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
     let path = directory.join("run.json");
     let text = fs::read_to_string(&path).map_err(|error| StoreError::file(&path, error))?;
     let damaged = |why: String| StoreError::Damaged { path: path.clone(), why };
     let run: Run = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     if run.schema != SCHEMA {
-        return Err(damaged(format!("it is of the form `{}`, and `{SCHEMA}` is known", run.schema)));
+        return Err(damaged(format!("unsupported schema `{}` (expected `{SCHEMA}`)", run.schema)));
     }
-    // Who looks at somebody else's run must not be led out of it.
+    // The names of an untrusted run must not lead out of its directory.
     let is_name = |text: &str| {
         let mut parts = Path::new(text).components();
         matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
     };
     if !is_name(&run.id) {
-        return Err(damaged(format!("`{}` is no name of a run", run.id)));
+        return Err(damaged(format!("`{}` is not a run identifier", run.id)));
     }
     if !is_name(&run.spec) {
-        return Err(damaged(format!("`{}` is no name of a specification", run.spec)));
+        return Err(damaged(format!("`{}` is not a specification name", run.spec)));
     }
     Ok(run)
 }
@@ -402,8 +402,8 @@ pub(crate) mod tests {
             let spec = directory.join("Queue.tla");
             fs::write(&spec, "---- MODULE Queue ----\n====").unwrap();
             let spec = [(spec, "Queue.tla".into())];
-            let belongings = Belongings { trace: &trace, report: None, spec: &spec, schedule: None };
-            store.keep(&run(id, began), &belongings).unwrap();
+            let artifacts = Artifacts { trace: &trace, report: None, spec: &spec, schedule: None };
+            store.keep(&run(id, began), &artifacts).unwrap();
         }
         store
     }
@@ -417,22 +417,22 @@ pub(crate) mod tests {
         assert_eq!(store.find("latest").unwrap().0, run("abc123", 5));
         assert_eq!(store.find("abd").unwrap().0.id, "abd456");
         let wrong = |name: &str| store.find(name).unwrap_err().to_string();
-        insta::assert_snapshot!(wrong("ab"), @"`ab` may be any of the runs abd456, abc123");
-        insta::assert_snapshot!(wrong("x"), @"there is no run `x`");
-        insta::assert_snapshot!(wrong("acb123"), @"there is no run `acb123`; did you mean `abc123`?");
+        insta::assert_snapshot!(wrong("ab"), @"`ab` is ambiguous: it matches the runs abd456, abc123");
+        insta::assert_snapshot!(wrong("x"), @"no run `x`");
+        insta::assert_snapshot!(wrong("acb123"), @"no run `acb123`; did you mean `abc123`?");
         store.remove("abd456").unwrap();
         assert_eq!(store.list().unwrap().0.len(), 1);
         assert!(Store::at(directory.path().join("nowhere")).list().unwrap().0.is_empty());
     }
 
     #[test]
-    fn what_is_not_a_run_is_an_error() {
+    fn damaged_runs_are_errors() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
         let path = store.path("abc123").join("run.json");
         fs::write(&path, fs::read_to_string(&path).unwrap().replace("run/1", "run/9")).unwrap();
         let damaged = || store.list().unwrap().1[0].to_string().rsplit(": ").next().unwrap().to_owned();
-        insta::assert_snapshot!(damaged(), @"it is of the form `omnilink.run/9`, and `omnilink.run/1` is known");
+        insta::assert_snapshot!(damaged(), @"unsupported schema `omnilink.run/9` (expected `omnilink.run/1`)");
         fs::write(&path, "{").unwrap();
         assert_eq!(store.find("latest").unwrap().0.id, "abd456");
         let strange = |from: &str, to: &str| {
@@ -440,8 +440,8 @@ pub(crate) mod tests {
             fs::write(&path, text.replace(from, to)).unwrap();
             damaged()
         };
-        insta::assert_snapshot!(strange("abc123", "../.."), @"`../..` is no name of a run");
-        insta::assert_snapshot!(strange("Queue.tla", "../../Queue.tla"), @"`../../Queue.tla` is no name of a specification");
+        insta::assert_snapshot!(strange("abc123", "../.."), @"`../..` is not a run identifier");
+        insta::assert_snapshot!(strange("Queue.tla", "../../Queue.tla"), @"`../../Queue.tla` is not a specification name");
         assert_eq!(store.remove_damaged().unwrap(), 1);
         assert!(!store.path("abc123").exists() && store.path("abd456").exists());
     }

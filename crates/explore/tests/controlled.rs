@@ -1,6 +1,6 @@
-//! Real compilers, the real runtime, and the driver: programs are built as users build them, looked into, and controlled.
+//! Real compilers, the real runtime, and the driver: programs are built as users build them, audited, and controlled.
 //!
-//! Where a compiler is missing, its part is left out and says so, unless the variable `CI` is set: then it fails.
+//! If a compiler is missing, its part is skipped with a message; if the variable `CI` is set, it fails instead.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use schedule::channel::Policy;
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// Two threads of one load and one store each: one update can be lost.
+/// Two threads with one load and one store each: one update can be lost.
 const LOST_UPDATE: &str = r#"
     #include <atomic>
     #include <cstdio>
@@ -47,13 +47,13 @@ const TWO_LOCKS: &str = r#"
         other.join();
     }"#;
 
-#[allow(clippy::print_stderr, reason = "nobody should take what is left out for tested")]
+#[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
 fn is_there(program: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok();
-    // Where all of it is to be tested, what is missing is a failure.
-    assert!(is_there || std::env::var_os("CI").is_none(), "there is no `{program}`");
+    // On CI, a missing compiler is a failure.
+    assert!(is_there || std::env::var_os("CI").is_none(), "`{program}` not found");
     if !is_there {
-        eprintln!("left out: there is no `{program}`");
+        eprintln!("skipped: `{program}` not found");
     }
     is_there
 }
@@ -63,7 +63,7 @@ fn run(command: &[OsString]) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Compiles and links with one command, as it would be typed.
+/// Compiles and links with one command, as typed by a user.
 fn build(compiler: &str, source: &str, directory: &Path) -> (PathBuf, Runtime) {
     let (file, program) = (directory.join("program.cpp"), directory.join(format!("program-{compiler}")));
     fs::write(&file, source).expect("a source file");
@@ -92,7 +92,7 @@ fn programs_of_both_compilers_are_instrumented_and_find_the_runtime_first() {
 }
 
 #[test]
-fn what_is_not_instrumented_is_found() {
+fn uninstrumented_code_is_found() {
     if !is_there("g++") {
         return;
     }
@@ -112,7 +112,7 @@ fn what_is_not_instrumented_is_found() {
     assert!(audit.unseen_calls.contains(&"pthread_mutex_consistent".to_owned()), "{:?}", audit.unseen_calls);
 }
 
-/// Executes it with seeds from 0 until it ends otherwise than it should.
+/// Runs seeds from 0 until an execution fails.
 fn first_failure(control: &mut Control, policy: Policy) -> (Order, Execution) {
     for seed in 0..1000 {
         let order = Order { policy, seed, ..Order::default() };
@@ -133,9 +133,9 @@ fn a_lost_update_is_found_and_found_again() {
     let (program, runtime) = build("g++", LOST_UPDATE, directory.path());
     let mut control = Control::start(&Command::new(&program), &runtime.path(), directory.path()).unwrap();
     let (order, failure) = first_failure(&mut control, Policy::Random);
-    let crashed = Ending::Crashed { how: "it was ended by SIGABRT".into(), said: "an update is lost".into() };
+    let crashed = Ending::Crashed { how: "killed by SIGABRT".into(), said: "an update is lost".into() };
     assert_eq!(failure.ended, crashed);
-    // The same seed, and the decisions without it, in this process and in another one.
+    // The same seed, and the decisions without it, in this process and in a fresh one.
     assert_eq!(control.execute(&order, LONG).unwrap(), failure);
     let follow = Order { follow: failure.decisions.clone(), strict: true, policy: Policy::Steady, ..Order::default() };
     assert_eq!(control.execute(&follow, LONG).unwrap(), failure);
@@ -186,7 +186,7 @@ fn a_cargo_package_is_instrumented() {
     let program = target.join(cargo::TARGET).join("debug/tiny");
     let audit = Audit::of(&program).unwrap();
     assert!(audit.is_instrumented && audit.is_runtime_first, "{audit:?}");
-    // Parts of the standard library were compiled before.
+    // Parts of the standard library are precompiled.
     assert!(!audit.is_complete());
     let mut control = Control::start(&Command::new(&program), &runtime.path(), directory.path()).unwrap();
     let (order, failure) = first_failure(&mut control, Policy::Random);

@@ -1,7 +1,7 @@
-//! Litmus programs under control, from the compiler to the decision: what shows up if memory is weak, and only then.
+//! Litmus programs under control, end to end: which outcomes appear only under weak memory.
 //!
-//! Which outcomes are allowed is decided by the tests of the runtime, exhaustively and against the rules of the standard.
-//! Here it is tested that compiled programs reach those rules: their orders, fences, updates, threads and locks.
+//! The runtime's own tests decide which outcomes are allowed, exhaustively and against the rules of the standard. This
+//! file tests that compiled programs reach those rules: their orders, fences, updates, threads and locks.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +13,7 @@ use omnilink_explore::{Control, Ending, Execution, Order, Runtime};
 use schedule::channel::Policy;
 use tempfile::TempDir;
 
-/// The programs, compiled, and one of them under control.
+/// The compiled programs, one of them under control.
 struct Litmus {
     control: Control,
     lines: PathBuf,
@@ -36,13 +36,13 @@ impl Litmus {
     fn execute(&mut self, order: &Order) -> (String, Execution) {
         let execution = self.control.execute(order, Duration::from_secs(20)).expect("an execution");
         assert_eq!(execution.ended, Ending::Finished);
-        let lines = fs::read_to_string(&self.lines).expect("what the program wrote");
+        let lines = fs::read_to_string(&self.lines).expect("the program's output");
         let outcome = lines[self.read..].trim_end().to_owned();
         self.read = lines.len();
         (outcome, execution)
     }
 
-    /// The first of so many executions that has this outcome.
+    /// The first of this many executions that has this outcome.
     fn find(&mut self, outcome: &str, is_weak: bool, executions: u64) -> Option<Execution> {
         let order = |seed| Order { seed, weak: is_weak, ..Order::default() };
         let mut executed = (0..executions).map(|seed| self.execute(&order(seed)));
@@ -64,7 +64,7 @@ fn compile(runtime: &Runtime, directory: &Path) -> PathBuf {
     program
 }
 
-/// One outcome for each program. None of them is possible if memory is sequentially consistent.
+/// One outcome for each program, impossible under sequential consistency.
 const SUSPECTS: [(&str, &str); 30] = [
     ("sb-rlx", "00"),
     ("sb-ra", "00"),
@@ -99,7 +99,7 @@ const SUSPECTS: [(&str, &str); 30] = [
 ];
 
 #[test]
-fn what_shows_up_only_if_memory_is_weak() {
+fn outcomes_that_need_weak_memory() {
     let scratch = TempDir::new().unwrap();
     let runtime = Runtime::install(scratch.path()).unwrap();
     let program = compile(&runtime, scratch.path());
@@ -111,7 +111,7 @@ fn what_shows_up_only_if_memory_is_weak() {
         let found = litmus.find(outcome, true, executions);
         let verdict = if found.is_some() { "shown" } else { "never" };
         writeln!(table, "{name:24} {outcome:8} {verdict}").unwrap();
-        // What was found is found again by its decisions, whoever decides otherwise.
+        // An outcome is reproduced by its decisions, whatever the policy.
         if let Some(found) = found {
             let follow = found.decisions.clone();
             let order = Order { follow, weak: true, strict: true, policy: Policy::Steady, ..Order::default() };

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use campaign::Workload;
-use explore::{Belongings, Disturbance, Ended, Environment, Input, Plan, Run, Store};
+use explore::{Artifacts, Disturbance, Ended, Environment, Input, Plan, Run, Store};
 use history::Stop;
 use judge::{Case, Failed, Judge, Limits, Recording};
 use models::{Model, Object, Sequential};
@@ -228,7 +228,7 @@ impl Test {
             controlled: None,
             environment: Environment::here(),
         };
-        store.keep(&run, &Belongings { trace, report: Some(report), spec: &judge.files(), schedule: None })
+        store.keep(&run, &Artifacts { trace, report: Some(report), spec: &judge.files(), schedule: None })
     }
 
     fn store(&self) -> Store {

@@ -100,7 +100,7 @@ mod tests {
             is_runtime_first: true,
             unseen_calls: vec!["mtx_lock".into()],
             unseen_functions: (0..22).map(|number| format!("std::sync::f{number:02}")).collect(),
-            unknown: vec!["it loads libraries by itself"],
+            unknown: vec!["calls `dlopen`"],
             libraries: vec![library("libc.so.6", LibraryKind::System), library("libz.so.1", LibraryKind::Unseen)],
         };
         let text = text(&audit);
@@ -115,7 +115,7 @@ mod tests {
         libraries that are not instrumented: 1
           libz.so.1 (not found)
         what could not be looked into: 1
-          it loads libraries by itself
+          calls `dlopen`
         what threads do to each other elsewhere is not seen: schedules that differ only there are not told apart
         ");
     }

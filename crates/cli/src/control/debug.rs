@@ -45,7 +45,7 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
     let once =
         Once::new(&order, Some(step), &loaded.harness.runtime, scratch.path()).map_err(|error| cannot(&error))?;
     let told = environment(&loaded.run.plan, &once.directory().join("trace"));
-    once.tell(&told).map_err(|error| cannot(&error))?;
+    once.set_environment(&told).map_err(|error| cannot(&error))?;
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-iex", "set debuginfod enabled off", "-ex", "set breakpoint pending on"]);
     gdb.args(["-ex", "set startup-with-shell off", "-ex", "set print thread-events off"]);

@@ -59,7 +59,7 @@ fn judged(replay: &Replay, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
 }
 
 fn tell_step(number: usize, step: &Step) {
-    let what = step.kind().map_or("does something unknown", Kind::word);
+    let what = step.kind().map_or("takes an unknown step", Kind::word);
     let address = if step.address == 0 { String::new() } else { format!(" {:#x}", step.address) };
     let has_value = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update)) || step.value != 0;
     let value = if has_value { format!(" = {:#x}", step.value) } else { String::new() };

@@ -1,39 +1,38 @@
-//! Commands of Cargo, so that what they make can be controlled.
+//! Cargo commands, changed to build a program that can be controlled.
 //!
-//! Everything that ends up in the program is instrumented: the package and all its dependencies, and C and C++ that
-//! build scripts compile. The standard library is not, where it was compiled before; what of it is generic or inlined is
-//! compiled with the program. A target is always named, because Cargo then keeps what runs while building apart: build
-//! scripts and macros are not instrumented. The sanitizer is not stable, but part of every compiler; `RUSTC_BOOTSTRAP`
-//! lets it in.
+//! Everything in the program is instrumented: the package and all its dependencies, and C and C++ compiled by build
+//! scripts. The precompiled standard library is not, except its generic and inlined code, which is compiled with the
+//! program. A target is always named, because Cargo then separates host code: build scripts and macros are not
+//! instrumented. The sanitizer is unstable, but part of every compiler; `RUSTC_BOOTSTRAP` enables it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::runtime::Runtime;
 
-/// What is built for. There is a runtime for nothing else.
+/// The build target. The runtime supports no other.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The directory inside a target directory that has the instrumented builds.
+/// The directory for instrumented builds, inside a target directory.
 pub const DIRECTORY: &str = "omnilink-sched";
 
-/// What separates flags in the variable for them.
+/// The separator of encoded flags.
 const SEPARATOR: &str = "\x1f";
 
-/// The flags for the compiler.
+/// The flags for `rustc`.
 pub fn rust_flags(runtime: &Runtime) -> Vec<String> {
     let mut flags: Vec<String> =
         ["-Zsanitizer=thread", "-Zexternal-clangrt", "-Cunsafe-allow-abi-mismatch=sanitizer"].map(String::from).into();
     let (library, directory) = (runtime.path(), runtime.directory());
     let (library, directory) = (library.to_string_lossy(), directory.to_string_lossy());
-    // Arguments that come later are too late: the runtime must be asked before the C library.
+    // Later arguments are too late: the runtime must come before the C library in symbol lookup.
     let first = ["-Wl,--push-state,--no-as-needed", &library, "-Wl,--pop-state"];
     let found = ["-Xlinker", "-rpath", "-Xlinker", &directory];
     flags.extend(first.iter().chain(&found).map(|argument| format!("-Zpre-link-arg={argument}")));
     flags
 }
 
-/// What the environment says already, which is kept.
+/// Flags already set in the environment, which are kept.
 #[derive(Debug, Clone, Default)]
 pub struct Said {
     /// `CARGO_ENCODED_RUSTFLAGS`, or else `RUSTFLAGS`, split.
@@ -42,7 +41,7 @@ pub struct Said {
     pub doc_flags: Vec<String>,
 }
 
-/// The variables that Cargo is to see. `compilers` is the directory of the wrappers, for what build scripts compile.
+/// The variables for Cargo. `compilers` is the directory of the wrappers, for build scripts.
 pub fn environment(runtime: &Runtime, said: &Said, compilers: Option<&Path>) -> Vec<(String, String)> {
     let ours = rust_flags(runtime);
     let joined = |said: &[String]| said.iter().chain(&ours).cloned().collect::<Vec<_>>().join(SEPARATOR);
@@ -50,7 +49,7 @@ pub fn environment(runtime: &Runtime, said: &Said, compilers: Option<&Path>) -> 
         ("RUSTC_BOOTSTRAP".into(), "1".into()),
         ("CARGO_ENCODED_RUSTFLAGS".into(), joined(&said.rust_flags)),
         ("CARGO_ENCODED_RUSTDOCFLAGS".into(), joined(&said.doc_flags)),
-        // Places of steps are told as lines, and nobody waits for optimization across crates.
+        // Steps are shown as source lines, and link-time optimization is not worth the wait.
         ("CARGO_PROFILE_RELEASE_DEBUG".into(), "line-tables-only".into()),
         ("CARGO_PROFILE_RELEASE_LTO".into(), "off".into()),
     ];
@@ -64,7 +63,7 @@ pub fn environment(runtime: &Runtime, said: &Said, compilers: Option<&Path>) -> 
     environment
 }
 
-/// The arguments for Cargo: those that were given, for the target and into a directory of their own.
+/// The arguments for Cargo: the given ones, with the target and a separate target directory.
 pub fn arguments(given: &[OsString], target_directory: &Path) -> Vec<OsString> {
     let ends = given.iter().position(|argument| argument == "--").unwrap_or(given.len());
     let (options, rest) = given.split_at(ends);
@@ -105,9 +104,9 @@ fn without(arguments: &[OsString], name: &str) -> Vec<OsString> {
     kept
 }
 
-/// Where a program of an ordinary build is in an instrumented one, and the target directory of that. `None` if it does
-/// not stand in a target directory.
-pub(super) fn moved(program: &Path) -> Option<(PathBuf, PathBuf)> {
+/// Where the instrumented build of a program is, and that build's target directory. `None` if the program is not in a
+/// target directory.
+pub(super) fn instrumented_path(program: &Path) -> Option<(PathBuf, PathBuf)> {
     let profile = program.parent()?;
     let target = profile.parent().filter(|target| !target.as_os_str().is_empty())?.join(DIRECTORY);
     let program = target.join(TARGET).join(profile.file_name()?).join(program.file_name()?);
@@ -147,7 +146,8 @@ mod tests {
 
     #[test]
     fn programs_are_found_where_they_were_built() {
-        let check = |program: &str| moved(Path::new(program)).map(|(program, _)| program.display().to_string());
+        let check =
+            |program: &str| instrumented_path(Path::new(program)).map(|(program, _)| program.display().to_string());
         assert_eq!(
             check("target/release/harness").unwrap(),
             "target/omnilink-sched/x86_64-unknown-linux-gnu/release/harness"

@@ -1,11 +1,11 @@
-//! Commands of C and C++ compilers, so that what they make can be controlled.
+//! C and C++ compiler commands, changed to build a program that can be controlled.
 //!
-//! Where something is compiled, `-fsanitize=thread` is added; where something is linked, the runtime comes first and
-//! `-fsanitize=thread` must not be there, because it would link another library that has the same functions. A command
-//! that does both becomes several: one for each source file, and one that links what came of them.
+//! Compiling adds `-fsanitize=thread`. Linking puts the runtime first and must not have `-fsanitize=thread`, which
+//! would link another library with the same functions. A command that does both becomes several: one for each source
+//! file, and one that links the results.
 //!
-//! Only as much of a command line is understood as this needs: which words are options, which of those take the next
-//! word, and which of the others are source files.
+//! A command line is parsed only as far as this needs: which words are options, which options take the next word, and
+//! which of the others are source files.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -13,25 +13,25 @@ use std::path::Path;
 use super::{COMPILERS, CannotInstrument};
 use crate::runtime::Runtime;
 
-/// Whose options a compiler has.
+/// The compiler's command-line dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// Those of GCC.
+    /// GCC's options.
     Gcc,
-    /// Those of Clang.
+    /// Clang's options.
     Clang,
 }
 
 /// Programs that are put before a compiler on the command line.
 const LAUNCHERS: [&str; 4] = ["ccache", "sccache", "distcc", "icecc"];
 
-/// How many words at the start of a command are a compiler, if it is a command of one.
+/// The number of words at the start of a command that name a compiler; `None` if it is not a compiler command.
 pub fn compiler_words(command: &[OsString]) -> Option<usize> {
     let place = command.iter().position(|word| !LAUNCHERS.contains(&file_name(word)))?;
     is_compiler(&command[place]).then_some(place + 1)
 }
 
-/// Whether a program is called like a compiler: `g++`, `x86_64-linux-gnu-gcc-12`, `clang++-14` and so on.
+/// Whether a program has a compiler's name: `g++`, `x86_64-linux-gnu-gcc-12`, `clang++-14` and so on.
 fn is_compiler(program: &OsStr) -> bool {
     let name = file_name(program);
     let is_version = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -43,7 +43,7 @@ fn is_compiler(program: &OsStr) -> bool {
 }
 
 impl Family {
-    /// The family of a program of this name, links followed.
+    /// The family of a program with this name, links followed.
     pub fn of(program: &Path) -> Family {
         match file_name(program.as_os_str()).contains("clang") {
             true => Family::Clang,
@@ -51,17 +51,17 @@ impl Family {
         }
     }
 
-    /// What is added where something is compiled, before everything else, so that the command has the last word.
+    /// Added to compiler commands, before all other arguments, so that the user's options win.
     pub fn compile_flags(self) -> &'static [&'static str] {
         match self {
-            // It warns of fences, though it does hand them over.
+            // GCC warns about fences, although it does instrument them.
             Family::Gcc => &["-g", "-fsanitize=thread", "-Wno-tsan"],
             Family::Clang => &["-g", "-fsanitize=thread", "-Wno-unused-command-line-argument"],
         }
     }
 }
 
-/// What is added where something is linked, before everything else: who comes first is asked first.
+/// Added to linker commands, before all other arguments: symbols are resolved in order.
 pub fn link_flags(runtime: &Runtime) -> Vec<OsString> {
     let mut flags: Vec<OsString> = vec!["-Wl,--push-state,--no-as-needed".into()];
     flags.push(runtime.path().into());
@@ -73,14 +73,15 @@ pub fn link_flags(runtime: &Runtime) -> Vec<OsString> {
 /// A compiler and how to call it.
 #[derive(Debug, Clone)]
 pub struct Compiler<'a> {
-    /// The words that call it.
+    /// The words that invoke it.
     pub words: &'a [OsString],
-    /// Whose options it has.
+    /// Its dialect.
     pub family: Family,
 }
 
 impl Compiler<'_> {
-    /// The commands to run instead of one with these arguments, in order. What lies between them goes into a directory.
+    /// The commands to run instead of one with these arguments, in order. `between` is the directory for intermediate
+    /// files.
     pub fn commands(
         &self,
         arguments: &[OsString],
@@ -92,7 +93,7 @@ impl Compiler<'_> {
         let has_inputs = arguments.iter().any(|argument| argument.is_input());
         let (compiles_only, links_partly) = (has(&["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"]), has(&["-r"]));
         if !has_inputs {
-            // It is asked for its version, or the like.
+            // A query, such as for its version.
             return Ok(vec![self.command(arguments.iter())]);
         }
         if compiles_only {
@@ -148,13 +149,13 @@ impl Compiler<'_> {
     }
 }
 
-/// With optimization at link time, what was to be instrumented when compiling would be compiled when linking.
+/// Link-time optimization would compile at link time, without instrumentation.
 const WITHOUT_LTO: &str = "-fno-lto";
 
 /// An input, or an option with its value.
 struct Argument<'a> {
     words: &'a [OsString],
-    /// What an input is said to be written in.
+    /// The language set for this input.
     language: Option<&'a OsStr>,
 }
 
@@ -198,7 +199,7 @@ impl<'a> Argument<'a> {
             && (self.language.is_some() || extension.is_some_and(|extension| EXTENSIONS.contains(&extension)))
     }
 
-    /// Whether it says nothing about one source file: what it is for, the last command does.
+    /// Whether it only concerns linking, not the compilation of one source file.
     fn is_for_linking(&self) -> bool {
         const STARTS: [&str; 4] = ["-l", "-Wl,", "-x", "-o"];
         self.is_option(&["-Xlinker", "-z", "-T", "-u", "-e", "-shared", "-rdynamic", "-r"])
@@ -301,7 +302,7 @@ mod tests {
     fn commands_that_link_have_the_runtime_first() {
         insta::assert_snapshot!(check("g++ -fsanitize=thread -flto x.o -o x -lpthread"), @"g++ -Wl,--push-state,--no-as-needed /r/libomnilink_sched.so -Wl,--pop-state -Xlinker -rpath -Xlinker /r -flto x.o -o x -lpthread -fno-lto");
         insta::assert_snapshot!(check("gcc -r a.o b.o -o c.o"), @"gcc -r a.o b.o -o c.o -fno-lto");
-        insta::assert_snapshot!(check("gcc -static x.o"), @"`-static` leaves no place for the runtime, which is a shared library");
+        insta::assert_snapshot!(check("gcc -static x.o"), @"`-static` is unsupported: the runtime is a shared library");
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! How a program is built so that it can be controlled.
+//! Builds of programs that can be controlled.
 //!
-//! Compilers are told to instrument for ThreadSanitizer, and the runtime is linked instead of ThreadSanitizer's: [`cxx`]
-//! and [`cargo`] say with which words. A [`Kit`] is all of it in a directory: the runtime, a wrapper for each compiler,
-//! and a toolchain file for CMake. A build that calls compilers by name, or through `CC` and `CXX`, then needs to know
-//! nothing.
+//! Compilers instrument for ThreadSanitizer, and the runtime is linked instead of ThreadSanitizer's: [`cxx`] and
+//! [`cargo`] have the flags. A [`Kit`] is a directory with the runtime, a wrapper for each compiler, and a toolchain
+//! file for CMake. A build that calls compilers by name, or through `CC` and `CXX`, works with it unchanged.
 
 pub mod cargo;
 pub mod cxx;
@@ -19,22 +18,20 @@ use settings::Controlled;
 use crate::program::Program;
 use crate::runtime::{NoRuntime, Runtime, write};
 
-/// Why something cannot be built so that it can be controlled.
+/// Why a program cannot be built for control.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotInstrument {
-    /// It is to be linked statically.
-    #[error("`{0}` leaves no place for the runtime, which is a shared library")]
+    /// It is linked statically.
+    #[error("`{0}` is unsupported: the runtime is a shared library")]
     Static(String),
-    /// Nobody says how it is built.
-    #[error("the settings do not say how the harness is built: say it with `build` below `[harness]`")]
+    /// The settings have no build command.
+    #[error("no build command: set `build` in `[harness]`")]
     NotBuilt,
-    /// Nobody can tell from the build command what it builds where.
-    #[error(
-        "it is not clear how `{0}` builds a second program: say so with `build` and `run` below `[harness.controlled]`"
-    )]
+    /// The build command does not show what it builds where.
+    #[error("unsupported build command `{0}`: set `build` and `run` in `[harness.controlled]`")]
     Unclear(String),
-    /// A directory cannot be made.
-    #[error("{path}: it cannot be made: {error}", path = path.display())]
+    /// A directory cannot be created.
+    #[error("{path}: cannot create it: {error}", path = path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
@@ -43,19 +40,19 @@ pub enum CannotInstrument {
     },
 }
 
-/// The runtime, and what builds programs with it.
+/// The runtime, and the tools to build programs with it.
 #[derive(Debug, Clone)]
 pub struct Kit {
     runtime: Runtime,
     omnilink: PathBuf,
 }
 
-/// What compilers are called. Those that are there get wrappers.
+/// Compiler names. Each one found gets a wrapper.
 const COMPILERS: [&str; 6] = ["cc", "c++", "gcc", "g++", "clang", "clang++"];
 
 impl Kit {
-    /// Writes all of it somewhere below a directory. `omnilink` is the command that wrappers call, and `path` is where
-    /// compilers are looked for, as in the variable `PATH`.
+    /// Writes the kit below a directory. `omnilink` is the command that wrappers call, and `path` is the search path
+    /// for compilers, as in the variable `PATH`.
     pub fn install(directory: &Path, omnilink: &Path, path: &OsStr) -> Result<Kit, NoRuntime> {
         let kit = Kit { runtime: Runtime::install(directory)?, omnilink: omnilink.into() };
         let wrong = |path: &Path| {
@@ -82,7 +79,7 @@ impl Kit {
         &self.runtime
     }
 
-    /// The directory with the wrappers, which are called like the compilers.
+    /// The directory of the wrappers, which have the compilers' names.
     pub fn wrappers(&self) -> PathBuf {
         self.runtime.directory().join("bin")
     }
@@ -92,7 +89,7 @@ impl Kit {
         self.runtime.directory().join("omnilink.cmake")
     }
 
-    /// The words before the command of a compiler.
+    /// The words before a compiler command.
     fn prefix(&self) -> Vec<String> {
         let (omnilink, runtime) = (self.omnilink.to_string_lossy(), self.runtime.directory().to_string_lossy());
         [&*omnilink, "build", "cxx", "--runtime", &runtime, "--"].map(str::to_owned).into()
@@ -104,7 +101,7 @@ impl Kit {
         format!("#!/bin/sh\nexec {} \"$@\"\n", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
     }
 
-    /// The compiler stays the one that CMake found: only what it compiles and links in the project is changed.
+    /// CMake's choice of compiler stays: only the project's compile and link commands change.
     fn cmake(&self) -> String {
         let launcher: Vec<String> = self.prefix().iter().map(|word| format!("\"{}\"", cmake_quoted(word))).collect();
         let flags = cxx::link_flags(&self.runtime);
@@ -121,7 +118,7 @@ impl Kit {
         text + "set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)\n"
     }
 
-    /// The variables that a build must see, which calls compilers by name or through variables. `path` is what `PATH` was.
+    /// The variables for a build that calls compilers by name or through variables. `path` is the previous `PATH`.
     pub fn environment(&self, path: &OsStr) -> Vec<(String, String)> {
         let wrappers = self.wrappers();
         let variable = |name: &str, compiler: &str| (name.to_owned(), wrappers.join(compiler).display().to_string());
@@ -133,9 +130,9 @@ impl Kit {
 }
 
 impl Program {
-    /// The same harness, built so that it can be controlled, beside the one that this is. The build of a Cargo package
-    /// and a single command of a compiler are understood; for all else the settings say it. `path` is the variable
-    /// `PATH`, and `said` is what the environment says to compilers of Rust.
+    /// The same harness, built for control next to the original. Cargo builds and single compiler commands are
+    /// supported; for anything else the settings have the commands. `path` is the variable `PATH`, and `said` are the
+    /// Rust flags of the environment.
     pub fn instrumented(
         &self,
         settings: Option<&Controlled>,
@@ -160,7 +157,7 @@ impl Program {
         };
         let words: Vec<OsString> = self.build.iter().map(OsString::from).collect();
         let (build, program) = if command == "cargo" {
-            let (program, target) = cargo::moved(Path::new(program)).ok_or_else(unclear)?;
+            let (program, target) = cargo::instrumented_path(Path::new(program)).ok_or_else(unclear)?;
             if cargo::option(&words, "--target").is_some() {
                 return Err(unclear());
             }
@@ -196,7 +193,7 @@ fn is_executable(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// A word for the shell.
+/// A word quoted for the shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=+:@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -206,7 +203,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// What stands between quotes in a file for CMake.
+/// A text for a quoted argument of CMake.
 fn cmake_quoted(text: &str) -> String {
     text.replace('\\', r"\\").replace('"', "\\\"").replace('$', "\\$").replace(';', "\\;")
 }
@@ -220,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn files_for_builds_name_everything_by_its_place() {
+    fn build_files_use_full_paths() {
         insta::assert_snapshot!(kit().wrapper(Path::new("/usr/bin/g++")), @r#"
         #!/bin/sh
         exec /bin/omnilink build cxx --runtime '/the r' -- /usr/bin/g++ "$@"
@@ -237,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_harness_is_built_a_second_time_beside_the_first() {
+    fn the_instrumented_harness_is_built_beside_the_original() {
         let directory = tempfile::tempdir().unwrap();
         let check = |build: &str, run: &str, settings: Option<&Controlled>| {
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
@@ -260,7 +257,7 @@ mod tests {
         /bin/omnilink build cxx --runtime /the r -- c++ -O2 main.cpp -o target/omnilink-sched/harness
         target/omnilink-sched/harness
         ");
-        insta::assert_snapshot!(check("make", "./harness", None), @"it is not clear how `make` builds a second program: say so with `build` and `run` below `[harness.controlled]`");
+        insta::assert_snapshot!(check("make", "./harness", None), @"unsupported build command `make`: set `build` and `run` in `[harness.controlled]`");
         let settings = Controlled { build: Vec::new(), run: vec!["./other".into()] };
         insta::assert_snapshot!(check("make", "./harness", Some(&settings)), @"
         make

@@ -1,22 +1,22 @@
 //! Every schedule with few preemptions, once.
 //!
-//! *Problem.* Most defects need only one or two preemptions: a thread that could have gone on does not. The number of
-//! schedules grows with the number of steps to the power of the bound, so small bounds come first.
+//! *Problem.* Most defects need only one or two preemptions: another thread runs although the current one is enabled.
+//! The number of schedules grows with the number of steps to the power of the bound, so small bounds come first.
 //!
-//! *Idea.* A schedule is a prefix of decisions that ends with one that the steady policy would not have made, followed
-//! by what that policy decides, which costs no preemption. Executing a prefix shows, at each decision behind it, what
-//! else could have been decided: each is a prefix of another schedule. Those that cost nothing are executed next, the
-//! deepest first; those that cost a preemption wait until everything that costs less has been executed.
+//! *Idea.* A schedule is a prefix of decisions, ending with one that the steady policy would not have made, followed by
+//! that policy's decisions, which cost no preemption. Executing a prefix shows the alternatives at each later decision;
+//! each one ends the prefix of another schedule. Alternatives that cost nothing are executed next, deepest first; those
+//! that cost a preemption wait until all cheaper ones have been executed.
 //!
-//! *Invariant.* The last decision of its prefix tells a schedule from all others, so every schedule is executed exactly
-//! once, and a schedule with *k* preemptions exactly at bound *k*.
+//! *Invariant.* The last decision of its prefix distinguishes a schedule from all others, so every schedule is executed
+//! exactly once, and a schedule with *k* preemptions exactly at bound *k*.
 //!
-//! *Cost.* One execution per schedule. Schedules that cost one preemption more are kept as alternatives of the execution
-//! that showed them: four bytes a decision and eight an alternative. At the last bound nothing is kept for later.
+//! *Cost.* One execution per schedule. Schedules with one more preemption are stored as alternatives of the execution
+//! that showed them: four bytes per decision and eight per alternative. At the last bound nothing is stored for later.
 //!
-//! Musuvathi and Qadeer: Iterative context bounding for systematic testing of multithreaded programs. There, states are
-//! kept; here, decisions, because a program can only be started again. What is fair is decided by the runtime, which
-//! offers no thread that spins or has yielded while others can go on.
+//! Musuvathi and Qadeer: Iterative context bounding for systematic testing of multithreaded programs. They store
+//! states; we store decisions, because a program can only be restarted. Fairness is up to the runtime, which does not
+//! offer a thread that spins or has yielded while others are enabled.
 
 use schedule::{Choice, Decision, Step, members};
 
@@ -28,24 +28,24 @@ use crate::{Execution, Order};
 pub struct Dfs {
     order: Order,
     limit: Option<u32>,
-    /// What costs no more preemptions than the bound of the moment.
+    /// Branches within the current bound.
     now: Vec<Branches>,
-    /// What costs one more.
+    /// Branches that cost one more preemption.
     later: Vec<Branches>,
-    /// The order that nothing was learnt about yet.
+    /// The order whose outcome is pending.
     asked: Option<Order>,
     per_bound: Vec<u64>,
     tally: Tally,
-    /// Something costs more than the last bound, or is not known.
+    /// Whether a schedule beyond the last bound, or unknown, was skipped.
     left_out: bool,
     held_back: bool,
 }
 
-/// What else could have been decided in an execution.
+/// The alternatives of an execution.
 #[derive(Debug, Clone)]
 struct Branches {
     decisions: Box<[Decision]>,
-    /// A place among the decisions, and what is decided there instead.
+    /// Index of a decision, and the alternative to it.
     others: Vec<(u32, Decision)>,
 }
 
@@ -66,7 +66,7 @@ impl Dfs {
         }
     }
 
-    /// How many executions had exactly 0, 1, 2 and so on preemptions. The last number still grows.
+    /// The number of executions with exactly 0, 1, 2 and so on preemptions. The last one still grows.
     pub fn per_bound(&self) -> &[u64] {
         &self.per_bound
     }
@@ -75,16 +75,16 @@ impl Dfs {
         self.per_bound.len() as u32 - 1
     }
 
-    /// The next prefix, at a higher bound if need be.
+    /// The next prefix; raises the bound if necessary.
     fn take(&mut self) -> Option<Vec<Decision>> {
         if self.now.is_empty() && !self.later.is_empty() {
             self.now = std::mem::take(&mut self.later);
-            // What was found first is tried first.
+            // Branches found first are tried first.
             self.now.reverse();
             self.per_bound.push(0);
         }
         let branches = self.now.last_mut()?;
-        let (place, decision) = branches.others.pop().expect("executions without alternatives are not kept");
+        let (place, decision) = branches.others.pop().expect("executions without alternatives are not stored");
         let mut follow = branches.decisions[..place as usize].to_vec();
         follow.push(decision);
         if branches.others.is_empty() {
@@ -140,11 +140,11 @@ impl Strategy for Dfs {
     }
 }
 
-/// What else could have been decided at each place.
+/// Alternatives by the index of the decision.
 type Alternatives = Vec<(u32, Decision)>;
 
-/// What else could have been decided behind the prefix: what costs nothing, and what costs a preemption. None if the
-/// prefix was not followed.
+/// The alternatives after the prefix: those without cost, and those that cost a preemption. `None` if the prefix was
+/// not followed.
 fn alternatives(follow: &[Decision], execution: &Execution) -> Option<(Alternatives, Alternatives)> {
     let decisions = &execution.decisions;
     if !follows(follow, decisions) {
@@ -155,7 +155,7 @@ fn alternatives(follow: &[Decision], execution: &Execution) -> Option<(Alternati
     let mut before: Option<u8> = None;
     for (place, decision) in decisions.iter().enumerate() {
         let is_new = place >= follow.len();
-        let place = u32::try_from(place).expect("executions have fewer decisions than four billion");
+        let place = u32::try_from(place).expect("an execution has fewer than four billion decisions");
         match decision.choice()? {
             Choice::Thread => {
                 // A process can end between a decision and its step.

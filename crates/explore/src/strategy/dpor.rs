@@ -1,45 +1,45 @@
 //! One schedule of every class of schedules that differ only in the order of independent steps.
 //!
-//! *Problem.* Exchanging two neighboring steps that do not depend on each other changes nothing that anybody can see, so
-//! nearly all schedules show what another one has shown. Which steps depend on each other is known only once they were
-//! made.
+//! *Problem.* Exchanging two adjacent independent steps has no observable effect, so nearly all schedules are
+//! equivalent to another one. Which steps are dependent is known only once they were taken.
 //!
-//! *Idea.* Execute any schedule, and look for *races* in it: dependent steps of two threads that nothing else orders.
-//! For each race there must be an execution in which the second step comes first. It begins like this one up to the
-//! first step of the race, and then with a thread that makes one of the steps that do not come after that first step;
-//! such a thread, an *initial*, is noted there to be tried. A thread that was tried *sleeps* in whatever is tried at the
-//! same place afterwards, until a step is made that depends on its own: up to there, changing places gives an execution
-//! that was seen. If all threads that can go on sleep, the execution is broken off.
+//! *Idea.* Execute any schedule and find its *races*: dependent steps of two threads that nothing else orders. Each
+//! race requires an execution in which the second step comes first. It shares the prefix up to the first step of the
+//! race, and continues with a thread that takes one of the steps that do not happen after that first step; such a
+//! thread, an *initial*, is added to the threads to try there. A thread that was tried *sleeps* in everything tried
+//! later at the same node, until a step dependent on its own is taken: up to there, exchanging steps gives an execution
+//! already seen. If all enabled threads sleep, the execution is aborted.
 //!
-//! What happens before what is read off vector clocks: steps of a thread in order, dependent steps in order, and what
-//! follows from these. Creation, start, end and join of a thread are about one object and so need no special case. Nor do
-//! locks, but for one thing: a thread that waits for a lock races with the one that took it, not with the one that
-//! gave it back. So for steps that can be disabled all earlier steps are looked at, not only the last one of each
-//! thread, and steps that were never made are looked at too: they are what a deadlock is made of.
+//! Vector clocks give the happens-before relation: program order, the order of dependent steps, and their transitive
+//! closure. Creation, start, end and join of a thread concern one object and so need no special case. Nor do locks,
+//! with one exception: a thread waiting for a lock races with the thread that took it, not with the one that released
+//! it. So for steps that can be disabled all earlier steps are examined, not only the last one of each thread, and also
+//! the steps that were never taken: deadlocks consist of those.
 //!
-//! *Invariant.* When a node of the path is left, every class of executions through it was executed, or one of the
-//! threads that slept there can begin it. Whoever is woken, and what a load reads under weak memory, is tried in full.
+//! *Invariant.* When a node of the path is left, every class of executions through it was executed, or can begin with a
+//! thread that slept there. Choices of the woken thread, and of the store a load reads under weak memory, are tried in
+//! full.
 //!
-//! *Cost.* At least one execution for each class; those that were broken off are counted apart. The races of an
-//! execution are found in time quadratic in its length at worst; what is kept is one path.
+//! *Cost.* At least one execution for each class; aborted ones are counted separately. Finding the races of an
+//! execution takes time at worst quadratic in its length; only one path is stored.
 //!
-//! *What it takes for granted.* Threads influence each other only through steps. A clock that a thread reads is a step, and
-//! random numbers are drawn for each thread alone. Which addresses memory is allocated at depends on the order of
-//! allocations, which are not steps: that is taken to make no difference. Where threads synchronize in code that was
-//! not instrumented, dependent steps seem independent, and classes are lost without a trace: who cannot rule that out
-//! uses [`Dfs`](super::Dfs). Histories are kept, because a return and a call depend on each other. A thread that spins may
-//! be held back until somebody writes what it reads, for such a step depends on its own. A thread that yielded is held
-//! back until somebody makes any step, which need not; then more may be possible than is explored, and the exploration
-//! does not claim to be complete. If the process ends while other threads could go on, they go on first in another
-//! execution; ending it at each of their steps would show only beginnings of what is seen then.
+//! *Assumptions.* Threads influence each other only through steps. Reading a clock is a step, and each thread has its
+//! own random numbers. The addresses of allocations depend on the order of allocations, which are not steps: this is
+//! assumed to make no difference. Where threads synchronize in uninstrumented code, dependent steps appear independent,
+//! and classes are lost silently: if that cannot be ruled out, use [`Dfs`](super::Dfs). Histories are preserved,
+//! because a return and a call are dependent. A spinning thread may be held back until another thread writes what it
+//! reads, because such a step is dependent on its own. A thread that yielded is held back until another thread takes
+//! any step, which may be independent; then more executions may be possible than are explored, and the exploration does
+//! not claim to be complete. If the process ends while other threads are enabled, those run first in another execution;
+//! ending the process at each of their steps would show only prefixes of that execution.
 //!
 //! Flanagan and Godefroid: Dynamic partial-order reduction for model checking software. Abdulla, Aronis, Jonsson and
-//! Sagonas: Source sets: a foundation for optimal dynamic partial order reduction; from there are the initials, and
-//! without their wakeup trees some executions are broken off. Godefroid: Partial-order methods for the verification of
-//! concurrent systems, for sleep sets. We differ in that a whole execution is analyzed at once and only behind the prefix
-//! that it shares with the one before, and in that time passes only when nobody can go on, so that all who wait for the
-//! same moment are tried. A thread that sleeps and is an initial settles a race. It would not be enough that its step
-//! depends on none of those that come before the turned race: it might still come after them, where it shows more.
+//! Sagonas: Source sets: a foundation for optimal dynamic partial order reduction; initials are from there, and without
+//! their wakeup trees some executions are aborted. Godefroid: Partial-order methods for the verification of concurrent
+//! systems, for sleep sets. We differ in that a whole execution is analyzed at once and only after the prefix it shares
+//! with the previous one, and in that time advances only when no thread is enabled, so that all threads waiting for the
+//! same moment are tried. A race is settled by a sleeping thread that is an initial. It would not be enough that the
+//! thread's step is independent of those before the reversed race: it might still come after them, where it shows more.
 
 use schedule::channel::{Pending, Standing};
 use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together, members};
@@ -51,12 +51,12 @@ use crate::{Ending, Execution, Order};
 #[derive(Debug, Clone)]
 pub struct Dpor {
     order: Order,
-    /// The steps of the execution that is extended or changed next, with what is still to be tried at each.
+    /// The steps of the current execution, with the threads still to try at each.
     path: Vec<Node>,
-    /// The order that nothing was learnt about yet.
+    /// The order whose outcome is pending.
     asked: Option<Order>,
     tally: Tally,
-    /// Something was lost or given up.
+    /// Whether an execution was lost or stopped.
     left_out: bool,
     held_back: bool,
 }
@@ -64,29 +64,28 @@ pub struct Dpor {
 /// One step of the path.
 #[derive(Debug, Clone)]
 struct Node {
-    /// The step that is made here at the moment.
+    /// The step currently taken here.
     step: Step,
-    /// Whom it wakes, and what it reads.
+    /// The woken thread and the store read, as decisions.
     choices: Vec<Decision>,
-    /// When it happens.
+    /// Its vector clock.
     clock: Clock,
-    /// What each thread is about to do.
+    /// The next step of each thread.
     upcoming: Vec<Option<Step>>,
-    /// Who could go on.
+    /// The enabled threads.
     enabled: u64,
-    /// Who is or was tried here, or is to be.
+    /// The threads tried here, or to be tried.
     to_try: u64,
-    /// Who was tried here.
+    /// The threads tried here.
     tried: u64,
-    /// Whose first step from here need not be made: all that can follow was seen.
+    /// The sleep set: threads whose first step from here need not be taken, because everything that follows was seen.
     asleep: u64,
-    /// Who was tried here and showed nothing of what follows: the process ended though others could go on, or it went
-    /// another way.
-    in_vain: u64,
+    /// Threads whose exploration from here was cut short: the process ended while others were enabled, or the execution
+    /// diverged.
+    inconclusive: u64,
 }
 
-/// How far each thread has come in what happens before a step, itself included: the place of the thread's last step in
-/// the path, plus one.
+/// For each thread, the index in the path, plus one, of its last step that happens before a step, itself included.
 #[derive(Debug, Clone, Default)]
 struct Clock(Vec<usize>);
 
@@ -113,7 +112,7 @@ impl Clock {
 }
 
 impl Dpor {
-    /// Explores everything.
+    /// Explores all classes.
     pub fn new(order: Order) -> Dpor {
         let order = exploring(order);
         Dpor {
@@ -126,10 +125,10 @@ impl Dpor {
         }
     }
 
-    /// Turns the path to the next branch, deepest first. False if there is none.
-    fn turn(&mut self) -> bool {
+    /// Moves the path to the next branch, deepest first. Returns `false` if there is none.
+    fn advance(&mut self) -> bool {
         while let Some(node) = self.path.last_mut() {
-            if node.choose_otherwise() || node.try_another() {
+            if node.take_next_option() || node.take_next_thread() {
                 return true;
             }
             self.path.pop();
@@ -137,7 +136,7 @@ impl Dpor {
         false
     }
 
-    /// Takes over what was executed. False if it is not what was asked for.
+    /// Extends the path by an execution. Returns `false` if it is not the requested one.
     fn extend(&mut self, asked: &Order, execution: &Execution) -> bool {
         if !follows(&asked.follow, &execution.decisions) || execution.steps.len() < self.path.len() {
             return false;
@@ -171,7 +170,7 @@ impl Dpor {
         true
     }
 
-    /// Orders the steps from a place on, and notes what is to be tried because of their races.
+    /// Computes the clocks from an index on, and adds the threads to try because of races.
     fn analyze(&mut self, known: usize, execution: &Execution) {
         let mut places = Places::default();
         for (place, node) in self.path[..known].iter().enumerate() {
@@ -181,7 +180,7 @@ impl Dpor {
             let step = self.path[place].step;
             let before = self.clock_before(&places, step.thread);
             self.path[place].clock = self.clock(&places, &step, place, before.clone());
-            // Time passes when nobody can go on, so what it ends cannot come sooner.
+            // Time advances only when no thread is enabled, so a step that times out cannot come sooner.
             if !step.has(Step::TIMED_OUT) {
                 self.find_races(&places, &step, &before, place);
             }
@@ -191,7 +190,7 @@ impl Dpor {
         for (thread, pending) in execution.pending.iter().enumerate() {
             let Some(step) = step_of(pending) else { continue };
             let step = Step { thread: thread as u8, ..*step };
-            // What a thread that sleeps races with was found when it went on.
+            // The races of a sleeping thread were found when it ran.
             if step.threads() & asleep == 0 {
                 let before = self.clock_before(&places, step.thread);
                 self.find_races(&places, &step, &before, self.path.len());
@@ -199,7 +198,7 @@ impl Dpor {
         }
     }
 
-    /// If the process ended though others could go on, these are to go on first.
+    /// If the process ended while other threads were enabled, schedules those first.
     fn delay_end(&mut self, execution: &Execution) {
         let Some(node) = self.path.last_mut() else { return };
         if !matches!(execution.ended, Ending::Finished | Ending::Crashed { .. }) {
@@ -211,16 +210,16 @@ impl Dpor {
         let others = others & node.enabled & !node.asleep_after();
         if others != 0 {
             node.to_try |= others;
-            node.in_vain |= node.step.threads();
+            node.inconclusive |= node.step.threads();
         }
     }
 
-    /// When the last step of a thread happened.
+    /// The clock of a thread's last step.
     fn clock_before(&self, places: &Places, thread: u8) -> Clock {
         places.of(thread).last().map_or_else(Clock::default, |&place| self.path[place].clock.clone())
     }
 
-    /// When a step happens, after the one of the same thread and all that it depends on.
+    /// The clock of a step, after the previous one of its thread and all steps it depends on.
     fn clock(&self, places: &Places, step: &Step, place: usize, before: Clock) -> Clock {
         let mut clock = before;
         for thread in places.threads().filter(|&thread| thread != step.thread) {
@@ -234,8 +233,7 @@ impl Dpor {
         clock
     }
 
-    /// Looks for steps before `place` that race with a step which is made there or was about to be, and notes what is to
-    /// be tried.
+    /// Finds steps before `place` that race with a step taken or pending there, and adds the threads to try.
     fn find_races(&mut self, places: &Places, step: &Step, before: &Clock, place: usize) {
         let mut races: Vec<usize> = Vec::new();
         for thread in places.threads().filter(|&thread| thread != step.thread) {
@@ -250,7 +248,7 @@ impl Dpor {
             }
         }
         if !can_be_disabled(step) {
-            // Once the later one of two ordered steps has changed places with this one, the other will be found.
+            // Once the later one of two ordered steps is reversed with this one, the other race will be found.
             let happens_before = |a: usize, b: usize| a != b && self.path[b].clock.of(self.path[a].step.thread) > a;
             let shadowed = |a: usize| races.iter().any(|&b| happens_before(a, b));
             races = races.iter().copied().filter(|&a| !shadowed(a)).collect();
@@ -260,21 +258,21 @@ impl Dpor {
         }
     }
 
-    /// Sees to it that an execution will be tried in which `step` comes before the step at `first`.
+    /// Schedules an execution in which `step` comes before the step at `first`.
     fn reverse(&mut self, first: usize, step: &Step, place: usize) {
         let node = &self.path[first];
         let initials = Initials::find(&self.path[first..place], first, step);
-        let covered = (node.to_try | node.asleep) & !node.in_vain;
+        let covered = (node.to_try | node.asleep) & !node.inconclusive;
         if initials.threads & covered != 0 {
             return;
         }
-        let possible = initials.threads & node.enabled & !node.in_vain;
+        let possible = initials.threads & node.enabled & !node.inconclusive;
         let more = if possible & step.threads() != 0 {
             step.threads()
         } else if possible != 0 {
             1 << possible.trailing_zeros()
         } else if initials.is_next && node.enabled & step.threads() == 0 {
-            // It was about to be made there, and could not be.
+            // It was pending there, but disabled.
             0
         } else {
             node.enabled
@@ -286,7 +284,7 @@ impl Dpor {
 impl Strategy for Dpor {
     fn next(&mut self) -> Option<Order> {
         if self.asked.is_none() {
-            if !self.turn() {
+            if !self.advance() {
                 return None;
             }
             let decisions = |node: &Node| [Decision::thread(node.step.thread)].into_iter().chain(node.choices.clone());
@@ -309,7 +307,7 @@ impl Strategy for Dpor {
         } else {
             self.left_out = true;
             if let Some(node) = self.path.last_mut() {
-                node.in_vain |= node.step.threads();
+                node.inconclusive |= node.step.threads();
             }
         }
     }
@@ -323,7 +321,7 @@ impl Strategy for Dpor {
     }
 
     fn is_complete(&self) -> bool {
-        // The path is empty before the first execution, and after the last.
+        // The path is empty before the first execution and after the last.
         self.asked.is_none() && self.path.is_empty() && !self.left_out && !self.held_back
     }
 }
@@ -331,14 +329,14 @@ impl Strategy for Dpor {
 impl Node {
     fn new(step: Step, choices: Vec<Decision>, upcoming: Vec<Option<Step>>, asleep: u64) -> Node {
         let enabled = step.enabled | step.threads();
-        // Who stops waiting first goes on until nobody can, so whose time is up makes a difference to everybody.
+        // The first thread to time out runs until no thread is enabled, so the choice affects all threads.
         let to_try = if step.has(Step::TIMED_OUT) { enabled } else { step.threads() };
         let clock = Clock::default();
-        Node { step, choices, clock, upcoming, enabled, to_try, tried: 0, asleep, in_vain: 0 }
+        Node { step, choices, clock, upcoming, enabled, to_try, tried: 0, asleep, inconclusive: 0 }
     }
 
     /// Takes the next option of the last choice that has one.
-    fn choose_otherwise(&mut self) -> bool {
+    fn take_next_option(&mut self) -> bool {
         let Some(last) = self.choices.iter().rposition(|choice| choice.chosen + 1 < choice.options) else {
             return false;
         };
@@ -347,11 +345,11 @@ impl Node {
         true
     }
 
-    /// Takes the next thread that is to be tried.
-    fn try_another(&mut self) -> bool {
+    /// Takes the next thread to try.
+    fn take_next_thread(&mut self) -> bool {
         let thread = self.step.threads();
         self.tried |= thread;
-        self.asleep |= thread & !self.in_vain;
+        self.asleep |= thread & !self.inconclusive;
         let next = self.to_try & self.enabled & !self.tried & !self.asleep;
         if next == 0 {
             return false;
@@ -362,15 +360,15 @@ impl Node {
         true
     }
 
-    /// What a thread is about to do here. What is not known depends on everything.
+    /// The next step of a thread here. An unknown step depends on everything.
     fn upcoming(&self, thread: u8) -> Step {
         let known = self.upcoming.get(usize::from(thread)).copied().flatten();
         let unknown = Step { kind: u8::MAX, ..Step::default() };
-        // Whether time passed is said about the moment when it was made.
+        // Timing out is a property of the moment when the step is taken.
         Step { thread, flags: self.step.flags & Step::TIMED_OUT, ..known.unwrap_or(unknown) }
     }
 
-    /// Who sleeps once the step was made.
+    /// The sleep set after the step.
     fn asleep_after(&self) -> u64 {
         if self.step.has(Step::TIMED_OUT) {
             return 0;
@@ -380,7 +378,7 @@ impl Node {
     }
 }
 
-/// The places of the steps of each thread.
+/// The indices of each thread's steps.
 #[derive(Debug, Default)]
 struct Places(Vec<Vec<usize>>);
 
@@ -402,17 +400,17 @@ impl Places {
     }
 }
 
-/// How an execution can begin in which a race is turned.
+/// How an execution that reverses a race can begin.
 struct Initials {
-    /// Whose next step can come first.
+    /// Threads whose next step can come first.
     threads: u64,
-    /// The thread of the second step of the race has no other step to make before.
+    /// Whether the second step of the race is its thread's next one.
     is_next: bool,
 }
 
 impl Initials {
-    /// Of the steps behind the first one that do not happen after it, and the last, those with nothing before them.
-    /// The first of `nodes` is the first step of the race, at this place of the path.
+    /// Of the steps after the first one that do not happen after it, and the last, those with no predecessor. The first
+    /// of `nodes` is the first step of the race, at this index of the path.
     fn find(nodes: &[Node], first: usize, last: &Step) -> Initials {
         let racing = nodes[0].step.thread;
         let mut begun = Clock::default();
@@ -441,7 +439,7 @@ impl Initials {
     }
 }
 
-/// For each of these steps, what every thread was about to do before it.
+/// For each of these steps, the next step of every thread before it.
 fn upcoming(steps: &[Step], pending: &[Pending]) -> Vec<Vec<Option<Step>>> {
     let mut upcoming: Vec<Option<Step>> = pending.iter().map(|pending| step_of(pending).copied()).collect();
     let mut all: Vec<Vec<Option<Step>>> = Vec::with_capacity(steps.len());
@@ -457,13 +455,13 @@ fn upcoming(steps: &[Step], pending: &[Pending]) -> Vec<Vec<Option<Step>>> {
     all
 }
 
-/// What a thread that is alive was about to do.
+/// The next step of a live thread.
 fn step_of(pending: &Pending) -> Option<&Step> {
     let standing = Standing::from_number(pending.standing)?;
     matches!(standing, Standing::Alive | Standing::Spinning).then_some(&pending.step)
 }
 
-/// Whether there are states in which a thread cannot make such a step.
+/// Whether some state disables such a step.
 fn can_be_disabled(step: &Step) -> bool {
     use Kind::*;
     step.kind().is_none_or(|kind| matches!(kind, Start | Join | Lock | Share | Woken | Take | Gate))

@@ -1,7 +1,6 @@
 //! Which execution comes next.
 //!
-//! A [`Strategy`] and whoever runs the program take turns: the strategy says what is to be executed, and learns what
-//! came of it.
+//! A [`Strategy`] and the driver alternate: the strategy orders an execution, and learns its outcome.
 //!
 //! ```text
 //!  Strategy::next ──► Order ── the program under control ──► Execution ──► Strategy::learn
@@ -9,8 +8,8 @@
 //!
 //! [`Sampling`] draws schedules at random and never ends. [`Dfs`] visits every schedule with few preemptions once, and
 //! [`Dpor`] at least one schedule of every class of schedules that differ only in the order of independent steps. Both
-//! end. What was executed is counted in a [`Tally`], and a strategy claims to be complete only if nothing was left out
-//! for any reason: no bound was met, no execution was given up, and none went another way than it was told to.
+//! end. A [`Tally`] counts executions. A strategy claims to be complete only if nothing was left out for any reason: no
+//! bound was reached, and no execution was stopped or diverged.
 
 mod dfs;
 mod dpor;
@@ -25,37 +24,37 @@ pub use dpor::Dpor;
 
 /// Chooses executions.
 pub trait Strategy {
-    /// What is to be executed next; none if everything has been explored. Asked again before anything was learnt,
-    /// a strategy that explores says the same again.
+    /// The next order; `None` if everything has been explored. An exploring strategy returns the same order until it
+    /// has learnt the outcome.
     fn next(&mut self) -> Option<Order>;
 
-    /// What came of the order before.
+    /// Learns the outcome of the last order.
     fn learn(&mut self, execution: &Execution);
 
-    /// What has been executed so far.
+    /// The executions so far.
     fn tally(&self) -> &Tally;
 
-    /// Whether a thread that could have gone on was not offered, to be fair: then an exploration cannot be complete.
+    /// Whether an enabled thread was not offered, for fairness: then an exploration cannot be complete.
     fn held_back(&self) -> bool {
         false
     }
 
-    /// Whether nothing is left that could be executed and has not been, up to what the strategy takes for the same.
+    /// Whether every possible execution has been run, up to the strategy's equivalence.
     fn is_complete(&self) -> bool;
 }
 
-/// How many executions ended how. The first number is the sum of the others.
+/// The number of executions by ending. The first number is the sum of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// All executions.
     pub executions: u64,
-    /// Those that ended as they should.
+    /// Those that ended normally.
     pub finished: u64,
-    /// Those that were broken off because another execution has shown the same.
+    /// Those aborted because another execution covers them.
     pub asleep: u64,
-    /// Those in which nobody could go on, or nothing changed any more.
+    /// Deadlocks and livelocks.
     pub stuck: u64,
-    /// Those that ended with another code than zero, or by a signal.
+    /// Those that ended with a nonzero exit code, or by a signal.
     pub crashed: u64,
     /// Those that show nothing: a decision could not be followed, or the time was up.
     pub lost: u64,
@@ -75,11 +74,11 @@ impl Tally {
     }
 }
 
-/// Draws schedules at random, each from a seed of its own. There is always another one.
+/// Draws schedules at random, each from its own seed, without end.
 #[derive(Debug, Clone)]
 pub struct Sampling {
     order: Order,
-    /// The most steps that an execution had. PCT spreads its changes of priority over so many.
+    /// The most steps of an execution so far. PCT spreads its priority changes over that many.
     longest: u64,
     tally: Tally,
 }
@@ -115,12 +114,12 @@ impl Strategy for Sampling {
     }
 }
 
-/// What strategies that explore ask for beyond the decisions to be followed.
+/// The settings of exploring strategies, besides the decisions to follow.
 fn exploring(order: Order) -> Order {
     Order { policy: Policy::Steady, strict: true, follow: Vec::new(), sleep: 0, ..order }
 }
 
-/// Whether an execution shows all that follows from its decisions: it was neither lost nor given up.
+/// Whether an execution shows all that follows from its decisions: it was neither lost nor stopped at the limit.
 fn is_whole(execution: &Execution, limit: u64) -> bool {
     match execution.ended {
         Ending::Diverged | Ending::TimedOut => false,
@@ -129,12 +128,12 @@ fn is_whole(execution: &Execution, limit: u64) -> bool {
     }
 }
 
-/// Whether some thread could have made a step and was not offered.
+/// Whether an enabled thread was not offered.
 fn is_held_back(execution: &Execution) -> bool {
     execution.steps.iter().any(|step| step.has(Step::HELD_BACK))
 }
 
-/// Whether these decisions begin with those that were to be followed.
+/// Whether these decisions begin with the requested prefix.
 fn follows(follow: &[Decision], decisions: &[Decision]) -> bool {
     let same = |(a, b): (&Decision, &Decision)| (a.choice, a.chosen) == (b.choice, b.chosen);
     decisions.len() >= follow.len() && follow.iter().zip(decisions).all(same)
@@ -145,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// An execution of one thread that ended so after so many steps.
+    /// An execution of one thread with this ending and number of steps.
     fn execution(ended: Ending, steps: usize) -> Execution {
         let steps = vec![Step { enabled: 1, ..Step::default() }; steps];
         let decisions = vec![Decision::thread(0); steps.len()];
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_up_is_not_complete() {
+    fn stopped_executions_are_not_complete() {
         let strategies = || -> [Box<dyn Strategy>; 2] {
             let order = Order { limit: 9, ..Order::default() };
             [Box::new(Dfs::new(order.clone(), None)), Box::new(Dpor::new(order))]

@@ -1,4 +1,4 @@
-//! Depth first search: every schedule once, those with few preemptions first.
+//! Depth-first search: every schedule once, those with few preemptions first.
 
 use proptest::prelude::*;
 
@@ -9,8 +9,8 @@ use crate::generate::program;
 use crate::machine::{Op, Program};
 use crate::oracle::{Seen, brute_force, explore, lost_update};
 
-/// Explores a program up to a bound, compares with brute force, and says how many schedules have 0, 1, 2 and so on
-/// preemptions.
+/// Explores a program up to a bound, compares with brute force, and returns the number of schedules with 0, 1, 2 and so
+/// on preemptions.
 fn check(program: &Program, limit: Option<u32>) -> Option<Vec<u64>> {
     let all = brute_force(program, 3_000)?;
     let is_complete = all.iter().all(|seen| limit.is_none_or(|limit| seen.preemptions <= limit));
@@ -36,10 +36,10 @@ fn schedules_are_counted_by_their_preemptions() {
     assert_eq!(check(lost_update(2, 1), None), [2, 2, 2]);
     assert_eq!(check(lost_update(2, 1), Some(1)), [2, 2]);
     assert_eq!(check(lost_update(3, 1), None), [6, 18, 36, 30]);
-    // Who is woken is tried in full, at no cost.
+    // The choice of the woken thread is tried in full, at no cost.
     let wakes = Program::new(&[&[Op::Wait(0)], &[Op::Wait(0)], &[Op::Wake(0)]]);
     assert_eq!(check(wakes, Some(0)), [10]);
-    // Who yields goes on only if nobody else can.
+    // A thread that yields runs only if no other is enabled.
     let yields = Program::new(&[&[Op::Yield, Op::Load(0)], &[Op::Load(0)]]);
     assert_eq!(check(yields, None), [2]);
 }
@@ -49,7 +49,7 @@ proptest! {
 
     #[test]
     fn every_schedule_within_the_bound_is_executed_once(program in program(|_| Op::Yield), limit in 0..4u32) {
-        // The last one is all.
+        // Limit 3 stands for no limit.
         prop_assume!(check(&program, (limit < 3).then_some(limit)).is_some());
     }
 }

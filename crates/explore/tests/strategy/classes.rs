@@ -9,8 +9,7 @@ use crate::generate::program;
 use crate::machine::{Op, Program};
 use crate::oracle::{Seen, brute_force, explore, lost_update, set};
 
-/// Explores a program, compares with brute force, and says how many classes there are and how many executions were
-/// broken off.
+/// Explores a program, compares with brute force, and returns the number of classes and of aborted executions.
 fn check(program: &Program) -> Option<(usize, u64)> {
     let all = brute_force(program, 10_000)?;
     let mut dpor = Dpor::new(Order::default());
@@ -18,7 +17,7 @@ fn check(program: &Program) -> Option<(usize, u64)> {
     let classes = set(&seen, |seen| seen.class.clone());
     assert_eq!(classes, set(&all, |seen| seen.class.clone()));
     assert_eq!(classes.len(), seen.len(), "a class was executed twice");
-    // What follows from equal classes, unless steps depend on each other that do not seem to.
+    // Follows from equal classes, unless a dependency is missing.
     assert_eq!(set(&seen, |seen| seen.state.clone()), set(&all, |seen| seen.state.clone()));
     assert_eq!(set(&seen, |seen| seen.history.clone()), set(&all, |seen| seen.history.clone()));
     assert!(dpor.is_complete());
@@ -52,15 +51,14 @@ fn a_deadlock_is_a_class() {
     assert_eq!(check(&program), Some((3, 0)));
 }
 
-/// Who shares a lock waits for the one who gives it back, but races with the one who took it.
+/// A thread that shares a lock waits for the thread that releases it, but races with the one that took it.
 #[test]
 fn a_lock_is_shared_before_it_is_taken() {
     use Op::{Lock, Share, Unlock};
     assert_eq!(check(&Program::new(&[&[Lock(0), Unlock(0)], &[Share(0), Unlock(0)]])), Some((2, 0)));
 }
 
-/// Two operations that have nothing to do with each other overlap, or one of them comes first. This is what is lost if a
-/// return and a call do not depend on each other.
+/// Two independent operations overlap, or one of them comes first. This is lost if a return and a call are independent.
 #[test]
 fn histories_differ_if_only_real_time_does() {
     let program = Program::new(&[&[Op::Call, Op::Return], &[Op::Call, Op::Return]]);
@@ -68,7 +66,7 @@ fn histories_differ_if_only_real_time_does() {
 }
 
 #[test]
-fn who_is_woken_is_tried_in_full() {
+fn every_woken_thread_is_tried() {
     let program = Program::new(&[&[Op::Wait(0)], &[Op::Wait(0)], &[Op::Wake(0)]]);
     let seen = explore(&program, &mut Dpor::new(Order::default()));
     let woken = set(&seen, |seen| seen.schedule.iter().filter(|(thread, _)| *thread == 2).copied().next());
@@ -76,7 +74,7 @@ fn who_is_woken_is_tried_in_full() {
     check(&program).unwrap();
 }
 
-/// What loads see, which is all that they can see. Also whether a thread was held back.
+/// The values loaded, which is all that threads observe. Also whether a thread was held back.
 fn loads(program: &Program) -> (Vec<String>, bool) {
     let sight = |seen: &[Seen]| set(seen, |seen| seen.history.join(", ")).into_iter().collect::<Vec<_>>();
     let mut dpor = Dpor::new(Order::default());
@@ -87,13 +85,13 @@ fn loads(program: &Program) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn whoever_stops_waiting_first_goes_on_first() {
+fn the_first_thread_to_time_out_runs_first() {
     use Op::{Load, Store, WaitAWhile};
     let program = Program::new(&[&[WaitAWhile(0), Load(0)], &[WaitAWhile(1), Store(0)]]);
     assert_eq!(loads(&program).0, ["0 saw 0", "0 saw 2"]);
 }
 
-/// The first thread lets any other go first, not just the one that it races with.
+/// The first thread yields to any other, not just to the one that it races with.
 #[test]
 fn a_thread_that_is_held_back_comes_before_others() {
     use Op::{Load, Store, Yield};
@@ -121,7 +119,7 @@ proptest! {
         prop_assume!(check(&program).is_some());
     }
 
-    /// Others may be anywhere when the first thread ends the process.
+    /// Other threads may be anywhere when the first thread ends the process.
     #[test]
     fn whatever_begins_is_seen_if_the_process_ends(mut program in program(Op::Wake)) {
         program.ends_with_first = true;
@@ -135,7 +133,7 @@ proptest! {
         prop_assert!(dpor.is_complete());
     }
 
-    /// When time passes depends on everybody, so executions that differ elsewhere may seem to be of one class.
+    /// When time advances depends on all threads, so executions that differ elsewhere may seem to be of one class.
     #[test]
     fn what_can_be_seen_is_seen_if_time_passes(program in program(Op::WaitAWhile)) {
         let all = brute_force(&program, 10_000);

@@ -1,11 +1,11 @@
-//! Small programs by chance.
+//! Random small programs.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::machine::{Op, Program};
 
-/// What a thread does without waiting for others.
+/// An operation that does not block.
 fn access() -> impl Strategy<Value = Op> {
     prop_oneof![
         3 => (0..2u8).prop_map(Op::Load),
@@ -35,7 +35,7 @@ fn part(special: fn(u8) -> Op) -> impl Strategy<Value = Vec<Op>> {
     ]
 }
 
-/// Two threads with up to six operations, or three or four with fewer. Some of the operations are those given.
+/// Two threads with up to six operations, or three or four with fewer. Some of the operations are the given ones.
 pub(crate) fn program(special: fn(u8) -> Op) -> impl Strategy<Value = Program> {
     let threads = move |count: usize, most: usize| {
         let cut = move |parts: Vec<Vec<Op>>| parts.concat().into_iter().take(most).collect::<Vec<Op>>();

@@ -1,49 +1,49 @@
-//! A machine that executes small programs as a program under control does: it follows decisions and then stays with a
-//! thread while it can, lets threads sleep, and writes down steps, decisions and what was about to happen.
+//! A machine that executes small programs as the runtime does: it follows decisions and then the steady policy, lets
+//! threads sleep, and records steps, decisions and pending steps.
 
 use omnilink_explore::{Ending, Execution, Order};
 use schedule::channel::{FRAMES, Pending, Standing};
 use schedule::{Choice, Decision, Kind, Step, dependent, thread_object};
 
-/// What a thread does next. Each thread has one register.
+/// An operation. Each thread has one register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     /// Reads a variable into the register.
     Load(u8),
-    /// Writes what follows from the register into a variable.
+    /// Writes a function of the register into a variable.
     Store(u8),
     /// Reads a variable into the register and changes it.
     Update(u8),
     Lock(u8),
-    /// The register says whether it was taken.
+    /// The register holds whether it was taken.
     TryLock(u8),
-    /// Takes a lock together with others.
+    /// Takes a lock in shared mode.
     Share(u8),
-    /// Nothing happens if the thread does not have it.
+    /// Nothing happens if the thread does not hold it.
     Unlock(u8),
     Take(u8),
     Post(u8),
     Wait(u8),
-    /// Goes on even if nobody wakes it, but only when nobody else can.
+    /// Can time out, but only when no thread is enabled.
     WaitAWhile(u8),
-    /// One of those who wait is woken.
+    /// Wakes one of the waiting threads.
     Wake(u8),
     Call,
     Return,
     Yield,
-    /// Waits until all threads that do so are there, at most once each.
+    /// Waits until all threads with a gate have reached it, at most once each.
     Gate,
     Create(u8),
     Join(u8),
     Start,
     Exit,
-    /// Nobody sees this: what follows is left out if the register is odd.
+    /// Not a step: skips the next operation if the register is odd.
     SkipIfOdd,
-    /// Nobody sees this: the process crashes.
+    /// Not a step: the process crashes.
     Abort,
 }
 
-/// What each thread does.
+/// The operations of each thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) threads: Vec<Vec<Op>>,
@@ -90,14 +90,14 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// What a person could see at the end.
+    /// The observable state.
     pub(crate) fn state(&self) -> String {
         let threads: Vec<_> =
             self.threads.iter().map(|thread| (thread.next, thread.register, thread.has_locks)).collect();
         format!("{:?} {threads:?}", self.variables)
     }
 
-    /// How it ended, if it did.
+    /// How it ended, if it has.
     pub(crate) fn ended(&self) -> Option<Ending> {
         if self.aborted {
             return Some(Ending::Crashed { how: "aborted".into(), said: String::new() });
@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
         (self.choosable() == 0).then_some(Ending::Deadlock)
     }
 
-    /// What a thread is about to do.
+    /// The next step of a thread.
     pub(crate) fn pending(&self, number: usize) -> Option<Step> {
         let thread = &self.threads[number];
         let step = |kind: Kind, address: u64| Step {
@@ -148,7 +148,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn can_go_on(&self, number: usize) -> bool {
+    fn is_enabled(&self, number: usize) -> bool {
         let thread = &self.threads[number];
         match self.program.threads[number].get(thread.next) {
             None => false,
@@ -178,17 +178,18 @@ impl<'a> Machine<'a> {
         self.threads[number].waits && matches!(op, Some(Op::WaitAWhile(_)))
     }
 
-    /// Who may make the next step: who can go on and did not let the others go first. If nobody can, whose time is up.
+    /// The threads that may take the next step: enabled and not yielding to others. If there is none, those that can
+    /// time out.
     pub(crate) fn choosable(&self) -> u64 {
         let set = |test: &dyn Fn(usize) -> bool| {
             (0..self.threads.len()).filter(|&thread| test(thread)).fold(0, |set, thread| set | 1 << thread)
         };
-        let eager = set(&|thread| self.can_go_on(thread) && !self.threads[thread].yielded);
-        let able = set(&|thread| self.can_go_on(thread));
+        let eager = set(&|thread| self.is_enabled(thread) && !self.threads[thread].yielded);
+        let able = set(&|thread| self.is_enabled(thread));
         [eager, able].into_iter().find(|&set| set != 0).unwrap_or_else(|| set(&|thread| self.is_limited(thread)))
     }
 
-    /// Among how many there is to choose in the next step of a thread.
+    /// The number of options in the next step of a thread.
     pub(crate) fn options(&self, number: usize) -> u8 {
         let thread = &self.threads[number];
         match self.program.threads[number][thread.next] {
@@ -207,17 +208,17 @@ impl<'a> Machine<'a> {
         (0..self.threads.len()).filter(waits).collect()
     }
 
-    /// Makes the next step of a thread, with this option.
+    /// Takes the next step of a thread, with this option.
     pub(crate) fn step(&mut self, number: usize, option: u8) -> Step {
-        let mut step = self.pending(number).expect("only threads that can go on are chosen");
+        let mut step = self.pending(number).expect("only enabled threads are chosen");
         step.enabled = self.choosable();
         if self.before.is_none_or(|before| step.enabled >> before & 1 == 0) {
             step.flags |= Step::FREE;
         }
-        if !self.can_go_on(number) {
+        if !self.is_enabled(number) {
             step.flags |= Step::TIMED_OUT;
         }
-        let is_held_back = |thread: usize| self.can_go_on(thread) && step.enabled >> thread & 1 == 0;
+        let is_held_back = |thread: usize| self.is_enabled(thread) && step.enabled >> thread & 1 == 0;
         if (0..self.threads.len()).any(is_held_back) {
             step.flags |= Step::HELD_BACK;
         }
@@ -267,7 +268,7 @@ impl<'a> Machine<'a> {
         step
     }
 
-    /// Does what nobody sees.
+    /// Performs the operations that are not steps.
     fn settle(&mut self, number: usize) {
         let thread = &mut self.threads[number];
         loop {
@@ -290,7 +291,7 @@ fn changed(register: u64, thread: usize) -> u64 {
     register.wrapping_mul(3).wrapping_add(1 + thread as u64)
 }
 
-/// Does what it is told, and what the steady policy decides then. Says what could be seen at the end, too.
+/// Follows the order's decisions, then the steady policy. Also returns the observable state at the end.
 pub(crate) fn execute(program: &Program, order: &Order) -> (Execution, String) {
     let mut machine = Machine::new(program);
     let (mut steps, mut decisions): (Vec<Step>, Vec<Decision>) = Default::default();
@@ -326,7 +327,7 @@ pub(crate) fn execute(program: &Program, order: &Order) -> (Execution, String) {
         for other in asleep.iter().filter(|other| other.thread != thread && dependent(other, &step)) {
             sleep &= !other.threads();
         }
-        assert!(sleep >> thread & 1 == 0, "a thread that sleeps made a step");
+        assert!(sleep >> thread & 1 == 0, "a sleeping thread took a step");
         steps.push(step);
     };
     let pending = (0..machine.threads.len()).map(|thread| {
@@ -335,7 +336,7 @@ pub(crate) fn execute(program: &Program, order: &Order) -> (Execution, String) {
             None => Standing::Ended,
             Some(_) => Standing::Alive,
         };
-        let enabled = u64::from(machine.can_go_on(thread));
+        let enabled = u64::from(machine.is_enabled(thread));
         let step = Step { enabled, ..machine.pending(thread).unwrap_or_default() };
         Pending { step, standing: standing as u32, depth: 0, stack: [0; FRAMES] }
     });

@@ -1,4 +1,4 @@
-//! Strategies against brute force, on a machine of our own.
+//! Strategies against brute force, on a simulated machine.
 
 mod bounds;
 mod classes;

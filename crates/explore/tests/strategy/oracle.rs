@@ -1,4 +1,4 @@
-//! All schedules of a program by brute force, and what makes two of them the same.
+//! All schedules of a program by brute force, and their equivalence.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use schedule::{Kind, Step, dependent};
 
 use crate::machine::{Machine, Op, Program, execute};
 
-/// What is compared of one execution.
+/// The parts of an execution that are compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seen {
-    /// Who made each step, and which option was taken.
+    /// The thread of each step, and the option taken.
     pub(crate) schedule: Vec<(u8, u8)>,
-    /// The steps in the order that is the same for all executions of a class.
+    /// The steps in a normal form, equal for all executions of a class.
     pub(crate) class: Vec<(u8, u8, u64, u64)>,
-    /// What was left at the end, and whether it is a deadlock.
+    /// The final state, and whether it is a deadlock.
     pub(crate) state: (String, bool),
-    /// Which operations of which threads returned before others were called, and what all of them saw.
+    /// Which operations returned before which were called, and the values that threads saw.
     pub(crate) history: Vec<String>,
-    /// How often a thread was preempted.
+    /// The number of preemptions.
     pub(crate) preemptions: u32,
 }
 
@@ -35,7 +35,7 @@ impl Seen {
         }
     }
 
-    /// Whether the other execution goes on where this one ends, in each thread.
+    /// Whether this execution is a prefix of the other, in each thread.
     pub(crate) fn begins(&self, other: &Seen) -> bool {
         let count = |thread: u8, steps: &[Step]| steps.iter().filter(|step| step.thread == thread).count();
         let step = |&(thread, kind, address, value): &(u8, u8, u64, u64)| {
@@ -53,7 +53,7 @@ impl Seen {
     }
 }
 
-/// The order of a class in which the smallest thread goes first wherever it may.
+/// The normal form of a class: the smallest thread comes first wherever it may.
 fn class(steps: &[Step]) -> Vec<(u8, u8, u64, u64)> {
     let mut left = steps.to_vec();
     let mut sorted = Vec::new();
@@ -87,7 +87,7 @@ fn history(steps: &[Step]) -> Vec<String> {
     lines
 }
 
-/// Every schedule; none if there are more than `most`.
+/// Every schedule; `None` if there are more than `most`.
 pub(crate) fn brute_force(program: &Program, most: usize) -> Option<Vec<Seen>> {
     let mut all = Vec::new();
     let go_on = visit(Machine::new(program), &mut Vec::new(), &mut Vec::new(), &mut all, most);
@@ -116,7 +116,7 @@ fn visit(machine: Machine, steps: &mut Vec<Step>, options: &mut Vec<u8>, all: &m
     true
 }
 
-/// What a strategy executes until it is done; those that were not broken off.
+/// The executions of a strategy until it ends, without the aborted ones.
 pub(crate) fn explore(program: &Program, strategy: &mut impl Strategy) -> Vec<Seen> {
     let mut all = Vec::new();
     while let Some(order) = strategy.next() {
@@ -144,12 +144,12 @@ fn options(execution: &Execution) -> Vec<u8> {
     options
 }
 
-/// One part of all that was seen.
+/// One part of all executions.
 pub(crate) fn set<T: Ord>(all: &[Seen], part: impl Fn(&Seen) -> T) -> BTreeSet<T> {
     all.iter().map(part).collect()
 }
 
-/// `count` threads that load and store a variable so many times.
+/// `count` threads that load and store a variable `times` times.
 pub(crate) fn lost_update(count: usize, times: usize) -> Program {
     let thread = [Op::Load(0), Op::Store(0)].repeat(times);
     Program { threads: vec![thread; count], ends_with_first: false }
