@@ -1,15 +1,15 @@
-//! Who runs: one thread at a time, and it decides who is next.
+//! Which thread runs: one at a time, and it decides which one is next.
 //!
-//! A thread that is about to do something visible says so ([`visible`], [`blocking`], [`timed`]) and does it when the call
-//! returns. In between, whoever is chosen runs. Whether a thread can go on is a question that is asked anew at every step
-//! ([`Slot::ready`]), of what the functions that are interposed keep about locks and the like; so nothing has to be told
-//! when it becomes possible.
+//! A thread announces a visible operation ([`visible`], [`blocking`], [`timed`]) and performs it when the call returns.
+//! In between, the chosen threads run. Whether a thread is enabled is computed at every step ([`Slot::ready`]) from the
+//! interposed functions' tables of locks and other objects, so threads need not be notified when they become enabled.
 //!
-//! If nobody can go on, time passes: it jumps to where the first of those who wait for a moment wait for. If nobody
-//! waits for one, those who spin look again, a number of times. After that the execution is stuck.
+//! If no thread is enabled, time advances to the earliest deadline. If no thread has a deadline, spinning threads
+//! recheck, a number of times. After that the execution is stuck.
 //!
-//! Fairness: a thread that yields is not chosen again before all others who could go on then have made a step or cannot go
-//! on any more (Musuvathi and Qadeer, Fair stateless model checking). See `spin` for those who wait without saying so.
+//! Fairness: a thread that yields is not chosen again before all other threads enabled at that time have taken a step
+//! or become disabled (Musuvathi and Qadeer, Fair stateless model checking). See `spin` for threads that wait without
+//! yielding.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -24,37 +24,37 @@ use crate::decide::{Decider, each, set_of};
 use crate::spin::Spin;
 use crate::{interpose, stack, weak};
 
-/// A question whether a thread can go on. It lives on the stack of the thread that waits.
+/// A predicate that tells whether a thread is enabled. It is on the stack of the waiting thread.
 type Ready = *const (dyn Fn() -> bool + 'static);
 
-/// All about one thread.
+/// The state of one thread.
 pub(crate) struct Slot {
     /// 1 if the thread may run.
     gate: AtomicU32,
     pub(crate) standing: StandingCell,
     pub(crate) pending: Cell<Step>,
     ready: Cell<Option<Ready>>,
-    /// When it stops waiting; never, if this is the largest number.
+    /// When its wait times out; [`NEVER`] if it does not.
     deadline: Cell<u64>,
     is_timed_out: Cell<bool>,
-    /// It waits for something that does not come from this process.
+    /// Whether it waits for an event from outside the process.
     is_outside: Cell<bool>,
-    /// Who must make a step before this one does, because it yielded.
-    lets_go_first: Cell<u64>,
+    /// Threads that must run before this one is eligible again, because it yielded.
+    yielded_to: Cell<u64>,
     pub(crate) spin: UnsafeCell<Spin>,
     pub(crate) handle: Cell<pthread_t>,
-    /// What the kernel calls it.
+    /// The kernel's thread id.
     pub(crate) task: AtomicI32,
     pub(crate) is_detached: Cell<bool>,
     pub(crate) is_joined: Cell<bool>,
-    /// Signals that came, as bits, whose handlers are still to be called.
+    /// Pending signals, as bits, whose handlers are still to be called.
     pub(crate) signals: AtomicU64,
 }
 
-// SAFETY: cells are touched by the thread that has the baton. What signal handlers look at in any thread is atomic.
+// SAFETY: cells are accessed by the thread that has the baton. What signal handlers read in any thread is atomic.
 unsafe impl Sync for Slot {}
 
-/// A standing that signal handlers look at too, in threads that have not the baton.
+/// A standing that signal handlers read too, in threads that do not have the baton.
 pub(crate) struct StandingCell(AtomicU32);
 
 impl StandingCell {
@@ -83,7 +83,7 @@ impl Slot {
             deadline: Cell::new(NEVER),
             is_timed_out: Cell::new(false),
             is_outside: Cell::new(false),
-            lets_go_first: Cell::new(0),
+            yielded_to: Cell::new(0),
             spin: UnsafeCell::new(Spin::new()),
             handle: Cell::new(0),
             task: AtomicI32::new(0),
@@ -93,10 +93,10 @@ impl Slot {
         }
     }
 
-    /// What it has read again and again.
+    /// Its repeated reads.
     #[allow(clippy::mut_from_ref, reason = "one thread has the baton")]
     pub(crate) fn spin(&self) -> &mut Spin {
-        // SAFETY: only the thread with the baton asks for it, for no longer than a line.
+        // SAFETY: only the thread with the baton borrows it, for no longer than a line.
         unsafe { &mut *self.spin.get() }
     }
 
@@ -104,9 +104,9 @@ impl Slot {
         matches!(self.standing.get(), Standing::Alive | Standing::Spinning)
     }
 
-    /// Whether it can make its step, as far as the step itself is concerned.
+    /// Whether its step is enabled, apart from fairness.
     fn is_ready(&self) -> bool {
-        // SAFETY: the question is on the stack of a thread that waits until it is chosen, and was set by it.
+        // SAFETY: the predicate is on the stack of a thread that waits until it is chosen, and was set by it.
         self.is_alive() && self.ready.get().is_none_or(|ready| unsafe { (*ready)() })
     }
 }
@@ -114,27 +114,28 @@ impl Slot {
 const NOTHING: Step =
     Step { address: 0, value: 0, place: 0, enabled: 0, kind: 0, order: 0, size: 0, thread: 0, flags: 0 };
 
-/// What all threads share.
+/// State shared by all threads.
 struct Shared {
     slots: [Slot; THREADS],
     decider: UnsafeCell<Decider>,
-    /// Who made the last step. Signal handlers look at this and at the next, in any thread.
+    /// The thread that took the last step. Signal handlers read this and the next field, in any thread.
     current: AtomicUsize,
-    /// How many slots were ever used.
+    /// The number of slots ever used.
     used: AtomicUsize,
     /// The time that the program sees, in nanoseconds.
     now: Cell<u64>,
-    /// How often those who spin have looked again without a change.
+    /// How often spinning threads have rechecked without a change.
     rounds: Cell<u32>,
-    /// Whether they have since time passed, or something came from outside.
-    have_looked: Cell<bool>,
-    /// A thread that is about to end for real. Whoever runs next waits for that, because it still gives memory back.
+    /// Whether they have rechecked since time advanced or an event came from outside.
+    have_rechecked: Cell<bool>,
+    /// A thread that is about to end for real. The next thread waits for that, because the ending thread still frees
+    /// memory.
     ending: Cell<Option<usize>>,
-    // These are looked at by threads that have not the baton too, and by those that are not ours.
+    // Also read by threads that do not have the baton, and by foreign threads.
     is_plain: AtomicBool,
     is_weak: AtomicBool,
     looks_for_races: AtomicBool,
-    /// Whether what happened before what is kept: for one of the two above.
+    /// Whether happens-before is tracked: for one of the two above.
     is_ordering: AtomicBool,
 }
 
@@ -148,7 +149,7 @@ static SHARED: Shared = Shared {
     used: AtomicUsize::new(0),
     now: Cell::new(0),
     rounds: Cell::new(0),
-    have_looked: Cell::new(false),
+    have_rechecked: Cell::new(false),
     ending: Cell::new(None),
     is_plain: AtomicBool::new(false),
     is_weak: AtomicBool::new(false),
@@ -156,40 +157,40 @@ static SHARED: Shared = Shared {
     is_ordering: AtomicBool::new(false),
 };
 
-/// Whether there is control. Set before there is a second thread, and taken back in a child that the program forks.
+/// Whether there is control. Set before there is a second thread, and cleared in a child that the program forks.
 static IS_CONTROLLED: AtomicBool = AtomicBool::new(false);
 
-/// After so many rounds in which those who spin looked again and nothing changed, nothing ever will. Many, because a loop
-/// that counts in a register looks the same from outside.
+/// The execution is a livelock after this many rounds in which spinning threads rechecked and nothing changed. Many,
+/// because a loop that counts in a register looks the same from outside.
 const ROUNDS: u32 = 10_000;
 
 thread_local! {
-    /// The number of this thread; not one of ours if it is too large.
+    /// The number of this thread; a foreign thread if it is too large.
     static ME: Cell<usize> = const { Cell::new(usize::MAX) };
-    /// How many reasons there are that nothing this thread does is visible.
-    static QUIET: Cell<u32> = const { Cell::new(0) };
-    /// Whether this thread is inside this library where it may call what is interposed.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The number of reasons to suppress this thread's steps.
+    static SUPPRESSED: Cell<u32> = const { Cell::new(0) };
+    /// Whether this thread runs runtime code that may call interposed functions.
+    static IN_RUNTIME: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the function that asks is to do what it does under control. Not for threads that we did not see begin.
+/// Whether the calling function should act under control. Not for threads whose start we did not see.
 #[inline]
 pub(crate) fn is_controlled() -> bool {
-    IS_CONTROLLED.load(Ordering::Relaxed) && ME.get() < THREADS && !INSIDE.get()
+    IS_CONTROLLED.load(Ordering::Relaxed) && ME.get() < THREADS && !IN_RUNTIME.get()
 }
 
-/// Whether there is control, whoever asks.
+/// Whether there is control, whichever thread calls.
 pub(crate) fn is_under_control() -> bool {
     IS_CONTROLLED.load(Ordering::Relaxed)
 }
 
-/// As [`is_controlled`], for an access to memory.
+/// As [`is_controlled`], for a memory access.
 #[inline]
 pub(crate) fn is_watched() -> bool {
-    is_controlled() && QUIET.get() == 0
+    is_controlled() && SUPPRESSED.get() == 0
 }
 
-/// Whether accesses without synchronization are steps.
+/// Whether unsynchronized accesses are steps.
 #[inline]
 pub(crate) fn is_plain_visible() -> bool {
     SHARED.is_plain.load(Ordering::Relaxed) && is_watched()
@@ -201,26 +202,26 @@ pub(crate) fn is_weak() -> bool {
     SHARED.is_weak.load(Ordering::Relaxed)
 }
 
-/// Whether data races are looked for.
+/// Whether to look for data races.
 #[inline]
 pub(crate) fn looks_for_races() -> bool {
-    // Before there is a second thread, whatever happens comes before what others do.
+    // Before there is a second thread, everything happens before what other threads do.
     SHARED.looks_for_races.load(Ordering::Relaxed) && is_controlled() && SHARED.used.load(Ordering::Relaxed) > 1
 }
 
-/// One was found, which is enough.
+/// Stops after the first race.
 pub(crate) fn stop_looking_for_races() {
     SHARED.looks_for_races.store(false, Ordering::Relaxed);
     SHARED.is_ordering.store(is_weak(), Ordering::Relaxed);
 }
 
-/// Whether what happened before what is kept.
+/// Whether happens-before is tracked.
 #[inline]
 pub(crate) fn is_ordering() -> bool {
     SHARED.is_ordering.load(Ordering::Relaxed)
 }
 
-/// The number of the thread that calls.
+/// The number of the calling thread.
 pub(crate) fn me() -> usize {
     ME.get()
 }
@@ -230,51 +231,51 @@ pub(crate) fn slot(thread: usize) -> &'static Slot {
     &SHARED.slots[thread]
 }
 
-/// All numbers that were given to threads.
+/// All thread numbers in use so far.
 pub(crate) fn threads() -> std::ops::Range<usize> {
     0..SHARED.used.load(Ordering::Relaxed)
 }
 
-/// Runs something of this library that may call what is interposed, without control.
-pub(crate) fn inside<R>(what: impl FnOnce() -> R) -> R {
-    let was = INSIDE.replace(true);
+/// Runs code of this library that may call interposed functions, without control.
+pub(crate) fn without_control<R>(what: impl FnOnce() -> R) -> R {
+    let was = IN_RUNTIME.replace(true);
     let result = what();
-    INSIDE.set(was);
+    IN_RUNTIME.set(was);
     result
 }
 
-/// Nothing this thread does is visible until [`loud`] was called as often.
-pub(crate) fn quiet() {
-    QUIET.set(QUIET.get() + 1);
+/// Suppresses this thread's steps until [`resume_steps`] was called as often.
+pub(crate) fn suppress_steps() {
+    SUPPRESSED.set(SUPPRESSED.get() + 1);
 }
 
-/// See [`quiet`].
-pub(crate) fn loud() {
-    QUIET.set(QUIET.get().saturating_sub(1));
+/// See [`suppress_steps`].
+pub(crate) fn resume_steps() {
+    SUPPRESSED.set(SUPPRESSED.get().saturating_sub(1));
 }
 
-/// The time that the program sees, in nanoseconds since it started. It is shared by all threads, so a thread may learn it
-/// in a step about [`schedule::CLOCK`] only.
+/// The time that the program sees, in nanoseconds since it started. All threads share it, so a thread may read it only
+/// in a step on [`schedule::CLOCK`].
 pub(crate) fn now() -> u64 {
     SHARED.now.get()
 }
 
-/// Lets time pass.
+/// Advances the time.
 pub(crate) fn advance(nanoseconds: u64) {
     SHARED.now.set(SHARED.now.get().saturating_add(nanoseconds));
 }
 
-/// A deadline that has passed already. A thread that waits until then only tries.
+/// A deadline in the past. A thread that waits until then only tries.
 pub(crate) const PASSED: u64 = 0;
 /// No deadline.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// How many steps were made.
+/// The number of steps so far.
 pub(crate) fn steps() -> u64 {
     CHANNEL.outcome().steps
 }
 
-/// Takes control, or begins anew: the thread that calls is thread 0 and the only one.
+/// Takes control, or resets it: the calling thread is thread 0 and the only one.
 pub(crate) fn begin() {
     let settings = CHANNEL.begin();
     for slot in &SHARED.slots[..SHARED.used.load(Ordering::Relaxed)] {
@@ -282,7 +283,7 @@ pub(crate) fn begin() {
         slot.pending.set(NOTHING);
         slot.ready.set(None);
         slot.deadline.set(NEVER);
-        slot.lets_go_first.set(0);
+        slot.yielded_to.set(0);
         slot.spin().clear();
         slot.gate.store(0, Ordering::Relaxed);
         slot.signals.store(0, Ordering::Relaxed);
@@ -292,17 +293,17 @@ pub(crate) fn begin() {
     SHARED.current.store(0, Ordering::Relaxed);
     SHARED.now.set(0);
     SHARED.rounds.set(0);
-    SHARED.have_looked.set(false);
+    SHARED.have_rechecked.set(false);
     let has = |flag: u32| settings.flags & flag != 0;
     SHARED.is_plain.store(has(Settings::PLAIN), Ordering::Relaxed);
     SHARED.is_weak.store(has(Settings::WEAK), Ordering::Relaxed);
     SHARED.looks_for_races.store(has(Settings::RACES), Ordering::Relaxed);
     SHARED.is_ordering.store(has(Settings::WEAK | Settings::RACES), Ordering::Relaxed);
     ME.set(0);
-    QUIET.set(0);
+    SUPPRESSED.set(0);
     let slot = slot(0);
     slot.standing.set(Standing::Alive);
-    // SAFETY: there is always such a thread.
+    // SAFETY: there is always a calling thread.
     slot.handle.set(unsafe { libc::pthread_self() });
     interpose::begin(&settings);
     weak::begin();
@@ -310,8 +311,8 @@ pub(crate) fn begin() {
     IS_CONTROLLED.store(true, Ordering::Relaxed);
 }
 
-/// Gives control back, in a process that the program forked.
-pub(crate) fn give_up() {
+/// Releases control, in a process that the program forked.
+pub(crate) fn release_control() {
     IS_CONTROLLED.store(false, Ordering::Relaxed);
 }
 
@@ -322,56 +323,56 @@ pub(crate) fn is_alone() -> bool {
 
 #[allow(clippy::mut_from_ref, reason = "one thread has the baton")]
 fn decider() -> &'static mut Decider {
-    // SAFETY: only the thread with the baton asks for it, and nobody is called while it is borrowed.
+    // SAFETY: only the thread with the baton borrows it, and nothing is called meanwhile.
     unsafe { &mut *SHARED.decider.get() }
 }
 
-/// Announces a step that is always possible. When this returns, it is to be made.
+/// Announces a step that is always enabled. When this returns, the caller performs it.
 #[inline]
 pub(crate) fn visible(step: Step) {
     announce(step, None, NEVER, false);
 }
 
-/// Announces a step that is possible whenever `ready` says so.
+/// Announces a step that is enabled whenever `ready` returns `true`.
 pub(crate) fn blocking(step: Step, ready: &dyn Fn() -> bool) {
     announce(step, Some(ready), NEVER, false);
 }
 
-/// The same, but not for longer than until a moment. False if that came first.
+/// As [`blocking`], with a deadline. Returns `false` if that came first.
 pub(crate) fn timed(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bool {
     if deadline != PASSED {
         return announce(step, Some(ready), deadline, false);
     }
-    // Who does not wait at all only tries.
+    // A thread that does not wait at all only tries.
     visible(Step { kind: Kind::from_number(step.kind).map_or(step.kind, |kind| kind.tried() as u8), ..step });
     ready()
 }
 
-/// The same for something that may come from outside of this process.
+/// As [`timed`], for an event that may come from outside the process.
 pub(crate) fn outside(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bool {
     announce(step, Some(ready), deadline, true)
 }
 
-/// Lets all others that can go on make a step first.
+/// Announces a step after which all other enabled threads run first.
 pub(crate) fn yielding(step: Step) {
     let me = me();
-    slot(me).lets_go_first.set(ready() & !(1 << me));
+    slot(me).yielded_to.set(ready() & !(1 << me));
     decider().yielded(me);
     visible(step);
 }
 
-/// Says what came of the step that was made.
+/// Records the value of the last step.
 #[inline]
 pub(crate) fn made(value: u64, writes: bool) {
     CHANNEL.complete_step(value, if writes { Step::WRITES } else { 0 });
 }
 
-/// Says what the step that was made is about, if that was not known before.
-pub(crate) fn made_about(address: u64) {
+/// Sets the object of the last step, if it was not known before.
+pub(crate) fn set_step_object(address: u64) {
     CHANNEL.correct_step(address);
 }
 
-/// Decides among options that are no threads.
+/// Decides among options other than threads.
 pub(crate) fn choose(choice: Choice, options: usize) -> usize {
     let options = options.min(usize::from(u8::MAX));
     if options <= 1 {
@@ -386,7 +387,7 @@ pub(crate) fn choose(choice: Choice, options: usize) -> usize {
     }
 }
 
-/// The number that the next thread gets.
+/// The number of the next thread.
 pub(crate) fn next_thread() -> usize {
     let used = SHARED.used.load(Ordering::Relaxed);
     let is_gone = |slot: &Slot| slot.standing.get() == Standing::Ended && slot.is_joined.get();
@@ -394,14 +395,14 @@ pub(crate) fn next_thread() -> usize {
     if used < THREADS { used } else { again().unwrap_or_else(|| stop(End::TooManyThreads)) }
 }
 
-/// A new thread, which begins when it is chosen. Its number.
+/// Creates a thread, which starts when it is chosen. Returns its number.
 pub(crate) fn create() -> usize {
     let thread = next_thread();
     SHARED.used.fetch_max(thread + 1, Ordering::Relaxed);
     let slot = slot(thread);
     slot.gate.store(0, Ordering::Relaxed);
     slot.standing.set(Standing::Alive);
-    slot.lets_go_first.set(0);
+    slot.yielded_to.set(0);
     slot.is_joined.set(false);
     slot.is_detached.set(false);
     slot.spin().clear();
@@ -419,14 +420,14 @@ pub(crate) fn create() -> usize {
     thread
 }
 
-/// What a new thread does first: it waits until it is chosen.
+/// The start of a new thread: waits until it is chosen.
 pub(crate) fn enter(thread: usize) {
     ME.set(thread);
-    QUIET.set(0);
+    SUPPRESSED.set(0);
     wait(thread);
 }
 
-/// What a thread does last: it hands the baton on.
+/// The end of a thread: passes the baton on.
 pub(crate) fn leave() {
     let me = me();
     visible(Step { kind: Kind::Exit as u8, address: thread_object(me as u8), size: 8, ..NOTHING });
@@ -437,13 +438,13 @@ pub(crate) fn leave() {
     wrote(thread_object(me as u8), true);
     let was_last = is_alone();
     ME.set(usize::MAX);
-    // If nobody is left, the C library ends the process.
+    // If no thread is left, the C library ends the process.
     if !was_last {
         hand_to(next());
     }
 }
 
-/// A write happened: who spins on it looks again.
+/// Wakes threads spinning on this address.
 #[inline]
 pub(crate) fn wrote(address: u64, has_changed: bool) {
     if has_changed {
@@ -452,28 +453,28 @@ pub(crate) fn wrote(address: u64, has_changed: bool) {
     for thread in threads() {
         let slot = slot(thread);
         if slot.standing.get() == Standing::Spinning && slot.spin().watches(address) {
-            look_up(slot);
+            stop_spinning(slot);
         }
     }
 }
 
-/// This thread has read what it reads, and changed nothing.
+/// Records a read by this thread that changed nothing.
 #[inline]
-pub(crate) fn only_looked(place: u64, address: u64, value: u64) {
+pub(crate) fn record_idle_read(place: u64, address: u64, value: u64) {
     let slot = slot(me());
-    if slot.spin().looked(place, address, value) {
+    if slot.spin().record_read(place, address, value) {
         slot.standing.set(Standing::Spinning);
     }
 }
 
-/// This thread has done something that others may see.
+/// Records that this thread did something visible to others.
 #[inline]
 pub(crate) fn acted() {
-    look_up(slot(me()));
+    stop_spinning(slot(me()));
 }
 
-/// This thread does not spin, or should look again.
-fn look_up(slot: &Slot) {
+/// Ends spinning: the thread may be chosen again.
+fn stop_spinning(slot: &Slot) {
     if slot.standing.get() == Standing::Spinning {
         slot.standing.set(Standing::Alive);
     }
@@ -499,7 +500,7 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     if is_ordering() {
         weak::announced(&step);
     }
-    // SAFETY: only the lifetime changes. It is asked only while this thread is in this function, and then forgotten.
+    // SAFETY: only the lifetime changes. It is called only while this thread is in this function, and then dropped.
     let ready: Option<Ready> =
         ready.map(|ready| unsafe { std::mem::transmute::<*const (dyn Fn() -> bool + '_), Ready>(ready) });
     let slot_of_me = slot(me);
@@ -509,7 +510,7 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
         && !slot_of_me.spin().knows(step.place, step.address)
     {
         // It has left the loop.
-        look_up(slot_of_me);
+        stop_spinning(slot_of_me);
     }
     prepare(me, step, ready, deadline);
     slot(me).is_outside.set(is_outside);
@@ -528,7 +529,7 @@ fn announce(step: Step, ready: Option<&dyn Fn() -> bool>, deadline: u64, is_outs
     !slot(me).is_timed_out.get()
 }
 
-/// Decides who makes the next step, and writes it down as made.
+/// Decides which thread takes the next step, and records the step.
 fn next() -> usize {
     let previous = SHARED.current.load(Ordering::Relaxed);
     CHANNEL.seal_step();
@@ -543,8 +544,8 @@ fn next() -> usize {
     let slot = slot(chosen);
     slot.is_timed_out.set(is_timeout);
     if slot.standing.get() == Standing::Spinning {
-        // It was let through, and goes on for a while.
-        look_up(slot);
+        // The policy admitted it, so it runs for a while.
+        stop_spinning(slot);
     }
     let mut step = slot.pending.get();
     step.enabled = enabled;
@@ -554,8 +555,8 @@ fn next() -> usize {
     CHANNEL.add_step(step);
     for other in threads() {
         let slot = &SHARED.slots[other];
-        let first = if other == chosen { 0 } else { slot.lets_go_first.get() & !(1 << chosen) };
-        slot.lets_go_first.set(first);
+        let first = if other == chosen { 0 } else { slot.yielded_to.get() & !(1 << chosen) };
+        slot.yielded_to.set(first);
     }
     let others = threads().filter(|&thread| thread != chosen && SHARED.slots[thread].is_alive());
     let others = set_of(others);
@@ -564,22 +565,22 @@ fn next() -> usize {
     chosen
 }
 
-/// Who may make the next step.
+/// The threads that may take the next step.
 struct Offer {
-    /// Who is offered.
+    /// Threads to choose from.
     enabled: u64,
-    /// Who could: some may be held back, to be fair.
+    /// Enabled threads: some may be held back for fairness.
     ready: u64,
-    /// It is because time passed.
+    /// Whether time advanced for this step.
     is_timeout: bool,
 }
 
-/// All threads whose step is possible.
+/// All threads whose step is enabled.
 fn ready() -> u64 {
     set_of(threads().filter(|&thread| slot(thread).is_ready()))
 }
 
-/// Who may make the next step. If it is nobody, the execution ends here.
+/// The threads that may take the next step. If there is none, the execution ends here.
 fn offer() -> Offer {
     loop {
         let alive = || threads().filter(|&thread| slot(thread).is_alive());
@@ -588,36 +589,36 @@ fn offer() -> Offer {
         let spinning = set_of(spinning);
         let mut active = ready & !spinning;
         if active != 0 {
-            // A loop that counts how often it looked must be able to give up while others could go on.
+            // A loop that counts its iterations must be able to give up while other threads are enabled.
             if spinning != 0 && decider().lets_spin() {
                 active = ready;
             }
-            let fair = each(active).filter(|&thread| slot(thread).lets_go_first.get() & active == 0);
+            let fair = each(active).filter(|&thread| slot(thread).yielded_to.get() & active == 0);
             let fair: u64 = set_of(fair);
-            // If each waits for another one to go first, nobody has to.
+            // If all wait for each other to go first, none has to.
             return Offer { enabled: if fair == 0 { active } else { fair }, ready, is_timeout: false };
         }
-        // Before time passes, those who spin look once more.
-        if spinning != 0 && !SHARED.have_looked.replace(true) {
-            each(spinning).for_each(|thread| look_up(slot(thread)));
+        // Before time advances, spinning threads recheck once more.
+        if spinning != 0 && !SHARED.have_rechecked.replace(true) {
+            each(spinning).for_each(|thread| stop_spinning(slot(thread)));
             continue;
         }
         let is_outside = alive().any(|thread| slot(thread).is_outside.get());
         if is_outside && interpose::outside::pause() {
             CHANNEL.add_flags(Outcome::WAITED_OUTSIDE);
-            SHARED.have_looked.set(false);
+            SHARED.have_rechecked.set(false);
             continue;
         }
         let first = alive().map(|thread| slot(thread).deadline.get()).min().unwrap_or(NEVER);
         if first != NEVER {
             SHARED.now.set(now().max(first));
-            SHARED.have_looked.set(false);
+            SHARED.have_rechecked.set(false);
             let due = alive().filter(|&thread| slot(thread).deadline.get() == first);
             let due = set_of(due);
             return Offer { enabled: due, ready: due, is_timeout: true };
         }
         if is_outside {
-            SHARED.have_looked.set(false);
+            SHARED.have_rechecked.set(false);
             continue;
         }
         if spinning == 0 {
@@ -627,33 +628,33 @@ fn offer() -> Offer {
         if SHARED.rounds.get() > ROUNDS {
             stop(End::Livelock);
         }
-        each(spinning).for_each(|thread| look_up(slot(thread)));
+        each(spinning).for_each(|thread| stop_spinning(slot(thread)));
     }
 }
 
 /// Ends the execution and with it the process.
 pub(crate) fn stop(end: End) -> ! {
     CHANNEL.end(end);
-    write_down_pending();
+    record_pending();
     if matches!(end, End::Deadlock | End::Livelock) {
         stack::capture_all();
     }
-    // SAFETY: ends the process at once, and calls nothing of the program.
+    // SAFETY: ends the process at once, without calling the program's code.
     unsafe { libc::_exit(STOPPED) }
 }
 
-/// The code of a process that ended because its execution did.
+/// The exit code of a process that ended with its execution.
 const STOPPED: i32 = 118;
 
-/// An execution is complete, and the process goes on.
+/// An execution is complete, and the process continues.
 pub(crate) fn finish() {
     CHANNEL.seal_step();
-    write_down_pending();
+    record_pending();
 }
 
-/// Says what all threads are about to do.
-pub(crate) fn write_down_pending() {
-    // A thread that crashed, or that was asked where it is, may have been about to change what its question looks at.
+/// Records the next step of all threads.
+pub(crate) fn record_pending() {
+    // A thread that crashed, or was asked for its stack, may have been changing what its predicate reads.
     let can_ask = !interpose::table::is_in_use();
     for thread in threads() {
         let slot = slot(thread);
@@ -663,7 +664,7 @@ pub(crate) fn write_down_pending() {
     CHANNEL.set_last(now(), SHARED.current.load(Ordering::Relaxed) as u32);
 }
 
-/// The thread that made the last step.
+/// The thread that took the last step.
 pub(crate) fn current() -> usize {
     SHARED.current.load(Ordering::Relaxed)
 }
@@ -684,8 +685,8 @@ fn wait(me: usize) {
     }
 }
 
-/// Wakes a thread so that it writes down where it is.
-pub(crate) fn disturb(thread: usize) {
+/// Wakes a thread so that it records its stack.
+pub(crate) fn wake_for_stack(thread: usize) {
     open(&slot(thread).gate);
 }
 
@@ -695,14 +696,14 @@ pub(crate) fn open(gate: &AtomicU32) {
     unsafe { open_once(gate) };
 }
 
-/// Opens a gate that may be gone as soon as it is open: the thread that passes it may give its memory back before this one
-/// has woken it. Then another one is woken at the same address, which looks again and waits on.
+/// Opens a gate that may be gone as soon as it is open: the thread that passes it may free it before this one has woken
+/// it. Then another thread at the same address is woken, rechecks and waits again.
 ///
 /// # Safety
 ///
-/// The gate must be there until it is open.
+/// The gate must exist until it is open.
 pub(crate) unsafe fn open_once(gate: *const AtomicU32) {
-    // SAFETY: as the caller promised. The reference is gone when the store was made.
+    // SAFETY: as the caller promised. The reference ends with the store.
     unsafe { (*gate).store(1, Ordering::Release) };
     futex(gate, libc::FUTEX_WAKE, 1);
 }
@@ -714,9 +715,10 @@ pub(crate) fn pass(gate: &AtomicU32) {
     }
 }
 
-/// The system call itself: the C library's function is interposed.
+/// The raw system call: the C library's function is interposed.
 fn futex(word: *const AtomicU32, operation: i32, value: u32) {
-    // SAFETY: a wake only compares the address; who waits has the word. The kernel changes only the registers that are named.
+    // SAFETY: a wake only compares the address; a waiting thread owns the word. The kernel changes only the named
+    // registers.
     unsafe {
         std::arch::asm!(
             "syscall",

@@ -1,6 +1,6 @@
-//! The file that the driver reads: where the program writes down what happens.
+//! The file that the driver reads, in which the program records its execution.
 //!
-//! It is mapped and shared, so that what is written is there however the process ends, and nothing is copied.
+//! The file is mapped and shared, so its contents survive however the process ends, and nothing is copied.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -14,61 +14,60 @@ pub(crate) struct Channel {
     settings: Cell<Settings>,
 }
 
-// SAFETY: it is set before there is a second thread, and what it leads to is touched by the thread that has the baton.
+// SAFETY: set before there is a second thread; its memory is accessed by the thread that has the baton.
 unsafe impl Sync for Channel {}
 
 pub(crate) static CHANNEL: Channel = Channel {
     start: Cell::new(std::ptr::null_mut()),
-    // SAFETY: numbers, for which zeros are values.
+    // SAFETY: integers, for which zeros are valid.
     settings: Cell::new(unsafe { std::mem::zeroed() }),
 };
 
 impl Channel {
-    /// Maps the file in this directory. What is wrong with it, if something is.
+    /// Maps the file in this directory. Returns what is wrong with it otherwise.
     pub(crate) fn open(&self, directory: &str) -> Result<(), String> {
         let path = CString::new(format!("{directory}/{EXECUTION}")).map_err(|error| error.to_string())?;
         let wrong = |what: &str| format!("{}: {what}: {}", path.to_string_lossy(), std::io::Error::last_os_error());
         // SAFETY: the path ends with a zero.
         let file = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
         if file < 0 {
-            return Err(wrong("cannot be opened"));
+            return Err(wrong("cannot open it"));
         }
         let mut settings = Settings::default();
-        // SAFETY: settings are numbers, of which any may be read from a file.
+        // SAFETY: settings are integers, for which any bytes are valid.
         let read = unsafe { libc::pread(file, (&raw mut settings).cast(), size_of::<Settings>(), 0) };
         if read != size_of::<Settings>() as isize || settings.magic != MAGIC {
-            return Err(format!("{}: it is of another version", path.to_string_lossy()));
+            return Err(format!("{}: unsupported version", path.to_string_lossy()));
         }
-        // SAFETY: zeros are a value, and it is filled.
+        // SAFETY: zeros are valid, and it is filled.
         let length = unsafe {
             let mut about: libc::stat = std::mem::zeroed();
             if libc::fstat(file, &raw mut about) == 0 { about.st_size as u64 } else { 0 }
         };
         if !fits(&settings, length) {
-            return Err(format!("{}: it is too short for what it says", path.to_string_lossy()));
+            return Err(format!("{}: too short for its settings", path.to_string_lossy()));
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping somewhere, of a file that is as long.
+        // SAFETY: a new mapping at any address, of a file that is as long.
         let start =
             unsafe { libc::mmap(std::ptr::null_mut(), settings.length(), protection, libc::MAP_SHARED, file, 0) };
         if start == libc::MAP_FAILED {
-            return Err(wrong("cannot be mapped"));
+            return Err(wrong("cannot map it"));
         }
-        // SAFETY: it is ours, and the mapping stays.
+        // SAFETY: the descriptor is ours, and the mapping stays.
         unsafe { libc::close(file) };
         self.start.set(start.cast());
         self.settings.set(settings);
         Ok(())
     }
 
-    /// Reads what is asked for next, and forgets what came of what was asked before. How much there is room for was said
-    /// when the file was mapped.
+    /// Reads the next order, and clears the previous outcome. Capacities were fixed when the file was mapped.
     pub(crate) fn begin(&self) -> Settings {
         let Settings { steps, decisions, .. } = self.settings.get();
-        // SAFETY: settings stand at the beginning of the mapping.
+        // SAFETY: settings are at the start of the mapping.
         let settings = Settings { steps, decisions, ..unsafe { self.start.get().cast::<Settings>().read() } };
         self.settings.set(settings);
-        // SAFETY: both stand there, aligned; numbers, for which zeros are values.
+        // SAFETY: both are there, aligned; integers, for which zeros are valid.
         unsafe {
             self.outcome_at().write(Outcome::default());
             self.start.get().add(PENDING_AT).write_bytes(0, THREADS * size_of::<Pending>());
@@ -76,62 +75,62 @@ impl Channel {
         settings
     }
 
-    /// What was asked for.
+    /// The current order.
     pub(crate) fn settings(&self) -> Settings {
         self.settings.get()
     }
 
-    /// Where the outcome is. No reference to it is ever made: the driver reads it too, and a signal handler may write to it
-    /// while the thread that it interrupts does.
+    /// The address of the outcome. No reference to it is ever created: the driver reads it too, and a signal handler
+    /// may write to it while the thread it interrupts does.
     #[inline]
     fn outcome_at(&self) -> *mut Outcome {
         self.start.get().wrapping_add(OUTCOME_AT).cast()
     }
 
-    /// What has come of it so far.
+    /// The outcome so far.
     #[inline]
     pub(crate) fn outcome(&self) -> Outcome {
-        // SAFETY: it stands there, aligned; any bytes are a value.
+        // SAFETY: it is there, aligned; any bytes are valid.
         unsafe { self.outcome_at().read() }
     }
 
-    /// Notes what else is known.
+    /// Sets flags of the outcome.
     pub(crate) fn add_flags(&self, flags: u32) {
         // SAFETY: as above.
         unsafe { (*self.outcome_at()).flags |= flags };
     }
 
-    /// Notes that this is no longer so.
+    /// Clears flags of the outcome.
     pub(crate) fn remove_flags(&self, flags: u32) {
         // SAFETY: as above.
         unsafe { (*self.outcome_at()).flags &= !flags };
     }
 
-    /// Says where the program is mapped, of which there is one thread.
+    /// Sets the program's load address; there is one thread.
     pub(crate) fn set_base(&self, base: u64) {
         // SAFETY: as above.
         unsafe { ((*self.outcome_at()).base, (*self.outcome_at()).threads) = (base, 1) };
     }
 
-    /// There is one more thread.
+    /// Counts a new thread.
     pub(crate) fn add_thread(&self) {
         // SAFETY: as above.
         unsafe { (*self.outcome_at()).threads += 1 };
     }
 
-    /// Says how the process ended.
+    /// Records how the process ended.
     pub(crate) fn set_status(&self, status: u32) {
         // SAFETY: as above.
         unsafe { (*self.outcome_at()).status = status };
     }
 
-    /// Says which signal ended it.
+    /// Records the signal that ended it.
     pub(crate) fn set_signal(&self, signal: u32) {
         // SAFETY: as above.
         unsafe { (*self.outcome_at()).signal = signal };
     }
 
-    /// Says what time it is, and which thread ran last.
+    /// Records the time, and the thread that ran last.
     pub(crate) fn set_last(&self, now: u64, last: u32) {
         // SAFETY: as above.
         unsafe { ((*self.outcome_at()).now, (*self.outcome_at()).last) = (now, last) };
@@ -142,27 +141,27 @@ impl Channel {
         self.start.get().wrapping_add(PENDING_AT).cast::<Pending>().wrapping_add(thread)
     }
 
-    /// Says what a thread is about to do.
+    /// Records a thread's next step.
     pub(crate) fn set_pending(&self, thread: usize, step: Step, standing: u32) {
         // SAFETY: as above; there is one for each thread.
         unsafe { ((*self.pending_at(thread)).step, (*self.pending_at(thread)).standing) = (step, standing) };
     }
 
-    /// Says where a thread is.
+    /// Records a thread's stack.
     pub(crate) fn set_stack(&self, thread: usize, stack: [u64; FRAMES], depth: u32) {
         // SAFETY: as above; there is one for each thread.
         unsafe { ((*self.pending_at(thread)).stack, (*self.pending_at(thread)).depth) = (stack, depth) };
     }
 
-    /// Writes down the next step.
+    /// Appends a step.
     #[inline]
     pub(crate) fn add_step(&self, step: Step) {
         let steps = self.outcome().steps;
         if steps < self.settings.get().steps {
-            // SAFETY: there is room for it.
+            // SAFETY: there is space for it.
             unsafe { self.step_at(steps).write(step) };
         }
-        // SAFETY: it stands there, aligned.
+        // SAFETY: it is there, aligned.
         unsafe { (*self.outcome_at()).steps = steps + 1 };
     }
 
@@ -180,7 +179,7 @@ impl Channel {
         }
     }
 
-    /// Changes what the last step is about.
+    /// Changes the object of the last step.
     pub(crate) fn correct_step(&self, address: u64) {
         let index = self.outcome().steps.wrapping_sub(1);
         if index < self.settings.get().steps {
@@ -189,7 +188,7 @@ impl Channel {
         }
     }
 
-    /// Adds the last step, which nobody changes any more, to the fingerprint.
+    /// Adds the last step, which is final, to the fingerprint.
     #[inline]
     pub(crate) fn seal_step(&self) {
         let Outcome { steps, mut digest, .. } = self.outcome();
@@ -201,59 +200,59 @@ impl Channel {
             for word in words {
                 digest = (digest ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
             }
-            // SAFETY: it stands there, aligned.
+            // SAFETY: it is there, aligned.
             unsafe { (*self.outcome_at()).digest = digest };
         }
     }
 
     fn step_at(&self, index: u64) -> *mut Step {
-        // SAFETY: the caller has compared it with how many there is room for.
+        // SAFETY: the caller has compared it with the capacity.
         unsafe { self.start.get().add(STEPS_AT).cast::<Step>().add(index as usize) }
     }
 
-    /// Writes down a decision.
+    /// Appends a decision.
     #[inline]
     pub(crate) fn add_decision(&self, decision: Decision) {
         let (made, settings) = (self.outcome().decisions, self.settings.get());
         if made < settings.decisions {
-            // SAFETY: there is room for it.
+            // SAFETY: there is space for it.
             unsafe {
                 let decisions = self.start.get().add(settings.decisions_at()).cast::<Decision>();
                 decisions.add(made as usize).write(decision);
             }
         }
-        // SAFETY: it stands there, aligned.
+        // SAFETY: it is there, aligned.
         unsafe { (*self.outcome_at()).decisions = made + 1 };
     }
 
-    /// A decision to be followed.
+    /// A decision to follow.
     pub(crate) fn to_follow(&self, index: u64) -> Option<Decision> {
         let settings = self.settings.get();
         (index < settings.follow.min(settings.decisions)).then(|| {
-            // SAFETY: the driver wrote so many.
+            // SAFETY: the driver wrote at least that many.
             unsafe { self.start.get().add(settings.follow_at()).cast::<Decision>().add(index as usize).read() }
         })
     }
 
-    /// Writes down a data race: where its accesses are, and which of them write; the earlier one first.
+    /// Records a data race: the code addresses of its accesses, and which of them write; the earlier one first.
     pub(crate) fn set_race(&self, places: [u64; 2], writes: [bool; 2]) {
-        // SAFETY: it stands there, aligned.
+        // SAFETY: it is there, aligned.
         unsafe { (*self.outcome_at()).race = places };
         let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
         let [earlier, later] = writes;
         self.add_flags(Outcome::RACED | flag(earlier, Outcome::EARLIER_WRITES) | flag(later, Outcome::LATER_WRITES));
     }
 
-    /// Says how it ended.
+    /// Records how the execution ended.
     pub(crate) fn end(&self, end: End) {
-        // SAFETY: it stands there, aligned.
+        // SAFETY: it is there, aligned.
         unsafe { (*self.outcome_at()).end = end as u32 };
     }
 }
 
-/// Whether a file of this length has room for what settings say.
+/// Whether a file of this length has the capacity that its settings claim.
 fn fits(settings: &Settings, length: u64) -> bool {
-    // More would not be a file, and could not be computed with.
+    // Larger counts are not possible, and would overflow.
     let is_possible = |count: u64| count < 1 << 40;
     is_possible(settings.steps) && is_possible(settings.decisions) && settings.length() as u64 <= length
 }
@@ -266,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_room_for_what_it_says() {
+    fn a_file_must_have_the_capacity_it_claims() {
         let settings = Settings { steps: 10, decisions: 20, ..Settings::default() };
         let length = settings.length() as u64;
         assert!(fits(&settings, length) && !fits(&settings, length - 1));
@@ -275,8 +274,8 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri maps no files")]
-    fn a_file_that_changes_has_no_more_room() {
+    #[cfg_attr(miri, ignore = "Miri does not map files")]
+    fn capacities_stay_when_the_file_changes() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(EXECUTION);
         let settings = Settings { magic: MAGIC, steps: 10, decisions: 20, seed: 1, ..Settings::default() };

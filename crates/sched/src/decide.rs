@@ -1,7 +1,7 @@
-//! Who is next: the decisions to be followed, and then a policy.
+//! Which thread is next: the decisions to follow, and then a policy.
 //!
-//! Everything here is a function of the settings and of what it has been told, so that the same settings give the same
-//! decisions. A decision that was made is also one that can be followed, whatever policy made it.
+//! Everything here is a function of the settings and of its inputs, so that the same settings give the same decisions.
+//! Every decision made can also be followed, whatever policy made it.
 
 use schedule::channel::{End, Policy, Settings};
 use schedule::{Choice, Decision, Step, THREADS, dependent, members};
@@ -11,29 +11,30 @@ use schedule::{Choice, Decision, Step, THREADS, dependent, members};
 pub(crate) struct Decider {
     policy: u32,
     random: Random,
-    /// How many decisions to be followed have been.
+    /// The number of decisions followed so far.
     followed: u64,
     follow: u64,
     is_strict: bool,
     /// For [`Policy::Pct`], of threads; for [`Policy::Pos`], of their next steps.
     priorities: [u64; THREADS],
-    /// Lower than all priorities that were given to threads that were not lowered.
+    /// Lower than all drawn priorities.
     lowest: u64,
     /// The steps before which a priority is lowered.
     changes: [u64; CHANGES],
-    /// Who is not chosen before something happens that concerns them.
+    /// Sleep set: threads not scheduled until a dependent step runs.
     asleep: u64,
 }
 
-/// The most changes of priority.
+/// The largest number of priority changes.
 const CHANGES: usize = 16;
 
-/// Priorities from this on were drawn. Those below are of threads that lost theirs at a change, each change with its own.
+/// Priorities from here on were drawn. Lower ones belong to threads that lost theirs at a change, each change with its
+/// own.
 const DRAWN: u64 = 1 << 32;
-/// Those below this are of threads that yielded.
+/// Priorities below this belong to threads that yielded.
 const YIELDED: u64 = DRAWN - CHANGES as u64;
 
-/// One in so many times a thread that spins is let through.
+/// A spinning thread is admitted once in this many times.
 const SPINS: u64 = 32;
 
 impl Decider {
@@ -51,7 +52,7 @@ impl Decider {
         }
     }
 
-    /// Begins an execution.
+    /// Starts an execution.
     pub(crate) fn begin(&mut self, settings: &Settings) {
         *self = Decider::new();
         self.policy = settings.policy;
@@ -74,21 +75,21 @@ impl Decider {
         self.policy == policy as u32
     }
 
-    /// A thread has announced what it does next.
+    /// A thread announced its next step.
     pub(crate) fn announced(&mut self, thread: usize) {
         if self.is(Policy::Pos) {
             self.priorities[thread] = self.random.next();
         }
     }
 
-    /// A thread lets others go first.
+    /// A thread yields.
     pub(crate) fn yielded(&mut self, thread: usize) {
         if self.is(Policy::Pct) {
             self.lower(thread);
         }
     }
 
-    /// Whether a thread that spins may go on though others can.
+    /// Whether a spinning thread may run although others are enabled.
     pub(crate) fn lets_spin(&mut self) -> bool {
         let is_following = self.followed < self.follow;
         !self.is(Policy::Steady) && !is_following && self.random.below(SPINS) == 0
@@ -99,8 +100,8 @@ impl Decider {
         self.priorities[thread] = self.lowest;
     }
 
-    /// Chooses one of the threads in `enabled`, of which there is at least one; some of `ready` may be missing in it.
-    /// `follow` gives decisions to be followed.
+    /// Chooses one of the threads in `enabled`, which is not empty; some of `ready` may be missing in it. `follow`
+    /// yields the decisions to follow.
     pub(crate) fn thread(
         &mut self,
         enabled: u64,
@@ -113,7 +114,7 @@ impl Decider {
             let wish = follow(self.followed).filter(|wish| wish.choice() == Some(Choice::Thread));
             self.followed += 1;
             match wish {
-                // Who was held back then may have been let through.
+                // A thread held back now may have been admitted then.
                 Some(wish) if ready & (1 << wish.chosen) != 0 => return Ok(usize::from(wish.chosen)),
                 _ if self.is_strict => return Err(End::Diverged),
                 _ => {}
@@ -133,7 +134,7 @@ impl Decider {
         let mut best = self.best(awake);
         if let Some(change) = self.changes.iter().position(|&change| change == number).filter(|_| self.is(Policy::Pct))
         {
-            // Which of two threads that lost their priority comes first does not depend on which lost it first.
+            // The order of two threads that lost their priority does not depend on which lost it first.
             self.priorities[best] = YIELDED + change as u64;
             best = self.best(awake);
         }
@@ -171,7 +172,7 @@ impl Decider {
         Ok(if self.is(Policy::Steady) { 0 } else { self.random.below(options as u64) as usize })
     }
 
-    /// A step was made, and the others are about to do what `pending` says.
+    /// A step was taken, and `pending` has the next steps of the others.
     pub(crate) fn stepped(&mut self, step: &Step, others: u64, pending: impl Fn(usize) -> Step) {
         let is_past = self.followed >= self.follow;
         if self.asleep != 0 && is_past {
@@ -191,17 +192,17 @@ impl Decider {
     }
 }
 
-/// The threads of a set, the lowest first.
+/// The threads of a set, lowest first.
 pub(crate) fn each(set: u64) -> impl Iterator<Item = usize> {
     members(set).map(usize::from)
 }
 
-/// These threads as a set.
+/// The set of these threads.
 pub(crate) fn set_of(threads: impl Iterator<Item = usize>) -> u64 {
     threads.fold(0, |set, thread| set | 1 << thread)
 }
 
-/// The member of this number, from 0. There are as many.
+/// The member with this index, from 0. It must exist.
 fn nth(set: u64, number: u64) -> usize {
     each(set).nth(number as usize).unwrap_or_default()
 }

@@ -1,39 +1,39 @@
-//! The memory that this library itself uses: it never comes from the program's allocator.
+//! The heap of this library: it never uses the program's allocator.
 //!
-//! A program may have an allocator of its own, with locks in it. Under control those are steps; so whoever asked it for
-//! memory in the middle of a step would begin another one, and change the tables that it is just changing. And what the
-//! program's allocator gives out would depend on what this library keeps.
+//! A program may have an allocator with locks. Under control those are steps, so an allocation in the middle of a step
+//! would start another one, and change tables that are being changed. And the program's addresses would depend on this
+//! library's allocations.
 //!
-//! Every request is rounded up to a power of two. What is given back is kept in a list for each of them and given out again,
-//! the last first. What is new is cut from large areas, of which the kernel provides the pages that are touched.
+//! Every request is rounded up to a power of two. Freed pieces are kept in a list for each size and reused, last in
+//! first out. New pieces are cut from large areas, of which the kernel provides the touched pages.
 //!
-//! Whoever asks has the baton, or is the only thread; the lock is for programs that are not controlled, and for threads
-//! that say why they end the process.
+//! The allocating thread has the baton, or is the only one; the lock is for programs that are not controlled, and for
+//! threads that report why they end the process.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So much is asked of the kernel at a time, in bytes, unless one request is for more.
+/// The bytes requested from the kernel at a time, unless one request is larger.
 const AREA: usize = 1 << 26;
-/// The smallest piece: a list is kept in pieces that were given back.
+/// The smallest piece: freed pieces hold their list.
 const SMALLEST: usize = 16;
-/// The kernel's pages, to which everything it provides is aligned.
+/// The page size, to which mappings are aligned.
 const PAGE: usize = 4096;
 
-/// See above.
+/// See the module documentation.
 pub(crate) struct Heap {
     is_locked: AtomicBool,
     state: UnsafeCell<State>,
 }
 
-// SAFETY: the state is touched by whoever has the lock.
+// SAFETY: the state is accessed by the thread that has the lock.
 unsafe impl Sync for Heap {}
 
 struct State {
-    /// By the logarithm of the size, what was given back last: there stands what was given back before it.
+    /// By the logarithm of the size, the piece freed last, which holds the address of the one freed before it.
     returned: [*mut u8; usize::BITS as usize],
-    /// What is left of the last area.
+    /// The rest of the last area.
     start: *mut u8,
     left: usize,
 }
@@ -47,7 +47,7 @@ impl Heap {
 
     fn with<R>(&self, what: impl FnOnce(&mut State) -> R) -> R {
         self.lock();
-        // SAFETY: this thread has the lock, and what is done calls nobody but the kernel.
+        // SAFETY: this thread has the lock, and `what` calls nothing but the kernel.
         let result = what(unsafe { &mut *self.state.get() });
         self.unlock();
         result
@@ -64,8 +64,8 @@ impl Heap {
     }
 }
 
-/// Has the lock free in processes that are forked while another thread has it: it is taken before, by the thread that forks.
-/// Called before anything of the program, so that this comes last before a fork and first after it.
+/// Keeps the lock usable in processes forked while another thread has it: the forking thread takes it before. Called
+/// before the program's code, so that this handler runs last before a fork and first after it.
 pub(crate) fn survive_forks() {
     extern "C" fn lock() {
         crate::HEAP.lock();
@@ -73,7 +73,7 @@ pub(crate) fn survive_forks() {
     extern "C" fn unlock() {
         crate::HEAP.unlock();
     }
-    // SAFETY: functions that touch nothing but the lock.
+    // SAFETY: functions that access only the lock.
     unsafe { libc::pthread_atfork(Some(lock), Some(unlock), Some(unlock)) };
 }
 
@@ -88,7 +88,7 @@ impl State {
         let list = &mut self.returned[size.trailing_zeros() as usize];
         let first = *list;
         if !first.is_null() {
-            // SAFETY: what was given back is large enough, aligned, and holds an address.
+            // SAFETY: a freed piece is large enough, aligned, and holds an address.
             *list = unsafe { first.cast::<*mut u8>().read() };
             return first;
         }
@@ -104,7 +104,7 @@ impl State {
         self.cut(size)
     }
 
-    /// The beginning of what is left, which is aligned and long enough.
+    /// Cuts a piece from the rest, which is aligned and long enough.
     fn cut(&mut self, size: usize) -> *mut u8 {
         let piece = self.start;
         self.start = self.start.wrapping_add(size);
@@ -114,34 +114,34 @@ impl State {
 
     fn put_back(&mut self, piece: *mut u8, size: usize) {
         let list = &mut self.returned[size.trailing_zeros() as usize];
-        // SAFETY: nobody has it any more, and an address fits.
+        // SAFETY: the piece is no longer in use, and an address fits.
         unsafe { piece.cast::<*mut u8>().write(*list) };
         *list = piece;
     }
 }
 
-/// Fresh memory of the kernel.
+/// Fresh memory from the kernel.
 #[cfg(not(miri))]
 fn area(length: usize) -> Option<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let arguments = [0, length as i64, i64::from(protection), i64::from(flags), -1, 0];
-    // SAFETY: a new mapping somewhere.
+    // SAFETY: a new mapping at any address.
     let start = unsafe { crate::real::kernel(libc::SYS_mmap, arguments) };
     (start > 0).then_some(start as *mut u8)
 }
 
-/// The same for Miri, which cannot run the instruction that calls the kernel, but knows the function of the C library.
+/// The same for Miri, which cannot run the system call instruction, but knows the function of the C library.
 #[cfg(miri)]
 fn area(length: usize) -> Option<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: a new mapping somewhere.
+    // SAFETY: a new mapping at any address.
     let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
     (start != libc::MAP_FAILED).then_some(start.cast())
 }
 
-// SAFETY: pieces do not overlap, are as long and as aligned as was asked for, and stay until they are given back.
+// SAFETY: pieces do not overlap, have the requested size and alignment, and stay valid until they are freed.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         rounded(layout).map_or(std::ptr::null_mut(), |size| self.with(|state| state.take(size)))
@@ -159,7 +159,7 @@ unsafe impl GlobalAlloc for Heap {
         if rounded(wanted) == rounded(layout) {
             return piece;
         }
-        // SAFETY: as the caller promised; both are as long as the shorter one.
+        // SAFETY: as the caller promised; both are at least as long as the shorter one.
         unsafe {
             let other = self.alloc(wanted);
             if !other.is_null() {
@@ -180,11 +180,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_aligned_apart_and_used_again() {
+    fn pieces_are_aligned_disjoint_and_reused() {
         let heap = Heap::new();
         let layout = |size, align| Layout::from_size_align(size, align).unwrap();
         let layouts = [layout(1, 1), layout(24, 8), layout(100, 64), layout(5000, 4096), layout(AREA + 1, 8)];
-        // SAFETY: every layout is of some bytes, and what is given back was given out.
+        // SAFETY: no layout is empty, and every freed piece was allocated.
         unsafe {
             let pieces = layouts.map(|layout| heap.alloc(layout));
             for (piece, layout) in pieces.iter().zip(layouts) {
@@ -211,7 +211,7 @@ mod tests {
                 let heap = &heap;
                 scope.spawn(move || {
                     for round in 0..20 {
-                        // SAFETY: what is written to and given back was given out for this many numbers.
+                        // SAFETY: every written or freed piece was allocated for this many numbers.
                         unsafe {
                             let piece = heap.alloc(layout).cast::<[u64; 4]>();
                             piece.write([number, round, number, round]);
@@ -238,7 +238,7 @@ mod tests {
                 });
             });
             is_held.wait();
-            // SAFETY: the child allocates from the heap under test, and ends. A child that spins is ended by the alarm.
+            // SAFETY: the child allocates from the heap under test, and exits. The alarm kills a child that spins.
             let status = unsafe {
                 let child = libc::fork();
                 if child == 0 {

@@ -1,4 +1,4 @@
-//! For recorders and debuggers: functions that a program may look for, and call if they are there.
+//! Functions for recorders and debuggers, which a program may look up and call if present.
 
 use std::ffi::c_int;
 
@@ -12,14 +12,14 @@ pub(crate) extern "C-unwind" fn omnilink_sched_is_controlled() -> c_int {
     c_int::from(baton::is_controlled())
 }
 
-/// A recorded operation is called. The number of the step, from 1. No access of this thread to memory from here
-/// until [`omnilink_sched_settle`] is a step, atomic ones included; locks and the like are.
+/// A recorded operation is called. Returns the number of the step, from 1. No memory access of this thread from here
+/// until [`omnilink_sched_settle`] is a step, not even an atomic one; locks and similar calls are.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C-unwind" fn omnilink_sched_call() -> u64 {
     border(Kind::Call)
 }
 
-/// A recorded operation returned. The same otherwise.
+/// A recorded operation returned. Otherwise the same.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C-unwind" fn omnilink_sched_return() -> u64 {
     border(Kind::Return)
@@ -31,19 +31,19 @@ fn border(kind: Kind) -> u64 {
     }
     baton::acted();
     baton::visible(Step { kind: kind as u8, ..Step::default() });
-    baton::quiet();
+    baton::suppress_steps();
     baton::steps()
 }
 
-/// What was called, or returned, is written down.
+/// The call or return has been recorded.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C-unwind" fn omnilink_sched_settle() {
     if baton::is_controlled() {
-        baton::loud();
+        baton::resume_steps();
     }
 }
 
-/// Waits until so many threads wait here, and then all go on.
+/// Waits until this many threads wait here, then releases all of them.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C-unwind" fn omnilink_sched_gate(count: u32) {
     if baton::is_controlled() {
@@ -51,13 +51,13 @@ pub(crate) extern "C-unwind" fn omnilink_sched_gate(count: u32) {
     }
 }
 
-/// For programs that run something many times: whether it is to be run (again) in this process.
+/// For programs that run many executions: whether to run (again) in this process.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C-unwind" fn omnilink_sched_next() -> c_int {
     c_int::from(start::next())
 }
 
-/// Called before the step at which somebody wants to look.
+/// Called before the step at which a debugger stops.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 #[inline(never)]
 pub(crate) extern "C-unwind" fn omnilink_sched_breakpoint() {

@@ -1,21 +1,21 @@
-//! Which store a load reads, if memory is as weak as C11 lets it be.
+//! Which store a load reads, if memory is as weak as C11 allows.
 //!
 //! # Problem
 //!
 //! Under control one thread runs at a time, so every load finds the last store: memory is sequentially consistent, and
 //! a program that forgot a barrier looks correct. C11 lets a load read older stores too, within rules. Which ones may
-//! this load read, here and now, so that what the program then does is something that the standard allows?
+//! this load read, here and now, so that the standard allows the resulting execution?
 //!
 //! # Idea
 //!
-//! Every location has a history: its last stores, in the order in which they were made, which is their *modification
-//! order*. A load may read any store from its *floor* on. The floor is the last store that the load has to know about:
+//! Every location has a history: its last stores, in order of execution, which is their *modification order*. A load
+//! may read any store from its *floor* on. The floor is the last store that the load has to know about:
 //!
-//! - **Coherence.** The store happened before the load, or a load that read it did. What happened before what is told
-//!   by vector clocks: a store carries what its thread has *released* to whoever *acquires* from it.
+//! - **Coherence.** The store happened before the load, or a load that read it did. Vector clocks give the
+//!   happens-before relation: a store carries what its thread has *released* to every thread that *acquires* from it.
 //! - **One order of all sequentially consistent operations,** for which we take the order of execution. Say that an
-//!   operation *touches* a store if it made it or read it. A load that reads an older store comes, in the words of the
-//!   standard, before whatever has touched a newer one. So this must not have happened already:
+//!   operation *touches* a store if it made it or read it. A load that reads an older store precedes, in the standard's
+//!   terms, every operation that has touched a newer one. So this must not have happened already:
 //!
 //!   | the load                             | what has touched a newer store                                      |
 //!   |--------------------------------------|---------------------------------------------------------------------|
@@ -24,55 +24,54 @@
 //!   | has a fence that happened before it  | is sequentially consistent, and came before that fence              |
 //!   | has a fence that happened before it  | happened before a fence that came before that fence                 |
 //!
-//!   (Fences that are sequentially consistent, that is. Others only release and acquire.)
+//!   (Sequentially consistent fences, that is. Others only release and acquire.)
 //!
-//! All rules say "not older than", so what may be read is always the end of a history, and option 0, the last store,
-//! is always there: whoever always takes it has sequentially consistent memory. What is in the program's memory is
-//! always the last store; older ones are only here. A read-modify-write reads the last one, as the standard demands.
+//! All rules say "not older than", so the readable stores are always the end of a history, and option 0, the last
+//! store, always exists: always taking it gives sequentially consistent memory. The program's memory always holds the
+//! last store; older ones are only here. A read-modify-write reads the last one, as the standard demands.
 //!
-//! # What is shown
+//! # Coverage
 //!
 //! Exactly the executions of C++20 in which program order, *reads from*, modification order and the order of
-//! sequentially consistent operations together have no cycle. Each is one that the standard allows, because all of its
-//! rules were checked when the last operation that each is about was made: a rule that is broken names two operations
-//! of which one comes before the other although it was made later, and only a load of an older store can be such a
-//! one. The tests compare with the rules of the standard, written down as rules, on every small program that chance
-//! comes up with.
+//! sequentially consistent operations together have no cycle. The standard allows each of them, because every rule was
+//! checked at the last operation it concerns: a violated rule names two operations of which one precedes the other
+//! although it was executed later, and only a load of an older store can be such an operation. The tests compare with
+//! an axiomatic definition of the standard, on random small programs.
 //!
-//! What the standard allows and is never shown:
+//! Allowed by the standard, but never shown:
 //!
-//! - **Load buffering:** a load that reads a store which is yet to be made. (A cycle with *reads from*.)
+//! - **Load buffering:** a load that reads a store which is yet to be executed. (A cycle with *reads from*.)
 //! - **Other modification orders** than that of execution: some outcomes of 2+2W. (A cycle with modification order.)
-//! - Sequentially consistent operations in an order that contradicts what happened before what. C++20 allows that
-//!   where orders are mixed: stores and second loads of IRIW sequentially consistent, first loads acquiring.
-//! - Stores that are older than the last [`LONGEST`] of their location.
+//! - Sequentially consistent operations in an order that contradicts happens-before. C++20 allows that where orders are
+//!   mixed: stores and second loads of IRIW sequentially consistent, first loads acquiring.
+//! - Stores older than the last [`LONGEST`] of their location.
 //! - More than [`PATIENCE`] loads of older stores in a row, by one thread, at one location: the standard wants stores
-//!   to be seen in finite time, and a loop that waits for one has to end.
-//! - A compare-exchange that fails because it read an older store, or for no reason at all; or that fails without
-//!   acquiring although it would have acquired.
-//! - `consume` is `acquire`, and a lock that could not be taken acquires too.
+//!   to become visible in finite time, and a loop that waits for one has to end.
+//! - A compare-exchange that fails because it read an older store, or spuriously; or that fails without acquiring
+//!   although it would have acquired.
+//! - `consume` is `acquire`, and a failed attempt to lock acquires too.
 //!
-//! A release sequence is that of C++20: its head, and updates. Before C++20, later stores by the thread of the head
+//! Release sequences are those of C++20: the head, and updates. Before C++20, later stores by the head's thread
 //! belonged to it as well.
 //!
-//! # What cannot be known
+//! # Limits
 //!
-//! Code without instrumentation changes memory behind our back. If memory holds something else than the last store,
-//! the history ends and a new one starts with what is there; nobody knows who stored it and what that released, so
-//! everything that any thread has done until then counts as released by it. If such code *acquires*, we do not learn
-//! of it, and may show what the standard forbids. So this is off unless asked for.
+//! Uninstrumented code changes memory unobserved. If memory does not hold the last store, the history ends and a new
+//! one starts with the value found; it is unknown which thread stored it and what that released, so it counts as
+//! releasing everything that any thread has done until then. If such code *acquires*, that is not observed, and
+//! executions may be shown that the standard forbids. So weak memory is off by default.
 //!
 //! # Cost
 //!
-//! A search in a tree for the location, none if it is the one of the access before; then a look at each store from the
-//! last one to the floor; and one pass over a clock, which is as long as there are threads.
+//! A tree search for the location, none if it is that of the previous access; then a check of each store from the last
+//! one to the floor; and one pass over a clock, whose length is the number of threads.
 //!
-//! # Where it comes from
+//! # Sources
 //!
 //! Lidbury and Donaldson, *Dynamic race detection for C++11* (tsan11): histories, and a floor. Luo and Demsky,
 //! *C11Tester: a race detector for C/C++ atomics*, which finds modification orders too. The rules for fences are those
-//! of C++20 (Lahav, Vafeiadis, Kang, Hur, Dreyer: *Repairing sequential consistency in C/C++11*), which are neither
-//! paper's.
+//! of C++20 (Lahav, Vafeiadis, Kang, Hur, Dreyer: *Repairing sequential consistency in C/C++11*), and are in neither
+//! paper.
 
 #[cfg(test)]
 mod axioms;
@@ -83,36 +82,36 @@ use std::collections::{BTreeMap, VecDeque};
 
 use schedule::MemoryOrder;
 
-/// So many stores of a location are remembered.
+/// At most this many stores of a location are remembered.
 pub(crate) const LONGEST: usize = 32;
 
-/// So many times in a row a thread may read an older store of a location.
+/// A thread may read an older store of a location at most this many times in a row.
 pub(crate) const PATIENCE: u8 = 4;
 
-/// No access is longer, in bytes.
+/// The widest access, in bytes.
 const WIDEST: u64 = 16;
 
 /// The memory of one execution.
 #[derive(Debug)]
 pub(crate) struct Memory {
     threads: Vec<Thread>,
-    /// Where the history of a location is. Invariant: no two of these locations share a byte.
+    /// The index of a location's history. Invariant: no two of these locations share a byte.
     places: BTreeMap<u64, usize>,
     histories: Vec<History>,
-    /// Histories that are no location's, to be used again.
+    /// Histories without a location, to be reused.
     unused: Vec<usize>,
-    /// The history that was used last.
+    /// The history used last.
     recent: usize,
-    /// What was released at a lock, or at what else threads meet in.
+    /// What was released at a lock, or at another synchronization object.
     objects: BTreeMap<u64, Clock>,
     /// For each sequentially consistent fence, in order: what happened before it or before an earlier one.
     fences: Vec<Clock>,
-    /// What was released to whoever acquires anything.
+    /// What was released to every later acquire.
     unseen: Clock,
 }
 
 impl Memory {
-    /// Nothing has happened.
+    /// Memory without any operation.
     pub(crate) const fn new() -> Memory {
         Memory {
             threads: Vec::new(),
@@ -126,28 +125,28 @@ impl Memory {
         }
     }
 
-    /// Nothing has happened, again.
+    /// Resets the memory.
     pub(crate) fn clear(&mut self) {
         *self = Memory::new();
     }
 
-    /// A thread has created another. What it did happened before whatever the other will do.
+    /// A thread has created another. Its operations so far happened before everything the other will do.
     pub(crate) fn thread_created(&mut self, parent: usize, child: usize) {
         let inherited = self.thread(parent).clock.clone();
         let thread = self.thread(child);
-        // Its number may have been another thread's, whose times are not to be used again.
+        // The number may have been another thread's, whose times must not be reused.
         thread.clock.join(&inherited);
         thread.fenced = Clock::default();
         thread.unacquired = Clock::default();
     }
 
-    /// A thread has waited for the end of another. What the other did happened before whatever it will do.
+    /// A thread has joined another. The operations of the joined thread happened before everything the first will do.
     pub(crate) fn thread_joined(&mut self, by: usize, ended: usize) {
         let inherited = self.thread(ended).clock.clone();
         self.thread(by).clock.join(&inherited);
     }
 
-    /// A thread unlocks, posts, wakes: what it did happened before what those do who then acquire.
+    /// A thread unlocks, posts, wakes: its operations so far happened before those of threads that then acquire.
     pub(crate) fn synchronize_release(&mut self, thread: usize, object: u64) {
         self.thread(thread);
         self.objects.entry(object).or_default().join(&self.threads[thread].clock);
@@ -162,19 +161,20 @@ impl Memory {
         self.threads[thread].clock.join(&self.unseen);
     }
 
-    /// A thread has released, somewhere that we do not see, what it did.
+    /// A thread has released its operations so far, unobserved.
     pub(crate) fn release_to_all(&mut self, thread: usize) {
         self.thread(thread);
         self.unseen.join(&self.threads[thread].clock);
     }
 
-    /// A thread has learned, in a way that we do not see, whatever the others have done.
+    /// A thread has acquired, unobserved, everything the others have done.
     pub(crate) fn acquire_from_all(&mut self, thread: usize) {
         let everything = self.everything();
         self.thread(thread).clock.join(&everything);
     }
 
-    /// How many stores a load may read: these are the last ones. There is always one. `current` is what memory holds.
+    /// The number of stores that a load may read, counted from the last one. At least one. `current` is the value in
+    /// memory.
     pub(crate) fn readable(
         &mut self,
         thread: usize,
@@ -201,8 +201,8 @@ impl Memory {
         stores.iter().rev().position(is_floor).map_or(stores.len(), |floor| floor + 1)
     }
 
-    /// A load that reads one of the stores that are [`readable`](Memory::readable), counted from the last one, which
-    /// is 0. Returns what it reads.
+    /// A load that reads one of the [`readable`](Memory::readable) stores, counted from the last one, which is 0.
+    /// Returns its value.
     pub(crate) fn load(
         &mut self,
         thread: usize,
@@ -226,7 +226,7 @@ impl Memory {
         store.value
     }
 
-    /// A store. `previous` is what memory held before.
+    /// A store. `previous` is the value in memory before it.
     pub(crate) fn store(
         &mut self,
         thread: usize,
@@ -245,8 +245,7 @@ impl Memory {
         history.touch_last(thread, time);
     }
 
-    /// A read-modify-write that writes; one that does not is a load that reads the last store. `previous` is what it
-    /// read.
+    /// A read-modify-write that writes; one that does not is a load of the last store. `previous` is the value it read.
     pub(crate) fn update(
         &mut self,
         thread: usize,
@@ -259,7 +258,7 @@ impl Memory {
         let time = self.thread(thread).tick(thread);
         let place = self.place(address, size, previous);
         let history = &mut self.histories[place];
-        // An update goes on with the release sequence of what it reads, whatever its own order is.
+        // An update continues the release sequence of the store it reads, whatever its own order is.
         let mut released = history.last().released.clone();
         self.threads[thread].read(&released, &self.unseen, order);
         released.join(self.threads[thread].releases(order));
@@ -268,12 +267,12 @@ impl Memory {
         history.touch_last(thread, time);
     }
 
-    /// A thread makes an access that orders nothing. Its time.
+    /// A thread makes an unordered access. Returns its time.
     pub(crate) fn access(&mut self, thread: usize) -> u32 {
         self.thread(thread).tick(thread)
     }
 
-    /// Whether what a thread did at some time happened before the next operation of another.
+    /// Whether a thread's operation at some time happened before the next operation of another.
     pub(crate) fn happened_before(&self, thread: usize, time: u32, next: usize) -> bool {
         let known = self.threads.get(next).and_then(|next| next.clock.times.get(thread));
         known.is_some_and(|&known| time <= known)
@@ -298,14 +297,14 @@ impl Memory {
         }
     }
 
-    /// This memory was freed, or written without synchronization: what was there before is nobody's to read.
+    /// This memory was freed, or written without synchronization: its old stores can no longer be read.
     pub(crate) fn forget(&mut self, address: u64, length: u64) {
         while let Some((start, place)) = self.first_within(address, length) {
             self.drop_history(start, place);
         }
     }
 
-    /// The thread of this number, who is new if nobody has told of it.
+    /// The thread with this number, created if it is new.
     fn thread(&mut self, thread: usize) -> &mut Thread {
         if self.threads.len() <= thread {
             self.threads.resize_with(thread + 1, Thread::default);
@@ -313,7 +312,7 @@ impl Memory {
         &mut self.threads[thread]
     }
 
-    /// The history of a location, whose last store is `current`: if that is not so, it starts again.
+    /// The history of a location, whose last store is `current`: otherwise it starts again.
     fn place(&mut self, address: u64, size: u8, current: u128) -> usize {
         let fits =
             |history: &History| history.address == address && history.size == size && history.last().value == current;
@@ -325,7 +324,7 @@ impl Memory {
         self.recent
     }
 
-    /// What all threads have done.
+    /// The operations of all threads.
     fn everything(&self) -> Clock {
         self.threads.iter().fold(Clock::default(), |mut all, thread| {
             all.join(&thread.clock);
@@ -333,8 +332,8 @@ impl Memory {
         })
     }
 
-    /// A history that starts with what is in memory, of which everybody knows. Those end that share bytes with it:
-    /// somebody has stored there whom we do not know, or accesses are of different sizes.
+    /// Starts a history with the value in memory, which all threads know. Histories that share bytes with it end: an
+    /// unknown thread has stored there, or accesses have different sizes.
     fn start_history(&mut self, address: u64, size: u8, current: u128) -> usize {
         let mut released = Clock::default();
         while let Some((start, place)) = self.first_within(address, u64::from(size)) {
@@ -351,7 +350,7 @@ impl Memory {
         place
     }
 
-    /// Some history about bytes of this range.
+    /// A history that shares bytes with this range.
     fn first_within(&self, address: u64, length: u64) -> Option<(u64, usize)> {
         let mut near = self.places.range(address.saturating_sub(WIDEST - 1)..address.saturating_add(length));
         near.find(|&(&start, &place)| start + u64::from(self.histories[place].size) > address)
@@ -365,19 +364,19 @@ impl Memory {
     }
 }
 
-/// What is known about a thread.
+/// The state of a thread.
 #[derive(Debug, Default)]
 struct Thread {
     /// What happened before its next operation.
     clock: Clock,
-    /// What happened before its last releasing fence: released by every store of it since.
+    /// What happened before its last releasing fence: released by every later store of it.
     fenced: Clock,
-    /// What was released by stores that it read without acquiring. An acquiring fence makes up for that.
+    /// What was released by stores that it read without acquiring. An acquiring fence acquires it.
     unacquired: Clock,
 }
 
 impl Thread {
-    /// The time of the operation that it makes now.
+    /// The time of its current operation.
     fn tick(&mut self, thread: usize) -> u32 {
         if self.clock.times.len() <= thread {
             self.clock.times.resize(thread + 1, 0);
@@ -386,7 +385,7 @@ impl Thread {
         self.clock.times[thread]
     }
 
-    /// It reads a store by which this was released.
+    /// It reads a store that released this.
     fn read(&mut self, released: &Clock, unseen: &Clock, order: MemoryOrder) {
         if order.acquires() {
             self.clock.join(released);
@@ -406,11 +405,11 @@ impl Thread {
 #[derive(Debug, Default)]
 struct History {
     address: u64,
-    /// 0 if it is no location's.
+    /// 0 if it has no location.
     size: u8,
-    /// In modification order. Invariant: not empty if it is a location's, and at most [`LONGEST`].
+    /// In modification order. Invariant: not empty if it has a location, and at most [`LONGEST`].
     stores: VecDeque<Store>,
-    /// How many times in a row each thread has read another store than the last one.
+    /// How many times in a row each thread has read a store other than the last one.
     outdated: Vec<u8>,
 }
 
@@ -429,9 +428,9 @@ impl History {
         self.stores.back().expect("the history of a location has a store")
     }
 
-    /// A new last store, by which nothing certain is released yet.
+    /// Appends a store, which releases nothing certain yet.
     fn append(&mut self, value: u128, sequential: Option<usize>) -> &mut Store {
-        // The memory of the oldest one is used again.
+        // Reuses the memory of the oldest one.
         let oldest = if self.stores.len() == LONGEST { self.stores.pop_front() } else { None };
         let mut store = oldest.unwrap_or_default();
         store.reset(value, sequential);
@@ -462,11 +461,11 @@ impl History {
 #[derive(Debug, Default)]
 struct Store {
     value: u128,
-    /// What whoever acquires from it gets to know.
+    /// What a thread that acquires from it learns.
     released: Clock,
-    /// When each thread touched it first: [`NEVER`] if it did not.
+    /// When each thread touched it first; [`NEVER`] if it did not.
     touched: Vec<u32>,
-    /// If something sequentially consistent touched it, how many fences came before the first that did.
+    /// The number of fences before the first sequentially consistent operation that touched it, if there is one.
     sequential: Option<usize>,
 }
 
@@ -486,7 +485,7 @@ impl Store {
         self.touched[thread] = self.touched[thread].min(time);
     }
 
-    /// Whether somebody has touched it before the moment that a clock stands for.
+    /// Whether a thread touched it before the moment of a clock.
     fn was_touched_before(&self, clock: &Clock) -> bool {
         self.touched.iter().zip(&clock.times).any(|(touched, time)| touched <= time)
     }
@@ -495,9 +494,9 @@ impl Store {
 /// What happened before some moment: a vector clock.
 #[derive(Debug, Clone, Default)]
 struct Clock {
-    /// The last operation of each thread that did. What is missing is 0, and operations count from 1.
+    /// The last such operation of each thread. Missing entries are 0, and operations count from 1.
     times: Vec<u32>,
-    /// The last of all sequentially consistent fences that did, counted from 1.
+    /// The last such sequentially consistent fence, counted from 1.
     fences: usize,
 }
 
@@ -512,7 +511,7 @@ impl Clock {
         self.fences = self.fences.max(other.fences);
     }
 
-    /// Becomes a copy, in the memory that it has.
+    /// Becomes a copy, reusing its memory.
     fn set(&mut self, other: &Clock) {
         self.times.clone_from(&other.times);
         self.fences = other.fences;

@@ -1,30 +1,30 @@
 //! Data races: conflicting accesses that nothing orders.
 //!
-//! Accesses without synchronization are not steps by default, so no thread is chosen between two of them, and a program that
-//! forgot a lock looks correct. Whether such accesses are ordered is known without choosing: `memory` has a vector clock of
-//! each thread. So the last accesses to each eight bytes are kept, each with the time of its thread. An access races with an
-//! earlier one of another thread if they share bytes, one of them writes, one of them is not atomic, and the earlier one's
-//! time is not in the clock of the later one's thread.
+//! Unsynchronized accesses are not steps by default, so no preemption occurs between two of them, and a program that
+//! forgot a lock looks correct. Whether such accesses are ordered is known without preemption: `memory` has a vector
+//! clock for each thread. So the last accesses to each eight bytes are stored, each with the time of its thread. An
+//! access races with an earlier one of another thread if they share bytes, one of them writes, one of them is not
+//! atomic, and the earlier one's time is not in the clock of the later one's thread.
 //!
-//! Of eight bytes the last [`KEPT`] accesses are kept, as ThreadSanitizer does, so a race may be missed; what is found is a
-//! race of the execution, if all code that synchronizes was instrumented. Memory that is freed is forgotten, because
-//! allocators hand it from thread to thread without our seeing it.
+//! For each eight bytes the last [`KEPT`] accesses are stored, as in ThreadSanitizer, so a race may be missed; a
+//! reported race is a race of the execution, if all synchronizing code is instrumented. Freed memory is forgotten,
+//! because allocators pass it between threads unobserved.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The most accesses that are kept of eight bytes.
+/// At most this many accesses are stored for each eight bytes.
 const KEPT: usize = 4;
 
-/// How an access behaves.
+/// An access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) thread: u8,
     pub(crate) writes: bool,
     pub(crate) is_atomic: bool,
-    /// Where its code continues.
+    /// Its return address.
     pub(crate) place: u64,
-    /// When it happens, by the count of its thread.
+    /// When it happens, by its thread's clock.
     pub(crate) time: u32,
 }
 
@@ -34,7 +34,7 @@ impl Access {
     }
 }
 
-/// The last accesses to some eight bytes, in order. The mask says which of the bytes.
+/// The last accesses to some eight bytes, in order. The mask selects the bytes.
 type Cell = Vec<(Access, u8)>;
 
 /// The last accesses to all memory, by address divided by eight.
@@ -51,8 +51,8 @@ impl Races {
         self.0 = HashMap::default();
     }
 
-    /// An access happens. An earlier one that it races with: `knows` says whether what a thread did at some time happened
-    /// before this access.
+    /// Records an access. Returns an earlier one that it races with: `knows` tells whether a thread's operation at some
+    /// time happened before this access.
     pub(crate) fn access(
         &mut self,
         access: Access,
@@ -67,7 +67,7 @@ impl Races {
                 theirs & mask != 0 && other.conflicts(&access) && !knows(other.thread, other.time)
             };
             found = found.or_else(|| cell.iter().find(races).map(|(other, _)| *other));
-            // What the new one shows of these bytes and this thread, an older one that is no stronger need not.
+            // An older access of this thread to these bytes that is not stronger is redundant.
             let is_covered = |(other, theirs): &(Access, u8)| {
                 other.thread == access.thread
                     && theirs & !mask == 0
@@ -94,7 +94,7 @@ impl Races {
     }
 }
 
-/// The eight bytes that a range touches, and which of them.
+/// The granules of eight bytes that a range touches, with a mask of the bytes.
 fn granules(address: u64, size: u64) -> impl Iterator<Item = (u64, u8)> {
     let end = address.saturating_add(size.max(1));
     (address / 8..end.div_ceil(8)).map(move |granule| {
@@ -103,7 +103,7 @@ fn granules(address: u64, size: u64) -> impl Iterator<Item = (u64, u8)> {
     })
 }
 
-/// A hash that is the same in every run: the standard one would draw random numbers from the program's.
+/// A deterministic hash: the standard one would use the program's random numbers.
 #[derive(Debug, Default)]
 struct Mix(u64);
 
@@ -125,8 +125,8 @@ impl Hasher for Mix {
 mod tests {
     use super::*;
 
-    /// Whether the last of these accesses races: thread, address, size, whether it writes, whether it is atomic. No thread
-    /// knows of another.
+    /// Whether the last of these accesses races: thread, address, size, whether it writes, whether it is atomic. No
+    /// thread's clock includes another's.
     fn check(accesses: &[(u8, u64, usize, bool, bool)]) -> bool {
         let mut races = Races::new();
         let mut found = None;

@@ -1,4 +1,4 @@
-//! The functions that ours stand in front of.
+//! The functions behind the interposed ones.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,12 +9,13 @@ use libc::{
     pthread_t, sem_t, sigset_t, sockaddr, socklen_t, timespec, timeval, useconds_t,
 };
 
-/// What a thread runs.
+/// The type of a thread's routine.
 pub(crate) type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
-/// What a program runs.
+/// The type of `main`.
 pub(crate) type Main = extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
-/// Where the next definition of a function is. Of some there are two, and the one that was there first is another one.
+/// The address of the next definition of a function. Some have two versions, and the older one is a different
+/// function.
 fn find(name: &CStr, version: Option<&CStr>) -> usize {
     // SAFETY: names and versions end with a zero.
     let address = unsafe {
@@ -29,15 +30,16 @@ fn find(name: &CStr, version: Option<&CStr>) -> usize {
     address as usize
 }
 
-/// A system call itself, without the C library: also where its functions cannot be found. Negative if it failed.
+/// A raw system call, without the C library: also where its functions cannot be found. Returns a negative number if it
+/// failed.
 ///
 /// # Safety
 ///
-/// As the kernel asks.
+/// As the kernel requires.
 pub(crate) unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [a, b, c, d, e, f] = arguments;
     let answer;
-    // SAFETY: as the caller promised. The kernel changes only the registers that are named.
+    // SAFETY: as the caller promised. The kernel changes only the named registers.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -56,7 +58,7 @@ pub(crate) unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     answer
 }
 
-/// Declares functions that are looked up when they are first called.
+/// Declares functions that are looked up at the first call.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $(as $version:literal)?;)*) => {
         $(
@@ -64,7 +66,7 @@ macro_rules! functions {
             ///
             /// # Safety
             ///
-            /// As it says there.
+            /// As documented there.
             #[allow(non_snake_case, reason = "the C++ library has such names")]
             #[allow(clippy::too_many_arguments, reason = "the C library has such functions")]
             pub(crate) unsafe fn $name($($argument: $type),*) $(-> $result)? {
@@ -77,8 +79,8 @@ macro_rules! functions {
                     ADDRESS.store(address, Ordering::Relaxed);
                 }
                 type Function = unsafe extern "C-unwind" fn($($type),*) $(-> $result)?;
-                // SAFETY: the function of this name has this type, which the C library's headers say. The caller keeps
-                // to what it asks for.
+                // SAFETY: the function of this name has this type according to the C library's headers. The caller
+                // upholds its contract.
                 unsafe { std::mem::transmute::<usize, Function>(address)($($argument),*) }
             }
         )*

@@ -1,21 +1,22 @@
-//! Who only waits: a thread that reads the same again and again, and changes nothing.
+//! Which threads only wait: those that reread the same values and change nothing.
 //!
-//! Such a thread waits for another one to write, and would otherwise be chosen for ever: no policy but a random one ever
-//! ends, and an exploration would unroll the loop without end. It is found by what it reads: the same value from the same
-//! address at the same place in the code, several times, without anything in between that others can see. From then on it
-//! is not chosen before somebody writes to one of the addresses that it read; or before nobody else can go on, because it
-//! may have been no loop at all. An update that leaves the value as it was, and an attempt to lock that fails, are reads.
+//! A spinning thread waits for another one to write, and would otherwise be chosen for ever: only random policies would
+//! terminate, and an exploration would unroll the loop without end. It is recognized by its reads: the same value from
+//! the same address at the same code address, several times, with nothing visible to others in between. From then on it
+//! is not chosen until another thread writes to one of the addresses it read, or until no other thread is enabled,
+//! because it may not have been a loop. An update that leaves the value unchanged, and a failed attempt to lock, count
+//! as reads.
 //!
-//! What this costs: a thread that reads the same value [`OFTEN`] times for another reason is delayed. Random policies let
-//! one that spins go on now and then all the same. An exploration does not, and says that it is not complete.
+//! Cost: a thread that reads the same value [`OFTEN`] times for another reason is delayed. Random policies occasionally
+//! run a spinning thread anyway. An exploration does not, and reports that it is not complete.
 
-/// After so many times it is taken as waiting.
+/// A thread counts as spinning after this many equal reads.
 const OFTEN: u8 = 6;
 
-/// So many different reads are remembered; a loop with more is not found.
+/// At most this many different reads are remembered; a loop with more is not found.
 const READS: usize = 16;
 
-/// What a thread has read since it last did something that others can see.
+/// The reads of a thread since its last action visible to others.
 #[derive(Debug)]
 pub(crate) struct Spin {
     reads: [Read; READS],
@@ -41,8 +42,8 @@ impl Spin {
         self.count = 0;
     }
 
-    /// The thread has read something. True if it has done so too often.
-    pub(crate) fn looked(&mut self, place: u64, address: u64, value: u64) -> bool {
+    /// Records a read. Returns whether it occurred too often.
+    pub(crate) fn record_read(&mut self, place: u64, address: u64, value: u64) -> bool {
         let known = self.reads[..self.count].iter_mut().find(|read| read.place == place && read.address == address);
         match known {
             Some(read) if read.value == value => {
@@ -51,7 +52,7 @@ impl Spin {
             }
             Some(_) => {
                 self.clear();
-                self.looked(place, address, value)
+                self.record_read(place, address, value)
             }
             None if self.count == READS => {
                 self.clear();
@@ -65,14 +66,14 @@ impl Spin {
         }
     }
 
-    /// Whether it has read this here.
+    /// Whether it has read this address at this code address.
     pub(crate) fn knows(&self, place: u64, address: u64) -> bool {
         self.reads[..self.count].iter().any(|read| (read.place, read.address) == (place, address))
     }
 
-    /// Whether it waits for what stands at this address.
+    /// Whether it waits for a write to this address.
     pub(crate) fn watches(&self, address: u64) -> bool {
-        // Words overlap: what counts is the eight bytes.
+        // Words overlap, so addresses are compared by their eight bytes.
         self.reads[..self.count].iter().any(|read| read.address / 8 == address / 8)
     }
 }
@@ -82,23 +83,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reading_the_same_again_and_again_is_waiting() {
+    fn rereading_the_same_value_is_spinning() {
         let mut spin = Spin::new();
-        let times = (1..).find(|_| spin.looked(1, 8, 0)).unwrap();
+        let times = (1..).find(|_| spin.record_read(1, 8, 0)).unwrap();
         assert_eq!(times, OFTEN);
         assert!(spin.watches(8) && !spin.watches(16));
     }
 
     #[test]
-    fn another_value_is_news() {
+    fn a_new_value_is_not_spinning() {
         let mut spin = Spin::new();
-        assert!((0..100).all(|value| !spin.looked(1, 8, value)));
+        assert!((0..100).all(|value| !spin.record_read(1, 8, value)));
     }
 
     #[test]
     fn a_loop_over_two_words_is_found() {
         let mut spin = Spin::new();
-        let found = (0..100).find(|round| spin.looked(1, 8 + round % 2 * 8, 0)).unwrap();
+        let found = (0..100).find(|round| spin.record_read(1, 8 + round % 2 * 8, 0)).unwrap();
         assert_eq!(found, 2 * u64::from(OFTEN) - 2);
         assert!(spin.watches(8) && spin.watches(16));
     }

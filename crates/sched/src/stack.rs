@@ -1,4 +1,4 @@
-//! Where threads are, and what is said before the process is given up.
+//! Stacks of threads, and the message before the process is given up.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -11,15 +11,14 @@ unsafe extern "C" {
     fn backtrace(frames: *mut *mut libc::c_void, size: libc::c_int) -> libc::c_int;
 }
 
-/// Has loaded what is needed to find out where a thread is. To load it takes memory, which a thread that crashed because
-/// its heap is broken can no longer ask for.
-pub(crate) fn prepare() {
+/// Loads the unwinder. Loading it allocates, which a thread that crashed because of a broken heap can no longer do.
+pub(crate) fn load_unwinder() {
     let mut frame = std::ptr::null_mut();
-    // SAFETY: there is room for one.
-    baton::inside(|| unsafe { backtrace(&raw mut frame, 1) });
+    // SAFETY: there is space for one.
+    baton::without_control(|| unsafe { backtrace(&raw mut frame, 1) });
 }
 
-/// Whether threads that wait are to write down where they are.
+/// Whether waiting threads should record their stacks.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 /// Opened by a thread that has.
 static IS_WRITTEN: AtomicU32 = AtomicU32::new(0);
@@ -29,36 +28,36 @@ pub(crate) fn is_asked() -> bool {
     IS_ASKED.load(Ordering::Acquire)
 }
 
-/// Has each thread write down where it is, one after another. Nobody goes on after this.
+/// Makes each thread record its stack, one after another. No thread runs after this.
 pub(crate) fn capture_all() {
     let me = baton::me();
     IS_ASKED.store(true, Ordering::Release);
     for thread in baton::threads() {
         let is_alive = matches!(baton::slot(thread).standing.get(), Standing::Alive | Standing::Spinning);
         if thread == me {
-            write_down(me);
+            record_stack(me);
         } else if is_alive {
-            baton::disturb(thread);
+            baton::wake_for_stack(thread);
             baton::pass(&IS_WRITTEN);
         }
     }
 }
 
-/// Writes down where this thread is, when it was asked for.
+/// Records this thread's stack, on request.
 pub(crate) fn capture(me: usize) {
-    write_down(me);
+    record_stack(me);
     baton::open(&IS_WRITTEN);
 }
 
-/// Writes down where this thread is.
-pub(crate) fn write_down(me: usize) {
+/// Records this thread's stack.
+pub(crate) fn record_stack(me: usize) {
     let mut frames = [std::ptr::null_mut(); FRAMES];
-    // SAFETY: there is room for so many.
-    let depth = baton::inside(|| unsafe { backtrace(frames.as_mut_ptr(), FRAMES as libc::c_int) });
+    // SAFETY: there is space for that many.
+    let depth = baton::without_control(|| unsafe { backtrace(frames.as_mut_ptr(), FRAMES as libc::c_int) });
     CHANNEL.set_stack(me, frames.map(|frame| frame as u64), depth.max(0) as u32);
 }
 
-/// Says why there can be no control, and ends the process.
+/// Reports why there can be no control, and ends the process.
 pub(crate) fn fail(message: &[&str]) -> ! {
     let line = [REFUSAL, &message.concat(), "\n"].concat();
     write(libc::STDERR_FILENO, line.as_bytes());
@@ -66,8 +65,9 @@ pub(crate) fn fail(message: &[&str]) -> ! {
     unsafe { libc::_exit(NO_CONTROL) }
 }
 
-/// Writes bytes with the system call itself: `write` is interposed. If nobody reads them, nobody wants them.
+/// Writes bytes with the raw system call: `write` is interposed. Errors are ignored: without a reader, the bytes are
+/// not needed.
 pub(crate) fn write(file: libc::c_int, bytes: &[u8]) {
-    // SAFETY: the bytes are there.
+    // SAFETY: the bytes are valid.
     unsafe { real::kernel(libc::SYS_write, [file.into(), bytes.as_ptr() as i64, bytes.len() as i64, 0, 0, 0]) };
 }

@@ -1,14 +1,14 @@
 //! How control is taken, and how one process serves many executions.
 //!
-//! This library is initialized before the program is. If the variable names a directory, addresses are made the same for
-//! every run first: the process executes itself again without address randomization, and with an environment that is
-//! filled up to a round size, because it lies on the stack above everything else. Then the driver's file is mapped, and it
-//! is checked that the program would call this library and not the C library.
+//! This library is initialized before the program. If the variable names a directory, addresses are made reproducible
+//! first: the process executes itself again without address randomization, and with an environment padded to a round
+//! size, because it is on the stack above everything else. Then the driver's file is mapped, and the library checks
+//! that the program would call it and not the C library.
 //!
-//! `main` is called by ours. In a process that serves, it forks for every order that comes through the pipe, and the child
-//! runs `main`; the parent waits for it and answers. A harness that can run many times in one process asks for more
-//! ([`next`]): then the child answers, and reads the next order itself. A child dies with one order that was not answered,
-//! whatever happens to it, and the parent answers that.
+//! The runtime calls `main`. A fork server forks for every order that comes through the pipe, and the child runs
+//! `main`; the parent waits for it and answers. A harness that can run many times in one process asks for more
+//! ([`next`]): then the child answers, and reads the next order itself. However a child ends, exactly one order is
+//! unanswered, and the parent answers that.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -24,19 +24,20 @@ use crate::{baton, interpose, real, stack, tsan};
 /// The pipes, or -1.
 static ORDERS_IN: AtomicI32 = AtomicI32::new(-1);
 static ANSWERS_OUT: AtomicI32 = AtomicI32::new(-1);
-/// Whether the program is to be controlled, once `main` is reached.
+/// Whether to take control once `main` is reached.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
-/// Whether an execution of a batch has begun.
+/// Whether an execution of a batch has started.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// What the environment is filled up to: so many bytes, or a multiple of it, and so many variables. More than anybody has,
-/// because two environments on both sides of a multiple are told apart. No variable may be longer than twice as much.
+/// The environment is padded to a multiple of this many bytes, and to this many variables. More than any environment
+/// has, because two environments on both sides of a multiple give different addresses. A variable is at most twice as
+/// long.
 const ROUND_SIZE: usize = 65536;
 const ROUND_COUNT: usize = 256;
-/// The variable that it is filled with.
+/// The variable used as padding.
 const FILLING: &str = "OMNILINK_FILLING=";
 
-/// Called by the dynamic linker, before anything of the program.
+/// Called by the dynamic linker, before the program's code.
 #[cfg_attr(not(test), unsafe(link_section = ".init_array"))]
 #[used]
 static INITIALIZE: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = initialize;
@@ -45,9 +46,9 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
     if cfg!(test) {
         return;
     }
-    // Also where nothing is controlled, this library has a heap of its own.
+    // Also needed without control: this library has its own heap.
     crate::heap::survive_forks();
-    // SAFETY: the linker hands over lists of strings that end with a null.
+    // SAFETY: the linker passes lists of strings that end with a null.
     let (arguments, variables) = unsafe { (list(arguments), list(variables)) };
     let name = [VARIABLE, "="].concat();
     let Some(directory) = variables.iter().find_map(|variable| variable.to_str().ok()?.strip_prefix(&name)) else {
@@ -63,7 +64,7 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
         // SAFETY: the path ends with a zero.
         let file = unsafe { libc::open(path.as_ptr(), how | libc::O_CLOEXEC) };
         if file < 0 {
-            fail(&["the pipe `", name, "` cannot be opened"]);
+            fail(&["cannot open the pipe `", name, "`"]);
         }
         file
     };
@@ -71,23 +72,23 @@ extern "C" fn initialize(_: c_int, arguments: *const *const c_char, variables: *
         ANSWERS_OUT.store(open(ANSWERS, libc::O_WRONLY), Ordering::Relaxed);
     }
     ORDERS_IN.store(open(ORDERS, libc::O_RDONLY), Ordering::Relaxed);
-    // What the program starts is not controlled.
+    // Child programs are not controlled.
     for name in [c"LD_PRELOAD", c"OMNILINK_SCHED"] {
         // SAFETY: there is one thread, and the names end with a zero.
         unsafe { libc::unsetenv(name.as_ptr()) };
     }
-    // SAFETY: our function is called with each object that is loaded, the program first.
+    // SAFETY: our function is called with each loaded object, the program first.
     unsafe { libc::dl_iterate_phdr(Some(note_base), std::ptr::null_mut()) };
-    interpose::thread::prepare();
-    stack::prepare();
+    interpose::thread::create_key();
+    stack::load_unwinder();
     IS_ASKED.store(true, Ordering::Relaxed);
-    // What is initialized before `main` runs under control too, so that locks are known.
+    // Initializers before `main` run under control too, so that locks are known.
     baton::begin();
     // SAFETY: a function that is called in children.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
 }
 
-/// Where the program is mapped.
+/// The program's load address.
 static BASE: AtomicUsize = AtomicUsize::new(0);
 
 /// See [`BASE`].
@@ -103,24 +104,24 @@ unsafe extern "C" fn note_base(object: *mut libc::dl_phdr_info, _: usize, _: *mu
 
 /// # Safety
 ///
-/// It must be a list of strings that ends with a null, and is not changed.
+/// It must be a list of strings that ends with a null, and must not change.
 unsafe fn list<'a>(start: *const *const c_char) -> Vec<&'a CStr> {
     // SAFETY: as the caller promised; nothing is read beyond the null.
     let at = |index: usize| unsafe { start.add(index).read() };
-    // SAFETY: those that are not null are strings.
+    // SAFETY: entries other than null are strings.
     (0..).map(at).take_while(|string| !string.is_null()).map(|string| unsafe { CStr::from_ptr(string) }).collect()
 }
 
-/// Sees to it that addresses are the same in every run, by executing the program again.
+/// Makes addresses the same in every run, by executing the program again.
 fn fix_addresses(arguments: &[&CStr], variables: &[&CStr]) {
-    // SAFETY: asks, or sets, how the kernel treats this process.
+    // SAFETY: gets or sets how the kernel treats this process.
     let personality = |value: u64| unsafe { libc::personality(value) };
     let now = personality(0xffff_ffff);
     let is_filled = variables.iter().any(|variable| variable.to_bytes().starts_with(FILLING.as_bytes()));
     if is_filled {
         return;
     }
-    // Where this is not allowed, the program runs all the same, and addresses differ.
+    // If this is not allowed, the program runs anyway, and addresses differ.
     personality(now as u64 | libc::ADDR_NO_RANDOMIZE as u64);
     let Ok(program) = std::fs::read_link("/proc/self/exe") else { return };
     let Ok(program) = CString::new(program.as_os_str().as_encoded_bytes()) else { return };
@@ -136,11 +137,11 @@ fn fix_addresses(arguments: &[&CStr], variables: &[&CStr]) {
     strings.extend([long.as_ptr(), std::ptr::null()]);
     let mut words: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
     words.push(std::ptr::null());
-    // SAFETY: lists of strings that end with a null. If it fails, the process goes on as it is.
+    // SAFETY: lists of strings that end with a null. If it fails, the process continues unchanged.
     unsafe { libc::execve(program.as_ptr(), words.as_ptr(), strings.as_ptr()) };
 }
 
-/// Ends the process, with a message, if what the program calls is not in this library.
+/// Ends the process with a message if the program's calls would not reach this library.
 fn check_interposition() {
     let ours = object(initialize as *const () as *mut c_void);
     for name in [c"pthread_create", c"syscall", c"__tsan_init"] {
@@ -149,18 +150,18 @@ fn check_interposition() {
         if object(found) != ours {
             let name = name.to_string_lossy();
             fail(&[
-                "the program would call another `",
+                "the program would not call the runtime's `",
                 &name,
-                "` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)",
+                "`; the runtime must come before all other libraries (LD_PRELOAD)",
             ]);
         }
     }
 }
 
-/// Where the object is mapped that an address belongs to. The addresses of our own functions would tell nothing: those
-/// that are exported are looked for by name here too, and found where the program finds them.
+/// The load address of the object that contains an address. The addresses of our own functions are useless here:
+/// exported functions are looked up by name here too, and found where the program finds them.
 fn object(address: *mut c_void) -> *mut c_void {
-    // SAFETY: what is asked for is written where there is room for it; pointers may be null.
+    // SAFETY: the result is written to memory that has space for it; pointers may be null.
     unsafe {
         let mut about: libc::Dl_info = std::mem::zeroed();
         libc::dladdr(address, &raw mut about);
@@ -168,17 +169,17 @@ fn object(address: *mut c_void) -> *mut c_void {
     }
 }
 
-/// In a child of the program: it has one thread, and goes on without control.
+/// Called in a child of the program: it has one thread, and continues without control.
 extern "C" fn forked() {
     if !IS_SERVING.load(Ordering::Relaxed) {
-        baton::give_up();
+        baton::release_control();
     }
 }
 
 /// Whether this library itself forks.
 static IS_SERVING: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process runs the program's `main`, and not what comes before.
+/// Whether this process has reached the program's `main`.
 static IS_IN_MAIN: AtomicBool = AtomicBool::new(false);
 
 /// See [`IS_IN_MAIN`].
@@ -209,22 +210,19 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
     let main: Main = unsafe { std::mem::transmute(MAIN.load(Ordering::Relaxed)) };
     if IS_ASKED.load(Ordering::Relaxed) {
         if !tsan::is_instrumented() {
-            fail(&[
-                "no part of the program was compiled for it; build it with `omnilink build` or ",
-                "`cargo omnilink`",
-            ]);
+            fail(&["no part of the program is instrumented; build it with `omnilink build` or ", "`cargo omnilink`"]);
         }
-        interpose::signal::catch_crashes();
-        interpose::signal::answer_where();
+        interpose::signal::install_crash_handlers();
+        interpose::signal::install_stack_handler();
         if CHANNEL.settings().mode == Mode::Serve as u32 {
             if !baton::is_alone() {
-                fail(&["threads were created before `main`, so that no process can be forked there"]);
+                fail(&["unsupported: threads were created before `main`, where the runtime forks"]);
             }
             serve();
         } else {
             read_order();
             if baton::is_alone() {
-                obey();
+                begin_execution();
             } else {
                 set_environment();
                 CHANNEL.add_flags(Outcome::EARLY_THREADS);
@@ -239,27 +237,28 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
 
 /// Forks for every order. Returns in the child.
 fn serve() {
-    // Whoever ignores the end of its children cannot wait for it, so what the program has set is set in children only.
-    let programs = interpose::signal::let_children_be_waited_for();
+    // A process that ignores `SIGCHLD` cannot wait for its children, so the program's action is restored in children
+    // only.
+    let programs = interpose::signal::reset_child_signal();
     loop {
         read_order();
         IS_SERVING.store(true, Ordering::Relaxed);
         // SAFETY: there is one thread.
-        let child = baton::inside(|| unsafe { libc::fork() });
+        let child = baton::without_control(|| unsafe { libc::fork() });
         IS_SERVING.store(false, Ordering::Relaxed);
         match child {
             0 => {
                 interpose::signal::restore(libc::SIGCHLD, &programs);
-                return obey();
+                return begin_execution();
             }
-            -1 => fail(&["it cannot fork: ", &std::io::Error::last_os_error().to_string()]),
+            -1 => fail(&["cannot fork: ", &std::io::Error::last_os_error().to_string()]),
             _ => {
                 let mut status = 0;
                 // SAFETY: it is our child.
                 while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
                     let error = std::io::Error::last_os_error();
                     if error.raw_os_error() != Some(libc::EINTR) {
-                        fail(&["the end of an execution cannot be waited for: ", &error.to_string()]);
+                        fail(&["cannot wait for an execution: ", &error.to_string()]);
                     }
                 }
                 CHANNEL.set_status(status as u32);
@@ -270,10 +269,10 @@ fn serve() {
     }
 }
 
-/// The last order. It is not on the heap, because a process that serves must look the same before every execution.
+/// The last order. It is not on the heap, because a fork server must look the same before every execution.
 struct Latest(UnsafeCell<[u8; LONGEST_ORDER]>, AtomicUsize);
 
-// SAFETY: it is touched by the only thread there is.
+// SAFETY: it is accessed by the only thread.
 unsafe impl Sync for Latest {}
 
 static LATEST: Latest = Latest(UnsafeCell::new([0; LONGEST_ORDER]), AtomicUsize::new(0));
@@ -284,7 +283,7 @@ fn read_order() {
     let mut length = [0; 4];
     read_exact(file, &mut length);
     let length = u32::from_le_bytes(length) as usize;
-    // SAFETY: there is one thread, and nobody else has it.
+    // SAFETY: there is one thread, and no other borrow.
     let text = unsafe { &mut *LATEST.0.get() };
     if length > text.len() {
         fail(&["the environment of an execution is too long"]);
@@ -293,13 +292,13 @@ fn read_order() {
     LATEST.1.store(length, Ordering::Relaxed);
 }
 
-/// Begins the execution that was asked for.
-fn obey() {
+/// Starts the requested execution.
+fn begin_execution() {
     set_environment();
     baton::begin();
 }
 
-/// Sets what the order says in the environment.
+/// Sets the order's environment variables.
 fn set_environment() {
     // SAFETY: as above.
     let text = unsafe { &(&*LATEST.0.get())[..LATEST.1.load(Ordering::Relaxed)] };
@@ -307,19 +306,19 @@ fn set_environment() {
         let mut parts = line.splitn(2, |&byte| byte == b'=');
         let mut part = || CString::new(parts.next().unwrap_or_default()).unwrap_or_default();
         let (name, value) = (part(), part());
-        // SAFETY: strings that end with a zero; there is one thread. It asks the program's allocator for memory.
-        baton::inside(|| unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) });
+        // SAFETY: strings that end with a zero; there is one thread. It allocates with the program's allocator.
+        baton::without_control(|| unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) });
     }
 }
 
 fn read_exact(file: c_int, mut into: &mut [u8]) {
     while !into.is_empty() {
-        // SAFETY: there is room for so many bytes. The system call itself: `read` is interposed.
-        let read = baton::inside(|| unsafe {
+        // SAFETY: there is space for that many bytes. The raw system call: `read` is interposed.
+        let read = baton::without_control(|| unsafe {
             real::syscall(libc::SYS_read, file.into(), into.as_mut_ptr() as i64, into.len() as i64, 0, 0, 0)
         });
         match read {
-            // SAFETY: the driver is gone: nobody wants an answer.
+            // SAFETY: the driver is gone, so no answer is needed.
             0 => unsafe { libc::_exit(0) },
             1.. => into = &mut into[read as usize..],
             _ => {}
@@ -331,7 +330,7 @@ fn answer() {
     stack::write(ANSWERS_OUT.load(Ordering::Relaxed), b"!");
 }
 
-/// Whether a batch goes on. If an execution is complete, this answers for it and waits for the next order.
+/// Whether a batch continues. After an execution, answers for it and waits for the next order.
 pub(crate) fn next() -> bool {
     let is_first = !HAS_BEGUN.swap(true, Ordering::Relaxed);
     if is_first || !baton::is_controlled() {
@@ -347,26 +346,26 @@ pub(crate) fn next() -> bool {
     CHANNEL.add_flags(Outcome::BATCH);
     answer();
     read_order();
-    obey();
+    begin_execution();
     true
 }
 
-/// Remembers where a thread crashed.
+/// Records where a thread crashed.
 pub(crate) fn crashed(signal: c_int) {
     if baton::is_controlled() {
         CHANNEL.set_signal(signal as u32);
-        baton::write_down_pending();
-        stack::write_down(baton::me());
+        baton::record_pending();
+        stack::record_stack(baton::me());
     }
 }
 
-/// Called by the dynamic linker when the process ends by itself.
+/// Called by the dynamic linker when the process exits.
 #[cfg_attr(not(test), unsafe(link_section = ".fini_array"))]
 #[used]
 static FINALIZE: extern "C" fn() = finalize;
 
 extern "C" fn finalize() {
-    // If `main` has called `pthread_exit`, the process is ended by whoever was last, when it is no thread of ours any more.
+    // If `main` called `pthread_exit`, the last thread ends the process, after it has left control.
     if baton::is_controlled() || baton::is_under_control() && baton::is_alone() {
         baton::finish();
     }

@@ -1,14 +1,14 @@
-//! ThreadSanitizer's interface: what compilers call for `-fsanitize=thread`.
+//! ThreadSanitizer's interface: the functions that compilers call for `-fsanitize=thread`.
 //!
-//! Atomic operations are steps. Accesses without synchronization are steps only if that was asked for: there are many, and
-//! who runs between two of them makes a difference to programs with data races alone; `races` looks for these. Fences order nothing in an execution
-//! in which one thread runs at a time, so they are no steps. If memory is weak, `weak` says what is read, and sequentially
-//! consistent fences are steps, because their order is one of the things that say it.
+//! Atomic operations are steps. Unsynchronized accesses are steps only on request: there are many, and preemptions
+//! between them matter only to programs with data races, which `races` looks for. Fences have no effect when one thread
+//! runs at a time, so they are not steps. Under weak memory, `weak` decides what is read, and sequentially consistent
+//! fences are steps, because their order matters.
 //!
-//! Each function is a few instructions that hand its return address, the place in the program, to the one that does the
-//! work. gcc calls `compare_exchange_strong` and `_weak`, clang and rustc `compare_exchange_val`; each compiler calls some
-//! of the others that the others do not. A thread that announces a step may call a signal handler of the program, which may
-//! throw or end the thread, so unwinding passes through all of them.
+//! Each function is a few instructions that pass its return address, the place in the program, to the function that
+//! does the work. gcc calls `compare_exchange_strong` and `_weak`, clang and rustc `compare_exchange_val`; each
+//! compiler calls some functions that the others do not. A thread that announces a step may call a signal handler of
+//! the program, which may throw or end the thread, so unwinding passes through all of them.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use schedule::{Kind, MemoryOrder, Step};
 
 use crate::{baton, weak};
 
-/// Whether some part of the program was compiled for this.
+/// Whether any part of the program is instrumented.
 static IS_INSTRUMENTED: AtomicBool = AtomicBool::new(false);
 
 /// See [`IS_INSTRUMENTED`].
@@ -30,7 +30,7 @@ pub(crate) extern "C-unwind" fn __tsan_init() {
     IS_INSTRUMENTED.store(true, Ordering::Relaxed);
 }
 
-/// A number that is read and written at once.
+/// An integer that is read and written atomically.
 trait Word: Copy + Eq {
     /// Reads it.
     ///
@@ -40,13 +40,13 @@ trait Word: Copy + Eq {
     unsafe fn load(address: *const Self) -> Self;
     /// Writes it.
     unsafe fn store(address: *mut Self, value: Self);
-    /// Writes it if it is what was expected. What it was.
+    /// Writes it if it has the expected value. Returns the previous value.
     unsafe fn exchange(address: *mut Self, expected: Self, value: Self) -> Self;
-    /// Its lowest 64 bits, to be written down.
+    /// Its lowest 64 bits, for the record.
     fn bits(self) -> u64;
-    /// All of it.
+    /// Its value, zero-extended.
     fn wide(self) -> u128;
-    /// The other way round.
+    /// The inverse of `wide`.
     fn from_wide(wide: u128) -> Self;
     fn add(self, other: Self) -> Self;
     fn subtract(self, other: Self) -> Self;
@@ -150,10 +150,10 @@ impl Word for u128 {
 
 /// # Safety
 ///
-/// The address must be valid and aligned. A program that has such operations runs on a processor that has them.
+/// The address must be valid and aligned. A program with such operations runs on a processor that has them.
 unsafe fn exchange_16(address: *mut u128, expected: u128, value: u128) -> u128 {
     let (low, high): (u64, u64);
-    // SAFETY: as the caller promised. `rbx` cannot be named, and is put back.
+    // SAFETY: as the caller promised. `rbx` cannot be named, and is restored.
     unsafe {
         std::arch::asm!(
             "xchg rsi, rbx",
@@ -200,9 +200,9 @@ extern "C-unwind" fn load<T: Word>(address: *const T, order: c_int, place: u64) 
         (value, is_last) = (T::from_wide(read), is_current);
     }
     baton::made(value.bits(), false);
-    // Who reads something old again and again waits for nobody.
+    // A thread rereading a stale store is not waiting for another thread.
     if is_last {
-        baton::only_looked(place, address as u64, value.bits());
+        baton::record_idle_read(place, address as u64, value.bits());
     }
     value
 }
@@ -225,7 +225,7 @@ extern "C-unwind" fn store<T: Word>(address: *mut T, value: T, order: c_int, pla
     baton::wrote(address as u64, old != value);
 }
 
-/// Reads, and writes what `change` makes of it. What was read.
+/// Reads, and writes the result of `change`. Returns the previous value.
 #[inline]
 fn update<T: Word>(address: *mut T, order: c_int, place: u64, change: impl Fn(T) -> T) -> T {
     if baton::is_watched() {
@@ -253,12 +253,12 @@ fn update<T: Word>(address: *mut T, order: c_int, place: u64, change: impl Fn(T)
     }
 }
 
-/// An update was made. One that changes nothing tells nobody anything.
+/// Records an update. One that leaves the value unchanged wakes no thread.
 #[inline]
 fn wrote<T: Word>(address: *mut T, place: u64, old: T, new: T) {
     baton::made(old.bits(), old != new);
     if old == new {
-        baton::only_looked(place, address as u64, old.bits());
+        baton::record_idle_read(place, address as u64, old.bits());
     } else {
         baton::acted();
         baton::wrote(address as u64, true);
@@ -278,7 +278,7 @@ updates!(
     fetch_nand: nand
 );
 
-/// As clang and rustc call it: what was read.
+/// As clang and rustc call it: returns the previous value.
 extern "C-unwind" fn compare_value<T: Word>(
     address: *mut T,
     expected: T,
@@ -303,7 +303,7 @@ extern "C-unwind" fn compare_value<T: Word>(
     old
 }
 
-/// As gcc calls it: whether it was as expected; what was read stands where the expectation stood.
+/// As gcc calls it: returns whether it succeeded, and stores the previous value in `expected`.
 extern "C-unwind" fn compare<T: Word>(
     address: *mut T,
     expected: *mut T,
@@ -312,7 +312,7 @@ extern "C-unwind" fn compare<T: Word>(
     failure: c_int,
     place: u64,
 ) -> c_int {
-    // SAFETY: the program hands over where its expectation stands.
+    // SAFETY: the program passes a pointer to its expected value.
     let wish = unsafe { expected.read() };
     let old = compare_value(address, wish, value, order, failure, place);
     if old != wish {
@@ -322,7 +322,7 @@ extern "C-unwind" fn compare<T: Word>(
     c_int::from(old == wish)
 }
 
-/// Functions that hand over where they return to in a register that no argument is in.
+/// Functions that pass their return address in a register without an argument.
 macro_rules! shims {
     ($($register:literal: $($name:ident => $target:expr),* ;)*) => {
         $($(
@@ -396,7 +396,7 @@ shims! {
         __tsan_vptr_read => read::<8>;
 }
 
-/// The arguments leave no register for the place.
+/// Like `shims`, but the arguments leave no register for the return address.
 macro_rules! wide_exchanges {
     ($($name:ident),*) => {
         $(
@@ -442,7 +442,7 @@ unsafe extern "C-unwind" fn __tsan_atomic_thread_fence(order: c_int) {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn __tsan_atomic_signal_fence(_order: c_int) {}
 
-/// Announces an access without synchronization, if that is visible.
+/// Announces an unsynchronized access, if it is visible.
 #[inline]
 fn access(kind: Kind, address: u64, size: usize, place: u64) {
     if baton::is_plain_visible() {
@@ -454,7 +454,7 @@ fn access(kind: Kind, address: u64, size: usize, place: u64) {
                 baton::acted();
                 baton::wrote(address, true);
             }
-            _ => baton::only_looked(place, address, 0),
+            _ => baton::record_idle_read(place, address, 0),
         }
     }
     if baton::looks_for_races() && baton::is_watched() {
@@ -512,7 +512,7 @@ unsafe extern "C-unwind" fn __tsan_memset(to: *mut c_void, value: c_int, size: u
     unsafe { libc::memset(to, value, size) }
 }
 
-/// Functions that tell what we need not know.
+/// Callbacks with no effect here.
 macro_rules! ignored {
     ($($name:ident),*) => {
         $(

@@ -1,22 +1,20 @@
-//! Hands [`Memory`] and [`Races`] what happens in a program under control, if memory is weak or races are looked for.
+//! Feeds [`Memory`] and [`Races`] with a program's operations, if memory is weak or races are looked for.
 //!
-//! If memory is not weak, a load always reads the last store, and what is left of [`Memory`] is which operation happened
-//! before which.
+//! If memory is not weak, a load always reads the last store, and [`Memory`] only tracks happens-before.
 //!
-//! Atomic operations of the program come from `tsan`, which does them in memory and asks here what they read. What
-//! else synchronizes is known from steps: every step about a lock, a semaphore, a thread or somebody who waits is
-//! announced, so `baton` hands all of them over, and functions that are interposed need not care. Those that give
-//! something back release when the step is announced, because nothing that the thread does comes between; those that
-//! take something acquire when it was made.
+//! Atomic operations come from `tsan`, which performs them in memory and asks here what they read. All other
+//! synchronization is known from steps: every step on a lock, a semaphore, a thread or a wait queue is announced, so
+//! `baton` passes all of them on, and interposed functions need not care. Releasing operations release when the step is
+//! announced, because the thread does nothing in between; acquiring operations acquire after the step.
 //!
-//! Who waits, wakes, or was woken runs code of a library that nobody instrumented, such as the slow path of a lock; and
-//! that code acquires and releases what we do not see. So whoever does one of these knows everything that was done
-//! before, and whoever acquires anything later knows what those did who waited or woke.
+//! A thread that waits, wakes, or was woken runs uninstrumented library code, such as the slow path of a lock, which
+//! acquires and releases unobserved. So such a step acquires everything done before, and any later acquire also
+//! acquires what the waiting and waking threads did.
 //!
-//! So does whoever takes something out of a pipe, or puts it in.
+//! The same holds for reading from and writing to a pipe.
 //!
-//! A history must end with the object that it is about, or one that comes to stand at the same address would have
-//! values that it never had. Objects are initialized by plain writes, which end histories; and so does freeing memory.
+//! A location's history must end with its object, or a later object at the same address would have values it never had.
+//! Objects are initialized by plain writes, which end histories; so does freeing memory.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
@@ -31,23 +29,23 @@ use crate::{baton, real};
 /// The memory of this execution.
 struct Shared(UnsafeCell<(Memory, Races)>);
 
-// SAFETY: only the thread that has the baton touches it.
+// SAFETY: only the thread that has the baton accesses it.
 unsafe impl Sync for Shared {}
 
 static MEMORY: Shared = Shared(UnsafeCell::new((Memory::new(), Races::new())));
 
-/// Looks at it or changes it.
+/// Accesses the memory.
 fn with<R>(what: impl FnOnce(&mut Memory) -> R) -> R {
     with_races(|memory, _| what(memory))
 }
 
 fn with_races<R>(what: impl FnOnce(&mut Memory, &mut Races) -> R) -> R {
-    // SAFETY: one thread has the baton, and nothing of `Memory` and `Races` comes back here.
+    // SAFETY: one thread has the baton, and nothing in `Memory` and `Races` calls back here.
     let (memory, races) = unsafe { &mut *MEMORY.0.get() };
     what(memory, races)
 }
 
-/// Begins an execution.
+/// Starts an execution.
 pub(crate) fn begin() {
     with_races(|memory, races| {
         memory.clear();
@@ -55,7 +53,7 @@ pub(crate) fn begin() {
     });
 }
 
-/// A thread is about to make a step.
+/// A thread announced a step.
 pub(crate) fn announced(step: &Step) {
     use Kind::*;
     match step.kind() {
@@ -65,7 +63,7 @@ pub(crate) fn announced(step: &Step) {
     }
 }
 
-/// A thread may make the step that it announced.
+/// A thread may take the step that it announced.
 pub(crate) fn chosen(step: &Step) {
     use Kind::*;
     let me = baton::me();
@@ -87,7 +85,7 @@ pub(crate) fn created(thread: usize) {
     with(|memory| memory.thread_created(baton::me(), thread));
 }
 
-/// An atomic load. What it reads, and whether that is the last store: `current` is what memory holds.
+/// An atomic load. Returns what it reads, and whether that is the last store: `current` is the value in memory.
 pub(crate) fn load(address: u64, size: usize, order: c_int, current: u128) -> (u128, bool) {
     let (me, size, order) = (baton::me(), size as u8, MemoryOrder::from_number(order as u8));
     let choice = match baton::is_weak() {
@@ -97,8 +95,8 @@ pub(crate) fn load(address: u64, size: usize, order: c_int, current: u128) -> (u
     (with(|memory| memory.load(me, address, size, order, choice, current)), choice == 0)
 }
 
-/// A compare-exchange that found something else than was expected. What usually follows is the slow path of a lock, in
-/// code that nobody instrumented; so it acquires if it would have, had it written.
+/// A failed compare-exchange. Usually the slow path of a lock follows, in uninstrumented code; so it acquires if it
+/// would have acquired on success.
 pub(crate) fn not_exchanged(address: u64, size: usize, order: c_int, failure: c_int, current: u128) {
     let [order, failure] = [order, failure].map(|order| MemoryOrder::from_number(order as u8));
     let is_stronger = order.acquires() && !failure.acquires();
@@ -112,7 +110,7 @@ pub(crate) fn store(address: u64, size: usize, order: c_int, value: u128, previo
     with(|memory| memory.store(baton::me(), address, size as u8, order, value, previous));
 }
 
-/// An atomic operation that has read and written.
+/// An atomic read-modify-write.
 pub(crate) fn update(address: u64, size: usize, order: c_int, value: u128, previous: u128) {
     let order = MemoryOrder::from_number(order as u8);
     with(|memory| memory.update(baton::me(), address, size as u8, order, value, previous));
@@ -123,12 +121,12 @@ pub(crate) fn fence(order: MemoryOrder) {
     with(|memory| memory.fence(baton::me(), order));
 }
 
-/// Memory is written without synchronization.
+/// An unsynchronized write.
 pub(crate) fn overwritten(address: u64, length: usize) {
     with(|memory| memory.forget(address, length as u64));
 }
 
-/// Memory is accessed. Writes down the first race of the execution, after which none is looked for.
+/// A memory access. Records the first race of the execution, after which no more are looked for.
 pub(crate) fn accessed(address: u64, size: usize, place: u64, writes: bool, is_atomic: bool) {
     let me = baton::me();
     let earlier = with_races(|memory, races| {
@@ -142,7 +140,7 @@ pub(crate) fn accessed(address: u64, size: usize, place: u64, writes: bool, is_a
     }
 }
 
-/// Memory is given back to the allocator, which may hand it to another thread.
+/// Memory is returned to the allocator, which may give it to another thread.
 fn freed(start: *mut c_void) {
     if !start.is_null() && baton::is_ordering() && baton::is_controlled() {
         // SAFETY: it was allocated by the allocator that belongs to this function.
@@ -150,7 +148,7 @@ fn freed(start: *mut c_void) {
     }
 }
 
-/// Memory becomes that of another object.
+/// Memory becomes part of another object.
 pub(crate) fn forget(address: u64, size: u64) {
     with_races(|memory, races| {
         memory.forget(address, size);
@@ -159,15 +157,15 @@ pub(crate) fn forget(address: u64, size: u64) {
 }
 
 thread_local! {
-    /// Whether this thread is in [`free`]: looking up the real one may free something itself.
+    /// Whether this thread is in [`free`]: looking up the real one may itself free memory.
     static FREES: Cell<bool> = const { Cell::new(false) };
 }
 
-// AddressSanitizer frees memory while it prepares what checked code needs, so this cannot be checked code.
+// AddressSanitizer frees memory while it sets up checked code, so this cannot be checked code.
 #[cfg_attr(not(any(test, omnilink_asan)), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn free(start: *mut c_void) {
     if FREES.get() {
-        // What is freed while the function that frees is looked up is a few bytes, once.
+        // Memory freed during the lookup of `free` leaks: a few bytes, once.
         return;
     }
     freed(start);

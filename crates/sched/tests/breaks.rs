@@ -1,7 +1,7 @@
-//! What a runtime that takes control of threads may break, and that it does not: see `programs/breaks.cpp`.
+//! What a runtime that controls threads may break, and that it does not: see `programs/breaks.cpp`.
 //!
-//! Every mode of that program runs under many schedules, in which it must end as it should; and several times under one,
-//! in which every step must be the same, addresses and values included.
+//! Every mode of that program runs under many schedules, and must end as expected; and several times under one
+//! schedule, where every step must be the same, addresses and values included.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -15,14 +15,14 @@ use explore::{Control, Ending, Once, Order, Runtime};
 use schedule::channel::{Outcome, Policy};
 use tempfile::TempDir;
 
-/// The program and the runtime, which all tests share.
+/// The program and the runtime, shared by all tests.
 struct Built {
     directory: TempDir,
     runtime: Runtime,
 }
 
 impl Built {
-    /// Runs the program of this name.
+    /// The command for the program with this name.
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(self.directory.path().join(name));
         if cfg!(omnilink_asan) {
@@ -33,7 +33,7 @@ impl Built {
         command
     }
 
-    /// Compiles and links the program of this name.
+    /// Compiles and links the program with this name.
     fn compile(&self, name: &str) {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cpp"));
         let object = self.directory.path().join(format!("{name}.o"));
@@ -66,10 +66,10 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// How long one execution may take; none takes a tenth of it.
+/// The time limit of one execution; none takes a tenth of it.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A mode under control, and what is asked of it.
+/// A mode under control, and its order.
 struct Mode {
     control: Control,
     name: &'static str,
@@ -94,10 +94,10 @@ impl Mode {
     }
 }
 
-/// So many seeds, under each policy that draws.
+/// The number of seeds for each random policy.
 const SEEDS: u64 = 15;
 
-/// It ends like this whatever the schedule is, and the same seed gives the same steps.
+/// It ends like this under every schedule, and the same seed gives the same steps.
 fn check_ending(name: &'static str, seeds: u64, expected: &Ending) {
     check_mode(Mode::new(name), seeds, expected);
 }
@@ -111,7 +111,7 @@ fn check_mode(mut mode: Mode, seeds: u64, expected: &Ending) {
     }
     let (_, first) = mode.execute(Policy::Random, 3);
     for _ in 0..4 {
-        assert_eq!(mode.execute(Policy::Random, 3).1, first, "{} is not the same every time", mode.name);
+        assert_eq!(mode.execute(Policy::Random, 3).1, first, "{} varies between runs", mode.name);
     }
 }
 
@@ -119,7 +119,7 @@ fn check(name: &'static str) {
     check_ending(name, SEEDS, &Ending::Finished);
 }
 
-/// Modes in which somebody waits for real, a tenth of a second at a time.
+/// Modes in which a thread waits in real time, a tenth of a second at a time.
 fn check_slow(name: &'static str) {
     check_ending(name, 1, &Ending::Finished);
 }
@@ -147,7 +147,7 @@ fn locks_exclude() {
 }
 
 #[test]
-fn threads_meet() {
+fn threads_synchronize() {
     ["static-init", "once", "futex", "semaphore", "barrier", "condvar", "cpp20"].into_iter().for_each(check);
 }
 
@@ -205,7 +205,7 @@ fn children_go_on_without_control() {
 }
 
 #[test]
-fn what_never_ends_is_found_out() {
+fn endless_executions_are_detected() {
     check_ending("livelock", 3, &Ending::Livelock);
     check_ending("deadlock", 3, &Ending::Deadlock);
 }
@@ -259,10 +259,10 @@ fn a_broken_heap_is_a_crash() {
 }
 
 #[test]
-fn what_cannot_be_controlled_is_given_up() {
+fn unsupported_programs_are_rejected() {
     check_refusal("cancel", "the program cancels a thread");
-    check_refusal("unseen-thread", "a thread locks, wakes or waits that was not created with `pthread_create`");
-    check_refusal("timer-thread", "it has a timer that creates threads");
+    check_refusal("unseen-thread", "a thread not created by `pthread_create` uses a lock or futex");
+    check_refusal("timer-thread", "a timer that creates threads");
 }
 
 /// It ends with this message.

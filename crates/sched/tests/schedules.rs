@@ -1,5 +1,4 @@
-//! Programs under control, from the compiler to the verdict of a strategy: defects are found, executions repeat, and
-//! whatever ends an execution is told apart.
+//! Programs under control, end to end: defects are found, executions repeat, and every ending is distinguished.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
@@ -25,7 +24,7 @@ use schedule::{Kind, Schedule};
 /// Longer than any execution takes.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Where programs and the runtime are. It outlives the tests, each of which may have a process of its own.
+/// The directory of programs and the runtime. It outlives the tests, each of which may have its own process.
 fn directory() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
@@ -36,12 +35,12 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::install(directory(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Build {
     Instrumented,
-    /// Instrumented, but the C library is asked before the runtime.
+    /// Instrumented, but the C library comes before the runtime.
     TooLate,
     Plain,
 }
 
-/// Compiles a program, unless that was done before. What is compiled has the name of all that it depends on.
+/// Compiles a program, unless that was done before. File names include everything a program depends on.
 fn build(name: &str, how: Build) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cpp"));
     let mut hasher = DefaultHasher::new();
@@ -84,7 +83,7 @@ fn execute(control: &mut Control, order: &Order) -> Execution {
     control.execute(order, LONG).unwrap()
 }
 
-/// Executes what a strategy asks for until it ends or has found what is looked for, and says how often that was.
+/// Executes a strategy's orders until it ends or has found what is looked for, and returns the number of executions.
 fn explore(strategy: &mut dyn Strategy, control: &mut Control, most: u64, is_hit: impl Fn(&Ending) -> bool) -> u64 {
     let mut hits = 0;
     while strategy.tally().executions < most
@@ -97,9 +96,9 @@ fn explore(strategy: &mut dyn Strategy, control: &mut Control, most: u64, is_hit
     hits
 }
 
-/// The program says that an update was lost.
+/// The program reports a lost update.
 fn is_lost(ended: &Ending) -> bool {
-    matches!(ended, Ending::Crashed { how, .. } if how == "it ended with code 1")
+    matches!(ended, Ending::Crashed { how, .. } if how == "exited with code 1")
 }
 
 #[test]
@@ -113,7 +112,7 @@ fn every_way_of_sampling_finds_the_lost_update() {
     }
 }
 
-/// How many classes there are is known: they differ in how loads and stores of one number are ordered.
+/// The number of classes is known: they differ in the order of loads and stores of one number.
 #[test]
 fn every_class_of_executions_is_explored_once() {
     let check = |threads: &str, increments: &str| {
@@ -139,7 +138,7 @@ fn one_preemption_loses_an_update() {
 }
 
 #[test]
-fn waking_the_wrong_one_ends_in_a_deadlock() {
+fn waking_the_wrong_thread_ends_in_a_deadlock() {
     let mut control = start("condvar", &["bug"]);
     let is_stuck = |ended: &Ending| *ended == Ending::Deadlock;
     for policy in [Policy::Random, Policy::Pos] {
@@ -160,7 +159,7 @@ fn the_same_seed_is_the_same_execution() {
         let order = |seed| Order { seed, ..Order::default() };
         let once = execute(&mut start(name, arguments), &order(7));
         let mut control = start(name, arguments);
-        // What a process did before makes no difference.
+        // Earlier executions of a process make no difference.
         let other = execute(&mut control, &order(8));
         assert_eq!(execute(&mut control, &order(7)), once, "{name}");
         assert_ne!(other.digest, once.digest, "{name}");
@@ -185,7 +184,7 @@ fn end(control: &mut Control, how: &str, timeout: Duration) -> Result<Execution,
     control.execute(&Order { environment, limit: 10_000, ..Order::default() }, timeout)
 }
 
-/// Who was about to do what, and in which function of `ends`. Addresses are left out.
+/// The next step of each thread, and its function in `ends`. Addresses are left out.
 fn describe(control: &Control, execution: &Execution) -> String {
     const FUNCTIONS: [&str; 5] = ["left_then_right", "right_then_left", "spin", "write_to_nowhere", "main"];
     let (program, base) = (build("ends", Build::Instrumented), control.outcome().base);
@@ -210,7 +209,7 @@ fn describe(control: &Control, execution: &Execution) -> String {
 }
 
 #[test]
-fn whoever_is_stuck_or_crashes_says_where() {
+fn stuck_and_crashed_threads_report_their_stacks() {
     let mut control = start("ends", &[]);
     let stuck = (1..200).find_map(|seed| {
         let environment = vec![("HOW".to_owned(), "deadlock".to_owned())];
@@ -218,23 +217,23 @@ fn whoever_is_stuck_or_crashes_says_where() {
         (execution.ended == Ending::Deadlock).then_some(execution)
     });
     insta::assert_snapshot!(describe(&control, &stuck.unwrap()), @"
-    nobody can go on: thread 0 joins thread 1 in main
-    nobody can go on: thread 1 locks in left_then_right
-    nobody can go on: thread 2 locks in right_then_left
+    no thread is enabled: thread 0 joins thread 1 in main
+    no thread is enabled: thread 1 locks in left_then_right
+    no thread is enabled: thread 2 locks in right_then_left
     ");
     let spinning = end(&mut control, "livelock", LONG).unwrap();
     assert_eq!(spinning.ended, Ending::Livelock);
     insta::assert_snapshot!(describe(&control, &spinning), @"
-    threads go on, and nothing changes: thread 0 joins thread 1 in main
-    threads go on, and nothing changes: thread 1 loads in spin
+    threads run, but nothing changes: thread 0 joins thread 1 in main
+    threads run, but nothing changes: thread 1 loads in spin
     ");
     let crashed = end(&mut control, "crash", LONG).unwrap();
     assert_eq!(crashed.steps.iter().filter(|step| step.kind() == Some(Kind::Store)).count(), 1);
-    insta::assert_snapshot!(describe(&control, &crashed), @"it was ended by SIGSEGV in write_to_nowhere");
+    insta::assert_snapshot!(describe(&control, &crashed), @"killed by SIGSEGV in write_to_nowhere");
 }
 
 #[test]
-fn whoever_cannot_be_seen_is_ended_and_the_next_execution_works() {
+fn unobserved_waits_time_out_and_the_next_execution_works() {
     let mut control = start("ends", &[]);
     for how in ["sleep", "compute"] {
         assert_eq!(end(&mut control, how, Duration::from_millis(500)).unwrap().ended, Ending::TimedOut, "{how}");
@@ -245,24 +244,24 @@ fn whoever_cannot_be_seen_is_ended_and_the_next_execution_works() {
 #[test]
 fn more_threads_than_can_be_controlled_are_an_error() {
     let mut control = start("ends", &[]);
-    insta::assert_snapshot!(end(&mut control, "threads", LONG).unwrap_err(), @"the program has more than 64 threads at a time");
+    insta::assert_snapshot!(end(&mut control, "threads", LONG).unwrap_err(), @"unsupported: the program has more than 64 threads at a time");
     assert_eq!(end(&mut control, "", LONG).unwrap().ended, Ending::Finished);
 }
 
 #[test]
-fn a_program_that_would_not_be_controlled_says_so() {
+fn uncontrollable_programs_are_rejected() {
     let refusal = |how: Build, preload: &Path| {
         let mut control = Control::start(&Command::new(build("lost", how)), preload, directory()).unwrap();
         control.execute(&Order::default(), LONG).unwrap_err().to_string()
     };
     let runtime = RUNTIME.path();
-    insta::assert_snapshot!(refusal(Build::Plain, &runtime), @"the program cannot be controlled: no part of the program was compiled for it; build it with `omnilink build` or `cargo omnilink`");
-    // Nobody loads the runtime before everything else, so it comes when it was linked.
-    insta::assert_snapshot!(refusal(Build::TooLate, Path::new("")), @"the program cannot be controlled: the program would call another `pthread_create` than the one of the runtime; the runtime must come before all other libraries (LD_PRELOAD)");
-    insta::assert_snapshot!(refusal(Build::Plain, Path::new("")), @"the program was not controlled: it ended with code 0 before it was asked for anything; it said nothing");
+    insta::assert_snapshot!(refusal(Build::Plain, &runtime), @"the program cannot be controlled: no part of the program is instrumented; build it with `omnilink build` or `cargo omnilink`");
+    // The runtime is not preloaded, so it comes where it was linked.
+    insta::assert_snapshot!(refusal(Build::TooLate, Path::new("")), @"the program cannot be controlled: the program would not call the runtime's `pthread_create`; the runtime must come before all other libraries (LD_PRELOAD)");
+    insta::assert_snapshot!(refusal(Build::Plain, Path::new("")), @"the program was not controlled: it ended before the first run (exited with code 0); no output");
 }
 
-/// How a program ended, each way once, in all schedules that a strategy asks for.
+/// The endings of a program, each once, in all schedules of a strategy.
 fn endings(strategy: &mut dyn Strategy, control: &mut Control) -> BTreeSet<String> {
     let mut endings = BTreeSet::new();
     while let Some(order) = strategy.next() {
@@ -276,7 +275,7 @@ fn endings(strategy: &mut dyn Strategy, control: &mut Control) -> BTreeSet<Strin
     endings
 }
 
-/// Threads tell each other something by reading a clock, so that is a step.
+/// Reading a clock passes information between threads, so it is a step.
 #[test]
 fn clocks_and_deadlines_are_explored() {
     for (what, count) in [("clock", 2), ("deadline", 2)] {
@@ -290,7 +289,7 @@ fn clocks_and_deadlines_are_explored() {
     }
 }
 
-/// Threads tell each other nothing by drawing random numbers, so that is no step.
+/// Drawing random numbers passes no information between threads, so it is not a step.
 #[test]
 fn what_a_thread_draws_does_not_depend_on_others() {
     let mut control = start("channels", &["random"]);
@@ -298,7 +297,8 @@ fn what_a_thread_draws_does_not_depend_on_others() {
     let mut draws = BTreeSet::new();
     for _ in 0..20 {
         let order = sampling.next().unwrap();
-        // The generators of threads belong to the seed, and so does the schedule; decisions made elsewhere change it alone.
+        // The generators of threads come from the seed, and so does the schedule; other decisions change only the
+        // schedule.
         let execution = execute(&mut control, &order);
         let again = Order { seed: 7, policy: Policy::Steady, follow: execution.decisions.clone(), ..Order::default() };
         let execution = execute(&mut control, &again);

@@ -1,6 +1,6 @@
-//! C11's names for threads, mutexes and condition variables: each does what the other one does.
+//! C11's names for threads, mutexes and condition variables: each does what its POSIX counterpart does.
 //!
-//! The C library's own call each other inside, where nothing can come between, so these have to be here.
+//! The C library's own versions call each other internally, where they cannot be intercepted, so these are needed.
 
 use std::ffi::{c_int, c_void};
 
@@ -15,7 +15,7 @@ const ERROR: c_int = 2;
 const NO_MEMORY: c_int = 3;
 const TIMED_OUT: c_int = 4;
 
-/// What C11 says instead.
+/// The C11 result for a POSIX one.
 fn translated(answer: c_int) -> c_int {
     match answer {
         0 => SUCCESS,
@@ -66,7 +66,7 @@ unsafe extern "C-unwind" fn call_once(flag: *mut pthread_once_t, routine: extern
     unsafe { once::pthread_once(flag, routine) };
 }
 
-/// Functions that do what another one does, and answer in other numbers.
+/// Functions that do what another one does, with other result codes.
 macro_rules! same {
     ($($name:ident($($argument:ident: $type:ty),*) => $other:path;)*) => {
         $(

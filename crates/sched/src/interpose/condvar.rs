@@ -1,11 +1,11 @@
 //! Condition variables.
 //!
-//! To wait is four steps, each about one object: the thread joins those who wait, gives the mutex back, goes on once it
-//! was woken, and takes the mutex. It waits before the mutex is free, so no wake that comes after that is lost. A wait
-//! that ends because of time ends when nobody else can go on, or at once if the moment has passed.
+//! To wait is four steps, each on one object: the thread joins the waiting threads, releases the mutex, continues after
+//! a wake, and takes the mutex. It waits before the mutex is free, so no later wake is lost. A wait times out when no
+//! thread is enabled, or at once if the deadline has passed.
 //!
-//! By which clock a wait is timed is said when a condition variable is made. That is remembered for as long as it lives,
-//! also from one execution of a batch to the next.
+//! The clock of timed waits is set when a condition variable is initialized. It is remembered for the lifetime of the
+//! condition variable, also from one execution of a batch to the next.
 
 use std::ffi::c_int;
 
@@ -16,14 +16,14 @@ use super::table::Table;
 use super::{is_controlled, mutex, step, time, waiters};
 use crate::{baton, real};
 
-/// The clocks of condition variables that have another one than the time of day.
+/// The clocks of condition variables that do not use the time of day.
 static CLOCKS: Table<clockid_t> = Table::new();
 
 fn clock_of(condition: *const pthread_cond_t) -> clockid_t {
     CLOCKS.get(condition as u64).unwrap_or(libc::CLOCK_REALTIME)
 }
 
-/// Waits until it is woken, or until a moment.
+/// Waits for a wake, or until a deadline.
 pub(super) fn wait(condition: *mut pthread_cond_t, lock: *mut pthread_mutex_t, deadline: u64) -> c_int {
     let address = condition as u64;
     baton::acted();
@@ -39,7 +39,7 @@ pub(super) fn wait(condition: *mut pthread_cond_t, lock: *mut pthread_mutex_t, d
     if answer == 0 && !is_woken { libc::ETIMEDOUT } else { answer }
 }
 
-/// Wakes so many of those who wait.
+/// Wakes at most `most` of the waiting threads.
 pub(super) fn wake(condition: *mut pthread_cond_t, most: usize) -> c_int {
     let address = condition as u64;
     baton::acted();
@@ -49,7 +49,7 @@ pub(super) fn wake(condition: *mut pthread_cond_t, most: usize) -> c_int {
     0
 }
 
-/// Waits until a clock says this, at the latest.
+/// Waits until a clock reaches this time, at the latest.
 pub(super) fn wait_until(
     condition: *mut pthread_cond_t,
     lock: *mut pthread_mutex_t,
@@ -70,7 +70,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_init(
     if is_controlled() {
         let mut clock = libc::CLOCK_REALTIME;
         if !attributes.is_null() {
-            // SAFETY: the caller hands over attributes.
+            // SAFETY: the caller passes attributes.
             unsafe { libc::pthread_condattr_getclock(attributes, &raw mut clock) };
         }
         CLOCKS.set(condition as u64, (clock != libc::CLOCK_REALTIME).then_some(clock));
@@ -84,7 +84,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_destroy(condition: *mut pthr
     if is_controlled() {
         CLOCKS.set(condition as u64, None);
     }
-    // SAFETY: as the caller promised. Nobody waits in the C library.
+    // SAFETY: as the caller promised. No thread waits in the C library.
     unsafe { real::pthread_cond_destroy(condition) }
 }
 

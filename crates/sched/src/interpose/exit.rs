@@ -1,4 +1,4 @@
-//! The end of the process, which others could have been faster than.
+//! The end of the process, which other threads may precede.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ use schedule::{Kind, thread_object};
 use super::step;
 use crate::{baton, real};
 
-/// The process is about to end while others live: that is a choice.
+/// The process is about to end while other threads live: that is a choice.
 pub(crate) fn announce() {
     if baton::is_controlled() && !baton::is_alone() {
         baton::visible(step(Kind::Exit, thread_object(baton::me() as u8)));

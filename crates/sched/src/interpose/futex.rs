@@ -1,10 +1,10 @@
-//! System calls that the program makes through `syscall`: futexes above all.
+//! System calls that the program makes through `syscall`: mainly futexes.
 //!
-//! On futexes rest Rust's locks, and what C++ has had since 2020. To wait is two steps: one looks at the word and joins
-//! those who wait, and one goes on once it was woken. A lock that inherits priorities is a word with the number of the
-//! thread that has it, and no more than that: nobody has to be told who waits, because whether it is free is asked anew at
-//! every step. What else there is (operations on several words at once) is answered as a kernel that lacks it does, and
-//! every other system call goes through, but for those that would learn something that differs from run to run.
+//! Rust's locks, and C++20's waits, are built on futexes. To wait is two steps: one reads the word and joins the
+//! waiting threads, and one continues after a wake. A priority-inheritance lock is a word with its owner's thread id,
+//! and nothing more: no thread needs to be notified of waiters, because whether it is free is computed at every step.
+//! All else (operations on several words at once) fails as on a kernel that lacks it, and every other system call is
+//! passed on, except for those whose result would vary between runs.
 
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use super::waiters::{self, ANY};
 use super::{fail, is_controlled, number, random, signal, time, timer, word_step};
 use crate::{baton, real};
 
-/// The newer way to lock, which says by which clock.
+/// The newer lock operation, which selects a clock.
 const FUTEX_LOCK_PI2: c_int = 13;
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -72,12 +72,12 @@ unsafe extern "C-unwind" fn syscall(
     unsafe { real::syscall(number, a, b, c, d, e, f) }
 }
 
-/// What a futex is called with.
+/// The arguments of a futex call.
 struct Call {
     word: u64,
     operation: c_int,
     value: u32,
-    /// When to stop waiting, or a second number.
+    /// The timeout, or a second number.
     time: c_long,
     other: u64,
 }
@@ -85,7 +85,7 @@ struct Call {
 impl Call {
     /// # Safety
     ///
-    /// As the kernel asks.
+    /// As the kernel requires.
     unsafe fn perform(self, last: u32) -> c_long {
         let most = self.value as i32 as usize;
         let deadline = self.deadline();
@@ -104,11 +104,11 @@ impl Call {
     }
 
     fn word(&self) -> &AtomicU32 {
-        // SAFETY: the program hands over a word that lives while it is used, as the kernel asks.
+        // SAFETY: the program passes a word that lives while it is used, as the kernel requires.
         unsafe { AtomicU32::from_ptr(self.word as *mut u32) }
     }
 
-    /// When it stops waiting: after so long, or at a moment, depending on what it is.
+    /// When it stops waiting: the timeout is relative or absolute, depending on the operation.
     fn deadline(&self) -> u64 {
         let command = self.operation & libc::FUTEX_CMD_MASK;
         let until = self.time as *const timespec;
@@ -169,7 +169,7 @@ impl Call {
         (woken + if expected.is_some() { moved } else { 0 }) as c_long
     }
 
-    /// Whether nobody has the lock.
+    /// Whether the lock is free.
     fn is_free(&self) -> bool {
         self.word().load(Ordering::SeqCst) & libc::FUTEX_TID_MASK == 0
     }

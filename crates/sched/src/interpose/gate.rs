@@ -1,4 +1,4 @@
-//! Where the threads of a harness wait for each other before they begin.
+//! Where the threads of a harness wait for each other before they start.
 
 use schedule::Kind;
 
@@ -6,7 +6,7 @@ use super::step;
 use super::table::Table;
 use crate::baton;
 
-/// How many wait, and how often all have come, by how many are waited for.
+/// The number of waiting threads, and of completed rounds, by the number of threads to wait for.
 static GATES: Table<Gate> = Table::new();
 
 #[derive(Clone, Copy, Default)]
@@ -15,7 +15,7 @@ struct Gate {
     opened: u64,
 }
 
-/// Waits until so many threads wait here.
+/// Waits until this many threads wait here.
 pub(crate) fn wait(count: u32) {
     let name = u64::from(count);
     let mut gate = GATES.get(name).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(crate) fn wait(count: u32) {
     baton::blocking(step(Kind::Gate, 0), &|| GATES.get(name).is_some_and(|gate| gate.opened > mine));
 }
 
-/// Forgets everything.
+/// Resets everything.
 pub(super) fn begin() {
     GATES.clear();
 }

@@ -1,8 +1,8 @@
-//! The functions of the C library in which threads meet, or learn something that is not the same every time.
+//! The functions of the C library in which threads synchronize, or obtain values that vary between runs.
 //!
-//! Under control none of them calls the kernel to wait. Each keeps what it has to know about locks and the like in a table
-//! of its own, by address; what stands in the program's objects is left as it is. An object that is not in a table is as
-//! it was made: free, nobody waiting.
+//! Under control none of them waits in the kernel. Each keeps its state of locks and other objects in a table, by
+//! address; the program's objects are left as they are. An object that is not in a table is in its initial state: free,
+//! without waiting threads.
 
 mod c11;
 mod condvar;
@@ -30,18 +30,19 @@ use schedule::{Kind, Step};
 
 use crate::baton;
 
-/// A step about an object.
+/// A step on an object.
 pub(crate) fn step(kind: Kind, address: u64) -> Step {
     Step { kind: kind as u8, address, size: 8, ..Step::default() }
 }
 
-/// A step about a word.
+/// A step on a word.
 fn word_step(kind: Kind, address: u64) -> Step {
     Step { size: 4, ..step(kind, address) }
 }
 
-/// As [`baton::is_controlled`], for what threads meet in. Ends the process, with a message, if a thread asks that we did not
-/// see begin, such as one that the C library creates for a timer: it would pass by locks that others have.
+/// As [`baton::is_controlled`], for synchronization. Ends the process with a message if it is called by a thread whose
+/// start we did not see, such as one that the C library creates for a timer: it would bypass locks that other threads
+/// hold.
 #[inline]
 fn is_controlled() -> bool {
     let is_controlled = baton::is_controlled();
@@ -51,16 +52,16 @@ fn is_controlled() -> bool {
     is_controlled
 }
 
-/// Says why a function of the C library failed, and returns what it returns then.
+/// Sets `errno` for a function of the C library that failed, and returns its result.
 fn fail(error: c_int) -> c_long {
     // SAFETY: every thread has its own.
     unsafe { *libc::__errno_location() = error };
     -1
 }
 
-/// Asks something without a trace in `errno`.
+/// Calls a function without changing `errno`.
 fn errno_kept<R>(what: impl FnOnce() -> R) -> R {
-    // No reference to it: what is asked writes to it too.
+    // No reference to it: the function writes to it too.
     // SAFETY: every thread has its own, for as long as it lives.
     let (errno, before) = unsafe {
         let errno = libc::__errno_location();
@@ -72,7 +73,7 @@ fn errno_kept<R>(what: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Forgets everything, for another execution.
+/// Resets everything, for another execution.
 pub(crate) fn begin(settings: &Settings) {
     gate::begin();
     mutex::begin();

@@ -1,8 +1,9 @@
-//! Mutexes: who has which, and how often.
+//! Mutexes: their owners and lock counts.
 //!
-//! The kind of a mutex stands where the C library put it. One that is recursive counts; one that checks errors answers
-//! them; a normal one that is locked twice by the same thread waits for itself, which is a deadlock. Robust mutexes and
-//! those that inherit priorities are taken as what they are otherwise: no thread here is killed, and none has a priority.
+//! The kind of a mutex is where the C library stored it. A recursive one counts; an error-checking one returns errors;
+//! a normal one that is locked twice by the same thread waits for itself, which is a deadlock. Robust and
+//! priority-inheritance mutexes are treated as their plain counterparts: no thread here is killed, and none has a
+//! priority.
 
 use std::ffi::c_int;
 
@@ -14,7 +15,7 @@ use super::time::deadline;
 use super::{is_controlled, step, timer};
 use crate::{baton, real};
 
-/// Who has a mutex, and how often.
+/// The owner of a mutex, and its lock count.
 #[derive(Clone, Copy)]
 struct Held {
     by: usize,
@@ -23,7 +24,7 @@ struct Held {
 
 static MUTEXES: Table<Held> = Table::new();
 
-/// What a mutex does if the thread that has it locks it.
+/// What a mutex does if its owner locks it.
 #[derive(PartialEq, Eq)]
 enum Nature {
     Waits,
@@ -34,7 +35,7 @@ enum Nature {
 fn nature(mutex: *const pthread_mutex_t) -> Nature {
     // Lock, count, owner and users come before the kind (`struct __pthread_mutex_s`); the kind itself is the lowest two
     // bits.
-    // SAFETY: the caller hands over a mutex, which is longer.
+    // SAFETY: the caller passes a mutex, which is longer.
     let kind = unsafe { mutex.cast::<c_int>().add(4).read() };
     match kind & 3 {
         libc::PTHREAD_MUTEX_RECURSIVE => Nature::Counts,
@@ -43,23 +44,23 @@ fn nature(mutex: *const pthread_mutex_t) -> Nature {
     }
 }
 
-/// Forgets everything.
+/// Resets everything.
 pub(super) fn begin() {
     MUTEXES.clear();
 }
 
-/// Whether nobody has it.
+/// Whether it is free.
 pub(super) fn is_free(mutex: u64) -> bool {
     MUTEXES.get(mutex).is_none()
 }
 
-/// Takes one that nobody has.
+/// Takes a free one.
 fn take(mutex: u64) {
     MUTEXES.set(mutex, Some(Held { by: baton::me(), times: 1 }));
 }
 
-/// Takes it again, or says why not, if this thread has it already and it is not one that waits.
-fn again(mutex: *const pthread_mutex_t, refusal: c_int) -> Option<c_int> {
+/// Locks it again, or returns the error, if this thread owns it already and it is not a normal one.
+fn relock(mutex: *const pthread_mutex_t, refusal: c_int) -> Option<c_int> {
     let held = MUTEXES.get(mutex as u64).filter(|held| held.by == baton::me())?;
     match nature(mutex) {
         Nature::Waits => None,
@@ -71,10 +72,10 @@ fn again(mutex: *const pthread_mutex_t, refusal: c_int) -> Option<c_int> {
     }
 }
 
-/// Locks it, as soon as that is possible.
+/// Locks it, as soon as possible.
 pub(super) fn lock(mutex: *const pthread_mutex_t) -> c_int {
     let address = mutex as u64;
-    if let Some(answer) = again(mutex, libc::EDEADLK) {
+    if let Some(answer) = relock(mutex, libc::EDEADLK) {
         return answer;
     }
     baton::acted();
@@ -83,10 +84,10 @@ pub(super) fn lock(mutex: *const pthread_mutex_t) -> c_int {
     0
 }
 
-/// Locks it, if that is possible before a moment.
+/// Locks it, if possible before a deadline.
 fn lock_until(mutex: *const pthread_mutex_t, clock: c_int, until: *const timespec) -> c_int {
     let address = mutex as u64;
-    if let Some(answer) = again(mutex, libc::EDEADLK) {
+    if let Some(answer) = relock(mutex, libc::EDEADLK) {
         return answer;
     }
     baton::acted();
@@ -97,7 +98,7 @@ fn lock_until(mutex: *const pthread_mutex_t, clock: c_int, until: *const timespe
     0
 }
 
-/// Gives it back.
+/// Unlocks it.
 pub(super) fn unlock(mutex: *const pthread_mutex_t) -> c_int {
     let address = mutex as u64;
     let held = MUTEXES.get(address);
@@ -142,7 +143,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: *mut pthread
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_mutex_trylock(mutex) };
     }
-    if let Some(answer) = again(mutex, libc::EBUSY) {
+    if let Some(answer) = relock(mutex, libc::EBUSY) {
         return answer;
     }
     let address = mutex as u64;
@@ -154,7 +155,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: *mut pthread
         take(address);
         return 0;
     }
-    baton::only_looked(0, address, 0);
+    baton::record_idle_read(0, address, 0);
     libc::EBUSY
 }
 

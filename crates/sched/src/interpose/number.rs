@@ -1,7 +1,7 @@
-//! Numbers of threads, as the program sees them: the same every time.
+//! Thread ids as the program sees them: the same every time.
 //!
-//! The kernel knows other numbers. So whatever takes one has to be here: it goes to the kernel with the number that the
-//! kernel knows, if it is one of ours, and as it is otherwise.
+//! The kernel knows other ids. So every function that takes one is here: it passes the kernel's id for one of our
+//! threads, and any other id unchanged.
 
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::Ordering;
@@ -11,26 +11,26 @@ use libc::{cpu_set_t, id_t, pid_t, sched_param, timespec};
 use super::signal;
 use crate::{baton, real};
 
-/// Threads are numbered from here: the last that the kernel would give out.
+/// Threads are numbered from here: the last ids that the kernel would assign.
 const FIRST: pid_t = 4_194_200;
 
-/// What the program sees as the number of a thread.
+/// The id that the program sees.
 pub(super) fn number(thread: usize) -> pid_t {
     FIRST + thread as pid_t
 }
 
-/// The thread of that number.
+/// The thread with that id.
 pub(super) fn thread_of(number: pid_t) -> Option<usize> {
     baton::threads().find(|&thread| self::number(thread) == number)
 }
 
-/// What the kernel calls it.
+/// The kernel's id.
 pub(super) fn task(number: pid_t) -> pid_t {
     let thread = if baton::is_controlled() { thread_of(number) } else { None };
     thread.map_or(number, |thread| baton::slot(thread).task.load(Ordering::Relaxed))
 }
 
-/// The arguments of a system call, with the number that the kernel knows.
+/// The arguments of a system call, with the kernel's ids.
 pub(super) fn translated(call: c_long, mut a: c_long, mut b: c_long) -> (c_long, c_long) {
     let is_first = matches!(
         call,
@@ -62,7 +62,7 @@ unsafe extern "C-unwind" fn gettid() -> pid_t {
     if baton::is_controlled() {
         return number(baton::me());
     }
-    // SAFETY: it asks for nothing.
+    // SAFETY: it takes no arguments.
     unsafe { real::gettid() }
 }
 
@@ -72,7 +72,7 @@ unsafe extern "C-unwind" fn tgkill(process: pid_t, thread: pid_t, signal: c_int)
     signal::to_thread(thread, signal).unwrap_or_else(|| unsafe { real::tgkill(process, task(thread), signal) })
 }
 
-/// Functions that take the number of a thread first.
+/// Functions whose first argument is a thread id.
 macro_rules! about_threads {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         $(
@@ -95,7 +95,7 @@ about_threads! {
     sched_rr_get_interval(interval: *mut timespec);
 }
 
-/// The number that a priority is asked for, or set for, by the kernel.
+/// The kernel's id for a priority call.
 fn owner(which: u32, who: id_t) -> id_t {
     if which == libc::PRIO_PROCESS { task(who as pid_t) as id_t } else { who }
 }

@@ -1,8 +1,8 @@
-//! What is done once, barriers, and spin locks: small things in which threads meet.
+//! `pthread_once`, barriers, and spin locks.
 //!
-//! That something was done is said where the C library says it, in the program's own word, so that one that was done
-//! before there was control is. Who does it at the moment stands in a table. Barriers count in a table of theirs, which
-//! lasts as long as they do.
+//! Completion of a `pthread_once` is stored where the C library stores it, in the program's own word, so that one
+//! completed before control counts. Running initializers are in a table. Barriers have their own table, with the
+//! lifetime of the barrier.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -14,12 +14,12 @@ use super::table::Table;
 use super::{is_controlled, step, timer, word_step};
 use crate::{baton, real};
 
-/// What is being done at the moment.
+/// The initializers currently running.
 static DOING: Table<()> = Table::new();
-/// What the word says when it was done.
+/// The word's value after completion.
 const DONE: c_int = 2;
 
-/// Spin locks that somebody has.
+/// Spin locks that are held.
 static SPINS: Table<()> = Table::new();
 
 /// All barriers.
@@ -29,7 +29,7 @@ static BARRIERS: Table<Barrier> = Table::new();
 struct Barrier {
     count: u32,
     waiting: u32,
-    /// Unlike that of any other barrier, and of any other time that this one was waited at.
+    /// Different for every barrier and every round.
     round: u64,
 }
 
@@ -39,13 +39,13 @@ fn next_round() -> u64 {
     ROUNDS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Forgets who does what at the moment.
+/// Resets the running initializers.
 pub(super) fn begin() {
     DOING.clear();
     SPINS.clear();
 }
 
-/// Gives back what somebody does, also if that ends with an exception.
+/// Ends a running initializer, also if it throws an exception.
 struct Doing {
     address: u64,
 }
@@ -67,7 +67,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
         // SAFETY: as the caller promised.
         return unsafe { real::pthread_once(control, routine) };
     }
-    // SAFETY: the caller hands over a word that lives for ever.
+    // SAFETY: the caller passes a word that lives for ever.
     let word = unsafe { AtomicI32::from_ptr(control) };
     let address = control as u64;
     if word.load(Ordering::SeqCst) == DONE {
@@ -106,7 +106,7 @@ unsafe extern "C-unwind" fn pthread_barrier_destroy(barrier: *mut pthread_barrie
     if is_controlled() {
         BARRIERS.set(barrier as u64, None);
     }
-    // SAFETY: as the caller promised. Nobody waits in the C library.
+    // SAFETY: as the caller promised. No thread waits in the C library.
     unsafe { real::pthread_barrier_destroy(barrier) }
 }
 
@@ -130,7 +130,7 @@ unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t
     if is_last {
         return libc::PTHREAD_BARRIER_SERIAL_THREAD;
     }
-    // Whoever goes on first may destroy it.
+    // The first thread to continue may destroy it.
     let is_open = || BARRIERS.get(address).is_none_or(|barrier| barrier.round != mine);
     timer::blocking(step(Kind::Woken, address), &is_open);
     0
@@ -171,7 +171,7 @@ unsafe extern "C-unwind" fn pthread_spin_trylock(lock: *mut c_void) -> c_int {
     let is_free = is_free(lock);
     baton::made(u64::from(is_free), is_free);
     if !is_free {
-        baton::only_looked(0, lock as u64, 0);
+        baton::record_idle_read(0, lock as u64, 0);
         return libc::EBUSY;
     }
     baton::acted();

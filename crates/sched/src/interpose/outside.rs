@@ -1,18 +1,18 @@
-//! Waiting for what comes from outside of the process, or goes there: pipes, sockets, and the like.
+//! Waiting for input from outside the process, or for output to it: pipes, sockets, and the like.
 //!
-//! Whether a call would wait is asked of the kernel, without waiting, whenever somebody decides who is next; the call is
-//! made when it would not. So a pipe between two threads is like a queue between them, and the same every time. What comes
-//! from another process comes when it comes: if nobody else can go on, everybody waits for real, and the outcome says so.
+//! Whether a call would block is asked of the kernel, without waiting, at every scheduling decision; the call is made
+//! when it would not. So a pipe between two threads acts like a queue, and is the same every time. Input from another
+//! process comes at an unpredictable time: if no thread is enabled, all wait for real, and the outcome says so.
 //!
-//! Every such call is a step, also if it would not wait: threads may meet in a pipe, and then it matters who comes first. What
-//! is at the other end of a descriptor is not known, so all these steps are about one object. What is written to the
-//! standard output and error is for people, and a step only if it has to wait: or else where it goes would decide what
-//! the steps of an execution are.
+//! Every such call is a step, even if it would not block: threads may communicate through a pipe, and then their order
+//! matters. The other end of a descriptor is unknown, so all these steps are on one object. Writes to standard output
+//! and error are for the user, and steps only if they block: otherwise the steps of an execution would depend on where
+//! its output goes.
 //!
-//! Limits. Files and directories are never waited for. What the C library reads or writes inside (`fread`, `printf`) is
-//! not seen, and neither are `connect` and `waitpid`: all threads stand still for that long. What `writev` and
-//! `sendmsg` write at once may be more than there is room for, and then everybody waits. A timeout passes if nothing
-//! came for a tenth of a second for real, however long it is. Masks of `ppoll`, `pselect` and `epoll_pwait` are ignored.
+//! Limits. Files and directories are never waited for. Reads and writes inside the C library (`fread`, `printf`) are
+//! not observed, nor are `connect` and `waitpid`: all threads stand still meanwhile. `writev` and `sendmsg` may write
+//! more at once than there is space for, and then all threads wait. A timeout passes if no input came for a tenth of a
+//! second in real time, however long it is. The masks of `ppoll`, `pselect` and `epoll_pwait` are ignored.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,20 +23,20 @@ use schedule::{Kind, Step, thread_object};
 use super::{errno_kept, fail, signal, step, time};
 use crate::{baton, real};
 
-/// How long one wait for real is, in nanoseconds, and how many of them there are before a timeout passes.
+/// The length of one real wait, in nanoseconds, and the number of them before a timeout passes.
 const MOMENT: i64 = 200_000;
 const MOMENTS: u64 = 500;
 
-/// What all steps are about: a thread that nobody has.
+/// The object of all these steps: a thread number not in use.
 fn about() -> Step {
     step(Kind::Outside, thread_object(u8::MAX))
 }
 
-/// At which step somebody began to wait for real, and how often since.
+/// The step at which a real wait began, and the number of waits since.
 static STEP: AtomicU64 = AtomicU64::new(u64::MAX);
 static WAITED: AtomicU64 = AtomicU64::new(0);
 
-/// Waits for a moment, if somebody waits for something from outside. False if that was long enough.
+/// Waits for a moment, if a thread waits for an event from outside. Returns `false` if that was long enough.
 pub(crate) fn pause() -> bool {
     if STEP.swap(baton::steps(), Ordering::Relaxed) != baton::steps() {
         WAITED.store(0, Ordering::Relaxed);
@@ -47,12 +47,12 @@ pub(crate) fn pause() -> bool {
     WAITED.fetch_add(1, Ordering::Relaxed) < MOMENTS
 }
 
-/// Waits until something is so, or until a moment. The error otherwise.
+/// Waits for a condition, or until a deadline. Returns the error otherwise.
 fn wait(deadline: u64, is_so: &dyn Fn() -> bool) -> Result<(), c_int> {
     let me = baton::me();
     baton::acted();
     if deadline == baton::PASSED {
-        // Somebody who only looks lets others go first.
+        // A thread that only polls yields to others.
         baton::yielding(about());
         return if is_so() { Ok(()) } else { Err(libc::ETIMEDOUT) };
     }
@@ -63,8 +63,8 @@ fn wait(deadline: u64, is_so: &dyn Fn() -> bool) -> Result<(), c_int> {
     }
 }
 
-/// What a wait returns that ended without what was waited for.
-fn nothing(error: c_int) -> c_int {
+/// The result of a wait that ended without its condition.
+fn without_event(error: c_int) -> c_int {
     if error == libc::ETIMEDOUT { 0 } else { fail(error) as c_int }
 }
 
@@ -73,26 +73,26 @@ fn after_milliseconds(timeout: c_int) -> u64 {
     timeout.map_or(baton::NEVER, |timeout| time::after_nanoseconds(timeout * 1_000_000))
 }
 
-/// Whether a call on a descriptor would not wait.
+/// Whether a call on a descriptor would not block.
 fn is_ready(descriptor: c_int, events: i16) -> bool {
     let mut wanted = pollfd { fd: descriptor, events, revents: 0 };
     // SAFETY: one descriptor, and no waiting.
     errno_kept(|| unsafe { real::poll(&raw mut wanted, 1, 0) }) != 0
 }
 
-/// What a call on a descriptor may do.
+/// How a call on a descriptor behaves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nature {
-    /// It is a file, or none at all: nobody waits for it.
+    /// A file, or not open: it never blocks.
     File,
-    /// It may wait.
+    /// It may block.
     Waits,
-    /// Somebody asked it not to.
+    /// It is nonblocking.
     Answers,
 }
 
 fn nature(descriptor: c_int) -> Nature {
-    // SAFETY: zeros are a value, and it is filled.
+    // SAFETY: zeros are valid, and it is filled.
     errno_kept(|| unsafe {
         let mut about: libc::stat = std::mem::zeroed();
         let is_file = libc::fstat(descriptor, &raw mut about) != 0
@@ -107,17 +107,18 @@ fn nature(descriptor: c_int) -> Nature {
     })
 }
 
-/// Makes the step of a call on a descriptor: as soon as it does not wait, unless it is asked not to. The error otherwise.
-fn meet(descriptor: c_int, events: i16, is_asked_not_to: bool) -> Result<(), c_int> {
+/// Takes the step of a call on a descriptor: as soon as it does not block, unless it is nonblocking. Returns the error
+/// otherwise.
+fn step_when_ready(descriptor: c_int, events: i16, is_nonblocking: bool) -> Result<(), c_int> {
     match nature(descriptor) {
         Nature::File => Ok(()),
-        Nature::Waits if !is_asked_not_to => wait(baton::NEVER, &|| is_ready(descriptor, events)),
+        Nature::Waits if !is_nonblocking => wait(baton::NEVER, &|| is_ready(descriptor, events)),
         Nature::Waits | Nature::Answers => {
             baton::acted();
             if is_ready(descriptor, events) {
                 baton::visible(about());
             } else {
-                // Somebody who only looks lets others go first.
+                // A thread that only polls yields to others.
                 baton::yielding(about());
             }
             Ok(())
@@ -125,16 +126,16 @@ fn meet(descriptor: c_int, events: i16, is_asked_not_to: bool) -> Result<(), c_i
     }
 }
 
-/// Calls that take what came, give something away, or end that.
-macro_rules! meets {
+/// Calls that read, write, or close.
+macro_rules! steps_when_ready {
     ($($events:ident
         $name:ident($descriptor:ident $(, $argument:ident: $type:ty)*) -> $result:ty $(, unless $unless:expr)?;)*) => {
         $(
             #[cfg_attr(not(test), unsafe(no_mangle))]
             unsafe extern "C-unwind" fn $name($descriptor: c_int $(, $argument: $type)*) -> $result {
-                let is_asked_not_to = false $(|| $unless)?;
+                let is_nonblocking = false $(|| $unless)?;
                 if baton::is_controlled()
-                    && let Err(error) = meet($descriptor, libc::$events, is_asked_not_to)
+                    && let Err(error) = step_when_ready($descriptor, libc::$events, is_nonblocking)
                 {
                     return fail(error) as $result;
                 }
@@ -145,7 +146,7 @@ macro_rules! meets {
     };
 }
 
-meets! {
+steps_when_ready! {
     POLLIN read(descriptor, buffer: *mut c_void, length: usize) -> isize;
     POLLIN readv(descriptor, parts: *const iovec, count: c_int) -> isize;
     POLLIN recv(descriptor, buffer: *mut c_void, length: usize, flags: c_int) -> isize,
@@ -162,24 +163,29 @@ meets! {
     POLLOUT close(descriptor) -> c_int, unless true;
 }
 
-/// So much can be written without waiting into what can be written to (`PIPE_BUF`).
-const AT_ONCE: usize = 4096;
+/// At most this many bytes can be written without blocking to a writable descriptor (`PIPE_BUF`).
+const WRITE_LIMIT: usize = 4096;
 
-/// Gives away what may be too much at once, part by part: with a function that is asked for so many bytes from a place on,
-/// and says how many it took.
-fn give(descriptor: c_int, length: usize, is_asked_not_to: bool, part: &dyn Fn(usize, usize) -> isize) -> isize {
+/// Writes in parts what may be too much at once: `part` writes at most a number of bytes from an offset, and returns
+/// how many it wrote.
+fn write_in_parts(
+    descriptor: c_int,
+    length: usize,
+    is_nonblocking: bool,
+    part: &dyn Fn(usize, usize) -> isize,
+) -> isize {
     let nature = if baton::is_controlled() { nature(descriptor) } else { Nature::File };
     let is_for_people = matches!(descriptor, libc::STDOUT_FILENO | libc::STDERR_FILENO);
-    if nature == Nature::File || is_for_people && is_ready(descriptor, libc::POLLOUT) && length <= AT_ONCE {
+    if nature == Nature::File || is_for_people && is_ready(descriptor, libc::POLLOUT) && length <= WRITE_LIMIT {
         return part(0, length);
     }
     let mut given = 0;
     loop {
-        if let Err(error) = meet(descriptor, libc::POLLOUT, is_asked_not_to) {
+        if let Err(error) = step_when_ready(descriptor, libc::POLLOUT, is_nonblocking) {
             return if given > 0 { given as isize } else { fail(error) as isize };
         }
-        let does_wait = nature == Nature::Waits && !is_asked_not_to;
-        let answer = part(given, if does_wait { (length - given).min(AT_ONCE) } else { length });
+        let does_wait = nature == Nature::Waits && !is_nonblocking;
+        let answer = part(given, if does_wait { (length - given).min(WRITE_LIMIT) } else { length });
         if answer < 0 {
             return if given > 0 { given as isize } else { answer };
         }
@@ -192,8 +198,10 @@ fn give(descriptor: c_int, length: usize, is_asked_not_to: bool, part: &dyn Fn(u
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn write(descriptor: c_int, buffer: *const c_void, length: usize) -> isize {
-    // SAFETY: as the caller promised; it is a part of what was handed over.
-    give(descriptor, length, false, &|from, length| unsafe { real::write(descriptor, buffer.byte_add(from), length) })
+    // SAFETY: as the caller promised; it is a part of the caller's buffer.
+    write_in_parts(descriptor, length, false, &|from, length| unsafe {
+        real::write(descriptor, buffer.byte_add(from), length)
+    })
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -201,7 +209,7 @@ unsafe extern "C-unwind" fn writev(descriptor: c_int, parts: *const iovec, count
     let is_for_people = matches!(descriptor, libc::STDOUT_FILENO | libc::STDERR_FILENO);
     if baton::is_controlled()
         && !(is_for_people && is_ready(descriptor, libc::POLLOUT))
-        && let Err(error) = meet(descriptor, libc::POLLOUT, false)
+        && let Err(error) = step_when_ready(descriptor, libc::POLLOUT, false)
     {
         return fail(error) as isize;
     }
@@ -211,7 +219,7 @@ unsafe extern "C-unwind" fn writev(descriptor: c_int, parts: *const iovec, count
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn send(descriptor: c_int, buffer: *const c_void, length: usize, flags: c_int) -> isize {
-    // SAFETY: nobody is named.
+    // SAFETY: no address is given.
     unsafe { sendto(descriptor, buffer, length, flags, std::ptr::null(), 0) }
 }
 
@@ -224,22 +232,22 @@ unsafe extern "C-unwind" fn sendto(
     to: *const sockaddr,
     size: socklen_t,
 ) -> isize {
-    // SAFETY: as the caller promised; it is a part of what was handed over.
+    // SAFETY: as the caller promised; it is a part of the caller's buffer.
     let part = |from, length| unsafe { real::sendto(descriptor, buffer.byte_add(from), length, flags, to, size) };
     if baton::is_controlled() && !is_stream(descriptor) {
-        // A message cannot be divided.
-        return match meet(descriptor, libc::POLLOUT, flags & libc::MSG_DONTWAIT != 0) {
+        // A message cannot be split.
+        return match step_when_ready(descriptor, libc::POLLOUT, flags & libc::MSG_DONTWAIT != 0) {
             Ok(()) => part(0, length),
             Err(error) => fail(error) as isize,
         };
     }
-    give(descriptor, length, flags & libc::MSG_DONTWAIT != 0, &part)
+    write_in_parts(descriptor, length, flags & libc::MSG_DONTWAIT != 0, &part)
 }
 
-/// Whether what is sent through a socket has no borders.
+/// Whether a socket has no message boundaries.
 fn is_stream(descriptor: c_int) -> bool {
     let (mut kind, mut size): (c_int, socklen_t) = (0, 4);
-    // SAFETY: there is room for a number.
+    // SAFETY: there is space for a number.
     errno_kept(|| unsafe {
         libc::getsockopt(descriptor, libc::SOL_SOCKET, libc::SO_TYPE, (&raw mut kind).cast(), &raw mut size)
     });
@@ -273,11 +281,11 @@ unsafe extern "C-unwind" fn ppoll(
 }
 
 fn poll_until(wanted: *mut pollfd, count: nfds_t, deadline: u64) -> c_int {
-    // SAFETY: the caller handed over so many. An error is an answer too.
+    // SAFETY: the caller passes that many. An error is an answer too.
     let ask = || unsafe { real::poll(wanted, count, 0) };
     match wait(deadline, &|| errno_kept(ask) != 0) {
         Ok(()) => ask(),
-        Err(error) => nothing(error),
+        Err(error) => without_event(error),
     }
 }
 
@@ -325,11 +333,11 @@ unsafe extern "C-unwind" fn pselect(
 
 /// # Safety
 ///
-/// Each must be a set that is not touched by others, or null.
+/// Each must be a set that nothing else accesses, or null.
 unsafe fn select_until(count: c_int, sets: [*mut fd_set; 3], deadline: u64) -> c_int {
     // SAFETY: as the caller promised.
     let wanted = sets.map(|set| (!set.is_null()).then(|| unsafe { set.read() }));
-    // What is asked with is changed by the answer.
+    // The answer overwrites the query.
     let ask = |sets: [*mut fd_set; 3]| {
         let mut at_once = timeval { tv_sec: 0, tv_usec: 0 };
         // SAFETY: sets, or null; and no waiting.
@@ -342,9 +350,9 @@ unsafe fn select_until(count: c_int, sets: [*mut fd_set; 3], deadline: u64) -> c
     };
     let answer = wait(deadline, &is_any);
     if let Err(error @ libc::EINTR) = answer {
-        return nothing(error);
+        return without_event(error);
     }
-    // If it is too late there is nothing in any set, which is what this then says.
+    // After a timeout all sets are empty, and this returns that.
     ask(sets)
 }
 
@@ -354,11 +362,11 @@ unsafe extern "C-unwind" fn epoll_wait(queue: c_int, events: *mut epoll_event, m
         // SAFETY: as the caller promised.
         return unsafe { real::epoll_wait(queue, events, most, timeout) };
     }
-    // Whether there is something is asked of the queue itself: who takes it out takes it away from others.
+    // The queue itself is asked whether it has events: taking them out would take them away from other threads.
     match wait(after_milliseconds(timeout), &|| is_ready(queue, libc::POLLIN)) {
         // SAFETY: as the caller promised.
         Ok(()) => unsafe { real::epoll_wait(queue, events, most, 0) },
-        Err(error) => nothing(error),
+        Err(error) => without_event(error),
     }
 }
 

@@ -1,9 +1,9 @@
-//! Randomness, as the program sees it: drawn from the seed of the execution, by a generator for each thread.
+//! Randomness as the program sees it: drawn from the seed of the execution, with a generator for each thread.
 //!
-//! What a thread draws does not depend on what other threads draw, so a draw is not a step and tells a thread nothing about
-//! the others. C++'s `random_device` would ask the processor, so it is here too. What reads a device, or has the processor's
-//! instruction in its own code, gets something else in every run. `rand` and `random` have one generator for all threads:
-//! they are the C library's, and the audit names them.
+//! A thread's draws do not depend on those of other threads, so a draw is not a step and reveals nothing about them.
+//! C++'s `random_device` would use the processor's instruction, so it is here too. Code that reads a device, or has the
+//! processor's instruction inline, gets other values in every run. `rand` and `random` have one generator for all
+//! threads: they are the C library's, and the audit reports them.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -15,20 +15,20 @@ use super::fail;
 use crate::decide::Random;
 use crate::{baton, real};
 
-/// The generators, by the number of the thread.
+/// The generators, by thread number.
 struct Sources(UnsafeCell<[Random; THREADS]>);
 
-// SAFETY: only the thread that has the baton touches them.
+// SAFETY: only the thread that has the baton accesses them.
 unsafe impl Sync for Sources {}
 
 static SOURCES: Sources = Sources(UnsafeCell::new([const { Random(0) }; THREADS]));
 
-/// Set apart from the generator that decides.
-const APART: u64 = 0x6f6d_6e69_6c69_6e6b;
+/// Separates these generators from the one that decides.
+const SEED_OFFSET: u64 = 0x6f6d_6e69_6c69_6e6b;
 
-/// Begins anew.
+/// Resets the generators.
 pub(super) fn begin(settings: &Settings) {
-    let mut seeds = Random(settings.seed ^ APART);
+    let mut seeds = Random(settings.seed ^ SEED_OFFSET);
     // SAFETY: this thread has the baton.
     let sources = unsafe { &mut *SOURCES.0.get() };
     sources.fill_with(|| Random(seeds.next()));
@@ -41,7 +41,7 @@ fn next() -> u64 {
 
 /// # Safety
 ///
-/// There must be room for so many bytes.
+/// There must be space for that many bytes.
 unsafe fn fill(buffer: *mut c_void, length: usize) {
     // SAFETY: as the caller promised.
     let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length) };
@@ -77,7 +77,7 @@ unsafe extern "C-unwind" fn getentropy(buffer: *mut c_void, length: usize) -> c_
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn arc4random() -> u32 {
-    // SAFETY: it takes nothing.
+    // SAFETY: it takes no arguments.
     if baton::is_controlled() { next() as u32 } else { unsafe { real::arc4random() } }
 }
 
@@ -104,7 +104,7 @@ unsafe extern "C-unwind" fn arc4random_uniform(limit: u32) -> u32 {
 
 /// `std::random_device::_M_getval`, which is in the C++ library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-#[allow(non_snake_case, reason = "the C++ library gives this name")]
+#[allow(non_snake_case, reason = "a symbol of the C++ library")]
 unsafe extern "C-unwind" fn _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32 {
     // SAFETY: as the caller promised.
     if baton::is_controlled() { next() as u32 } else { unsafe { real::_ZNSt13random_device9_M_getvalEv(device) } }

@@ -1,7 +1,7 @@
-//! Locks that many may share, or one may have alone.
+//! Read-write locks: shared by many threads, or held by one.
 //!
-//! Nobody is preferred: whoever is chosen among those that the lock lets in has it next. That includes what the C library
-//! does by default, which lets those who share go first.
+//! No thread is preferred: any thread that the lock admits may be chosen to take it next. This includes the C library's
+//! default, which prefers readers.
 
 use std::ffi::c_int;
 
@@ -12,22 +12,22 @@ use super::table::Table;
 use super::{is_controlled, step, time, timer};
 use crate::{baton, real};
 
-/// Who has a lock.
+/// How a lock is held.
 #[derive(Clone, Copy)]
 enum Held {
     Alone(usize),
-    /// How many share it.
+    /// The number of readers.
     Shared(u32),
 }
 
 static LOCKS: Table<Held> = Table::new();
 
-/// Forgets everything.
+/// Resets everything.
 pub(super) fn begin() {
     LOCKS.clear();
 }
 
-/// How a lock is wanted.
+/// How a lock is requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Alone,
@@ -59,7 +59,7 @@ fn is_mine_alone(lock: u64) -> bool {
     matches!(LOCKS.get(lock), Some(Held::Alone(thread)) if thread == baton::me())
 }
 
-/// Takes it as soon as that is possible, until a moment.
+/// Takes it as soon as possible, until a deadline.
 fn lock(lock: *mut pthread_rwlock_t, wish: Wish, deadline: u64) -> c_int {
     let address = lock as u64;
     if is_mine_alone(address) {
@@ -88,7 +88,7 @@ fn try_lock(lock: *mut pthread_rwlock_t, wish: Wish) -> c_int {
     let is_possible = wish.is_possible(address);
     baton::made(u64::from(is_possible), is_possible);
     if !is_possible {
-        baton::only_looked(0, address, 0);
+        baton::record_idle_read(0, address, 0);
         return libc::EBUSY;
     }
     baton::acted();
@@ -130,7 +130,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_destroy(rwlock: *mut pthread_rwlock_t
     unsafe { real::pthread_rwlock_destroy(rwlock) }
 }
 
-/// Functions that do something else under control.
+/// Functions that behave differently under control.
 macro_rules! interposed {
     ($($name:ident($($argument:ident: $type:ty),*) => $ours:expr;)*) => {
         $(

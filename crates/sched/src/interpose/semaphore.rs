@@ -1,7 +1,7 @@
 //! Semaphores.
 //!
-//! The count stands where the C library keeps it, in the first word; nobody else knows more than that. So one that was
-//! made before there was control, or that an execution of a batch left behind, has the count that it has.
+//! The count is where the C library keeps it, in the first word, and there is no other state. So a semaphore
+//! initialized before control, or left by an earlier execution of a batch, keeps its count.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,11 +12,11 @@ use schedule::Kind;
 use super::{fail, is_controlled, signal, step, time, timer};
 use crate::{baton, real};
 
-/// The most that a semaphore counts (`SEM_VALUE_MAX`).
+/// The largest count of a semaphore (`SEM_VALUE_MAX`).
 const MOST: u32 = i32::MAX as u32;
 
 fn count(semaphore: *mut sem_t) -> &'static AtomicU32 {
-    // SAFETY: the caller hands over a semaphore that lives while it is used, and begins with the count.
+    // SAFETY: the caller passes a semaphore that lives while it is used, and begins with the count.
     unsafe { AtomicU32::from_ptr(semaphore.cast()) }
 }
 
@@ -30,7 +30,7 @@ fn take(semaphore: *mut sem_t) {
     baton::wrote(semaphore as u64, true);
 }
 
-/// Takes one, until a moment. The error, or 0.
+/// Takes one, until a deadline. Returns the error, or 0.
 fn wait(semaphore: *mut sem_t, deadline: u64) -> c_int {
     let me = baton::me();
     baton::acted();
@@ -90,7 +90,7 @@ unsafe extern "C-unwind" fn sem_trywait(semaphore: *mut sem_t) -> c_int {
     let is_there = is_there(semaphore);
     baton::made(u64::from(is_there), is_there);
     if !is_there {
-        baton::only_looked(0, semaphore as u64, 0);
+        baton::record_idle_read(0, semaphore as u64, 0);
         return fail(libc::EAGAIN) as c_int;
     }
     take(semaphore);
@@ -121,7 +121,7 @@ unsafe extern "C-unwind" fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_in
         baton::visible(step(Kind::Load, semaphore as u64));
         let count = count(semaphore).load(Ordering::SeqCst);
         baton::made(count.into(), false);
-        baton::only_looked(0, semaphore as u64, count.into());
+        baton::record_idle_read(0, semaphore as u64, count.into());
     }
     // SAFETY: as the caller promised. It reads the count.
     unsafe { real::sem_getvalue(semaphore, value) }

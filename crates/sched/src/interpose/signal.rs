@@ -1,20 +1,20 @@
 //! Signals: handlers run between steps.
 //!
-//! A handler may run the program's code anywhere, also while this library does its work, or in a thread that has not the
-//! baton. So what the kernel calls is a function of ours that only marks the signal, and the program's handler is called
-//! when the thread announces its next step. A signal for the whole process goes to whichever thread announces one next
-//! and does not block it.
+//! A handler may run the program's code anywhere, even inside this library, or in a thread that does not have the
+//! baton. So the kernel calls a function of ours that only marks the signal, and the program's handler is called when
+//! the thread announces its next step. A signal for the whole process goes to the next thread that announces a step and
+//! does not block it.
 //!
-//! A signal that one thread sends to another, or to itself, never reaches the kernel if the program handles it: the mark
-//! is made directly, so it is the same every time. One from outside (a timer, another process) comes when it comes, and
-//! the outcome says so.
+//! A signal from one thread to another, or to itself, never reaches the kernel if the program handles it: the mark is
+//! set directly, so it is the same every time. A signal from outside (a timer, another process) arrives at an
+//! unpredictable time, and the outcome says so.
 //!
-//! A thread that sleeps, waits for input, at a futex or for a semaphore, is interrupted. One that waits for a lock, a
-//! condition variable or another thread is not: it calls the handler when it has what it waits for. (The C library calls
-//! it earlier, and then waits on.) If that never comes because the handler would have to bring it, it is a deadlock.
+//! A signal interrupts a thread that sleeps, waits for input, at a futex or for a semaphore. It does not interrupt one
+//! that waits for a lock, a condition variable or another thread: that calls the handler after its wait. (The C library
+//! calls it earlier, and then continues to wait.) If the wait needs the handler to end, it is a deadlock.
 //!
-//! Signals that a thread causes by what it does (a bad address, say) go straight through, and so does every signal that
-//! the program does not handle.
+//! Signals that a thread causes itself (a bad address, say) are delivered at once, and so is every signal that the
+//! program does not handle.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -30,50 +30,50 @@ use crate::{baton, real};
 /// Signals are numbered from 1 to this.
 const SIGNALS: usize = 64;
 
-/// What the program wants to be done, by the number of the signal. Changed by the thread that has the baton, and read by a
-/// signal handler in any thread at any time. So an action that was ever here is never changed and stays: programs set few.
+/// The program's actions, by signal number. Changed by the thread that has the baton, and read by a signal handler in
+/// any thread at any time. So a stored action is never changed or freed: programs set few.
 static ACTIONS: [AtomicPtr<libc::sigaction>; SIGNALS + 1] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; SIGNALS + 1];
 
-/// Whether there may be a mark anywhere.
+/// Whether any signal may be marked.
 static IS_ANY_MARKED: AtomicBool = AtomicBool::new(false);
 /// Whether a signal came from outside.
 static CAME_FROM_OUTSIDE: AtomicBool = AtomicBool::new(false);
-/// Marks for whoever is next.
+/// Marks for the next thread.
 static FOR_ALL: AtomicU64 = AtomicU64::new(0);
-/// What each thread blocks.
+/// The signals that each thread blocks.
 static BLOCKED: [AtomicU64; THREADS] = [const { AtomicU64::new(0) }; THREADS];
 
 fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// What the program does about a signal, if it does something that is not done at once.
+/// The program's action for a signal, if it is deferred.
 fn action(signal: c_int) -> Option<libc::sigaction> {
     let index = usize::try_from(signal).ok().filter(|index| (1..=SIGNALS).contains(index))?;
     let action = ACTIONS[index].load(Ordering::Acquire);
-    // SAFETY: it is null, or an action that stays as it is.
+    // SAFETY: it is null, or an action that never changes.
     (!action.is_null()).then(|| unsafe { action.read() })
 }
 
-/// Sets what the program does about a signal, which is one.
+/// Sets the program's action for a valid signal.
 fn set_action(signal: c_int, action: Option<libc::sigaction>) {
     let action = action.map_or(std::ptr::null_mut(), |action| Box::into_raw(Box::new(action)));
     ACTIONS[signal as usize].store(action, Ordering::Release);
 }
 
-/// Whether a thread causes it by what it does, or nobody can handle it.
+/// Whether a thread causes it itself, or it cannot be handled.
 fn goes_through(signal: c_int) -> bool {
     use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGSTOP, SIGSYS, SIGTRAP};
     let is_signal = (1..=SIGNALS as c_int).contains(&signal);
     !is_signal || matches!(signal, SIGSEGV | SIGBUS | SIGFPE | SIGILL | SIGTRAP | SIGABRT | SIGSYS | SIGKILL | SIGSTOP)
 }
 
-/// Begins anew: nothing is marked.
+/// Resets: nothing is marked.
 pub(super) fn begin() {
     FOR_ALL.store(0, Ordering::Relaxed);
     IS_ANY_MARKED.store(false, Ordering::Relaxed);
-    // SAFETY: an empty set; it is only asked what is blocked.
+    // SAFETY: an empty set; it only queries what is blocked.
     let now = unsafe {
         let mut now: sigset_t = std::mem::zeroed();
         real::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut now);
@@ -82,18 +82,18 @@ pub(super) fn begin() {
     BLOCKED[0].store(now, Ordering::Relaxed);
 }
 
-/// A new thread blocks what the one that creates it blocks.
+/// A new thread inherits its creator's mask.
 pub(super) fn inherit(child: usize) {
     BLOCKED[child].store(BLOCKED[baton::me()].load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// A set as bits.
 fn word(set: &sigset_t) -> u64 {
-    // SAFETY: a set is longer, and begins with those that there are.
+    // SAFETY: a set is longer, and begins with the existing signals.
     unsafe { (&raw const *set).cast::<u64>().read() }
 }
 
-/// Marks of a thread whose handlers may be called.
+/// The marks of a thread whose handlers may be called.
 fn due(thread: usize) -> u64 {
     let marked = baton::slot(thread).signals.load(Ordering::Relaxed) | FOR_ALL.load(Ordering::Relaxed);
     marked & !BLOCKED[thread].load(Ordering::Relaxed)
@@ -104,13 +104,13 @@ pub(super) fn is_pending(thread: usize) -> bool {
     IS_ANY_MARKED.load(Ordering::Relaxed) && due(thread) != 0
 }
 
-/// Calls the handlers in a thread that waited, before it learns that it was interrupted.
+/// Calls the handlers in a thread that waited, before it returns with `EINTR`.
 pub(super) fn interrupted() -> c_int {
     deliver();
     libc::EINTR
 }
 
-/// Calls the handlers of signals that came.
+/// Calls the handlers of marked signals.
 #[inline]
 pub(crate) fn deliver() {
     if IS_ANY_MARKED.load(Ordering::Relaxed) {
@@ -139,7 +139,7 @@ fn deliver_marked() {
     }
 }
 
-/// Takes a mark away, the thread's own first.
+/// Clears a mark, the thread's own first.
 fn unmark(thread: usize, signal: c_int) {
     let before = baton::slot(thread).signals.fetch_and(!bit(signal), Ordering::SeqCst);
     if before & bit(signal) == 0 {
@@ -156,7 +156,7 @@ fn mark(marks: &AtomicU64, signal: c_int) {
 fn call(signal: c_int) {
     let Some(action) = action(signal) else { return };
     if action.sa_flags & libc::SA_RESETHAND != 0 {
-        // SAFETY: what the signal does by itself.
+        // SAFETY: resets the signal to its default action.
         unsafe { self::signal(signal, libc::SIG_DFL) };
     }
     let me = baton::me();
@@ -166,13 +166,13 @@ fn call(signal: c_int) {
     }
     let before = BLOCKED[me].fetch_or(blocked, Ordering::Relaxed);
     baton::acted();
-    errno_kept(|| hand_over(&action, signal, None));
+    errno_kept(|| call_handler(&action, signal, None));
     BLOCKED[me].store(before, Ordering::Relaxed);
 }
 
-/// Calls a handler, with what the kernel said, or what it would say.
-fn hand_over(action: &libc::sigaction, signal: c_int, said: Option<(*mut siginfo_t, *mut c_void)>) {
-    // SAFETY: the program says that its handler is of the one kind or of the other. Zeros are values of both structures.
+/// Calls a handler, with the kernel's arguments, or with what they would be.
+fn call_handler(action: &libc::sigaction, signal: c_int, said: Option<(*mut siginfo_t, *mut c_void)>) {
+    // SAFETY: the program declares which of two types its handler has. Zeros are valid for both structures.
     unsafe {
         if action.sa_flags & libc::SA_SIGINFO == 0 {
             let handler: extern "C-unwind" fn(c_int) = std::mem::transmute(action.sa_sigaction);
@@ -188,20 +188,20 @@ fn hand_over(action: &libc::sigaction, signal: c_int, said: Option<(*mut siginfo
     }
 }
 
-/// What the kernel calls.
-extern "C-unwind" fn came(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+/// The handler that the kernel calls.
+extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let Some(action) = action(signal) else { return };
     if !baton::is_under_control() {
-        return hand_over(&action, signal, Some((info, context)));
+        return call_handler(&action, signal, Some((info, context)));
     }
     CAME_FROM_OUTSIDE.store(true, Ordering::Relaxed);
     let me = baton::me();
-    // SAFETY: the kernel hands it over.
+    // SAFETY: the kernel passes it.
     let is_for_me = me < THREADS && unsafe { (*info).si_code } == SI_TKILL;
     mark(if is_for_me { &baton::slot(me).signals } else { &FOR_ALL }, signal);
 }
 
-/// What the kernel says about a signal that was sent to a thread.
+/// The code of a signal that was sent to a thread.
 const SI_TKILL: c_int = -6;
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -211,23 +211,23 @@ unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const libc::sigaction
         return unsafe { real::sigaction(signal, new, old) };
     }
     let before = action(signal);
-    // SAFETY: the caller hands over an action, or none.
+    // SAFETY: the caller passes an action, or null.
     let wanted = (!new.is_null()).then(|| unsafe { new.read() });
     let is_handled = wanted.is_some_and(|wanted| !matches!(wanted.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN));
     let mut ours = wanted;
     if let Some(ours) = ours.as_mut().filter(|_| is_handled) {
-        ours.sa_sigaction = came as *const () as sighandler_t;
+        ours.sa_sigaction = on_signal as *const () as sighandler_t;
         ours.sa_flags = (ours.sa_flags | libc::SA_SIGINFO | libc::SA_RESTART) & !libc::SA_RESETHAND;
     }
     let new = ours.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     if wanted.is_some() {
-        // It is there before the kernel knows.
+        // Stored before the kernel knows it.
         set_action(signal, wanted.filter(|_| is_handled));
     }
-    // SAFETY: as the caller promised; ours takes what the kernel hands over.
+    // SAFETY: as the caller promised; our handler takes the kernel's arguments.
     let answer = unsafe { real::sigaction(signal, new, old) };
     if let Some(before) = before.filter(|_| answer == 0 && !old.is_null()) {
-        // SAFETY: the caller has room for it.
+        // SAFETY: the caller has space for it.
         unsafe { old.write(before) };
     }
     answer
@@ -235,7 +235,7 @@ unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const libc::sigaction
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
-    // SAFETY: zeros are an action, which is completed.
+    // SAFETY: zeros are a valid action, which is completed.
     unsafe {
         let (mut new, mut old): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
         new.sa_sigaction = handler;
@@ -244,14 +244,15 @@ unsafe extern "C-unwind" fn signal(signal: c_int, handler: sighandler_t) -> sigh
     }
 }
 
-/// Sends a signal that the program handles to one of its threads. None if it does not, or there is no such thread.
+/// Sends a signal that the program handles to one of its threads. `None` if it does not handle it, or there is no such
+/// thread.
 fn send(target: Option<usize>, signal: c_int) -> Option<c_int> {
     let target = target.filter(|_| baton::is_controlled() && action(signal).is_some())?;
     if target != baton::me() {
         baton::visible(step(Kind::Wake, thread_object(target as u8)));
     }
     mark(&baton::slot(target).signals, signal);
-    // To oneself it comes before this returns.
+    // A thread's signal to itself arrives before this returns.
     deliver();
     Some(0)
 }
@@ -269,14 +270,14 @@ unsafe extern "C-unwind" fn pthread_kill(handle: pthread_t, signal: c_int) -> c_
     send(target, signal).unwrap_or_else(|| unsafe { real::pthread_kill(handle, signal) })
 }
 
-/// Sends to a thread by the number that the program knows. None if it is not one of its threads, or it does not handle it.
+/// Sends to a thread by the program's id. `None` if it is not one of its threads, or the signal is not handled.
 pub(super) fn to_thread(thread: pid_t, signal: c_int) -> Option<c_int> {
     send(number::thread_of(thread), signal)
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn kill(process: pid_t, signal: c_int) -> c_int {
-    // The kernel takes the number of a thread for its process.
+    // The kernel accepts a thread's id for its process.
     let is_thread = baton::is_controlled() && number::thread_of(process).is_some();
     let is_own = is_thread || u32::try_from(process).is_ok_and(|process| process == std::process::id());
     if !baton::is_controlled() || !is_own || action(signal).is_none() {
@@ -293,7 +294,7 @@ unsafe extern "C-unwind" fn pthread_sigmask(how: c_int, set: *const sigset_t, ol
     // SAFETY: as the caller promised.
     let answer = unsafe { real::pthread_sigmask(how, set, old) };
     if answer == 0 && !set.is_null() && baton::is_controlled() {
-        // SAFETY: the caller hands over a set.
+        // SAFETY: the caller passes a set.
         let bits = word(unsafe { &*set });
         let blocked = &BLOCKED[baton::me()];
         match how {
@@ -323,7 +324,7 @@ fn suspend() -> c_int {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pause() -> c_int {
-    // SAFETY: it takes nothing.
+    // SAFETY: it takes no arguments.
     if baton::is_controlled() { suspend() } else { unsafe { real::pause() } }
 }
 
@@ -333,8 +334,8 @@ unsafe extern "C-unwind" fn sigsuspend(set: *const sigset_t) -> c_int {
         // SAFETY: as the caller promised.
         return unsafe { real::sigsuspend(set) };
     }
-    // SAFETY: as the caller promised; what was blocked before is put back. Handlers are called in between, and not by
-    // what sets the mask.
+    // SAFETY: as the caller promised; the previous mask is restored. Handlers are called in between, and not by setting
+    // the mask.
     unsafe {
         let mut before: sigset_t = std::mem::zeroed();
         real::pthread_sigmask(libc::SIG_SETMASK, set, &raw mut before);
@@ -346,7 +347,7 @@ unsafe extern "C-unwind" fn sigsuspend(set: *const sigset_t) -> c_int {
     }
 }
 
-/// Waits until one of these signals comes, or until a moment. The signal, or -1.
+/// Waits for one of these signals, or until a deadline. Returns the signal, or -1.
 fn wait_for(set: &sigset_t, info: *mut siginfo_t, deadline: u64) -> c_int {
     let (me, wanted) = (baton::me(), word(set));
     let ours = || (baton::slot(me).signals.load(Ordering::Relaxed) | FOR_ALL.load(Ordering::Relaxed)) & wanted;
@@ -368,7 +369,7 @@ fn wait_for(set: &sigset_t, info: *mut siginfo_t, deadline: u64) -> c_int {
     let signal = ours().trailing_zeros() as c_int + 1;
     unmark(me, signal);
     if !info.is_null() {
-        // SAFETY: the caller has room for it, and zeros are a value.
+        // SAFETY: the caller has space for it, and zeros are valid.
         unsafe {
             info.write(std::mem::zeroed());
             (*info).si_signo = signal;
@@ -410,9 +411,9 @@ unsafe extern "C-unwind" fn sigwait(set: *const sigset_t, signal: *mut c_int) ->
     }
 }
 
-/// Sets what the kernel does when a child ends to what it does by itself. What was set before.
-pub(crate) fn let_children_be_waited_for() -> libc::sigaction {
-    // SAFETY: zeros are an action, the one that the kernel has by itself.
+/// Resets `SIGCHLD` to the default action. Returns the previous action.
+pub(crate) fn reset_child_signal() -> libc::sigaction {
+    // SAFETY: zeros are the default action.
     unsafe {
         let (new, mut old): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
         real::sigaction(libc::SIGCHLD, &raw const new, &raw mut old);
@@ -420,16 +421,16 @@ pub(crate) fn let_children_be_waited_for() -> libc::sigaction {
     }
 }
 
-/// Sets what was set before.
+/// Restores a previous action.
 pub(crate) fn restore(signal: c_int, action: &libc::sigaction) {
     // SAFETY: it was in force before.
     unsafe { real::sigaction(signal, action, std::ptr::null_mut()) };
 }
 
-/// Has it written down where a thread was when it crashed.
-pub(crate) fn catch_crashes() {
+/// Installs handlers that record the crash location.
+pub(crate) fn install_crash_handlers() {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT] {
-        // SAFETY: an action that calls our function once, and then does what the kernel does.
+        // SAFETY: an action that calls our function once, and then the default action.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = crashed as *const () as usize;
@@ -439,25 +440,26 @@ pub(crate) fn catch_crashes() {
     }
 }
 
-/// How many threads are to say where they are, and how many have.
+/// The number of threads asked for their stacks, and the number that have answered.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 static ANSWERED: AtomicU32 = AtomicU32::new(0);
 
-/// Has every thread say where it is when the driver asks, with the signal [`WHERE`], because the execution does not end.
-pub(crate) fn answer_where() {
+/// Installs the handler for the driver's signal [`WHERE`], upon which every thread records its stack, because the
+/// execution does not end.
+pub(crate) fn install_stack_handler() {
     // SAFETY: an action that calls our function.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = asked_where as *const () as usize;
+        action.sa_sigaction = on_stack_request as *const () as usize;
         action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
         real::sigaction(WHERE, &raw const action, std::ptr::null_mut());
     }
 }
 
-/// The kernel hands the driver's signal to one thread, which asks the others. The thread that runs says what all are about to
-/// do, because it is the only one that may look. It was interrupted anywhere, so what is written may be wrong in a place that
-/// it was about to change; the driver ends the process after this.
-extern "C" fn asked_where(_: c_int) {
+/// The kernel delivers the driver's signal to one thread, which asks the others. The running thread records the next
+/// steps of all threads, because only it may read them. It was interrupted anywhere, so an entry that it was changing
+/// may be wrong; the driver ends the process after this.
+extern "C" fn on_stack_request(_: c_int) {
     let me = baton::me();
     if !baton::is_under_control() || !crate::start::is_in_main() {
         return;
@@ -479,9 +481,9 @@ extern "C" fn asked_where(_: c_int) {
         }
         if me < THREADS {
             if me == baton::current() {
-                baton::write_down_pending();
+                baton::record_pending();
             }
-            crate::stack::write_down(me);
+            crate::stack::record_stack(me);
             if ANSWERED.fetch_add(1, Ordering::SeqCst) + 1 == ASKED.load(Ordering::SeqCst) {
                 CHANNEL.add_flags(Outcome::ANSWERED_WHERE);
             }
@@ -491,16 +493,16 @@ extern "C" fn asked_where(_: c_int) {
 
 /// The signal that a thread crashed by.
 static CRASH: AtomicI32 = AtomicI32::new(0);
-/// How long it may take to write down where a thread crashed, in seconds. What it crashed by may have broken anything.
+/// How long recording a crash location may take, in seconds. The crash may have broken anything.
 const PATIENCE: i64 = 2;
 
 extern "C" fn crashed(signal: c_int) {
     CRASH.store(signal, Ordering::Relaxed);
-    // SAFETY: an action that ends the process after a while, whatever this thread does; nobody waits for the program's
-    // own alarms any more.
+    // SAFETY: an action that ends the process after a while, whatever this thread does; the program's own alarms no
+    // longer matter.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = give_up as *const () as usize;
+        action.sa_sigaction = end_by_crash_signal as *const () as usize;
         real::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());
         let mut alarm: sigset_t = std::mem::zeroed();
         libc::sigaddset(&raw mut alarm, libc::SIGALRM);
@@ -508,12 +510,12 @@ extern "C" fn crashed(signal: c_int) {
         real::syscall(libc::SYS_alarm, PATIENCE, 0, 0, 0, 0, 0);
     }
     crate::start::crashed(signal);
-    // SAFETY: what the signal does by itself happens when this returns.
+    // SAFETY: the default action happens when this returns.
     unsafe { real::raise(signal) };
 }
 
-/// Ends the process by the signal that a thread crashed by: what was written down until now is enough.
-extern "C" fn give_up(_: c_int) {
-    // SAFETY: the kernel does what it does by itself, because it has called our function once.
+/// Ends the process by the signal that a thread crashed by, with what was recorded so far.
+extern "C" fn end_by_crash_signal(_: c_int) {
+    // SAFETY: the kernel takes the default action, because it has already called our function once.
     unsafe { real::raise(CRASH.load(Ordering::Relaxed)) };
 }

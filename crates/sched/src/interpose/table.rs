@@ -1,14 +1,14 @@
-//! What is known about the program's objects, by address.
+//! State of the program's objects, by address.
 //!
-//! Only objects that are in use are in a table, so there are few, and looking at all of them is fast.
+//! Only objects in use are in a table, so there are few, and a linear search is fast.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
-/// Whether the thread that has the baton looks at a table or changes it.
+/// Whether the thread that has the baton is accessing a table.
 static IS_IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// See [`IS_IN_USE`]. For signal handlers, which may interrupt that.
+/// See [`IS_IN_USE`]. For signal handlers, which may interrupt an access.
 pub(crate) fn is_in_use() -> bool {
     IS_IN_USE.load(Ordering::Relaxed)
 }
@@ -16,7 +16,7 @@ pub(crate) fn is_in_use() -> bool {
 /// A table of values by address.
 pub(crate) struct Table<T>(UnsafeCell<Vec<(u64, T)>>);
 
-// SAFETY: only the thread that has the baton touches it.
+// SAFETY: only the thread that has the baton accesses it.
 unsafe impl<T> Sync for Table<T> {}
 
 impl<T> Table<T> {
@@ -24,19 +24,19 @@ impl<T> Table<T> {
         Table(UnsafeCell::new(Vec::new()))
     }
 
-    /// Looks at all entries, or changes them. Must not be called again before it returns.
+    /// Accesses all entries. Must not be called again before it returns.
     pub(crate) fn with<R>(&self, what: impl FnOnce(&mut Vec<(u64, T)>) -> R) -> R {
         let was = IS_IN_USE.swap(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: one thread has the baton, and callers do nothing but look and change. A signal handler that interrupts
-        // this asks `is_in_use` first.
+        // SAFETY: one thread has the baton, and callers only read and change entries. A signal handler that interrupts
+        // this checks `is_in_use` first.
         let result = what(unsafe { &mut *self.0.get() });
         compiler_fence(Ordering::SeqCst);
         IS_IN_USE.store(was, Ordering::Relaxed);
         result
     }
 
-    /// A copy of what is known about an object.
+    /// A copy of an object's state.
     pub(crate) fn get(&self, address: u64) -> Option<T>
     where
         T: Clone,
@@ -44,7 +44,7 @@ impl<T> Table<T> {
         self.with(|entries| entries.iter().find(|(known, _)| *known == address).map(|(_, value)| value.clone()))
     }
 
-    /// Sets what is known about an object; nothing, to forget it.
+    /// Sets an object's state; `None` removes it.
     pub(crate) fn set(&self, address: u64, value: Option<T>) {
         self.with(|entries| {
             let known = entries.iter().position(|(known, _)| *known == address);
@@ -57,7 +57,7 @@ impl<T> Table<T> {
         });
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub(crate) fn clear(&self) {
         self.with(Vec::clear);
     }
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!([8, 16, 24].map(|address| table.get(address)), [None, Some("semaphore"), None]);
         table.clear();
         assert_eq!(table.get(16), None);
-        // A handler sees while one is in use. Not a test of its own, because it would see the tables of others.
+        // A handler sees that one is in use. Not a separate test, because it would see the tables of others.
         let (outer, inner) = (Table::<()>::new(), Table::<()>::new());
         let seen = outer.with(|_| [inner.with(|_| is_in_use()), is_in_use()]);
         assert_eq!((seen, is_in_use()), ([true, true], false));

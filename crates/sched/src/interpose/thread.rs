@@ -1,12 +1,12 @@
-//! Threads: how they begin, end, and are waited for.
+//! Threads: start, end and join.
 //!
-//! A thread ends for us when its destructors have run; they are the program's code. That is found out with a key of ours,
-//! whose destructor asks to be called again until the last round. After that the C library gives back what the thread has
-//! of the heap, so the next thread to run waits until the kernel says that the one before is gone: memory is given out in
-//! the same order every time. All threads are joinable for real, also those that the program detaches.
+//! A thread ends for us when its destructors have run; they are the program's code. This is detected with a key of
+//! ours, whose destructor requests another call until the last round. After that the C library frees the thread's
+//! memory, so the next thread waits until the kernel reports that the previous one is gone: memory is allocated in the
+//! same order every time. All threads are really joinable, also those that the program detaches.
 //!
-//! A program that cancels threads is given up, with a message; and so is one in which a thread that we did not see begin
-//! locks, wakes or waits.
+//! A program that cancels threads is unsupported and ended with a message; so is one in which a thread whose start we
+//! did not see locks, wakes or waits.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -26,7 +26,7 @@ unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, detached: *mut c_int) -> c_int;
 }
 
-/// What a new thread is to do. It is on the stack of the thread that creates it, which waits until it was read.
+/// The work of a new thread. It is on the stack of the creating thread, which waits until it was read.
 struct Work {
     routine: Routine,
     argument: *mut c_void,
@@ -34,16 +34,16 @@ struct Work {
     is_read: AtomicU32,
 }
 
-/// The key whose destructor is called when a thread ends; one more than its number, 0 if there is none.
+/// The key whose destructor is called when a thread ends, plus one; 0 if there is none.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
 /// How often destructors are called (`PTHREAD_DESTRUCTOR_ITERATIONS`).
 const ROUNDS: usize = 4;
 
-/// Makes the key. Before there is a second thread.
-pub(crate) fn prepare() {
+/// Creates the key. Called before there is a second thread.
+pub(crate) fn create_key() {
     let mut key: pthread_key_t = 0;
-    // SAFETY: a key, and a function to be called with what a thread has set.
+    // SAFETY: a key, and a function that is called with a thread's value.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
         KEY.store(key + 1, Ordering::Relaxed);
         // The first thread ends like any other if `main` calls `pthread_exit`.
@@ -51,18 +51,19 @@ pub(crate) fn prepare() {
     }
 }
 
-/// Begins anew: the thread that calls is the first.
+/// Resets: the calling thread is the first.
 pub(super) fn begin() {
     baton::slot(0).task.store(task(), Ordering::Relaxed);
 }
 
 fn set_round(round: usize) {
-    // SAFETY: the key was made; what is set is a number and no address.
+    // SAFETY: the key was created; the value is a number and not an address.
     unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed) - 1, round as *const c_void) };
 }
 
-/// The last step of a thread may call a signal handler. One that calls `pthread_exit` here would do so in a destructor of a
-/// thread that ends, which POSIX leaves undefined: so nothing unwinds through this frame, and `extern "C"` is enough.
+/// The last step of a thread may call a signal handler. A handler that calls `pthread_exit` here would do so in a
+/// destructor of an ending thread, which POSIX leaves undefined: so nothing unwinds through this frame, and `extern
+/// "C"` is enough.
 unsafe extern "C" fn ended(round: *mut c_void) {
     if (round as usize) < ROUNDS {
         set_round(round as usize + 1);
@@ -73,53 +74,53 @@ unsafe extern "C" fn ended(round: *mut c_void) {
 }
 
 thread_local! {
-    /// Whether this thread was one of ours. The C library still gives memory back in it.
+    /// Whether this thread was one of ours. The C library still frees memory in it.
     static HAS_LEFT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Ends the process if this thread never was one of ours and the program has reached `main`. Not if it is in this library
-/// itself.
+/// Ends the process if this thread never was one of ours and the program has reached `main`, unless it is inside this
+/// library.
 #[cold]
 pub(super) fn refuse_if_unknown() {
     if baton::me() >= THREADS && !HAS_LEFT.get() && crate::start::is_in_main() {
         fail(&[
-            "a thread locks, wakes or waits that was not created with `pthread_create`, such as one that the C ",
-            "library creates for what it does in the background",
+            "unsupported: a thread not created by `pthread_create` uses a lock or futex, such as one that the C ",
+            "library creates for background work",
         ]);
     }
 }
 
-/// What the kernel calls this thread.
+/// The kernel's id of this thread.
 fn task() -> libc::pid_t {
-    // SAFETY: it asks for nothing.
+    // SAFETY: it takes no arguments.
     unsafe { real::syscall(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) as libc::pid_t }
 }
 
-/// Waits until a thread that has left is gone for real.
+/// Waits until a thread that has left is really gone.
 pub(crate) fn wait_for_end(thread: usize) {
     let slot = baton::slot(thread);
     if slot.is_detached.get() {
-        // SAFETY: the thread is ours, joinable for real, and on its way out; nobody else joins it.
+        // SAFETY: the thread is ours, really joinable, and about to end; no other thread joins it.
         unsafe { real::pthread_join(slot.handle.get(), std::ptr::null_mut()) };
         return;
     }
-    // The first thread stays as long as the process does.
+    // The first thread lives as long as the process.
     let is_there = || {
         let (process, task) = (i64::from(std::process::id()), i64::from(slot.task.load(Ordering::Relaxed)));
-        // SAFETY: no signal is sent, only asked whether one could be.
+        // SAFETY: no signal is sent; this only checks whether one could be.
         thread != 0 && errno_kept(|| unsafe { real::syscall(libc::SYS_tgkill, process, task, 0, 0, 0, 0) }) == 0
     };
     while is_there() {
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         unsafe { real::sched_yield() };
     }
 }
 
 extern "C-unwind" fn run(work: *mut c_void) -> *mut c_void {
     let work = work.cast::<Work>().cast_const();
-    // SAFETY: the thread that created this one keeps it until the gate is open.
+    // SAFETY: the creating thread keeps it until the gate is open.
     let (routine, argument, thread) = unsafe { ((*work).routine, (*work).argument, (*work).thread) };
-    // The thread that created this one waits, so it is as if this one had the baton.
+    // The creating thread waits, so it is as if this one had the baton.
     baton::slot(thread).task.store(task(), Ordering::Relaxed);
     // SAFETY: as above.
     unsafe { baton::open_once(&raw const (*work).is_read) };
@@ -129,14 +130,14 @@ extern "C-unwind" fn run(work: *mut c_void) -> *mut c_void {
     routine(argument)
 }
 
-/// What a thread that has ended did to the stack and the variables that this one begins with is no concern of this one.
+/// Forgets the accesses of an ended thread to the stack and the variables that this one reuses.
 fn forget_stack() {
     if !baton::is_ordering() {
         return;
     }
     let (mut start, mut size) = (std::ptr::null_mut(), 0);
-    // SAFETY: attributes of this thread, which are filled, asked, and given back.
-    baton::inside(|| unsafe {
+    // SAFETY: attributes of this thread, which are filled, read, and destroyed.
+    baton::without_control(|| unsafe {
         let mut attributes: pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) == 0 {
             libc::pthread_attr_getstack(&raw const attributes, &raw mut start, &raw mut size);
@@ -161,12 +162,12 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     baton::visible(step(Kind::Create, thread_object(baton::next_thread() as u8)));
     let number = baton::create();
     // Another thread may have created one in between.
-    baton::made_about(thread_object(number as u8));
+    baton::set_step_object(thread_object(number as u8));
     signal::inherit(number);
     let mut detached = libc::PTHREAD_CREATE_JOINABLE;
-    // The caller's may be shared by threads, so a copy is changed. It lives no longer than this call, and is not destroyed:
-    // what it leads to is the caller's.
-    // SAFETY: the caller hands over attributes, or none.
+    // The caller's attributes may be shared by threads, so a copy is changed. It lives no longer than this call, and is
+    // not destroyed: what it points to is the caller's.
+    // SAFETY: the caller passes attributes, or null.
     let mut own = (!attributes.is_null()).then(|| unsafe { attributes.read() });
     if let Some(own) = &mut own {
         // SAFETY: they are attributes.
@@ -177,8 +178,8 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     }
     let attributes = own.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let slot = baton::slot(number);
-    // What the C library does now may be steps of this thread, if the program has an allocator with locks. The new one
-    // cannot be chosen before it is there.
+    // The C library's actions here may be steps of this thread, if the program's allocator has locks. The new thread
+    // cannot be chosen before it exists.
     slot.standing.set(Standing::Absent);
     let work = Work { routine, argument, thread: number, is_read: AtomicU32::new(0) };
     // SAFETY: the work lives until it was read, which is waited for.
@@ -196,7 +197,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     0
 }
 
-/// The thread that the program calls by this name.
+/// The thread with this handle.
 pub(super) fn find(handle: pthread_t) -> Option<usize> {
     baton::threads().find(|&thread| {
         let slot = baton::slot(thread);
@@ -219,11 +220,11 @@ pub(super) unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *
     unsafe { join(thread, result, baton::NEVER) }
 }
 
-/// Waits until a thread has ended, or until a moment.
+/// Waits until a thread has ended, or until a deadline.
 ///
 /// # Safety
 ///
-/// There must be room for the result, if somebody wants it.
+/// There must be space for the result, unless it is null.
 unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int {
     let slot = baton::slot(thread);
     if thread == baton::me() {
@@ -235,7 +236,7 @@ unsafe fn join(thread: usize, result: *mut *mut c_void, deadline: u64) -> c_int 
         return libc::ETIMEDOUT;
     }
     slot.is_joined.set(true);
-    // SAFETY: as the caller promised. The thread has ended but for what the C library does last.
+    // SAFETY: as the caller promised. The thread has ended except for the C library's last actions.
     unsafe { real::pthread_join(slot.handle.get(), result) }
 }
 
@@ -250,7 +251,7 @@ unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *
     baton::visible(step(Kind::TryJoin, object));
     if slot.standing.get() != Standing::Ended {
         baton::made(0, false);
-        baton::only_looked(0, object, 0);
+        baton::record_idle_read(0, object, 0);
         return libc::EBUSY;
     }
     slot.is_joined.set(true);
@@ -290,7 +291,7 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
     if baton::is_controlled() {
-        fail(&["the program cancels a thread (`pthread_cancel`), which may end it between steps"]);
+        fail(&["unsupported: the program cancels a thread (`pthread_cancel`), which may end it between steps"]);
     }
     // SAFETY: as the caller promised.
     unsafe { real::pthread_cancel(handle) }
@@ -306,7 +307,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_detach(handle: pthread_t) -> c_in
     slot.is_detached.set(true);
     if slot.standing.get() == Standing::Ended {
         slot.is_joined.set(true);
-        // SAFETY: it has ended, and nobody else joins it.
+        // SAFETY: it has ended, and no other thread joins it.
         return unsafe { real::pthread_join(handle, std::ptr::null_mut()) };
     }
     0

@@ -1,20 +1,19 @@
-//! Time, as the program sees it: it passes when a thread reads a clock, and jumps to the next deadline when no thread is
+//! Time, as the program sees it: reading a clock advances it, and it jumps to the next deadline when no thread is
 //! enabled.
 //!
-//! It passes with readings because a program that waits by reading a clock would wait for ever otherwise. A thread that
-//! does nothing but read clocks, often, sees time pass faster and faster.
+//! Reading advances it because a program that waits by reading a clock would wait for ever otherwise. A thread that
+//! does nothing but read clocks, often, sees time advance faster and faster.
 //!
-//! All threads share the time, so whatever lets it pass or depends on it is a step about one object, the clock: two
-//! threads tell each other something by reading it in one order or the other. No other step takes time, or else every step
-//! would be one about the clock. A thread that computes a deadline reads the time and does not let it pass. A deadline is
-//! compared with the time in that step and never again, but for when no thread is enabled.
+//! All threads share the time, so every operation that advances it or depends on it is a step on one object, the clock:
+//! the order of two readings passes information between threads. No other step takes time, or else every step would be
+//! one on the clock. A thread that computes a deadline reads the time without advancing it. A deadline is compared with
+//! the time in that step and never again, except when no thread is enabled.
 //!
-//! Clocks that tell how long this process, or a thread, has used a processor tell how long it has been running: what else
-//! they said would differ from run to run. (Those of another process or thread, which have numbers of their own, are the
-//! kernel's, and so is `getrusage`.)
+//! CPU-time clocks of this process or a thread show how long it has been running: anything else would vary between
+//! runs. (Those of another process or thread, which have their own ids, are the kernel's, and so is `getrusage`.)
 //!
-//! A thread that sleeps goes on when nobody else can: who sleeps less goes on first, and whoever works is taken to be
-//! faster than anybody who sleeps. That a sleep ends while others still work is not explored.
+//! A sleeping thread continues when no thread is enabled: shorter sleeps end first, and a working thread is assumed to
+//! be faster than any sleeping one. Sleeps that end while other threads still work are not explored.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,27 +24,27 @@ use schedule::{CLOCK, Kind};
 use super::{fail, signal, step};
 use crate::{baton, real};
 
-/// What the clock that tells the time of day says when the program starts, in seconds: a day in November 2023.
+/// The time of day when the program starts, in seconds: a day in November 2023.
 const TIME_OF_DAY: u64 = 1_700_000_000;
-/// What all others say then, but for those that tell the use of a processor.
+/// The initial value of all other clocks, except CPU-time clocks.
 const UPTIME: u64 = 1_000;
 /// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// How often clocks were looked at.
-static LOOKS: AtomicU64 = AtomicU64::new(0);
-/// After so many looks each takes twice as long as before.
+/// The number of clock readings.
+static READINGS: AtomicU64 = AtomicU64::new(0);
+/// After this many readings each takes twice as long as before.
 const FASTER_AFTER: u64 = 64;
-/// How long the first look takes, and how often that is doubled, at the most.
-const LOOK: u64 = 1_000;
+/// How long the first reading takes, and how often that is doubled at most.
+const READING: u64 = 1_000;
 const DOUBLINGS: u64 = 10;
 
-/// Begins anew.
+/// Resets the time.
 pub(super) fn begin() {
-    LOOKS.store(0, Ordering::Relaxed);
+    READINGS.store(0, Ordering::Relaxed);
 }
 
-/// What a clock said when the program started, in nanoseconds.
+/// The value of a clock when the program started, in nanoseconds.
 fn base(clock: c_int) -> u64 {
     let seconds = match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => TIME_OF_DAY,
@@ -55,56 +54,56 @@ fn base(clock: c_int) -> u64 {
     seconds * SECOND
 }
 
-/// Reads a clock.
-fn look(clock: c_int) -> u64 {
-    // What it waits for is a moment, and that comes: it does not wait for others.
+/// Reads a clock, and advances it.
+fn read_clock(clock: c_int) -> u64 {
+    // It waits for a time, which will come: it does not wait for other threads.
     baton::acted();
     baton::visible(step(Kind::Clock, CLOCK));
-    let looks = LOOKS.fetch_add(1, Ordering::Relaxed);
-    baton::advance(LOOK << (looks / FASTER_AFTER).min(DOUBLINGS));
+    let readings = READINGS.fetch_add(1, Ordering::Relaxed);
+    baton::advance(READING << (readings / FASTER_AFTER).min(DOUBLINGS));
     baton::made(baton::now(), true);
     base(clock) + baton::now()
 }
 
 /// The time, for a deadline.
-fn consult() -> u64 {
+fn current_time() -> u64 {
     baton::visible(step(Kind::Deadline, CLOCK));
     baton::made(baton::now(), false);
     baton::now()
 }
 
-/// The moment at which a clock says this; never, if there is none.
+/// The deadline at which a clock reaches this time; [`baton::NEVER`] for null.
 pub(super) fn deadline(clock: c_int, until: *const timespec) -> u64 {
     if until.is_null() {
         return baton::NEVER;
     }
-    // SAFETY: the caller hands over a time.
+    // SAFETY: the caller passes a time.
     let until = nanoseconds(unsafe { &*until }).saturating_sub(base(clock));
-    if until <= consult() { baton::PASSED } else { until.min(baton::NEVER - 1) }
+    if until <= current_time() { baton::PASSED } else { until.min(baton::NEVER - 1) }
 }
 
-/// The moment that is so far away.
+/// The deadline after this duration.
 pub(super) fn after(time: &timespec) -> u64 {
     after_nanoseconds(nanoseconds(time))
 }
 
 /// See [`after`].
 pub(super) fn after_nanoseconds(time: u64) -> u64 {
-    // A thread that does not wait need not know the time.
-    if time == 0 { baton::PASSED } else { consult().saturating_add(time).min(baton::NEVER - 1) }
+    // A thread that does not wait need not read the time.
+    if time == 0 { baton::PASSED } else { current_time().saturating_add(time).min(baton::NEVER - 1) }
 }
 
 fn nanoseconds(time: &timespec) -> u64 {
     (time.tv_sec.max(0) as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec.max(0) as u64)
 }
 
-/// Whether it is a time at all.
+/// Whether it is a valid time.
 pub(super) fn is_valid(time: *const timespec) -> bool {
-    // SAFETY: the caller hands over a time, or nothing.
+    // SAFETY: the caller passes a time, or null.
     !time.is_null() && (0..SECOND as i64).contains(&unsafe { &*time }.tv_nsec)
 }
 
-/// Sleeps until a moment. False if a signal came first.
+/// Sleeps until a deadline. Returns `false` if a signal came first.
 fn sleep_until(deadline: u64) -> bool {
     baton::acted();
     if deadline == baton::PASSED {
@@ -119,11 +118,11 @@ fn sleep_until(deadline: u64) -> bool {
     !is_interrupted
 }
 
-/// Says how much of the time is left, if somebody wants to know.
+/// Stores the remaining time, unless the pointer is null.
 fn set_left(left: *mut timespec, deadline: u64) {
     if !left.is_null() {
-        let nanoseconds = deadline.saturating_sub(consult());
-        // SAFETY: the caller has room for it.
+        let nanoseconds = deadline.saturating_sub(current_time());
+        // SAFETY: the caller has space for it.
         unsafe { left.write(spec(nanoseconds)) };
     }
 }
@@ -134,12 +133,12 @@ fn spec(nanoseconds: u64) -> timespec {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) unsafe extern "C-unwind" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
-    // Clocks of other processes and threads, and whatever else is no clock that all have, have other numbers.
+    // Clocks of other processes and threads, and all others that not every process has, have other ids.
     if !baton::is_controlled() || !(0..=libc::CLOCK_TAI).contains(&clock) {
         // SAFETY: as the caller promised.
         return unsafe { real::clock_gettime(clock, time) };
     }
-    let now = look(clock);
+    let now = read_clock(clock);
     if !time.is_null() {
         // SAFETY: as the caller promised.
         unsafe { time.write(spec(now)) };
@@ -153,7 +152,7 @@ unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_void) 
         // SAFETY: as the caller promised.
         return unsafe { real::gettimeofday(time, zone) };
     }
-    let now = spec(look(libc::CLOCK_REALTIME));
+    let now = spec(read_clock(libc::CLOCK_REALTIME));
     if !time.is_null() {
         // SAFETY: as the caller promised.
         unsafe { time.write(timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 }) };
@@ -167,7 +166,7 @@ unsafe extern "C-unwind" fn time(time: *mut time_t) -> time_t {
         // SAFETY: as the caller promised.
         return unsafe { real::time(time) };
     }
-    let now = (look(libc::CLOCK_REALTIME) / SECOND) as time_t;
+    let now = (read_clock(libc::CLOCK_REALTIME) / SECOND) as time_t;
     if !time.is_null() {
         // SAFETY: as the caller promised.
         unsafe { time.write(now) };
@@ -175,7 +174,7 @@ unsafe extern "C-unwind" fn time(time: *mut time_t) -> time_t {
     now
 }
 
-/// What C11 calls the time of day.
+/// C11's name for the time of day.
 const TIME_UTC: c_int = 1;
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -185,18 +184,18 @@ unsafe extern "C-unwind" fn timespec_get(time: *mut timespec, base: c_int) -> c_
         return unsafe { real::timespec_get(time, base) };
     }
     // SAFETY: as the caller promised.
-    unsafe { time.write(spec(look(libc::CLOCK_REALTIME))) };
+    unsafe { time.write(spec(read_clock(libc::CLOCK_REALTIME))) };
     base
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn clock() -> clock_t {
     if !baton::is_controlled() {
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         return unsafe { real::clock() };
     }
     // There are a million in a second (`CLOCKS_PER_SEC`).
-    (look(libc::CLOCK_PROCESS_CPUTIME_ID) / 1000) as clock_t
+    (read_clock(libc::CLOCK_PROCESS_CPUTIME_ID) / 1000) as clock_t
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -252,20 +251,20 @@ unsafe extern "C-unwind" fn sleep(time: u32) -> u32 {
         return unsafe { real::sleep(time) };
     }
     let until = after_nanoseconds(u64::from(time) * SECOND);
-    if sleep_until(until) { 0 } else { until.saturating_sub(consult()).div_ceil(SECOND) as u32 }
+    if sleep_until(until) { 0 } else { until.saturating_sub(current_time()).div_ceil(SECOND) as u32 }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(super) extern "C-unwind" fn sched_yield() -> c_int {
     if !baton::is_controlled() {
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         return unsafe { real::sched_yield() };
     }
     baton::yielding(step(Kind::Yield, 0));
     0
 }
 
-/// The older name, which programs that were built long ago call.
+/// The older name, which old programs call.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C-unwind" fn pthread_yield() -> c_int {
     sched_yield()

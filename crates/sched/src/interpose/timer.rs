@@ -1,10 +1,10 @@
-//! Timers that send signals: whether one still will.
+//! Timers that send signals: whether one is due.
 //!
-//! They run for real, so what they send comes from outside. Who waits for a lock or the like while such a signal is due is
-//! not stuck: it may be what ends the wait. Timers that count the use of a processor do not matter, because nobody uses
-//! one while all wait. While a timer is due that sends again and again, nothing is a deadlock.
+//! They run in real time, so their signals come from outside. A thread that waits for a lock or the like while such a
+//! signal is due is not stuck: the signal may end the wait. CPU-time timers do not matter, because no thread runs while
+//! all wait. While a periodic timer is due, nothing is a deadlock.
 //!
-//! A timer that would create threads is refused: they could not be controlled.
+//! A timer that would create threads is rejected: they could not be controlled.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,10 +19,11 @@ use crate::{baton, real};
 
 /// Whether a timer was ever set.
 static IS_ANY_SET: AtomicBool = AtomicBool::new(false);
-/// Timers of the newer kind that were set.
+/// The POSIX timers that were set.
 static TIMERS: Table<()> = Table::new();
 
-/// Waits until something is so, or until a moment: for real, while a timer may bring it. False if the moment came first.
+/// Waits for a condition, or until a deadline: in real time, while a timer may bring it. Returns `false` if the
+/// deadline came first.
 pub(super) fn timed(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bool {
     if IS_ANY_SET.load(Ordering::Relaxed) && !ready() && is_due() {
         let is_in_time = baton::outside(step, deadline, &|| ready() || !is_due());
@@ -33,14 +34,15 @@ pub(super) fn timed(step: Step, deadline: u64, ready: &dyn Fn() -> bool) -> bool
     baton::timed(step, deadline, ready)
 }
 
-/// The same without a moment.
+/// The same without a deadline.
 pub(super) fn blocking(step: Step, ready: &dyn Fn() -> bool) {
     timed(step, baton::NEVER, ready);
 }
 
-/// Whether a timer is still to send a signal.
+/// Whether a timer will still send a signal.
 fn is_due() -> bool {
-    // SAFETY: numbers, for which zeros are values; timers are in the table from when they were set until they are deleted.
+    // SAFETY: integers, for which zeros are valid; timers are in the table from when they were set until they are
+    // deleted.
     errno_kept(|| unsafe {
         let mut left: itimerval = std::mem::zeroed();
         libc::getitimer(libc::ITIMER_REAL, &raw mut left);
@@ -53,7 +55,7 @@ fn is_due() -> bool {
     })
 }
 
-fn note() {
+fn note_timer_set() {
     if baton::is_controlled() {
         IS_ANY_SET.store(true, Ordering::Relaxed);
     }
@@ -61,30 +63,30 @@ fn note() {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn alarm(seconds: u32) -> u32 {
-    note();
+    note_timer_set();
     // SAFETY: it takes a number.
     unsafe { real::alarm(seconds) }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn ualarm(first: useconds_t, then: useconds_t) -> useconds_t {
-    note();
+    note_timer_set();
     // SAFETY: it takes numbers.
     unsafe { real::ualarm(first, then) }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn setitimer(which: u32, new: *const itimerval, old: *mut itimerval) -> c_int {
-    note();
+    note_timer_set();
     // SAFETY: as the caller promised.
     unsafe { real::setitimer(which, new, old) }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn timer_create(clock: clockid_t, event: *mut sigevent, timer: *mut timer_t) -> c_int {
-    // SAFETY: the caller hands over what is to happen, or nothing.
+    // SAFETY: the caller passes an event, or null.
     if baton::is_controlled() && !event.is_null() && unsafe { (*event).sigev_notify } == libc::SIGEV_THREAD {
-        fail(&["it has a timer that creates threads (`SIGEV_THREAD`), and nobody sees them begin"]);
+        fail(&["unsupported: a timer that creates threads (`SIGEV_THREAD`)"]);
     }
     // SAFETY: as the caller promised.
     unsafe { real::timer_create(clock, event, timer) }
@@ -97,7 +99,7 @@ unsafe extern "C-unwind" fn timer_settime(
     new: *const itimerspec,
     old: *mut itimerspec,
 ) -> c_int {
-    note();
+    note_timer_set();
     if baton::is_controlled() {
         TIMERS.set(timer as u64, Some(()));
     }

@@ -1,8 +1,8 @@
-//! Who waits to be woken: at condition variables and at futexes.
+//! Threads waiting to be woken: at condition variables and at futexes.
 //!
-//! A thread that begins to wait gets a ticket, and goes on when its ticket is gone. Whom a wake takes, if it takes fewer
-//! than there are, is a decision like any other. Nobody is woken without a reason: the C library allows that, but does not
-//! do it, and a program that cannot bear it is found by other means.
+//! A thread that starts to wait gets a ticket, and continues when its ticket is gone. If a wake takes fewer threads
+//! than there are, the choice is a decision like any other. There are no spurious wakeups: the C library allows them,
+//! but does not produce them, and a program that cannot cope with them is found by other means.
 
 use schedule::{Choice, Step};
 
@@ -10,28 +10,28 @@ use super::table::Table;
 use super::timer;
 use crate::baton;
 
-/// Tickets by the address of what is waited at, in the order in which they were given out.
+/// Tickets by the address waited at, in order of issue.
 static WAITERS: Table<Waiter> = Table::new();
 
 #[derive(Clone, Copy)]
 struct Waiter {
     ticket: u64,
-    /// Which wakes are for it.
+    /// The wakes that it accepts.
     bits: u32,
 }
 
-/// The address under which the number of the last ticket stands.
+/// The address under which the last ticket number is stored.
 const NOWHERE: u64 = 0;
 
-/// Wakes whoever waits, whatever for.
+/// Wakes any waiting thread.
 pub(super) const ANY: u32 = u32::MAX;
 
-/// Forgets everything.
+/// Resets everything.
 pub(super) fn begin() {
     WAITERS.clear();
 }
 
-/// Begins to wait at an address, for wakes that have one of these bits. The ticket.
+/// Starts to wait at an address, for wakes with one of these bits. Returns the ticket.
 pub(super) fn enter(address: u64, bits: u32) -> u64 {
     WAITERS.with(|entries| {
         if entries.is_empty() {
@@ -44,12 +44,12 @@ pub(super) fn enter(address: u64, bits: u32) -> u64 {
     })
 }
 
-/// Whether nobody has woken who has this ticket.
+/// Whether this ticket's thread has not been woken.
 pub(super) fn is_waiting(ticket: u64) -> bool {
     WAITERS.with(|entries| entries.iter().skip(1).any(|(_, waiter)| waiter.ticket == ticket))
 }
 
-/// Stops waiting. False if it was woken already.
+/// Stops waiting. Returns `false` if it was already woken.
 pub(super) fn leave(ticket: u64) -> bool {
     WAITERS.with(|entries| {
         let place = entries.iter().skip(1).position(|(_, waiter)| waiter.ticket == ticket);
@@ -57,10 +57,10 @@ pub(super) fn leave(ticket: u64) -> bool {
     })
 }
 
-/// Waits until somebody wakes who has this ticket, or a moment comes, or something else happens. True if it was woken.
+/// Waits until this ticket's thread is woken, a deadline passes, or it is interrupted. Returns whether it was woken.
 pub(super) fn wait(step: Step, ticket: u64, deadline: u64, is_interrupted: &dyn Fn() -> bool) -> bool {
     if deadline == baton::PASSED {
-        // It is too late already: nobody has to stand still before that shows.
+        // The deadline has passed: the thread need not block before it sees that.
         baton::visible(step);
     } else {
         timer::timed(step, deadline, &|| !is_waiting(ticket) || is_interrupted());
@@ -70,9 +70,9 @@ pub(super) fn wait(step: Step, ticket: u64, deadline: u64, is_interrupted: &dyn 
     is_woken
 }
 
-/// Wakes some of those who wait at an address. How many.
+/// Wakes some of the threads that wait at an address. Returns their number.
 pub(super) fn wake(address: u64, most: usize, bits: u32) -> usize {
-    // The place of the last ticket is among the entries, but nobody waits there.
+    // The entry of the last ticket number is among the entries, but no thread waits there.
     let is_meant = |entry: &(u64, Waiter)| entry.0 == address && entry.1.bits & bits != 0;
     let count = WAITERS.with(|entries| entries.iter().filter(|entry| is_meant(entry)).count());
     if count <= most {
@@ -83,13 +83,13 @@ pub(super) fn wake(address: u64, most: usize, bits: u32) -> usize {
         let chosen = baton::choose(Choice::Wake, left);
         WAITERS.with(|entries| {
             let meant = (0..entries.len()).filter(|&place| is_meant(&entries[place])).nth(chosen);
-            entries.remove(meant.expect("there are as many as were counted"));
+            entries.remove(meant.expect("the index is below the count"));
         });
     }
     most
 }
 
-/// Has some of those who wait at an address wait at another one. How many.
+/// Moves some of the threads that wait at an address to another one. Returns their number.
 pub(super) fn move_to(address: u64, most: usize, other: u64) -> usize {
     WAITERS.with(|entries| {
         let waiting = entries.iter_mut().skip(1).filter(|entry| entry.0 == address);

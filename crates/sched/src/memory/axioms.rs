@@ -1,19 +1,19 @@
-//! The rules of C++20 for atomic operations, written down as rules: what the tests compare with.
+//! The axioms of C++20 for atomic operations: what the tests compare with.
 //!
 //! A *candidate* is a program together with a modification order of every location and a store for every load to read.
 //! All of them are tried. A candidate is allowed if it is coherent, and if there is one order of all its sequentially
-//! consistent operations that contains what [atomics.order] demands. Such an order exists exactly if what is demanded
-//! has no cycle. Nothing here is executed, and nothing is shared with what is tested but the programs.
+//! consistent operations that contains what [atomics.order] demands. Such an order exists exactly if these constraints
+//! have no cycle. Nothing here is executed, and only the programs are shared with the code under test.
 
 use std::collections::BTreeSet;
 
 use schedule::MemoryOrder;
 
-/// What threads do, each in order.
+/// The operations of each thread, in order.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<Op>>,
-    /// How locations end is part of an outcome.
+    /// Whether final values are part of an outcome.
     pub(super) shows_ends: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Op {
     pub(super) order: MemoryOrder,
 }
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Load,
@@ -54,31 +54,31 @@ impl Op {
 }
 
 impl Program {
-    /// For a person: what was read, in the order of the text, and how locations end.
+    /// An outcome as text: the values read, in the order of the text, and the final values.
     pub(super) fn outcome(&self, reads: &[u128], ends: &[u128]) -> String {
         let reads: String = reads.iter().map(ToString::to_string).collect();
         let ends: String = NAMES.iter().zip(ends).map(|(name, end)| format!("{name}{end}")).collect();
         if self.shows_ends { reads + &ends } else { reads }
     }
 
-    /// How many locations there are.
+    /// The number of locations.
     pub(super) fn locations(&self) -> usize {
         self.threads.iter().flatten().filter(|op| !op.is_fence()).map(|op| op.location + 1).max().unwrap_or(0)
     }
 }
 
-/// What locations are called.
+/// The names of locations.
 pub(super) const NAMES: [char; 3] = ['x', 'y', 'z'];
 
-/// What comes of all candidates.
+/// The outcomes of all candidates.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
-    /// Whatever the rules say.
+    /// Regardless of the rules.
     pub(super) thinkable: BTreeSet<String>,
-    /// By the standard.
+    /// Allowed by the standard.
     pub(super) allowed: BTreeSet<String>,
-    /// Those among the allowed that can be executed step by step, with modification order and the order of sequentially
-    /// consistent operations being that of execution.
+    /// Those of the allowed that can be executed step by step, where modification order and the order of sequentially
+    /// consistent operations are that of execution.
     pub(super) stepwise: BTreeSet<String>,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn outcomes(program: &Program) -> Outcomes {
     outcomes
 }
 
-/// The operations of all threads, after one store of 0 for each location: `None` is the thread of those.
+/// The operations of all threads, after one store of 0 for each location, whose thread is `None`.
 struct Events(Vec<(Option<usize>, Op)>);
 
 impl Events {
@@ -113,7 +113,7 @@ impl Events {
         &self.0[event].1
     }
 
-    /// The stores of a location but for the first one.
+    /// The stores of a location except for the first one.
     fn stores(&self, location: usize) -> Vec<usize> {
         let is_one = |&event: &usize| {
             self.0[event].0.is_some() && self.op(event).writes() && self.op(event).location == location
@@ -125,7 +125,7 @@ impl Events {
         (0..self.0.len()).filter(|&event| self.op(event).reads())
     }
 
-    /// What an operation could read: an update reads what comes just before it.
+    /// The stores that an operation could read: an update reads the one just before it.
     fn sources(&self, reader: usize, modification: &[Vec<usize>]) -> Vec<usize> {
         let location = self.op(reader).location;
         let all = || std::iter::once(location).chain(modification[location].iter().copied());
@@ -163,7 +163,7 @@ impl Events {
         let reads_before = Relation::new(count, |a, b| self.op(a).reads() && a != b && modified.has(source(a), b));
         let coherence = modified.or(&reads_from).or(&reads_before).closed();
 
-        // A release sequence: a store, and the updates that follow it without anything between.
+        // A release sequence: a store, and the updates that directly follow it.
         let chain = Relation::new(count, |a, b| self.op(b).writes() && reads_from.has(a, b)).closed();
         let reaches = |store: usize, reader: usize| source(reader) == store || chain.has(store, source(reader));
         let publishes = |a: usize, store: usize| {
@@ -211,7 +211,7 @@ impl Events {
     }
 }
 
-/// A relation between events: for each the set of those that it is related to, as bits.
+/// A relation between events: for each event, the set of related ones, as bits.
 #[derive(Debug, Clone)]
 struct Relation(Vec<u32>);
 
@@ -246,7 +246,7 @@ impl Relation {
         self
     }
 
-    /// Of a closed one.
+    /// For a transitively closed relation.
     fn is_acyclic(&self) -> bool {
         (0..self.0.len()).all(|event| !self.has(event, event))
     }
@@ -263,7 +263,7 @@ fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
     items.iter().flat_map(|&first| starting(first)).collect()
 }
 
-/// One of each, in all ways.
+/// The Cartesian product.
 fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
     choices.iter().fold(vec![Vec::new()], |made, options| {
         let with = |before: &Vec<T>, option: &T| before.iter().chain([option]).cloned().collect();

@@ -1,12 +1,12 @@
-//! Small programs, everything that they can do here, and what the standard says about it.
+//! Small programs, their outcomes here, and their outcomes by the standard.
 //!
-//! A program is one line: threads are separated by `|`, and each operation is a location, what is done to it, and an
-//! order: `x.acq` loads, `x=1.rel` stores, `x+1.rlx` adds, `fence.sc` is a fence. All locations start as 0. An outcome
-//! is what was read, from left to right; and, if the line ends with `ends`, what locations hold then.
+//! A program is one line: threads are separated by `|`, and each operation is a location, an action, and an order:
+//! `x.acq` loads, `x=1.rel` stores, `x+1.rlx` adds, `fence.sc` is a fence. All locations start as 0. An outcome is the
+//! values read, from left to right; and, if the line ends with `ends`, the final values.
 //!
 //! All interleavings and all choices of loads are executed. Every test asserts that the outcomes are exactly those of
-//! the [`axioms`](super::axioms) that can be executed step by step, and shows three sets: what was shown, what is
-//! allowed and never shown, and what is forbidden.
+//! the [`axioms`](super::axioms) that can be executed step by step, and prints three sets: shown, allowed but never
+//! shown, and forbidden.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn parse(text: &str) -> Program {
             "rel" => MemoryOrder::Release,
             "ar" => MemoryOrder::AcquireRelease,
             "sc" => MemoryOrder::SequentiallyConsistent,
-            _ => panic!("`{order}` is no order"),
+            _ => panic!("`{order}` is not an order"),
         };
         let location = NAMES.iter().position(|name| what.starts_with(*name));
         let action = match what.get(1..2) {
@@ -42,7 +42,7 @@ fn parse(text: &str) -> Program {
     Program { threads: threads.collect(), shows_ends: text.ends_with("ends") }
 }
 
-/// Everything that a program does, if memory is weak, or if it is plain.
+/// All outcomes of a program, under weak or sequentially consistent memory.
 fn explore(program: &Program, is_weak: bool) -> BTreeSet<String> {
     let mut outcomes = BTreeSet::new();
     let mut choices = Choices::default();
@@ -54,7 +54,7 @@ fn explore(program: &Program, is_weak: bool) -> BTreeSet<String> {
     }
 }
 
-/// The choices of one execution, and how many options there were.
+/// The choices of one execution, with their numbers of options.
 #[derive(Default)]
 struct Choices {
     made: Vec<(usize, usize)>,
@@ -72,7 +72,7 @@ impl Choices {
         choice
     }
 
-    /// To the choices of the next execution, if there is one.
+    /// Moves to the choices of the next execution, if there is one.
     fn advance(&mut self) -> bool {
         self.next = 0;
         while let Some((choice, options)) = self.made.pop() {
@@ -90,7 +90,7 @@ fn execute(program: &Program, is_weak: bool, choices: &mut Choices) -> String {
     let mut values = vec![0; program.locations()];
     let mut done = vec![0; program.threads.len()];
     let mut reads = vec![Vec::new(); program.threads.len()];
-    // Thread 0 is the one that creates the others.
+    // Thread 0 creates the others.
     (1..=program.threads.len()).for_each(|thread| memory.thread_created(0, thread));
     loop {
         let ready: Vec<usize> =
@@ -313,7 +313,7 @@ fn coherence_of_one_location() {
     ");
 }
 
-/// Two who read two stores agree which came first.
+/// Two readers agree on the order of two stores.
 #[test]
 fn readers_agree_about_one_location() {
     let program = parse("x=1.rlx | x=2.rlx | x.rlx x.rlx | x.rlx x.rlx");
@@ -422,7 +422,7 @@ fn updates_are_atomic() {
     ");
 }
 
-/// What comes after a fence can be another thread's.
+/// The operation after a fence can be another thread's.
 #[test]
 fn fences_are_passed_on() {
     assert_snapshot!(check(&[
@@ -446,7 +446,7 @@ fn fences_are_passed_on() {
     ");
 }
 
-/// Who finds the flag of the other down goes in: both are in if both read 0.
+/// A thread that finds the other's flag down enters: both enter if both read 0.
 #[test]
 fn the_entry_of_dekkers_lock_needs_more_than_release_and_acquire() {
     let both_in = |program: &str| explore(&parse(program), true).contains("00");
@@ -455,7 +455,7 @@ fn the_entry_of_dekkers_lock_needs_more_than_release_and_acquire() {
     assert!(!explore(&parse("x=1.rel y.acq | y=1.rel x.acq"), false).contains("00"));
 }
 
-/// How much thread 2 may read after a store of thread 1 and something in between.
+/// How many stores thread 2 may read after a store of thread 1 and `between`.
 fn readable_after(between: impl Fn(&mut Memory)) -> usize {
     let mut memory = Memory::new();
     memory.thread_created(0, 1);
@@ -492,7 +492,7 @@ fn locks_and_threads_synchronize() {
 }
 
 #[test]
-fn histories_end_where_memory_is_not_what_it_was() {
+fn histories_end_if_memory_changed_unobserved() {
     assert_eq!(readable_after(|memory| memory.forget(0, 8)), 2);
     assert_eq!(readable_after(|memory| memory.forget(12, 8)), 2);
     assert_eq!(readable_after(|memory| memory.forget(0, 9)), 1);
@@ -511,9 +511,9 @@ fn histories_end_where_memory_is_not_what_it_was() {
     assert_eq!(memory.load(2, 8, 4, MemoryOrder::Relaxed, 0, 7), 7);
 }
 
-/// Nobody knows what code without instrumentation has released.
+/// What uninstrumented code has released is unknown.
 #[test]
-fn what_was_stored_by_others_releases_everything() {
+fn unobserved_stores_release_everything() {
     let acquiring = |before| {
         readable_after(|memory| {
             memory.store(1, 64, 4, MemoryOrder::Relaxed, 1, 0);
@@ -524,7 +524,7 @@ fn what_was_stored_by_others_releases_everything() {
 }
 
 #[test]
-fn histories_are_not_longer_than_they_may_be() {
+fn histories_are_bounded() {
     let mut memory = Memory::new();
     (0..100).for_each(|value| memory.store(1, 8, 4, MemoryOrder::Relaxed, value + 1, value));
     assert_eq!(memory.readable(2, 8, 4, MemoryOrder::Relaxed, 100), LONGEST);
@@ -532,7 +532,7 @@ fn histories_are_not_longer_than_they_may_be() {
 }
 
 #[test]
-fn who_waits_for_a_store_sees_it_in_the_end() {
+fn a_waiting_thread_sees_a_store_eventually() {
     let mut memory = Memory::new();
     memory.store(1, 8, 4, MemoryOrder::Relaxed, 1, 0);
     for _ in 0..PATIENCE {

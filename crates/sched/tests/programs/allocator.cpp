@@ -1,4 +1,4 @@
-// A program with an allocator of its own, which has a lock in it; and threads that hold many locks at a time.
+// A program with its own allocator, which has a lock; and threads that hold many locks at a time.
 
 #include <cstddef>
 #include <cstring>
@@ -38,7 +38,7 @@ extern "C" void *malloc(std::size_t size) {
 extern "C" void free(void *) {}
 
 extern "C" void *calloc(std::size_t count, std::size_t size) {
-    // What was never used is zero.
+    // Unused memory is zero.
     return malloc(count * size);
 }
 

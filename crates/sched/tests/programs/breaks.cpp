@@ -1,7 +1,7 @@
-// What a runtime that takes control of threads may break, one thing per mode: `breaks MODE`.
+// What a runtime that controls threads may break, one thing per mode: `breaks MODE`.
 //
-// Each mode holds whatever the schedule is. It ends with 0 if everything was as the C library and the language promise,
-// and says what was not otherwise. `list` prints all modes.
+// Each mode holds under every schedule. It exits with 0 if everything was as the C library and the language promise,
+// and otherwise prints what was not. `list` prints all modes.
 
 #include <aio.h>
 #include <algorithm>
@@ -69,7 +69,7 @@ struct timespec in(clockid_t clock, long milliseconds) {
     return time;
 }
 
-// Two at a time, and what a lock protects.
+// Two threads at a time, and the data that a lock protects.
 template <class Body> void both(Body body) {
     std::thread first([&] { body(0); });
     std::thread second([&] { body(1); });
@@ -97,7 +97,7 @@ void pthread_exit_ends_a_thread() {
     CHECK(unwound == 1);
 }
 
-// Attributes belong to the program, which may keep them where nobody writes.
+// Attributes belong to the program, which may keep them in read-only memory.
 void attributes_are_only_read() {
     size_t page = sysconf(_SC_PAGESIZE);
     void *memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -190,7 +190,7 @@ void join_with_limits() {
     CHECK(pthread_join(thread, nullptr) == 0);
 }
 
-// Created before `main`, if this mode is asked for: see `Early`.
+// Created before `main`, in this mode only: see `Early`.
 std::atomic<int> early{0};
 
 struct Early {
@@ -232,7 +232,7 @@ void static_initialization_races() {
     CHECK(made == 1);
 }
 
-// Locks and what is built of them.
+// Locks and what is built on them.
 
 template <class Lock, class Unlock> void excludes(Lock lock, Unlock unlock) {
     static std::atomic<int> inside{0};
@@ -332,7 +332,7 @@ void futexes() {
         });
     };
     auto a = body(1), b = body(1), c = body(2);
-    // Those who wait for the other bit are not woken by this one.
+    // Threads waiting for the other bit are not woken by this one.
     while (futex(word, FUTEX_WAKE_BITSET_PRIVATE, 1, nullptr, nullptr, 2) == 0) std::this_thread::yield();
     c.join();
     CHECK(woken == 1);
@@ -631,7 +631,7 @@ void random_numbers() {
     CHECK(a != b);
     CHECK(syscall(SYS_getrandom, b.data(), b.size(), 0) == long(b.size()));
     CHECK(a != b);
-    // Drawn numbers show in the log of steps.
+    // Drawn numbers appear in the recorded steps.
     static std::atomic<uint64_t> drawn{0};
     uint64_t number;
     std::memcpy(&number, a.data(), sizeof number);
@@ -682,7 +682,7 @@ void signals_from_outside() {
         while (handled.load() < 3) {
             std::lock_guard held(lock);
             rounds++;
-            // Signals come in real time, and only who waits for something from outside waits for that.
+            // Signals come in real time, and only a thread that waits for outside events waits for that.
             poll(nullptr, 0, 1);
         }
     });
@@ -702,7 +702,7 @@ void signals_interrupt() {
         CHECK(sem_wait(&never) == -1 && errno == EINTR);
         CHECK(handled == 2);
     });
-    // The sleep goes on only if nobody else can: sleeping here lets it begin.
+    // The sleep ends only if no thread is enabled: sleeping here lets it begin.
     usleep(1000);
     pthread_kill(target.native_handle(), SIGUSR1);
     usleep(1000);
@@ -726,8 +726,8 @@ void signals_waited_for() {
     CHECK(handled == 0);
 }
 
-// The handler is called at a step of the thread, so what unwinds passes through the runtime. The thread has nothing to clean
-// up: compilers take atomic operations for what cannot be unwound out of.
+// The handler is called at a step of the thread, so unwinding passes through the runtime. The thread has nothing to
+// clean up: compilers assume that atomic operations do not unwind.
 void a_handler_ends_a_thread() {
     struct sigaction action = {};
     action.sa_handler = [](int) { pthread_exit(reinterpret_cast<void *>(9)); };
@@ -769,7 +769,7 @@ void a_handler_waits_for_the_recorder() {
     CHECK(handled == 1);
 }
 
-// The world.
+// The outside world.
 
 void polls() {
     int ends[2];
@@ -879,7 +879,7 @@ void forks() {
     });
     pid_t child = fork();
     if (child == 0) {
-        // Alone here, and without control; threads can be created, and wait.
+        // The only thread here, and without control; threads can be created, and wait.
         std::atomic<int> mine{0};
         std::mutex own;
         both([&](int) {
@@ -949,7 +949,7 @@ void the_kernel_knows_the_numbers() {
     });
 }
 
-// A program that ignores the end of its children before `main`.
+// A program that ignores `SIGCHLD` before `main`.
 const bool ignores = std::getenv("BREAKS_IGNORES") != nullptr && std::signal(SIGCHLD, SIG_IGN) != SIG_ERR;
 
 void children_are_ignored() {
@@ -966,7 +966,7 @@ void alarms_end_waits() {
     while (sem_wait(&fired) != 0) CHECK(errno == EINTR);
 }
 
-// What must be found out.
+// What must be detected.
 
 void pipes_have_an_order() {
     int ends[2];
@@ -991,7 +991,7 @@ void breaks_the_heap() {
     other.join();
 }
 
-// The C library creates a thread for what it reads in the background, and one that says so: nobody sees them begin.
+// The C library creates a thread for background reads, and one that reports them; the runtime does not see them start.
 void unseen_threads_meet_others() {
     static std::mutex met;
     static char byte;
@@ -1002,7 +1002,7 @@ void unseen_threads_meet_others() {
     request.aio_sigevent.sigev_notify = SIGEV_THREAD;
     request.aio_sigevent.sigev_notify_function = [](union sigval) { std::lock_guard lock(met); };
     CHECK(aio_read(&request) == 0);
-    // No step: nobody else can go on.
+    // Not a step: no other thread is enabled.
     for (;;) syscall(SYS_getppid);
 }
 

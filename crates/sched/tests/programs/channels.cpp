@@ -1,5 +1,5 @@
-// What threads can tell each other without shared memory: `channels clock|deadline|random`. How it ends says what was
-// told.
+// Ways to pass information between threads without shared memory: `channels clock|deadline|random`. The ending shows
+// what was passed.
 
 #include <atomic>
 #include <cstdlib>
@@ -33,10 +33,10 @@ int main(int, char** arguments) {
     first.join();
     second.join();
   } else if (what == "deadline") {
-    // Who wakes first depends on how often the other one read the clock before.
+    // Which thread wakes first depends on how often the other one read the clock before.
     const auto wake = [&](int name) {
-      int nobody = 0;
-      said.compare_exchange_strong(nobody, name);
+      int none = 0;
+      said.compare_exchange_strong(none, name);
     };
     std::thread first([&] {
       usleep(10);
@@ -50,7 +50,7 @@ int main(int, char** arguments) {
     first.join();
     second.join();
   } else if (what == "random") {
-    // The draws are what is stored, so they are in the steps.
+    // The draws are stored, so they appear in the steps.
     std::atomic<unsigned> drawn[2]{0, 0};
     const auto draw = [&](int thread) {
       unsigned value;

@@ -1,10 +1,10 @@
-// A buffer with room for one element, a thread that puts two in, and two threads that take one out each.
+// A buffer of capacity one, a thread that puts two elements in, and two threads that take one out each.
 //
-//   condvar        who waits for room and who waits for an element wait at different places
-//   condvar bug    all wait at the same place, and one is woken: perhaps one who waits for the same as the one who wakes,
+//   condvar        threads waiting for space and for an element use different condition variables
+//   condvar bug    all use one, and one thread is woken: perhaps one that waits for the same as the waking thread,
 //                  and then all wait forever
 //
-// Ends with 1 if what came out is not what went in.
+// Exits with 1 if the output differs from the input.
 
 #include <condition_variable>
 #include <mutex>

@@ -1,4 +1,4 @@
-// How an execution can end: what the variable `HOW` says.
+// The ways an execution can end, chosen by the variable `HOW`.
 
 #include <atomic>
 #include <cstdlib>
@@ -15,7 +15,7 @@ std::mutex left, right;
 std::atomic<bool> flag;
 std::atomic<int> number;
 
-// Waits in the kernel without asking the C library, which nobody sees.
+// Waits in the kernel without the C library, unobserved by the runtime.
 void sleep_unseen() {
   const timespec time{60, 0};
   long answer = SYS_nanosleep;
@@ -29,7 +29,7 @@ void compute() {
 
 }  // namespace
 
-// With names that a stack can be recognized by.
+// Named functions, to recognize a stack.
 extern "C" {
 
 __attribute__((noinline)) void left_then_right() {

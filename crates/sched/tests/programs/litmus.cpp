@@ -1,12 +1,12 @@
-// Litmus programs: a few threads of a few atomic operations each, and what came of it.
+// Litmus programs: a few threads with a few atomic operations each, and their outcome.
 //
 //     litmus            lists all names
 //     litmus NAME       runs one, and prints a line with the outcome; in a batch, a line for each execution
 //     litmus NAME FILE  appends the lines to a file instead
 //
-// An outcome is what was read, thread by thread; for 2+2w it is what the locations hold in the end. A name is the shape
-// and the orders: `rlx` is relaxed, `ra` release and acquire, `sc` sequentially consistent, `fence` relaxed with fences.
-// The locks at the end say `ok`, or `broken` if two threads were inside at once.
+// An outcome is the values read, thread by thread; for 2+2w it is the final values. A name is the shape and the orders:
+// `rlx` is relaxed, `ra` release and acquire, `sc` sequentially consistent, `fence` relaxed with fences. The locks at
+// the end print `ok`, or `broken` if two threads were inside at once.
 
 #include <atomic>
 #include <cstdint>
@@ -34,7 +34,7 @@ constexpr auto sc = std::memory_order_seq_cst;
 
 std::atomic<int> x, y;
 
-// What each thread has read.
+// The values read by each thread.
 struct Reads {
     std::string text;
     void operator()(int value) { text += std::to_string(value); }
@@ -48,7 +48,7 @@ struct Litmus {
     bool shows_ends;
 };
 
-// Operations. They return what a thread does, so that a program reads like one.
+// Operations. They return a thread's function, so that a program reads like one.
 Thread load(std::atomic<int>& from, std::memory_order order) {
     return [&from, order](Reads& reads) { reads(from.load(order)); };
 }
@@ -78,7 +78,7 @@ Thread in_order(More... more) {
     return [=](Reads& reads) { (more(reads), ...); };
 }
 
-// How many are inside of a lock.
+// The number of threads inside a lock.
 std::atomic<int> inside;
 
 // Two threads that use a lock.
@@ -113,7 +113,7 @@ std::vector<Thread> peterson(std::memory_order to_store, std::memory_order to_lo
     return lock(enter, [=](int me) { flag[me].store(0, to_store); });
 }
 
-// The entry of Dekker's lock, without the part that waits: who finds the other's flag up gives in.
+// The entry of Dekker's lock, without the waiting: a thread that finds the other's flag up backs off.
 std::vector<Thread> dekker(std::memory_order to_store, std::memory_order to_load) {
     auto enter = [=](int me) {
         flag[me].store(1, to_store);

@@ -1,8 +1,8 @@
-// Threads that each add one so often to the same number, by a load and a store: what one stores may be lost.
+// Threads that each increment the same number several times, by a load and a store: updates can be lost.
 //
 //   lost THREADS INCREMENTS
 //
-// Ends with 1 if an update was lost.
+// Exits with 1 if an update was lost.
 
 #include <atomic>
 #include <cstdlib>

@@ -1,7 +1,7 @@
-// Three threads that put elements into a moodycamel::ConcurrentQueue and take some out: one with tokens, one without, and
+// Three threads that enqueue to a moodycamel::ConcurrentQueue and dequeue from it: one with tokens, one without, and
 // one in batches. Needs the Debian package libconcurrentqueue-dev.
 //
-// Blocks are small, so that few elements fill and empty them. Ends with 1 if an element is missing, or there twice.
+// Blocks are small, so that few elements fill and empty them. Exits with 1 if an element is missing or duplicated.
 
 #include <concurrentqueue/concurrentqueue.h>
 

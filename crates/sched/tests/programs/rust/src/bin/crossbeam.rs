@@ -1,4 +1,4 @@
-//! Two threads put into a queue of crossbeam with room for two and take out of it, and nothing is lost or there twice.
+//! Two threads push to and pop from a crossbeam queue of capacity two; no element is lost or duplicated.
 
 use std::thread;
 
@@ -19,7 +19,7 @@ fn main() {
     };
     let mut seen = thread::scope(|scope| {
         let threads = [0, EACH].map(|first| scope.spawn(move || work(first)));
-        threads.into_iter().flat_map(|thread| thread.join().expect("nobody panics")).collect::<Vec<i32>>()
+        threads.into_iter().flat_map(|thread| thread.join().expect("no thread panics")).collect::<Vec<i32>>()
     });
     seen.extend(std::iter::from_fn(|| queue.pop()));
     seen.sort_unstable();

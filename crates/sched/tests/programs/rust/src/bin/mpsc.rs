@@ -1,4 +1,4 @@
-//! Two threads send into one channel, and what comes out is in the order of each of them.
+//! Two threads send into one channel, which keeps the order of each of them.
 
 use std::sync::mpsc;
 use std::thread;
@@ -7,7 +7,7 @@ fn main() {
     let (sender, receiver) = mpsc::channel();
     let senders = [0, 10].map(|first| {
         let sender = sender.clone();
-        thread::spawn(move || (first..first + 2).for_each(|number| sender.send(number).expect("somebody receives")))
+        thread::spawn(move || (first..first + 2).for_each(|number| sender.send(number).expect("the receiver lives")))
     });
     drop(sender);
     let received: Vec<i32> = receiver.iter().collect();

@@ -16,6 +16,6 @@ fn main() {
         IS_SET.store(true, Ordering::Release);
         handle.unpark();
     });
-    setter.join().expect("nobody panics");
-    parked.join().expect("nobody panics");
+    setter.join().expect("no thread panics");
+    parked.join().expect("no thread panics");
 }

@@ -1,4 +1,4 @@
-//! Two threads share a lock that is waited for by trying again, without letting others run.
+//! Two threads share a spin lock that does not yield.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
