@@ -1,5 +1,5 @@
-// Builds the page: one file with its code and its style inside, and a policy that allows exactly these two.
-// The same sources give the same bytes, so that a committed page can be compared with a built one.
+// Builds the page: one file with inlined script and style, and a content security policy that allows only these two.
+// The build is reproducible, so that the committed page can be compared with a fresh one.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
 const PAGE = resolve(dirname(fileURLToPath(import.meta.url)), '../crates/page/viewer.html');
-/** Kilobytes, compressed. */
+/** Maximum size in kilobytes, compressed. */
 const BUDGET = 120;
 
-/** Puts code and style into the page, writes it where the crate expects it, and fails if it has grown too large. */
+/** Inlines script and style, writes the page where the crate expects it, and fails if it exceeds the budget. */
 function onePage(): Plugin {
   return {
     name: 'one-page',
@@ -30,11 +30,11 @@ function onePage(): Plugin {
           if (output.type === 'chunk') scripts.push(output.code);
           else if (name.endsWith('.css')) styles.push(text(output.source));
           else if (name.endsWith('.html')) page = text(output.source);
-          else throw new Error(`\`${name}\` would not be part of the page`);
+          else throw new Error(`unsupported output \`${name}\`: only HTML, CSS and one script can be inlined`);
         }
-        if (scripts.length !== 1) throw new Error(`expected one script, got ${scripts.length}`);
-        // The parser of HTML must see neither an end tag nor the start of a comment. In a module both can only stand
-        // in strings, templates and regular expressions, and there `\x3c` means the same.
+        if (scripts.length !== 1) throw new Error(`expected one script, found ${scripts.length}`);
+        // The HTML parser must not see an end tag or the start of a comment. In a module both can only occur in strings,
+        // templates and regular expressions, where `\x3c` means the same.
         const script = scripts[0]!.replace(/<(?=\/script|!--)/gi, '\\x3c');
         const style = styles.join('\n');
         if (/<\/style/i.test(style)) throw new Error('the style contains its own end tag');

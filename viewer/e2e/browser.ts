@@ -1,4 +1,4 @@
-// A browser, and pages in it that are watched: what they ask for, what they complain about, and how long things take.
+// A browser with instrumented pages: records requests, errors and timings.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Where Debian puts it. */
+/** Debian's path by default. */
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 let browser: Promise<Browser> | undefined;
@@ -20,26 +20,26 @@ function launch(): Promise<Browser> {
   return browser;
 }
 
-/** Ends the browser. */
+/** Closes the browser. */
 export async function close(): Promise<void> {
   await (await browser)?.close();
 }
 
-/** A page that is watched. */
+/** An instrumented page. */
 export interface Watched {
   page: Page;
-  /** Addresses that were asked for. */
+  /** Requested URLs. */
   requests: string[];
-  /** Errors on the console, and exceptions that nobody caught. */
+  /** Console errors and uncaught exceptions. */
   errors: string[];
-  /** Milliseconds from the start of the navigation until a heading with a verdict was painted. */
+  /** Milliseconds from the start of navigation until the heading with the verdict was painted. */
   untilVerdict(): Promise<number>;
-  /** What the policy of the page refused. */
+  /** Violations of the content security policy. */
   violations(): Promise<string[]>;
   end(): Promise<void>;
 }
 
-/** Runs in the page before anything else does: notes when the verdict is painted and what the policy refuses. */
+/** Runs in the page before any other script: records when the verdict is painted, and policy violations. */
 function watch(): void {
   const notes = { verdict: 0, violations: [] as string[], tasks: [] as number[] };
   Object.defineProperty(window, '__notes', { value: notes });
@@ -100,7 +100,7 @@ export async function open(url: string, options: BrowserContextOptions = {}): Pr
   };
 }
 
-/** All elements of the page. */
+/** The number of elements of the page. */
 export function nodes(page: Page): Promise<number> {
   return page.evaluate(() => document.querySelectorAll('*').length);
 }
@@ -120,7 +120,7 @@ export async function findings(page: Page): Promise<string[]> {
   });
 }
 
-/** What happened on the main thread while something was done: the longest task, and the longest time between frames. */
+/** The longest task and the longest time between frames on the main thread while `act` runs. */
 export async function strain(page: Page, act: () => Promise<void>): Promise<{ task: number; frame: number }> {
   await page.evaluate(() => {
     const notes = (window as unknown as { __notes: Notes & { frame: number; stop: boolean } }).__notes;
@@ -144,13 +144,13 @@ export async function strain(page: Page, act: () => Promise<void>): Promise<{ ta
   });
 }
 
-/** Fails unless nothing but the page itself was asked for. */
+/** Fails if the page requested anything but itself. */
 export function assertAlone(requests: string[], own: string): void {
   const others = requests.filter(url => !url.startsWith(own) && !/^(data|blob):/.test(url));
   assert.deepEqual(others, [], 'requests that leave the page');
 }
 
-/** Text without differences in blanks and case, so that it can be looked for. */
+/** Normalizes blanks and case for text search. */
 export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').trim().toLowerCase();
 }

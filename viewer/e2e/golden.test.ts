@@ -1,18 +1,18 @@
-// Every golden report: its page opens where it matters, says what it must, keeps to itself, stays small and can be used
-// by everybody, in light and in dark.
+// Every golden report: its page opens at the right place, shows the expected text, makes no requests, stays small and is
+// accessible, in both themes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertAlone, findings, nodes, open, plain } from './browser.ts';
 import { address, type Golden, pages, picture } from './golden.ts';
 
-/** How many elements a page may have, however long the history is. */
+/** Maximum number of elements of a page, for histories of any length. */
 const NODES = 2000;
 
 const HEADINGS = {
   accepted: 'Accepted',
   rejected: 'Rejected',
-  violated: 'Rejected',
+  violated: 'Violated',
   inconclusive: 'Inconclusive',
   index: '12 runs',
 };
@@ -22,7 +22,7 @@ function heading(golden: Golden): string {
   return isEmpty ? 'Nothing to check' : HEADINGS[golden.verdict];
 }
 
-// Nothing here measures time, and half of it is waiting.
+// These tests measure no time and mostly wait.
 describe('golden reports', { concurrency: 2 }, () => {
   for (const golden of pages) {
     test(`${golden.name}: ${golden.about}`, async () => {
@@ -55,13 +55,13 @@ describe('golden reports', { concurrency: 2 }, () => {
   }
 });
 
-test('the page says which guards were never false', async () => {
+test('the page lists guards that were never false', async () => {
   const golden = pages.find(({ conjunct }) => conjunct !== null);
   assert.ok(golden, 'a report with a conjunct');
   const { page, untilVerdict, end } = await open(address(golden));
   await untilVerdict();
   await page.getByRole('tab', { name: 'coverage' }).click();
-  const parts = page.getByRole('region', { name: 'What of each action was exercised' });
+  const parts = page.getByRole('region', { name: 'Coverage of each action' });
   await parts.waitFor();
   const rows = await parts.getByRole('row').allTextContents();
   assert.ok(rows.length > 2, rows.join('\n'));

@@ -1,18 +1,18 @@
-// The pages of golden reports, as `cargo xtask viewer` wrote them, and where pictures of them go.
+// The pages of golden reports, written by `cargo xtask viewer`, and the directory for their pictures.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A page, and what is expected of it. */
+/** A page and its expected content. */
 export interface Golden {
   name: string;
   about: string;
   file: string;
-  /** What comes after `omnilink view`. */
+  /** Arguments of `omnilink view`. */
   view: string[];
   verdict: 'accepted' | 'rejected' | 'violated' | 'inconclusive' | 'index';
-  /** What is on the first screen. */
+  /** Text on the first screen. */
   says: string;
   /** A conjunct that is not true. */
   conjunct: string | null;
@@ -21,7 +21,7 @@ export interface Golden {
 }
 
 const directory = process.env.OMNILINK_PAGES;
-if (!directory) throw new Error('OMNILINK_PAGES names no directory: run `cargo xtask viewer`');
+if (!directory) throw new Error('OMNILINK_PAGES is not set: run `cargo xtask viewer`');
 
 const { command, pages } = JSON.parse(readFileSync(join(directory, 'pages.json'), 'utf8')) as {
   command: string;
@@ -35,24 +35,24 @@ export { command, pages };
 /** True if `cargo xtask viewer --only` wrote a single page. */
 const isOnly = pages.length === 1;
 
-/** The page with this name; undefined if only another one was asked for. A test without its page is a mistake. */
+/** The page with this name; undefined if `--only` selected another. Otherwise a missing page is an error. */
 export function named(name: string): Golden | undefined {
   const found = pages.find(page => page.name === name);
-  if (!found && !isOnly) throw new Error(`there is no golden report \`${name}\``);
+  if (!found && !isOnly) throw new Error(`no golden report \`${name}\``);
   return found;
 }
 
-/** A file among the pages. */
+/** The path of a file in the directory of pages. */
 export function file(name: string): string {
   return join(directory!, name);
 }
 
-/** The address of a page as a file. */
+/** The `file:` URL of a page. */
 export function address(page: Golden, fragment = ''): string {
   return pathToFileURL(file(page.file)).href + fragment;
 }
 
-/** Where a picture goes. */
+/** The path of a picture. */
 export function picture(name: string): string {
   return join(pictures, name);
 }

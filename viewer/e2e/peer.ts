@@ -1,6 +1,6 @@
-// A page in the form that Porcupine writes, to compare ours with: all data as JSON in one file, and a drawing that has a
-// box, a text and a target for each operation and two lines for each that is placed. As there, the page measures
-// every text before it places the boxes, so that each fits.
+// A page in Porcupine's format, for comparison: all data as JSON in one file, and an SVG with a box, a text and a target
+// for each operation and two lines for each placed one. Like Porcupine, the page measures every text before it places the
+// boxes, so that each fits.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -23,7 +23,7 @@ interface Data {
   Annotations: [];
 }
 
-/** Writes the page for a history of a queue, whose lines are in the order in which operations took effect. */
+/** Writes the page for a queue history whose lines are in the order in which operations took effect. */
 export function writePeer(trace: string, page: string): void {
   const entries: Entry[] = [];
   for (const line of readFileSync(trace, 'utf8').split('\n')) {

@@ -1,6 +1,6 @@
-// How fast pages are, in one table: ours at three sizes, and the form that Porcupine writes at the smallest of them.
-// Bytes and elements are held to budgets. Times depend on the machine, so they are printed, and only what would be a
-// mistake on any machine fails.
+// A table of page speed: ours at three sizes, and Porcupine's format at the smallest of them.
+// Sizes and element counts have budgets. Times depend on the machine, so they are printed, and fail only beyond limits that
+// no machine should reach.
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
@@ -15,9 +15,9 @@ interface Row {
   page: string;
   bytes: number;
   nodes: number;
-  /** Milliseconds from opening until the verdict, or the drawing, is on the screen. */
+  /** Milliseconds from opening until the verdict, or the drawing, is visible. */
   open: number;
-  /** The longest task and the longest time between two frames while it is moved and magnified. */
+  /** The longest task and the longest time between two frames while panning and zooming. */
   task: number;
   frame: number;
 }
@@ -32,7 +32,7 @@ async function measure(name: string, path: string, url: string, move: (page: Pag
   return row;
 }
 
-/** Magnifies, moves, and looks at everything, as fast as somebody holds keys. */
+/** Zooms, pans and shows the whole history, at key repeat speed. */
 async function byKeys(page: Page): Promise<void> {
   for (const key of [...'ddddaaaawwwwddddssss', '0', ...'wwwwddddssss', 'e']) {
     await page.keyboard.press(key);
@@ -40,7 +40,7 @@ async function byKeys(page: Page): Promise<void> {
   }
 }
 
-/** The other form can only be scrolled. */
+/** Porcupine's format can only be scrolled. */
 async function byWheel(page: Page): Promise<void> {
   await page.mouse.move(400, 200);
   for (let turn = 0; turn < 30; turn += 1) {
@@ -50,9 +50,9 @@ async function byWheel(page: Page): Promise<void> {
 }
 
 const sizes = ['queue-10k', 'queue-100k', 'queue-500k'].map(named);
-const skip = sizes[0] ? false : 'only another page was asked for';
+const skip = sizes[0] ? false : '`--only` selected another page';
 
-test('budgets, and how fast pages are', { skip }, async t => {
+test('size budgets and page speed', { skip }, async t => {
   const rows: Row[] = [];
   for (const found of sizes) {
     if (found) rows.push(await measure(found.name, file(found.file), address(found), byKeys));
@@ -73,7 +73,7 @@ test('budgets, and how fast pages are', { skip }, async t => {
     assert.ok(row.task < 1000, `${row.page} has a task of ${row.task} ms`);
     assert.ok(row.open < 30_000, `${row.page} took ${row.open} ms`);
   }
-  assert.ok(first.open < peer.open, 'the verdict takes longer than a drawing of everything');
+  assert.ok(first.open < peer.open, 'the verdict takes longer than a drawing of the whole history');
 });
 
 function line(cells: string[]): string {

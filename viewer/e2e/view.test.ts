@@ -1,5 +1,5 @@
-// What `omnilink view` can do that a file cannot: it asks for a token, loads what is looked at, checks again under
-// assumptions, and evaluates expressions.
+// Features of `omnilink view` that a file lacks: a token, loading on demand, rechecking under assumptions, evaluating
+// expressions.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { selected } from './walk.test.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Serves a golden report while something is done with it. */
+/** Serves a golden report while `act` runs. */
 function view(name: string, what: string, act: (url: string) => Promise<void>): void {
   const found = named(name);
   if (!found) return;
@@ -25,18 +25,18 @@ function view(name: string, what: string, act: (url: string) => Promise<void>): 
   });
 }
 
-/** The address that the server says it is at. */
+/** The URL that the server prints. */
 function urlOf(server: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = '';
-    const hear = (text: Buffer) => {
-      said += text.toString();
-      const url = /http:\/\/127\.0\.0\.1:\d+\/\w+\//.exec(said);
+    let output = '';
+    const read = (text: Buffer) => {
+      output += text.toString();
+      const url = /http:\/\/127\.0\.0\.1:\d+\/\w+\//.exec(output);
       if (url) resolve(url[0]);
     };
-    server.stdout?.on('data', hear);
-    server.stderr?.on('data', hear);
-    server.on('exit', code => reject(new Error(`\`omnilink view\` ended with ${code}: ${said}`)));
+    server.stdout?.on('data', read);
+    server.stderr?.on('data', read);
+    server.on('exit', code => reject(new Error(`\`omnilink view\` exited with code ${code}: ${output}`)));
   });
 }
 
@@ -56,12 +56,12 @@ view('guard-false', 'opens at the failure, and only with the token', async url =
   await end();
 });
 
-view('guard-false', 'checks again under an assumption', async url => {
+view('guard-false', 'rechecks under an assumption', async url => {
   const { page, requests, untilVerdict, errors, end } = await open(url);
   await untilVerdict();
   const banner = page.getByRole('banner');
   await banner.getByText('T2:3 Dequeue() = elem: 5').first().waitFor();
-  // What takes an element out comes before what put it in: another operation is stuck then, and much earlier.
+  // The dequeue comes before the enqueue of its element, so another operation is blocked, much earlier.
   for (let step = 0; step < 30; step += 1) await page.keyboard.press('j');
   await page.getByRole('button', { name: 'Assume T2:0 before another' }).click();
   await page.getByLabel('Name of the other operation').fill('T0:0');
@@ -69,22 +69,22 @@ view('guard-false', 'checks again under an assumption', async url => {
   await banner.getByText('T0:0 Enqueue(elem: 1)').first().waitFor();
   assert.ok(requests.some(request => /\/head\?.*assume=T2/.test(request)));
   const title = await page.getByRole('heading', { level: 1 }).textContent();
-  assert.match(title ?? '', /Rejected: no order that keeps what is assumed is allowed by/);
-  await banner.getByText('This holds under 1 assumption only: T2:0 < T0:0').waitFor();
+  assert.match(title ?? '', /Rejected: no order consistent with the assumptions is allowed by/);
+  await banner.getByText('Holds only under 1 assumption: T2:0 < T0:0').waitFor();
   await page.screenshot({ path: picture('view-focus.png') });
-  // Without it, the verdict is the first one again, and says so without a condition.
-  await page.getByRole('button', { name: /^Drop the assumption/ }).click();
+  // Without the assumption, the first verdict is back, without a condition.
+  await page.getByRole('button', { name: /^Drop assumption/ }).click();
   await banner.getByText('T2:3 Dequeue() = elem: 5').first().waitFor();
-  await banner.getByText('This holds under').waitFor({ state: 'hidden' });
+  await banner.getByText('Holds only under').waitFor({ state: 'hidden' });
   assert.deepEqual(errors, []);
   await end();
 });
 
-view('guard-false', 'what cannot be checked is not assumed', async url => {
+view('guard-false', 'an invalid assumption is dropped', async url => {
   const { page, untilVerdict, end } = await open(`${url}#focus=T9:9+%3C+T0:0`);
   await untilVerdict();
   await page.getByRole('alert').filter({ hasText: 'T9:9' }).waitFor();
-  assert.equal(await page.getByRole('button', { name: /^Drop the assumption/ }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: /^Drop assumption/ }).count(), 0);
   await page.getByRole('heading', { level: 1, name: /no order of these operations/ }).waitFor();
   await end();
 });
@@ -106,7 +106,7 @@ view('guard-false', 'evaluates an expression in every state', async url => {
   await end();
 });
 
-view('queue-500k', 'loads what is looked at and no more', async url => {
+view('queue-500k', 'loads only visible chunks', async url => {
   const { page, requests, untilVerdict, end } = await open(url);
   await untilVerdict();
   await selected(page).filter({ hasText: 'blocked' }).waitFor();

@@ -1,5 +1,5 @@
-// What a person does with a page: from the verdict to the guilty operation by keys alone, a link to somebody else,
-// filters, assumptions, the other scale, print, copies and exports.
+// User interactions: from the verdict to the blocked operation by keyboard, shared links, filters, assumptions, the time
+// scale, print, copies and exports.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { Locator, Page } from 'playwright-core';
 import { findings, nodes, open, plain, type Watched } from './browser.ts';
 import { address, type Golden, named, picture } from './golden.ts';
 
-/** Opens a golden page, does something with it, and fails if the page complained. */
+/** Opens a golden page, runs `act`, and fails on errors or policy violations. */
 function walk(name: string, what: string, act: (page: Page, golden: Golden, watched: Watched) => Promise<void>): void {
   const found = named(name);
   if (!found) return;
@@ -22,27 +22,28 @@ function walk(name: string, what: string, act: (page: Page, golden: Golden, watc
   });
 }
 
-/** The list of steps, and the row in it that is selected. */
+/** The list of steps. */
 export function steps(page: Page): Locator {
   return page.getByRole('grid', { name: 'Steps, newest first' });
 }
 
+/** The selected row in the list of steps. */
 export function selected(page: Page): Locator {
   return steps(page).locator('[role=row][aria-selected=true]');
 }
 
-/** Presses Tab until a button with this in its name has the focus. */
+/** Presses Tab until a button whose text contains `text` has the focus. */
 async function tabTo(page: Page, text: string, most = 80): Promise<void> {
   for (let presses = 0; presses < most; presses += 1) {
     await page.keyboard.press('Tab');
     const name = await page.evaluate(() => document.activeElement?.closest('button')?.textContent ?? '');
     if (name.includes(text)) return;
   }
-  assert.fail(`\`${text}\` is not reached with ${most} presses of Tab`);
+  assert.fail(`\`${text}\` not reached after pressing Tab ${most} times`);
 }
 
-/** Tells the page to do something, as somebody does who does not know the key. */
-async function tell(page: Page, title: string): Promise<void> {
+/** Runs a command by its title, through the palette. */
+async function runCommand(page: Page, title: string): Promise<void> {
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.type(title);
@@ -52,22 +53,22 @@ async function tell(page: Page, title: string): Promise<void> {
 for (const name of ['guard-false', 'queue-100k']) {
   walk(name, 'by keys alone from the verdict to the conjunct to the operation', async (page, { conjunct, says }) => {
     await selected(page).filter({ hasText: 'blocked' }).waitFor();
-    // Somewhere else first, so that coming back means something.
+    // Moves away first, so that returning is observable.
     for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);
     await selected(page).filter({ hasNotText: 'blocked' }).waitFor();
     await tabTo(page, conjunct!);
     await page.screenshot({ path: picture(`${name}-conjunct.png`) });
     await page.keyboard.press('Enter');
     await selected(page).filter({ hasText: 'blocked' }).waitFor();
-    const said = await page.getByRole('status').allTextContents();
+    const announced = await page.getByRole('status').allTextContents();
     assert.ok(
-      said.some(text => text.includes(says.split(' ')[0]!)),
-      said.join('\n'),
+      announced.some(text => text.includes(says.split(' ')[0]!)),
+      announced.join('\n'),
     );
   });
 }
 
-/** Types a query and waits for what it finds. */
+/** Types a query and waits for its matches. */
 async function find(page: Page, query: string): Promise<void> {
   await page.keyboard.press('/');
   await page.keyboard.type(query);
@@ -78,7 +79,7 @@ async function find(page: Page, query: string): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-walk('queue-10k', 'a link leads somebody else to the same place', async (page, golden) => {
+walk('queue-10k', 'a link restores the view', async (page, golden) => {
   await find(page, 'op:Dequeue');
   for (const key of ['j', 'j', 'j', 'j', 'o', 'w']) await page.keyboard.press(key);
   await page.waitForFunction(() => location.hash.includes('q=') && location.hash.includes('scale=time'));
@@ -96,9 +97,9 @@ walk('queue-10k', 'a link leads somebody else to the same place', async (page, g
   await other.end();
 });
 
-walk('queue-10k', 'a filter finds operations, and n and N walk through them', async page => {
+walk('queue-10k', 'a filter finds operations, and n and N move between them', async page => {
   const at = () => page.evaluate(() => /op=([^&]*)/.exec(location.hash)?.[1] ?? '');
-  /** Presses a key, and says which operation is selected then. */
+  /** Presses a key, and returns the operation that is selected then. */
   const press = async (key: string) => {
     const before = await at();
     await page.keyboard.press(key);
@@ -115,7 +116,23 @@ walk('queue-10k', 'a filter finds operations, and n and N walk through them', as
   await page.screenshot({ path: picture('filter.png') });
 });
 
-walk('guard-false', 'what does not fit an assumption is left out', async page => {
+walk('queue-100k', 'Enter in the filter box goes to the first match, then to the next', async page => {
+  await page.keyboard.press('/');
+  await page.keyboard.type('op:Dequeue');
+  // Pressed before the search has ended.
+  await page.keyboard.press('Enter');
+  for (const at of [1, 2, 3]) {
+    await page.getByText(new RegExp(`^${at} of [\\d,]+ matches$`)).waitFor();
+    await page.keyboard.press('Enter');
+  }
+});
+
+walk('guard-false', 'an arrow separates old values from new ones', async page => {
+  await page.getByRole('tab', { name: 'State' }).waitFor();
+  assert.equal(await steps(page).locator('del + ins').count(), 0, 'values are glued together');
+});
+
+walk('guard-false', 'an assumption hides interpretations that violate it', async page => {
   await page
     .getByRole('button', { name: /^Assume the state after/ })
     .first()
@@ -128,15 +145,15 @@ walk('guard-false', 'what does not fit an assumption is left out', async page =>
   await page.screenshot({ path: picture('focus.png') });
 });
 
-walk('builtin', 'operations that contradict each other are marked, and nothing is said about states', async page => {
+walk('builtin', 'operations that contradict each other are marked, and no states are shown', async page => {
   const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
   assert.match(label ?? '', /contradict each other: .*enqueue\("second"\).*dequeue\(\) = "second"/);
   const side = await page.getByRole('complementary', { name: 'Explanation' }).textContent();
-  assert.match(side ?? '', /contradict each other, whatever the others do/);
-  assert.doesNotMatch(side ?? '', /possible state|No operation is left/);
+  assert.match(side ?? '', /contradict each other, regardless of all others/);
+  assert.doesNotMatch(side ?? '', /possible state|No operation could be next/);
 });
 
-walk('program-order', 'every operation that cannot be placed is named, and the page opens at the first', async page => {
+walk('program-order', 'every blocked operation is named, and the page opens at the first', async page => {
   await selected(page).filter({ hasText: 'blocked' }).filter({ hasText: 'elem: 2' }).waitFor();
   const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
   assert.match(label ?? '', /blocked: .*Dequeue\(\) = elem: 2.*Dequeue\(\) = elem: 3/);
@@ -159,7 +176,7 @@ walk('interpretations', 'the toolbar is one line', async page => {
   }
 });
 
-walk('queue-10k', 'the other scale keeps the selection', async page => {
+walk('queue-10k', 'changing the scale keeps the selection', async page => {
   const before = await selected(page).textContent();
   await page.keyboard.press('o');
   await page.waitForFunction(() => location.hash.includes('scale=time'));
@@ -171,7 +188,7 @@ walk('queue-10k', 'the other scale keeps the selection', async page => {
   await page.screenshot({ path: picture('time-scale-dark.png') });
 });
 
-walk('queue-100k', 'the whole history at a glance', async page => {
+walk('queue-100k', 'shows the whole history', async page => {
   await page.keyboard.press('0');
   await page.waitForTimeout(1000);
   await page.screenshot({ path: picture('whole.png') });
@@ -184,7 +201,7 @@ walk('guard-false', 'print has the verdict and the reasons', async (page, { conj
   await page.emulateMedia({ media: 'print' });
   for (const place of [
     page.getByRole('heading', { level: 1 }),
-    page.getByRole('heading', { name: 'Why it is stuck' }),
+    page.getByRole('heading', { name: 'Why it is rejected' }),
     page.getByRole('complementary', { name: 'Explanation' }).getByText(conjunct!).first(),
   ]) {
     assert.ok(await place.isVisible());
@@ -196,7 +213,7 @@ walk('guard-false', 'print has the verdict and the reasons', async (page, { conj
 });
 
 walk('guard-false', 'copied as Markdown', async (page, { says, conjunct }) => {
-  await tell(page, 'Copy as Markdown');
+  await runCommand(page, 'Copy as Markdown');
   await page.waitForTimeout(200);
   const text = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(text.includes('Rejected') && text.includes(says) && text.includes(conjunct!), text);
@@ -206,7 +223,7 @@ walk('guard-false', 'copied as Markdown', async (page, { says, conjunct }) => {
 for (const kind of ['SVG', 'PNG']) {
   walk('guard-false', `the visible part as ${kind}`, async page => {
     const saved = page.waitForEvent('download');
-    await tell(page, `Save the timeline as ${kind}`);
+    await runCommand(page, `Save the timeline as ${kind}`);
     const path = await (await saved).path();
     const bytes = readFileSync(path);
     if (kind === 'PNG') assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
@@ -214,7 +231,7 @@ for (const kind of ['SVG', 'PNG']) {
   });
 }
 
-walk('hostile', 'what was recorded does nothing', async page => {
+walk('hostile', 'recorded markup is inert', async page => {
   for (const key of ['j', 'j', 'k', 'x', 'o', '0']) await page.keyboard.press(key);
   for (const tab of await page.getByRole('tab').all()) {
     await tab.click();
@@ -228,19 +245,19 @@ walk('hostile', 'what was recorded does nothing', async page => {
     elements: document.querySelectorAll('img, b[onclick], [onerror], [onload], [onclick], svg[onload], iframe').length,
     scripts: [...document.scripts].filter(script => script.text.trim() === 'window.pwned=1').length,
     polluted: ({} as { value?: unknown }).value !== undefined,
-    // Labels and titles are read too.
+    // Also checks labels and titles.
     unseen: /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(document.querySelector('#app')?.outerHTML ?? ''),
   }));
   assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false, unseen: false });
 });
 
-walk('runs', 'a link leads from all runs to one', async page => {
+walk('runs', 'a link leads from the index to a run', async page => {
   await page.getByRole('main').getByRole('link').first().click();
-  await page.getByRole('heading', { level: 1, name: /Rejected|Accepted/ }).waitFor();
+  await page.getByRole('heading', { level: 1, name: /Rejected|Violated|Accepted/ }).waitFor();
 });
 
 for (const name of ['guard-false', 'interpretations', 'accepted', 'inconclusive']) {
-  walk(name, 'every tab can be used by everybody', async page => {
+  walk(name, 'every tab is accessible', async page => {
     for (const tab of await page.getByRole('tab').all()) {
       await tab.click();
       await page.waitForTimeout(150);
@@ -269,9 +286,9 @@ walk('guard-false', 'on a narrow screen nothing is cut off', async page => {
 });
 
 for (const name of ['guard-false', 'hostile']) {
-  walk(name, 'what stands there for who allows no scripts is one text', async (page, { says, conjunct }) => {
+  walk(name, 'the page without scripts is one text', async (page, { says, conjunct }) => {
     const { elements, text } = await page.evaluate(() => {
-      // With scripts allowed, the content is text to the browser.
+      // With scripts enabled, the browser treats the content as text.
       const inside = document.querySelector('noscript')?.textContent ?? '';
       const { body } = new DOMParser().parseFromString(inside, 'text/html');
       return { elements: [...body.querySelectorAll('*')].map(({ tagName }) => tagName), text: body.textContent ?? '' };

@@ -10,7 +10,7 @@ import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
 import { IndexPage } from './panels/indexpage.tsx';
 import { Interpretations } from './panels/interpretations.tsx';
-import { followAnnounce, followWidth, openMenu, said, toast } from './panels/local.ts';
+import { announcement, followAnnounce, followWidth, openMenu, toast } from './panels/local.ts';
 import { LogTab } from './panels/logtab.tsx';
 import { ContextMenu } from './panels/menu.tsx';
 import { Side } from './panels/side.tsx';
@@ -18,13 +18,13 @@ import { SpecTab } from './panels/spectab.tsx';
 import { StateTab } from './panels/statetab.tsx';
 import { Steps } from './panels/steps.tsx';
 import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
-import { blocked, collapsed, culprits, head, history, problem, selection, states, tab, theme } from './state.ts';
+import { blocked, collapsed, contradicting, head, history, problem, selection, states, tab, theme } from './state.ts';
 import { followLink, readEarly } from './sync.ts';
 import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
-import { found, stuckIn } from './data/verdict.ts';
+import { stuckIn, verdictView } from './data/verdict.ts';
 
 const link = readEarly();
 
@@ -47,8 +47,8 @@ export function App() {
   }, []);
   const page = head.value;
   useEffect(() => {
-    // Where nothing failed, no lane has less to do with it than another.
-    if (page?.kind === 'run' && blocked.value === null && culprits.value.length === 0) collapsed.value = false;
+    // Without a failure, no lane is uninvolved.
+    if (page?.kind === 'run' && blocked.value === null && contradicting.value.length === 0) collapsed.value = false;
   }, [page]);
   useEffect(() => {
     if (page?.kind === 'run')
@@ -57,7 +57,7 @@ export function App() {
   }, [page]);
   return (
     <>
-      <a class="skip" href="#main" onClick={toMain}>
+      <a class="skip" href="#main" onClick={focusMain}>
         Skip to the explanation
       </a>
       {page === null ? <Waiting /> : page.kind === 'index' ? <IndexPage head={page} /> : <RunPage page={page} />}
@@ -65,14 +65,14 @@ export function App() {
       <Palette />
       <Help />
       <div class="offscreen" role="status" aria-live="polite">
-        {said.value}
+        {announcement.value}
       </div>
       {!(page?.kind === 'run' && hasTimeline(page)) && <Toast />}
     </>
   );
 }
 
-/** What was done, for a moment: over the timeline if there is one, so that no row is covered. */
+/** A short-lived message, placed over the timeline if there is one, so that it covers no row. */
 function Toast() {
   if (!toast.value) return null;
   return (
@@ -86,8 +86,8 @@ function hasTimeline(page: RunHead): boolean {
   return page.report.history.operations !== 0;
 }
 
-/** The fragment of the address is taken, so the link moves the focus itself. */
-function toMain(event: Event): void {
+/** The URL fragment holds the view, so the skip link moves the focus by script. */
+function focusMain(event: Event): void {
   event.preventDefault();
   (document.getElementById('why') ?? document.getElementById('main'))?.focus();
 }
@@ -138,11 +138,11 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
   search: { title: 'Search', draw: () => <SearchTab /> },
 };
 
-/** The tabs that have something to show. */
+/** The tabs that have content, in display order. */
 function tabsOf({ report }: RunHead): string[] {
-  const { kind } = found(report);
-  // Where no order is known, there are no interpretations and no states.
-  if (culprits.value.length > 0) return ['steps', 'spec', 'log', 'coverage', 'search'];
+  const { kind } = verdictView(report);
+  // A contradiction comes without an order, so there are no interpretations and no states.
+  if (contradicting.value.length > 0) return ['steps', 'spec', 'log', 'coverage', 'search'];
   if (kind === 'stuck') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
   if (kind === 'inconclusive') return ['search', 'steps', 'spec', 'log', 'coverage'];
   return ['steps', 'state', 'spec', 'log', 'coverage', 'search'];
@@ -195,13 +195,13 @@ function Tabs({ page }: { page: RunHead }) {
   );
 }
 
-/** The theme of the page, and of the next page that is opened. */
+/** Applies the theme and stores it for other pages. */
 function followTheme(): () => void {
   try {
     const kept = localStorage.getItem('omnilink-theme');
     if (kept === 'light' || kept === 'dark') theme.value = kept;
   } catch {
-    // Without storage the theme is not kept.
+    // Storage is unavailable: the theme is not saved.
   }
   return theme.subscribe(value => {
     if (value === 'auto') delete document.documentElement.dataset.theme;
@@ -214,7 +214,7 @@ function followTheme(): () => void {
   });
 }
 
-/** Completes an assumption that waits for a second operation. */
+/** Completes a pending assumption when its second operation is selected. */
 function followPending(): () => void {
   return selection.subscribe(at => {
     const name = at === null || pending.peek() === null ? null : history.peek()?.name(at);

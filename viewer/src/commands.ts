@@ -1,4 +1,4 @@
-// Everything the page can be told to do, with its key: the keyboard, the palette and the help are made from this list.
+// All commands with their keys. The keyboard, the palette and the help are generated from this list.
 
 import { saveImage } from './export/image.ts';
 import { markdown } from './markdown.ts';
@@ -10,9 +10,9 @@ import {
   copy,
   dialog,
   menu,
+  notify,
   openMenu,
   reveal,
-  say,
   showOperation,
   walk,
   walkLane,
@@ -42,43 +42,43 @@ import {
 import { address } from './sync.ts';
 
 export interface Command {
-  /** What it does, as it stands in the palette. */
+  /** Label in the palette. */
   title: string;
-  /** Keys as `event.key` has them, the first is shown. */
+  /** Values of `event.key`; the first is shown. */
   keys: string[];
-  group: 'Move' | 'Walk' | 'Find' | 'Share' | 'Look' | 'Other';
+  group: 'Move' | 'Navigate' | 'Find' | 'Share' | 'View' | 'Other';
   run: () => void;
-  /** Shown only if this holds. */
+  /** The command is available only if this is true. */
   when?: () => boolean;
 }
 
 const isRun = () => report.value !== null;
 const several = () => ways.value > 1;
 
-/** Chooses the next theme. */
+/** Switches to the next theme. */
 export function nextTheme(): void {
   const order: Theme[] = ['auto', 'light', 'dark'];
   theme.value = order[(order.indexOf(theme.value) + 1) % order.length]!;
-  say(`theme ${theme.value}`);
+  notify(`theme ${theme.value}`);
 }
 
-/** Opens the filter box. */
-function toFilter(): void {
+/** Focuses the filter box. */
+function focusFilter(): void {
   const box = document.getElementById('filter') as HTMLInputElement | null;
   box?.focus();
   box?.select();
 }
 
 export function copyLink(): void {
-  void copy(address(), 'the link');
+  void copy(address(), 'link');
 }
 
 export function copyMarkdown(): void {
   const link = location.protocol === 'file:' ? null : address();
-  if (report.value) void copy(markdown(report.value, assumed.value, link), 'as Markdown');
+  if (report.value) void copy(markdown(report.value, assumed.value, link), 'Markdown');
 }
 
-/** Next interpretation, or `-1` the one before. */
+/** Next interpretation, or the previous one for `-1`. */
 export function cycle(by: number): void {
   const open = fitting.value ?? Array.from({ length: ways.value }, (_, way) => way);
   const at = open.indexOf(ending.value);
@@ -90,12 +90,12 @@ function openTab(name: string): void {
   requestAnimationFrame(() => document.getElementById(`tab-${name}`)?.focus());
 }
 
-/** The menu of the selected operation, where the focus is. */
-function menuOfSelection(): void {
+/** Opens the menu of the selected operation at the focused element. */
+function openSelectionMenu(): void {
   const at = selection.value;
   const name = at === null ? null : history.value?.name(at);
   if (!name) {
-    say('select an operation first');
+    notify('select an operation first');
     return;
   }
   const box = document.activeElement?.getBoundingClientRect();
@@ -103,7 +103,7 @@ function menuOfSelection(): void {
   openMenu({ x: inside ? box.left + 40 : innerWidth / 3, y: inside ? box.bottom : innerHeight / 3, name });
 }
 
-/** Closes what is open, one thing at a time. */
+/** Closes the menu, else the pending assumption, else the filter, else the selection. */
 function dismiss(): void {
   if (menu.value) menu.value = null;
   else if (pending.value) pending.value = null;
@@ -118,68 +118,74 @@ export const COMMANDS: Command[] = [
   { group: 'Move', title: 'Move right', keys: ['d'], run: () => pan(0.2), when: isRun },
   {
     group: 'Move',
-    title: 'Fit the selected operation',
+    title: 'Zoom to the selected operation',
     keys: ['f'],
     run: () => {
       if (selection.value !== null) void showOperation(selection.value, true);
     },
     when: isRun,
   },
-  { group: 'Move', title: 'Whole history', keys: ['0'], run: showWhole, when: isRun },
+  { group: 'Move', title: 'Show the whole history', keys: ['0'], run: showWhole, when: isRun },
   {
-    group: 'Walk',
+    group: 'Navigate',
     title: 'Jump to the failure',
     keys: ['e'],
     run: showFailure,
     when: isRun,
   },
-  { group: 'Walk', title: 'One step back in the list', keys: ['j'], run: () => walk(1), when: isRun },
-  { group: 'Walk', title: 'One step forward in the list', keys: ['k'], run: () => walk(-1), when: isRun },
-  { group: 'Walk', title: 'Next operation of the process', keys: ['.'], run: () => void walkLane(1), when: isRun },
-  { group: 'Walk', title: 'Previous operation of the process', keys: [','], run: () => void walkLane(-1), when: isRun },
+  { group: 'Navigate', title: 'Previous step (down the list)', keys: ['j'], run: () => walk(1), when: isRun },
+  { group: 'Navigate', title: 'Next step (up the list)', keys: ['k'], run: () => walk(-1), when: isRun },
+  { group: 'Navigate', title: 'Next operation of the process', keys: ['.'], run: () => void walkLane(1), when: isRun },
   {
-    group: 'Walk',
-    title: 'Reveal where the stuck operations first were available',
+    group: 'Navigate',
+    title: 'Previous operation of the process',
+    keys: [','],
+    run: () => void walkLane(-1),
+    when: isRun,
+  },
+  {
+    group: 'Navigate',
+    title: 'Go to the earliest step where a blocked operation could be next',
     keys: ['r'],
     run: () => void reveal(),
     when: () => blocked.value !== null,
   },
-  { group: 'Walk', title: 'Next interpretation', keys: ['x'], run: () => cycle(1), when: several },
-  { group: 'Walk', title: 'Go to why it is stuck', keys: ['y'], run: () => toWhy(), when: isRun },
-  { group: 'Walk', title: 'Assume an order or a state', keys: ['p'], run: menuOfSelection, when: isRun },
-  { group: 'Find', title: 'Find operations', keys: ['/'], run: toFilter },
+  { group: 'Navigate', title: 'Next interpretation', keys: ['x'], run: () => cycle(1), when: several },
+  { group: 'Navigate', title: 'Go to the explanation', keys: ['y'], run: () => focusExplanation(), when: isRun },
+  { group: 'Navigate', title: 'Assume an order or a state', keys: ['p'], run: openSelectionMenu, when: isRun },
+  { group: 'Find', title: 'Find operations', keys: ['/'], run: focusFilter },
   { group: 'Find', title: 'Next match', keys: ['n'], run: () => void nextMatch(1), when: isRun },
   { group: 'Find', title: 'Previous match', keys: ['N'], run: () => void nextMatch(-1), when: isRun },
   {
-    group: 'Look',
-    title: 'Order or time',
+    group: 'View',
+    title: 'Switch between order and time',
     keys: ['o'],
     run: () => setScale(scale.value === 'order' ? 'time' : 'order'),
     when: isRun,
   },
   {
-    group: 'Look',
+    group: 'View',
     title: 'Show all interpretations at once',
     keys: [],
     run: () => (allEndings.value = !allEndings.value),
     when: several,
   },
   {
-    group: 'Look',
-    title: 'Fold or show lanes that have no part',
+    group: 'View',
+    title: 'Hide or show uninvolved lanes',
     keys: [],
     run: () => (collapsed.value = !collapsed.value),
     when: isRun,
   },
-  { group: 'Look', title: 'Next theme', keys: [], run: nextTheme },
-  { group: 'Look', title: 'Tab: Steps', keys: [], run: () => openTab('steps'), when: isRun },
-  { group: 'Look', title: 'Tab: Interpretations', keys: [], run: () => openTab('interpretations'), when: several },
-  { group: 'Look', title: 'Tab: State', keys: [], run: () => openTab('state'), when: isRun },
-  { group: 'Look', title: 'Tab: Spec', keys: [], run: () => openTab('spec'), when: isRun },
-  { group: 'Look', title: 'Tab: Log', keys: [], run: () => openTab('log'), when: isRun },
-  { group: 'Look', title: 'Tab: Coverage', keys: [], run: () => openTab('coverage'), when: isRun },
-  { group: 'Look', title: 'Tab: Search', keys: [], run: () => openTab('search'), when: isRun },
-  { group: 'Share', title: 'Copy a link to this view', keys: ['c'], run: copyLink },
+  { group: 'View', title: 'Next theme', keys: [], run: nextTheme },
+  { group: 'View', title: 'Tab: Steps', keys: [], run: () => openTab('steps'), when: isRun },
+  { group: 'View', title: 'Tab: Interpretations', keys: [], run: () => openTab('interpretations'), when: several },
+  { group: 'View', title: 'Tab: State', keys: [], run: () => openTab('state'), when: isRun },
+  { group: 'View', title: 'Tab: Spec', keys: [], run: () => openTab('spec'), when: isRun },
+  { group: 'View', title: 'Tab: Log', keys: [], run: () => openTab('log'), when: isRun },
+  { group: 'View', title: 'Tab: Coverage', keys: [], run: () => openTab('coverage'), when: isRun },
+  { group: 'View', title: 'Tab: Search', keys: [], run: () => openTab('search'), when: isRun },
+  { group: 'Share', title: 'Copy link to this view', keys: ['c'], run: copyLink },
   { group: 'Share', title: 'Copy as Markdown', keys: [], run: copyMarkdown, when: isRun },
   { group: 'Share', title: 'Save the timeline as SVG', keys: [], run: () => void saveImage('svg'), when: isRun },
   { group: 'Share', title: 'Save the timeline as PNG', keys: [], run: () => void saveImage('png'), when: isRun },
@@ -191,12 +197,12 @@ export const COMMANDS: Command[] = [
     run: dropAll,
     when: () => focus.value.length > 0,
   },
-  { group: 'Other', title: 'Clear: menu, filter, selection', keys: ['Escape'], run: dismiss },
+  { group: 'Other', title: 'Close the menu, clear the filter, clear the selection', keys: ['Escape'], run: dismiss },
   { group: 'Other', title: 'Help', keys: ['?'], run: () => (dialog.value = 'help') },
 ];
 
-/** Puts the focus on the part that is false, or on the first card. */
-function toWhy(): void {
+/** Focuses the false conjunct, or the first card. */
+function focusExplanation(): void {
   const side = document.getElementById('why');
   const find = (selector: string) => side?.querySelector<HTMLElement>(selector);
   const target = find('li.bad .conjunct') ?? find('li.odd .conjunct') ?? find('.card button') ?? side;

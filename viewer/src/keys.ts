@@ -1,9 +1,9 @@
-// The keyboard: looks a key up in the list of commands, unless somebody is typing or a dialog is open.
+// Keyboard shortcuts: runs the command bound to a key, unless a text field has the focus or a dialog is open.
 
 import { COMMANDS } from './commands.ts';
 import { dialog, menu } from './panels/local.ts';
 
-/** Listens until told otherwise. */
+/** Starts listening; returns the function that stops it. */
 export function followKeys(): () => void {
   const onKey = (event: KeyboardEvent) => {
     const wide = event.ctrlKey || event.metaKey;

@@ -1,14 +1,14 @@
-// The address of what is on the screen: `#v=1&op=T0:12464&x=199892-199936&scale=order&tab=steps`.
+// The URL fragment that describes the view: `#v=1&op=T0:12464&x=199892-199936&scale=order&tab=steps`.
 //
-// Only what differs from the page as it opens stands in it. Operations are called by their names and states by their
-// fingerprints, so a link still fits after the same history was checked again somewhere else.
+// It holds only differences from a freshly opened page. Operations are identified by name and states by fingerprint, so
+// a link stays valid after the same history is checked again elsewhere.
 
 export interface Link {
   /** The selected operation. */
   op?: string;
-  /** The selected step, if it is not the one of the operation. */
+  /** The selected step, if it is not the last step of the operation. */
   step?: number;
-  /** What the timeline shows, in ranks or in ticks, as the scale has it. */
+  /** The visible range of the timeline, in ranks or ticks depending on the scale. */
   x?: [number, number];
   scale?: 'order' | 'time';
   /** Assumptions: `T0:12 < T3:7`, `T3:7 = 1a2b3c4d`. */
@@ -21,7 +21,7 @@ export interface Link {
   watch: string[];
 }
 
-/** Encodes what a fragment may not hold, and leaves what makes it legible. */
+/** Percent-encodes a value, but keeps `:`, `,` and `/` and writes blanks as `+`, for legibility. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/%3A/g, ':').replace(/%2C/g, ',').replace(/%2F/g, '/').replace(/%20/g, '+');
 }
@@ -34,7 +34,7 @@ function decode(text: string): string {
   }
 }
 
-/** Writes a link, without the `#`. Empty if there is nothing to say. */
+/** Formats a link without the `#`. Empty if nothing differs from a fresh page. */
 export function format(link: Link): string {
   const parts: string[] = [];
   if (link.op !== undefined) parts.push(`op=${encode(link.op)}`);
@@ -49,7 +49,7 @@ export function format(link: Link): string {
   return parts.length === 0 ? '' : `v=1&${parts.join('&')}`;
 }
 
-/** Reads a link. What it does not understand, it leaves out: a link may come from anybody. */
+/** Parses a link. Ignores invalid parts, because links are untrusted. */
 export function parse(hash: string): Link {
   const link: Link = { focus: [], watch: [] };
   for (const part of hash.replace(/^#/, '').split('&')) {

@@ -1,4 +1,4 @@
-// Where the page starts.
+// Entry point.
 
 import { render } from 'preact';
 import { App } from './app.tsx';

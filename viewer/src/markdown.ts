@@ -1,31 +1,31 @@
-// A report as Markdown, for an issue or a chat: verdict, why, the smallest window as a table, how to see it again.
+// A report as Markdown, for an issue or a chat: verdict, reasons, the smallest failing part as a table, commands.
 //
-// What stands in it came from a trace. In a table a bar would end a cell and in code a backtick would end the code, so
-// both are taken care of, and characters that cannot be seen are written out.
+// Its text comes from a trace. A bar would end a table cell and a backtick would end inline code, so both are escaped;
+// invisible characters are written out.
 
 import type { OpRef, Report, Why } from './data/types.ts';
-import { found } from './data/verdict.ts';
-import { glyph, gravest, groups, short } from './panels/outcome.ts';
+import { verdictView } from './data/verdict.ts';
+import { glyph, gravest, groups, reasonText } from './panels/outcome.ts';
 import { rows } from './panels/rows.ts';
-import { assumed, came } from './panels/words.ts';
+import { assumptionText, outcomeText } from './panels/words.ts';
 import { brief, count, letter, list, many } from './text.ts';
 
-/** The whole report, cut to what a person reads. `assumptions` are those that it was checked under. */
+/** The report, shortened for reading. `assumptions` are those that the verdict was checked under. */
 export function markdown(report: Report, assumptions: string[], link: string | null): string {
-  const verdict = found(report);
+  const verdict = verdictView(report);
   const out: string[] = [];
   const word = {
     accepted: '✓ Accepted',
     stuck: '✗ Rejected',
     contradiction: '✗ Rejected',
-    invariant: '✗ Rejected',
+    invariant: '✗ Violated',
     inconclusive: '… Inconclusive',
   }[verdict.kind];
   out.push(`### ${word}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
   if (assumptions.length > 0) {
-    // A verdict without its conditions is another verdict, so none of them is left out.
+    // The verdict holds only under all of these, so all are listed.
     out.push(
-      `This holds only for orders that keep what is assumed: ${assumptions.map(each => code(each)).join(', ')}`,
+      `Only orders consistent with these assumptions were considered: ${assumptions.map(each => code(each)).join(', ')}`,
       '',
     );
   }
@@ -37,7 +37,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
   } else {
     out.push(
-      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order that the specification allows${assumptions.length > 0 ? ' and that keeps what is assumed' : ''}.`,
+      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order that the specification allows${assumptions.length > 0 ? ' and that is consistent with the assumptions' : ''}.`,
       '',
     );
   }
@@ -69,17 +69,17 @@ export function markdown(report: Report, assumptions: string[], link: string | n
       out.push(`**Expected instead**: ${list(expected)}${verdict.expects_more ? ' and others' : ''}`, '');
     }
     if (verdict.what_ifs.length > 0) {
-      out.push('**What if** (checked again)', '');
+      out.push('**What if** (rechecked)', '');
       for (const each of verdict.what_ifs) {
         out.push(
-          `- ${plain(assumed(each.assumption))}: ${plain(came(report, each.outcome, each.assumption, verdict.explained))}`,
+          `- ${plain(assumptionText(each.assumption))}: ${plain(outcomeText(report, each.outcome, each.assumption, verdict.explained))}`,
         );
       }
       out.push('');
     }
     if (verdict.window) out.push(...table(report, verdict.window.operations, verdict.blocked));
   } else if (verdict.kind === 'contradiction') {
-    out.push('These operations contradict each other, whatever the others do.', '');
+    out.push('These operations contradict each other, regardless of all others.', '');
     out.push(...table(report, verdict.operations, []));
   } else if (verdict.kind === 'invariant') {
     const states = verdict.states.map((_, at) => at);
@@ -103,7 +103,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     note => assumptions.length === 0 || !assumptions.every(each => note.includes(each)),
   );
   if (notes.length > 0) out.push(...notes.map(note => `- Note: ${plain(note)}`), '');
-  for (const cut of report.history.cuts) out.push(`- The recording breaks off: ${plain(cut)}`, '');
+  for (const cut of report.history.cuts) out.push(`- The trace is truncated: ${plain(cut)}`, '');
   if (report.next.length > 0) {
     out.push('```sh', ...report.next.map(each => each.line.replace(/[\r\n`]/g, ' ')), '```', '');
   }
@@ -111,12 +111,12 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   return out.join('\n');
 }
 
-/** Operations that fail by themselves, processes as columns. */
+/** A table of operations with processes as columns. */
 function table(report: Report, operations: OpRef[], blocked: OpRef[]): string[] {
   const { processes, rows: made } = rows(report.operations, operations);
   const text = (op: OpRef) => `${cell(report.operations[op]?.text ?? '')}${blocked.includes(op) ? ' ✗' : ''}`;
   return [
-    `**Smallest part that fails by itself** (${many(operations.length, 'operation')}, what stands in one row overlaps)`,
+    `**Smallest failing part** (${many(operations.length, 'operation')}; operations in one row overlap)`,
     '',
     `| ${processes.map(cell).join(' | ')} |`,
     `|${processes.map(() => ' --- ').join('|')}|`,
@@ -126,7 +126,7 @@ function table(report: Report, operations: OpRef[], blocked: OpRef[]): string[] 
 }
 
 function why(report: Report, why: Why, states: number[]): string[] {
-  if (why.kind !== 'guard') return [`- ${plain(short(report, why))}`];
+  if (why.kind !== 'guard') return [`- ${plain(reasonText(report, why))}`];
   return why.conjuncts.map(conjunct => {
     const { sign } = glyph(gravest(conjunct.outcomes));
     const found = groups(conjunct)
@@ -147,7 +147,7 @@ function name(report: Report, op: number): string {
   return operation ? `${operation.name} ${operation.text}` : 'an operation';
 }
 
-/** Text outside of code: what Markdown would act upon is escaped. */
+/** Text outside code, with Markdown syntax escaped. */
 function plain(text: string): string {
   return brief(text, 600).replace(/[\\`*_<>[\]|#@]/g, char => `\\${char}`);
 }
@@ -156,7 +156,7 @@ function cell(text: string): string {
   return code(text, 80).replace(/\|/g, '\\|');
 }
 
-/** Code: with more backticks around it than stand in it. */
+/** Inline code, fenced with more backticks than the text contains in a row. */
 function code(text: string, width = 160): string {
   const shown = brief(text, width);
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map(run => run.length));

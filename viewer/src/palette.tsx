@@ -1,4 +1,4 @@
-// The two dialogs: all commands, found by a few letters, and the help.
+// The two dialogs: the command palette with fuzzy search, and the help.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { COMMANDS } from './commands.ts';
@@ -6,8 +6,8 @@ import { dialog, showOperation } from './panels/local.ts';
 import { history } from './state.ts';
 import { brief } from './text.ts';
 
-/** How well letters fit a title: all of them in order, better at the beginnings of words and side by side. Null if they
- * do not. */
+/** Fuzzy match score: all letters must occur in order; word starts and adjacent letters score higher. Null if they do
+ * not match. */
 export function fit(letters: string, title: string): number | null {
   const wanted = letters.toLowerCase().replace(/\s+/g, '');
   const text = title.toLowerCase();
@@ -24,7 +24,7 @@ export function fit(letters: string, title: string): number | null {
   return score;
 }
 
-/** A native dialog that follows a signal. */
+/** A native dialog that is open while `dialog` holds its name. */
 function useDialog(name: 'help' | 'palette') {
   const box = useRef<HTMLDialogElement>(null);
   const open = dialog.value === name;
@@ -65,7 +65,7 @@ export function Palette() {
   const act = (place: number) => {
     close();
     const command = shown[place];
-    // The dialog gives the focus back first.
+    // Runs after the dialog has restored the focus.
     if (command) requestAnimationFrame(() => command.run());
   };
   return (
@@ -85,7 +85,7 @@ export function Palette() {
             aria-controls="commands"
             aria-activedescendant={chosen >= 0 ? `command-${chosen}` : undefined}
             aria-label="Command"
-            placeholder="What to do, or the name of an operation such as T3:88"
+            placeholder="Type a command, or an operation such as T3:88"
             spellcheck={false}
             autocomplete="off"
             autofocus
@@ -113,7 +113,7 @@ export function Palette() {
               </li>
             ))}
           </ul>
-          {shown.length === 0 && <p class="quiet">Nothing is called so.</p>}
+          {shown.length === 0 && <p class="quiet">No matches.</p>}
         </>
       )}
     </dialog>
@@ -125,7 +125,7 @@ async function go(name: string): Promise<void> {
   if (place != null) await showOperation(place);
 }
 
-const GROUPS = ['Move', 'Walk', 'Find', 'Look', 'Share', 'Other'] as const;
+const GROUPS = ['Move', 'Navigate', 'Find', 'View', 'Share', 'Other'] as const;
 
 export function Help() {
   const { box, open } = useDialog('help');
@@ -139,7 +139,7 @@ export function Help() {
     >
       {open && (
         <>
-          <h2 id="h-help">Keys and words</h2>
+          <h2 id="h-help">Keys and terms</h2>
           <div class="columns">
             {GROUPS.map(group => (
               <section>
@@ -169,24 +169,25 @@ export function Help() {
                   <dt>
                     <kbd>Tab</kbd>
                   </dt>
-                  <dd>Next thing; Enter on a part of the specification shows the operation</dd>
+                  <dd>Next control; Enter on a conjunct selects its operation</dd>
                 </div>
               </dl>
             </section>
           </div>
-          <h3>What can be looked for</h3>
+          <h3>Search terms</h3>
           <p>
             <code>op:Dequeue</code> <code>val:49600</code> <code>thread:3</code> <code>status:blocked</code> (placed,
             waiting, after, uncounted, unfinished) <code>dur&gt;1ms</code> <code>before:T3:88</code>{' '}
-            <code>after:T3:88</code> <code>overlaps:T3:88</code> <code>name:T3:88</code>, the name of an argument as in{' '}
-            <code>elem:7</code>, and any other text. All must hold; <code>-</code> turns one round.
+            <code>after:T3:88</code> <code>overlaps:T3:88</code> <code>name:T3:88</code>, a named argument or result
+            such as <code>elem:7</code>, and plain text. All terms must match; <code>-term</code> excludes. Enter goes
+            to the first match, then to the next.
           </p>
-          <h3>What the words mean</h3>
+          <h3>Terms</h3>
           <p>
-            An operation is one call and has a timebox: it took effect somewhere inside. An interpretation is an order
-            of operations that explains what was recorded. Placed operations stand in it; the blocked one can stand
-            nowhere; waiting ones must come after it. Operations that are not counted returned before the failure and
-            stand in no order: they failed without effect, or are checked apart.
+            An operation is one call; it took effect at some point within its timebox. An interpretation is an order of
+            operations that explains the history up to the failure. Placed operations are in it. The blocked operation
+            fits nowhere. Waiting operations must come after it. Operations that are not counted returned before the
+            failure and are in no order: they failed without effect, or are checked separately.
           </p>
           <button type="button" onClick={close}>
             Close

@@ -1,11 +1,11 @@
-// What the filter box understands: `op:Dequeue val:49600 thread:3 status:blocked dur>1ms before:T3:88 free text`.
+// The query language of the filter box: `op:Dequeue val:49600 thread:3 status:blocked dur>1ms before:T3:88 free text`.
 //
-// A query is a list of terms, all of which must hold. A term is `key:value`, `dur` or `took` with a comparison, or a
-// word that is looked for in the text and the name of an operation; `-` before a term turns it round, and quotes keep
-// blanks together. Names of arguments, results and what else was recorded are keys too. `parse` finds every mistake
-// and says what it expected; `matcher` makes a test of what was understood.
+// A query is a list of terms, all of which must match. A term is `key:value`, `dur` or `took` with a comparison, or a
+// word to find in the text or name of an operation. `-term` excludes, and quotes group words. Names of arguments,
+// results and metadata are keys too. `parse` reports every error with what it expected; `matcher` compiles the valid
+// terms into a predicate.
 
-/** One operation as a query sees it. */
+/** The fields of an operation that queries test. */
 export interface Candidate {
   name: string;
   process: string;
@@ -13,7 +13,7 @@ export interface Candidate {
   text: string;
   /** In ticks since the origin. */
   start: number;
-  /** Null if it never finished. */
+  /** Null if the operation is unfinished. */
   end: number | null;
   status: string;
   fields: { name: string; value: string }[];
@@ -43,7 +43,7 @@ const STATUSES = ['placed', 'blocked', 'waiting', 'after', 'uncounted', 'unfinis
 
 const UNITS: Record<string, number> = { '': 1, ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
 
-/** Cuts a query at blanks that do not stand in quotes. */
+/** Splits a query at unquoted blanks. */
 function words(query: string): { words: { text: string; quoted: boolean }[]; open: boolean } {
   const found: { text: string; quoted: boolean }[] = [];
   let text = '';
@@ -65,12 +65,12 @@ function words(query: string): { words: { text: string; quoted: boolean }[]; ope
   return { words: found, open: inside };
 }
 
-/** Reads a query. `fields` are the names that operations of this history have values under. */
+/** Parses a query. `fields` are the names of arguments, results and metadata in this history. */
 export function parse(query: string, fields: readonly string[] = []): Query {
   const terms: Term[] = [];
   const errors: string[] = [];
   const { words: cut, open } = words(query);
-  if (open) errors.push('a quote is not closed');
+  if (open) errors.push('unclosed quote');
   for (const { text: word, quoted } of cut) {
     if (quoted) {
       terms.push({ not: false, kind: 'text', text: word.toLowerCase() });
@@ -82,25 +82,25 @@ export function parse(query: string, fields: readonly string[] = []): Query {
     const key = pair?.[1]?.toLowerCase() ?? '';
     const sign = pair?.[2] ?? '';
     const value = pair?.[3] ?? '';
-    // The name of an operation has a colon too.
+    // Operation names such as `T3:88` contain a colon too.
     if (!pair || (sign === ':' && /^\d+$/.test(value) && !KEYS.includes(key) && !fields.includes(pair[1] ?? ''))) {
       terms.push({ not, kind: 'text', text: text.toLowerCase() });
       continue;
     }
     if (value === '') {
-      errors.push(`\`${text}\` says nothing after \`${sign}\``);
+      errors.push(`expected a value after \`${text}\``);
     } else if (key === 'dur' || key === 'took') {
       const amount = /^([\d.,_]+)\s*([a-zµ]*)$/i.exec(value);
       const unit = UNITS[amount?.[2]?.toLowerCase() ?? '?'];
       const ticks = Number((amount?.[1] ?? '').replace(/[,_]/g, '')) * (unit ?? Number.NaN);
-      if (Number.isNaN(ticks)) errors.push(`\`${value}\` is no duration: write \`dur>1ms\` or \`dur<200ns\``);
+      if (Number.isNaN(ticks)) errors.push(`\`${value}\` is not a duration: expected \`dur>1ms\` or \`dur<200ns\``);
       else terms.push({ not, kind: 'dur', compare: sign === ':' ? '=' : (sign as Compare), ticks });
     } else if (sign !== ':' && sign !== '=') {
-      errors.push(`only \`dur\` can be compared with \`${sign}\``);
+      errors.push(`unsupported comparison \`${sign}\`: only \`dur\` can be compared`);
     } else if (key === 'status') {
       const status = STATUSES.find(known => known.startsWith(value.toLowerCase()));
       if (status) terms.push({ not, kind: 'status', value: status });
-      else errors.push(`\`${value}\` is no status: there are ${STATUSES.join(', ')}`);
+      else errors.push(`unrecognized status \`${value}\`: expected ${STATUSES.join(', ')}`);
     } else if (key === 'op' || key === 'val' || key === 'thread' || key === 'name') {
       terms.push({ not, kind: key, value: value.toLowerCase() });
     } else if (key === 't' || key === 'process') {
@@ -110,16 +110,16 @@ export function parse(query: string, fields: readonly string[] = []): Query {
     } else {
       const field = fields.find(name => name.toLowerCase() === key);
       if (field !== undefined) terms.push({ not, kind: 'field', name: field, value: value.toLowerCase() });
-      else errors.push(`\`${pair[1]}\` is no key: there are ${[...KEYS, ...fields].join(', ')}`);
+      else errors.push(`unrecognized key \`${pair[1]}\`: expected ${[...KEYS, ...fields].join(', ')}`);
     }
   }
   return { terms, errors };
 }
 
-/** Other operations that a query names: those after `before:`, `after:` and `overlaps:`. */
+/** Looks up an operation named by `before:`, `after:` or `overlaps:`; null if there is none. */
 export type Resolve = (name: string) => { start: number; end: number | null } | null;
 
-/** Makes a test of a query. Says which operation it does not know, if it names one that is not there. */
+/** Compiles a query into a predicate. Reports each operation that the query names and `resolve` cannot find. */
 export function matcher(query: Query, resolve: Resolve): { test: (op: Candidate) => boolean; errors: string[] } {
   const errors: string[] = [];
   const tests = query.terms.map(term => {
@@ -150,7 +150,7 @@ function testOf(term: Term, resolve: Resolve, errors: string[]): (op: Candidate)
     default: {
       const other = resolve(term.value);
       if (!other) {
-        errors.push(`there is no operation \`${term.value}\``);
+        errors.push(`no operation \`${term.value}\``);
         return () => false;
       }
       const end = other.end ?? Number.POSITIVE_INFINITY;
@@ -161,13 +161,13 @@ function testOf(term: Term, resolve: Resolve, errors: string[]): (op: Candidate)
   }
 }
 
-/** A value is found with or without its quotes. */
+/** Compares values; the quotes of a string are optional. */
 function same(value: string, wanted: string): boolean {
   const lower = value.toLowerCase();
   return lower === wanted || lower === `"${wanted}"`;
 }
 
-/** `thread:3` means `T3`, `p3` and `3`. */
+/** `thread:3` matches `T3`, `p3` and `3`. */
 function isThread(process: string, wanted: string): boolean {
   const lower = process.toLowerCase();
   return lower === wanted || (/^\d+$/.test(wanted) && lower.replace(/^\D+/, '') === wanted);

@@ -1,8 +1,8 @@
-// What all parts of the page share: the data, what is selected, and what is looked at.
-// Signals only change through plain assignment or the helpers here; whoever reads one in a component is drawn again.
+// Shared state of the page: the data, the selection and the viewport.
+// Signals change by plain assignment or through the helpers here; a component that reads a signal is redrawn.
 //
-// A *place* counts operations by start. A *step* counts from nought: first the common steps, then those of the chosen
-// ending. Step `n` leads from the state after `n` steps to the state after `n + 1`.
+// A *place* is the index of an operation, sorted by start. A *step* counts from 0: first the common steps, then those of
+// the chosen ending. Step `n` leads from the state after `n` steps to the state after `n + 1`.
 
 import { batch, computed, signal } from '@preact/signals';
 import { History, type Op, type Scale, type Step } from './data/history.ts';
@@ -10,13 +10,13 @@ import { loadJson, openParts, type Parts } from './data/parts.ts';
 import { States } from './data/states.ts';
 import { type Status, statusFrom } from './data/status.ts';
 import type { Head, Report, RunHead, States as StatesPart } from './data/types.ts';
-import { found, stuckIn } from './data/verdict.ts';
+import { stuckIn, verdictView } from './data/verdict.ts';
 
 export type { Status };
 export type Theme = 'auto' | 'light' | 'dark';
 
 export interface Viewport {
-  /** A rank, or a time since the origin, as the scale says. */
+  /** A rank, or a time since the origin, depending on the scale. */
   from: number;
   to: number;
 }
@@ -24,113 +24,113 @@ export interface Viewport {
 export const head = signal<Head | null>(null);
 export const history = signal<History | null>(null);
 export const states = signal<States | null>(null);
-/** Why the data could not be loaded, or what a server objected to. */
+/** Why loading failed, or why the server refused a request. */
 export const problem = signal<string | null>(null);
-/** True while a server checks again. */
+/** True while the server rechecks. */
 export const busy = signal(false);
 
-/** The operation that is looked at. */
+/** The selected operation. */
 export const selection = signal<number | null>(null);
-/** The step that is looked at. */
+/** The selected step. */
 export const step = signal<number | null>(null);
 export const scale = signal<Scale>('order');
-/** Before anything is looked at. Nothing is drawn, and nothing is asked for. */
-export const NOWHERE: Viewport = { from: 0, to: 1 };
-export const viewport = signal<Viewport>(NOWHERE);
-/** Which interpretation is chosen: a place in `states.part.endings`. */
+/** The initial viewport: nothing is drawn and nothing is requested. */
+export const NO_VIEWPORT: Viewport = { from: 0, to: 1 };
+export const viewport = signal<Viewport>(NO_VIEWPORT);
+/** The chosen interpretation: an index into `states.part.endings`. */
 export const ending = signal(0);
-/** Draw the others as well. */
+/** True if the other interpretations are drawn as well. */
 export const allEndings = signal(false);
 export const filter = signal('');
-/** The places that the filter lets through, increasing; null if there is no filter. */
+/** The places that match the filter, in increasing order; null if there is no filter. */
 export const matches = signal<number[] | null>(null);
 export const tab = signal('steps');
-/** What somebody assumes, such as `T0:12 < T3:7`. What the verdict was checked under stands in `assumed`. */
+/** Assumptions of the user, such as `T0:12 < T3:7`. `assumed` has those of the verdict. */
 export const focus = signal<string[]>([]);
-/** Expressions that are evaluated in every state. */
+/** Expressions to evaluate in every state. */
 export const watch = signal<string[]>([]);
-/** What the data on the screen was asked for with. */
+/** The assumptions and expressions of the last answered request. */
 const answered = signal<{ focus: string[]; watch: string[] }>({ focus: [], watch: [] });
 export const theme = signal<Theme>('auto');
 /** Values longer than this are cut. */
 export const valueWidth = signal(80);
 /** Processes whose lanes come first. */
 export const pins = signal<number[]>([]);
-/** True if lanes that have no part in the failure are hidden. */
+/** True if lanes not involved in the failure are hidden. */
 export const collapsed = signal(true);
 
-/** The page about one history, if it is one. */
+/** The head of a page about one history; null on an index page. */
 export const run = computed<RunHead | null>(() => (head.value?.kind === 'run' ? head.value : null));
 export const report = computed<Report | null>(() => run.value?.report ?? null);
-/** What the verdict on the screen was checked under. */
+/** The assumptions that the displayed verdict was checked under. */
 export const assumed = computed<string[]>(() => run.value?.assumed ?? []);
-/** All that is assumed: by the verdict, and by somebody who looks at it. */
+/** The assumptions of the verdict and of the user. */
 export const allAssumed = computed<string[]>(() => [...new Set([...assumed.value, ...focus.value])]);
-/** True while the verdict on the screen is not about what somebody assumes now. */
+/** True while the displayed verdict is not about the current assumptions. */
 export const isStale = computed(() => !!run.value?.served?.assume && !isSame(answered.value.focus, focus.value));
 
-/** The places of the operations that cannot be placed. Without real time there may be several. */
+/** The places of the blocked operations. In program order there may be several. */
 export const allBlocked = computed<number[]>(() => {
-  const verdict = report.value ? found(report.value) : null;
+  const verdict = report.value ? verdictView(report.value) : null;
   const places = verdict && 'blocked' in verdict ? verdict.blocked.map(placeOf) : [];
   return places.filter(place => place !== null);
 });
 
-/** The place of the first of them, where the page opens. */
+/** The place of the first blocked operation, where the page opens. */
 export const blocked = computed<number | null>(() => allBlocked.value[0] ?? null);
 
-/** Places of operations that contradict each other, whatever the others do, by start: what a procedure that does not
- * search says instead of one blocked operation. Empty if the verdict is another. */
-export const culprits = computed<number[]>(() => {
-  const verdict = report.value ? found(report.value) : null;
+/** Places of operations that contradict each other regardless of all others, by start. A procedure that does not search
+ * reports these instead of a blocked operation. Empty for any other verdict. */
+export const contradicting = computed<number[]>(() => {
+  const verdict = report.value ? verdictView(report.value) : null;
   if (verdict?.kind !== 'contradiction') return [];
   const places = verdict.operations.map(placeOf).filter(place => place !== null);
   return places.sort((a, b) => a - b);
 });
 
-/** Places of operations that could be next and are not, other than the blocked one. */
+/** Places of operations, other than the blocked ones, that could be next but are not placed. */
 export const waiting = computed<Set<number>>(() => {
   const places = stuckIn(report.value)?.reasons.map(reason => placeOf(reason.op)) ?? [];
   return new Set(places.filter(place => place !== null && !allBlocked.value.includes(place)) as number[]);
 });
 
-/** For each ending, the last step of every operation in it. */
+/** For each ending, a map from operation to its last step there. */
 const endingSteps = computed<Map<number, number>[]>(() =>
   (states.value?.part.endings ?? []).map(({ steps }) => new Map(steps.map(({ op }, i) => [op, i]))),
 );
 
-/** What is known of the chosen order if only the report is at hand: the places of its last steps. */
+/** The places of the last steps of the chosen order, if the page has no timeline. */
 const recent = computed<Map<number, { partway: boolean }>>(() => {
   const steps = stuckIn(report.value)?.interpretations[ending.value]?.recent ?? [];
   return new Map(run.value?.timeline ? [] : steps.map(({ op, partway }) => [placeOf(op) ?? -1, { partway }]));
 });
 
-/** How many steps there are along the chosen ending. */
+/** The number of steps along the chosen ending. */
 export const stepCount = computed<number>(() => {
   const common = history.value?.timeline.steps ?? 0;
   return common + (states.value?.part.endings[ending.value]?.steps.length ?? 0);
 });
 
-/** The place of an operation that the report speaks of. */
+/** The place of an operation of the report. */
 export function placeOf(op: number): number | null {
   return history.value?.timeline.mentioned[op] ?? null;
 }
 
-/** A step along the chosen ending; null if it is not here yet. */
+/** A step along an ending; null if it is not loaded yet. */
 export function stepAt(at: number, which = ending.value): Step | null {
   const common = history.value?.timeline.steps ?? 0;
   if (at < common) return history.value?.step(at) ?? null;
   return states.value?.part.endings[which]?.steps[at - common] ?? null;
 }
 
-/** The last step of an operation along the chosen ending; null if it takes none, or if that is not here yet. */
+/** The last step of an operation along an ending; null if it takes none or is not loaded yet. */
 export function stepOf(at: number, which = ending.value): number | null {
   const common = history.value?.timeline.steps ?? 0;
   const last = endingSteps.value[which]?.get(at);
   return last === undefined ? (history.value?.stepOf(at) ?? null) : common + last;
 }
 
-/** The first step of an operation along the chosen ending; null if it takes none, or if that is not here yet. */
+/** The first step of an operation along an ending; null if it takes none or is not loaded yet. */
 export function firstStepOf(at: number, which = ending.value): number | null {
   const past = history.value;
   const common = past?.firstStepOf(at) ?? null;
@@ -139,7 +139,7 @@ export function firstStepOf(at: number, which = ending.value): number | null {
   return first < 0 ? null : past.timeline.steps + first;
 }
 
-/** What became of an operation. */
+/** The status of an operation. */
 export function statusOf(at: number): Status {
   const past = history.value;
   const verdict = report.value?.verdict;
@@ -153,7 +153,7 @@ export function statusOf(at: number): Status {
   return statusFrom({
     verdict: verdict.kind,
     order: report.value!.order,
-    isBlocked: allBlocked.value.includes(at) || culprits.value.includes(at),
+    isBlocked: allBlocked.value.includes(at) || contradicting.value.includes(at),
     isWaiting: waiting.value.has(at),
     step: last === null ? (recent.value.get(at) ?? null) : stepAt(last),
     hasSteps: () => hasOrder && past.hasSteps(here.from[i]!, here.to[i]!),
@@ -164,8 +164,8 @@ export function statusOf(at: number): Status {
   });
 }
 
-/** Selects an operation, and its step if it has one. The blocked operation is where it is stuck, even if it took some
- * steps before. */
+/** Selects an operation, and its last step if it has one. Selecting the blocked operation selects the failure, even if
+ * the operation took some steps before. */
 export function select(at: number | null): void {
   batch(() => {
     selection.value = at;
@@ -173,7 +173,7 @@ export function select(at: number | null): void {
   });
 }
 
-/** True if the blocked operation is selected, and not one of the steps that it took before. */
+/** True if the failure is selected: the blocked operation, but not one of its earlier steps. */
 export function isAtBlocked(): boolean {
   const stuck = blocked.value;
   if (stuck === null || selection.value !== stuck) return false;
@@ -188,44 +188,44 @@ export function selectStep(at: number | null): void {
   });
 }
 
-/** How much of the history a glance takes in, in ranks. */
-const GLANCE = 48;
+/** Default width of the viewport, in ranks. */
+const WIDTH = 48;
 
-/** A glance at an operation: less if only that leaves room for its text on a usual screen, more if it is long. */
-function glanceAt(op: Op): number {
+/** Viewport width for an operation: narrower if its text needs the room on a typical screen, wider if it is long. */
+function widthFor(op: Op): number {
   const wanted = (Math.min(op.text.length, 40) + 4) * 7.2;
   const length = op.to - op.from;
-  return Math.min(Math.max(GLANCE, Math.min(4 * GLANCE, 3 * length)), Math.max(24, (1000 * length) / wanted));
+  return Math.min(Math.max(WIDTH, Math.min(4 * WIDTH, 3 * length)), Math.max(24, (1000 * length) / wanted));
 }
 
-/** A history with no more ranks than this is looked at as a whole. */
+/** A history of at most this many ranks is shown whole. */
 const SMALL = 40;
 
-/** Looks at the failure: a glance, most of it before. Without a failure, at the place where the search was widest, or at
- * the end of the order if that is not known. */
+/** Shows the failure, with most of the viewport before it. Without a failure, shows where the search was widest, or the
+ * end of the order if that is unknown. */
 export function showFailure(): void {
   void goTo(async past => blocked.value ?? widest() ?? (await endOfOrder(past)));
 }
 
-/** Where the page opens: at the failure, or at the end of the order, where the list of steps begins too. */
+/** Shows the opening view: the failure, or the end of the order, which is also the top of the list of steps. */
 export function showOpening(): Promise<void> {
   return goTo(async past => blocked.value ?? (await endOfOrder(past)) ?? widest(), false);
 }
 
-/** Looks at the operation that is found, and selects it if there is reason to. */
+/** Shows the operation that `find` returns; selects it if `selects` or if it is blocked. */
 async function goTo(find: (past: History) => Promise<number | null>, selects = true): Promise<void> {
   const past = history.value;
   if (!past) return;
   const [looked, chosen] = [viewport.value, selection.value];
-  const guilty = culprits.value;
-  const at = guilty[0] ?? (await find(past));
+  const conflicting = contradicting.value;
+  const at = conflicting[0] ?? (await find(past));
   if (at === null) {
     showWhole();
     return;
   }
-  for (const place of [at, ...guilty]) await past.ensure(place, place);
+  for (const place of [at, ...conflicting]) await past.ensure(place, place);
   const op = past.op(at);
-  // Who has looked elsewhere meanwhile, perhaps because a link said so, stays there.
+  // If the user or a link has moved the view meanwhile, it stays there.
   if (past !== history.value || looked !== viewport.value || chosen !== selection.value) return;
   if (!op) {
     showWhole();
@@ -234,22 +234,22 @@ async function goTo(find: (past: History) => Promise<number | null>, selects = t
   const [first, last] = past.span('order');
   let from = first;
   let width = last - first;
-  if (guilty.length > 0) {
+  if (conflicting.length > 0) {
     from = op.from;
-    width = Math.max(...guilty.map(place => past.op(place)?.to ?? from)) - from;
+    width = Math.max(...conflicting.map(place => past.op(place)?.to ?? from)) - from;
     const room = Math.max(SMALL - width, width * 0.2);
     from -= room / 2;
     width += room;
   } else if (width > SMALL) {
-    width = Math.min(width, glanceAt(op));
+    width = Math.min(width, widthFor(op));
     from = Math.min(op.to, op.from + width / 2) - width * 0.7;
   }
-  // Nothing is before the first event and after the last.
+  // Nothing to show before the first event or after the last.
   width = Math.min(width, last - first);
   from = Math.max(first, Math.min(from, last - width));
   batch(() => {
-    look('order', from, from + width);
-    if (guilty.length === 0 && (selects || blocked.value === at)) select(at);
+    showRange('order', from, from + width);
+    if (conflicting.length === 0 && (selects || blocked.value === at)) select(at);
   });
 }
 
@@ -265,7 +265,7 @@ function widest(): number | null {
   return op === null ? null : placeOf(op);
 }
 
-/** Looks at everything. */
+/** Shows the whole history. */
 export function showWhole(): void {
   const past = history.value;
   if (!past) return;
@@ -273,7 +273,7 @@ export function showWhole(): void {
   viewport.value = { from, to };
 }
 
-/** Selects an operation and looks at it. What is looked at already stays where it is. */
+/** Selects an operation and shows it. An operation that is already visible stays where it is, unless `fit`. */
 export function showOp(at: number, fit = false): void {
   const past = history.value;
   if (!past) return;
@@ -287,46 +287,46 @@ export function showOp(at: number, fit = false): void {
       const width = to - from;
       const visible = start >= from && start <= to && (end - start) / width > 0.002;
       if (visible && !fit) return;
-      const finish = op.end === null ? op.from + GLANCE / 3 : op.to;
-      const room = Math.max(fit ? (finish - op.from) * 0.3 : 0, (GLANCE - (finish - op.from)) / 2, 4);
-      look('order', op.from - room, Math.min(finish, op.from + 4 * GLANCE) + room);
+      const finish = op.end === null ? op.from + WIDTH / 3 : op.to;
+      const room = Math.max(fit ? (finish - op.from) * 0.3 : 0, (WIDTH - (finish - op.from)) / 2, 4);
+      showRange('order', op.from - room, Math.min(finish, op.from + 4 * WIDTH) + room);
     });
   });
 }
 
-/** When an operation ran, on the chosen scale. */
+/** The interval of an operation on the current scale. */
 export function interval(op: Op): [number, number] {
   if (scale.value === 'order') return [op.from, op.to];
   return [op.start, op.end ?? history.value?.span('time')[1] ?? op.start];
 }
 
-/** Looks at an interval that is given on one scale, whatever scale is chosen. */
-export function look(on: Scale, from: number, to: number): void {
+/** Shows a range given on scale `on`, converted to the current scale. */
+export function showRange(on: Scale, from: number, to: number): void {
   const past = history.value;
   if (!past) return;
   const convert = (x: number) => (on === scale.value ? x : on === 'order' ? past.timeOf(x) : past.rankOf(x));
   setViewport(convert(from), convert(to));
 }
 
-/** Changes the scale and keeps looking at the same operations. */
+/** Changes the scale and keeps the same operations in view. */
 export function setScale(next: Scale): void {
   const before = scale.value;
   if (next === before) return;
   const { from, to } = viewport.value;
   batch(() => {
     scale.value = next;
-    look(before, from, to);
+    showRange(before, from, to);
   });
 }
 
-/** Looks nearer (less than one) or from further away, around a place: nought is the left edge, one the right. */
+/** Zooms in (`factor` < 1) or out around a point: 0 is the left edge, 1 the right. */
 export function zoom(factor: number, around = 0.5): void {
   const { from, to } = viewport.value;
   const middle = from + (to - from) * around;
   setViewport(middle - (middle - from) * factor, middle + (to - middle) * factor);
 }
 
-/** Looks further to the left (less than nought) or right, by a part of what is visible. */
+/** Pans left (`fraction` < 0) or right, by a fraction of the viewport width. */
 export function pan(fraction: number): void {
   const { from, to } = viewport.value;
   const by = (to - from) * fraction;
@@ -349,13 +349,13 @@ function setViewport(from: number, to: number): void {
 
 let parts: Parts | null = null;
 
-/** Loads what the page shows. */
+/** Loads the page. */
 export async function start(): Promise<void> {
   parts = openParts();
   await refresh();
   const wrong = problem.value;
   if (head.value === null && wrong !== null && focus.value.length + watch.value.length > 0) {
-    // A link with assumptions that the server cannot take still leads to the page.
+    // A link whose assumptions the server refuses still opens the page.
     focus.value = [];
     watch.value = [];
     await refresh();
@@ -363,15 +363,15 @@ export async function start(): Promise<void> {
   }
   const past = history.value;
   if (!past || past.served) return;
-  // After the first picture, everything else.
-  await past.loadAll(blocked.value ?? culprits.value[0] ?? past.size);
+  // The rest loads after the first picture.
+  await past.loadAll(blocked.value ?? contradicting.value[0] ?? past.size);
 }
 
-/** Which question was asked last: answers to others come too late. */
+/** The number of the latest request; answers to earlier ones are dropped. */
 let turn = 0;
 
-/** Asks again for what depends on assumptions and watched expressions, after `focus` or `watch` changed. True if there
- * is an answer. If there is none, both are again what the data on the screen was asked for with. */
+/** Reloads everything that depends on `focus` and `watch`. Returns true on success. On failure, resets both to the
+ * values that the displayed data was loaded with. */
 export async function refresh(): Promise<boolean> {
   if (!parts) return false;
   turn += 1;
@@ -400,7 +400,7 @@ export async function refresh(): Promise<boolean> {
       problem.value = null;
       if (first) void showOpening();
       else if (isOther) {
-        // Another order has other steps.
+        // A different order has different steps.
         step.value = null;
         select(selection.value);
       }
@@ -410,7 +410,7 @@ export async function refresh(): Promise<boolean> {
     if (mine !== turn) return false;
     const why = error instanceof Error ? error.message : String(error);
     batch(() => {
-      problem.value = isStale.value ? `not checked, so assumptions and verdict are as before: ${why}` : why;
+      problem.value = isStale.value ? `not rechecked; assumptions and verdict are unchanged: ${why}` : why;
       if (head.value === null) return;
       focus.value = answered.value.focus;
       watch.value = answered.value.watch;
@@ -421,7 +421,7 @@ export async function refresh(): Promise<boolean> {
   }
 }
 
-/** Asks for the states up to an earlier step; they stand beside the latest ones. */
+/** Loads the states up to an earlier step, in addition to the latest ones. */
 export async function showStatesUntil(until: number): Promise<void> {
   const latest = states.value;
   if (!parts?.served || !latest) return;
@@ -437,7 +437,7 @@ export async function showStatesUntil(until: number): Promise<void> {
   }
 }
 
-/** Forgets earlier states, and goes to the end of the order. */
+/** Drops earlier states, and goes to the end of the order. */
 export function showLatestStates(): void {
   const known = states.value;
   if (!known) return;

@@ -1,22 +1,22 @@
-// Keeps the address of the page and what is on the screen the same: reads a link at the start, writes it as things
-// change. What a fresh page would show anyway is left out of the link.
+// Keeps the URL fragment and the view in sync: reads the link at startup, and rewrites it when the view changes. The
+// link omits what a fresh page shows by default.
 
 import { batch, effect } from '@preact/signals';
 import { format, type Link, parse } from './link.ts';
 import { setAssumptions } from './panels/focus.ts';
-import { arriving, choose, clear, showOperation } from './panels/local.ts';
+import { choose, clear, liveHistory, showOperation } from './panels/local.ts';
 import {
   blocked,
   ending,
   filter,
   focus,
   history,
-  look,
   scale,
   selection,
   selectStep,
   setScale,
   showOpening,
+  showRange,
   step,
   stepOf,
   tab,
@@ -24,13 +24,13 @@ import {
   watch,
 } from './state.ts';
 
-/** The link that the page was opened with has been read. */
+/** True once the initial link has been applied. */
 let isRead = false;
-/** Somebody has done something: before that, the address is the one that was opened. */
+/** True after the first user input. Until then, the URL is left as opened. */
 let isTouched = false;
 const TOUCHES = ['keydown', 'pointerdown', 'wheel', 'input'];
 
-/** What needs no data, before anything is loaded: assumptions are part of the question that a server is asked. */
+/** Applies the parts of the link that need no data. Runs before loading, because assumptions are part of the request. */
 export function readEarly(): Link {
   const link = parse(location.hash);
   focus.value = link.focus;
@@ -40,7 +40,7 @@ export function readEarly(): Link {
   return link;
 }
 
-/** Follows the address, and writes it. `link` is the one that the page was opened with. */
+/** Starts syncing with the URL. `link` is the initial link. */
 export function followLink(link: Link): () => void {
   const stopRead = effect(() => {
     const past = history.value;
@@ -71,12 +71,12 @@ export function followLink(link: Link): () => void {
   };
 }
 
-/** Shows what a link says, on a page that was just opened. */
+/** Applies a link to a freshly opened page. */
 async function apply(link: Link): Promise<void> {
   const past = history.value;
   if (!past) return;
   const stuck = blocked.value;
-  // The page opens at the failure first; what the link says comes after.
+  // The page opens at the failure first; the link overrides that.
   if (stuck !== null) await past.ensure(stuck, stuck);
   await Promise.resolve();
   if (link.tab) tab.value = link.tab;
@@ -91,11 +91,10 @@ async function apply(link: Link): Promise<void> {
     selectStep(link.step - 1);
   }
   if (link.scale) setScale(link.scale);
-  if (link.x) look(link.scale ?? scale.value, link.x[0], link.x[1]);
+  if (link.x) showRange(link.scale ?? scale.value, link.x[0], link.x[1]);
 }
 
-/** Shows what another link says, on a page where something else is on the screen: what the link leaves out is as on a
- * page that was just opened. */
+/** Applies a link to a page in use: whatever the link omits is reset to its default. */
 async function replace(link: Link): Promise<void> {
   if (JSON.stringify([link.focus, link.watch]) !== JSON.stringify([focus.value, watch.value])) {
     watch.value = link.watch;
@@ -112,14 +111,14 @@ async function replace(link: Link): Promise<void> {
   await apply(link);
 }
 
-/** The link of what is on the screen, without `#`. */
+/** The link to the current view, without `#`. */
 function current(): string {
   const at = selection.value;
-  const name = at === null ? null : (arriving()?.name(at) ?? null);
+  const name = at === null ? null : (liveHistory()?.name(at) ?? null);
   const { from, to } = viewport.value;
   const link: Link = { focus: focus.value, watch: watch.value, x: [from, to], scale: scale.value };
   if (name !== null) link.op = name;
-  // A link to an operation alone leads to its last step, and to where it is stuck if it is.
+  // A link to an operation alone selects its last step, or the failure for the blocked operation.
   const leads = at === null ? null : at === blocked.value ? null : stepOf(at);
   if (at !== null && step.value !== null && stepOf(at) !== null && step.value !== leads) link.step = step.value + 1;
   if (tab.value !== 'steps') link.tab = tab.value;
@@ -138,7 +137,7 @@ function write(hash: string): void {
   }
 }
 
-/** The address that leads back here. */
+/** The full URL of the current view. */
 export function address(): string {
   return `${location.href.replace(/#.*$/, '')}#${current()}`;
 }

@@ -1,32 +1,31 @@
-// How strings from a trace become text that is safe to look at.
+// Turns untrusted strings into text that is safe to display.
 //
-// A trace may hold anything: controls that reverse the direction of a line, characters without width, a megabyte of
-// digits. Everything that came from outside passes through `visible` on its way to a text node, and is cut first, so
-// that a long string costs no more than what is shown of it. Counts and times are written here too, so that they look
-// the same everywhere.
+// A trace may contain anything: bidirectional controls, zero-width characters, a megabyte of digits. Every untrusted
+// string passes through `visible` before it reaches a text node, and is cut first, so that a long string costs no more
+// than its visible part. Counts and times are formatted here too, so that they look the same everywhere.
 
 const UNSEEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters.
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** The text with every character that cannot be seen, or that moves others, written as `⟨U+202E⟩`. */
+/** Replaces every invisible or bidirectional control character by its code, such as `⟨U+202E⟩`. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, unit => `⟨U+${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
-/** The first `width` units of a text, never half of a pair. */
+/** The first `width` UTF-16 units of a text, without splitting a surrogate pair. */
 export function head(text: string, width: number): string {
   if (text.length <= width) return text;
   const code = text.charCodeAt(width - 1);
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? width - 1 : width);
 }
 
-/** A text made visible, and cut with `…` if it is longer than `width`. */
+/** `visible` text, cut with `…` if it is longer than `width`. */
 export function brief(text: string, width: number): string {
   return text.length <= width ? visible(text) : `${visible(head(text, width))}…`;
 }
 
-/** The same for a text of several lines, which stay lines. */
+/** Like `brief`, but keeps line breaks. */
 export function paragraph(text: string, width: number): string {
   const lines = head(text, width).split('\n').map(visible).join('\n');
   return text.length > width ? `${lines}…` : lines;
@@ -42,7 +41,7 @@ export function many(n: number, one: string, more = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : more}`;
 }
 
-/** `A`, `B`, …, `Z`, `AA`, …: what a state is called in the page. */
+/** The label of a state: `A`, `B`, …, `Z`, `AA`, … */
 export function letter(place: number): string {
   const low = String.fromCharCode(65 + (place % 26));
   return place < 26 ? low : letter(Math.floor(place / 26) - 1) + low;
@@ -58,12 +57,12 @@ export function list(words: string[], most = 8): string {
   return `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
 }
 
-/** A word as a shell reads it back. */
+/** Quotes a word for a POSIX shell. */
 export function quoted(word: string): string {
   return `'${word.replace(/'/g, `'\\''`)}'`;
 }
 
-/** Seconds as a person says them. */
+/** A duration in a suitable unit. */
 export function seconds(s: number): string {
   if (s < 0.001) return `${Math.round(s * 1e6)} µs`;
   if (s < 1) return `${Math.round(s * 1e3)} ms`;
@@ -72,7 +71,7 @@ export function seconds(s: number): string {
   return `${(s / 3600).toFixed(1)} h`;
 }
 
-/** The place of a byte in the UTF-16 units of a text. Spans count bytes. */
+/** Converts a byte offset to an offset in UTF-16 units. Spans count bytes. */
 export function unitOfByte(text: string, byte: number): number {
   let seen = 0;
   let unit = 0;
@@ -89,7 +88,7 @@ export function unitOfByte(text: string, byte: number): number {
   return unit;
 }
 
-/** Line (from 1) and column (from 1) of a byte. */
+/** The line and column, both from 1, of a byte offset. */
 export function lineOf(text: string, byte: number): { line: number; column: number } {
   const unit = unitOfByte(text, byte);
   let line = 1;

@@ -1,8 +1,8 @@
-// Writes parts as Rust writes them, for tests and samples.
+// Encodes parts as Rust does, for tests and samples.
 
 import type { Ending, Splice } from '../src/data/types.ts';
 
-/** An operation as it is written. */
+/** An operation to encode. */
 export interface Entry {
   process: number;
   index: number;
@@ -44,7 +44,7 @@ function zigzag(value: number): number {
   return value >= 0 ? 2 * value : -2 * value - 1;
 }
 
-/** The part `chunk-K`. `times` and `ranks` are the first ones of the chunk. */
+/** Encodes the part `chunk-K`. `times` and `ranks` are the first ones of the chunk. */
 export function encodeChunk(entries: Entry[], time: number, rank: number): Uint8Array<ArrayBuffer> {
   const columns = Array.from({ length: 9 }, () => new Writer());
   const [starts, durations, ranks, spans, processes, indices, shapes, values, texts] = columns as [
@@ -78,7 +78,7 @@ export function encodeChunk(entries: Entry[], time: number, rank: number): Uint8
         before.set(key, value);
         continue;
       }
-      // Texts, and numbers too far from the one before.
+      // Texts, and numbers too far from the previous one.
       const text = String(value);
       if (!table.has(text)) table.set(text, table.size);
       values.number(2 * table.get(text)! + 1);
@@ -96,7 +96,7 @@ export function encodeChunk(entries: Entry[], time: number, rank: number): Uint8
   return writer.done();
 }
 
-/** The part `order-K`. */
+/** Encodes the part `order-K`. */
 export function encodeOrder(steps: Ending['steps']): Uint8Array<ArrayBuffer> {
   const writer = new Writer().number(steps.length);
   let before = 0;
@@ -107,7 +107,7 @@ export function encodeOrder(steps: Ending['steps']): Uint8Array<ArrayBuffer> {
   return writer.done();
 }
 
-/** What turns one state into another. */
+/** The splices that turn one state into another. */
 export function splices(from: string[], to: string[]): Splice[] {
   const out: Splice[] = [];
   for (const [variable, old] of from.entries()) {

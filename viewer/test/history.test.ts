@@ -1,4 +1,4 @@
-// Parts that were written are read back: operations, orders, states, and what is found in them.
+// Encoded parts decode to the same operations, orders and states, and lookups in them work.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,7 +32,7 @@ function open({ head, parts }: Sample): History {
   return new History(parts, head.timeline, head.report);
 }
 
-test('a chunk is read as it was written', () => {
+test('chunks round-trip', () => {
   const shapes: Shape[] = [
     { action: 'Put', args: ['key'], results: [''], meta: ['node'], pieces: ['Put(', ') = ', ''] },
     { action: 'Get', args: [], results: [], meta: [], pieces: ['Get()'] },
@@ -63,16 +63,16 @@ test('a chunk is read as it was written', () => {
   }
 });
 
-test('what is cut off is an error', () => {
+test('truncated data is an error', () => {
   const bytes = encodeChunk([{ process: 0, index: 0, shape: 0, values: [], start: 0, end: 1, from: 0, to: 1 }], 0, 0);
   const chunk = { first: 0, count: 1, ranks: [0, 1] as [number, number], times: [0, 1] as [number, number] };
   const shapes = [{ action: '', args: [], results: [], meta: [], pieces: [''] }];
   for (let length = 0; length < bytes.length - 1; length += 1) {
-    assert.throws(() => decodeChunk(bytes.subarray(0, length), chunk, 2, shapes), /cut off|expected/);
+    assert.throws(() => decodeChunk(bytes.subarray(0, length), chunk, 2, shapes), /truncated|expected/);
   }
 });
 
-test('an order is read as it was written', () => {
+test('orders round-trip', () => {
   const steps = [5, 0, 70_000, 3].map((op, i) => ({ op, partway: i % 2 === 1 }));
   const { op, partway } = decodeOrder(encodeOrder(steps));
   assert.deepEqual(
@@ -81,7 +81,7 @@ test('an order is read as it was written', () => {
   );
 });
 
-test('operations arrive when somebody looks', async () => {
+test('operations are loaded on demand', async () => {
   const data = sample(20_000);
   const history = open(data);
   assert.equal(history.op(17_000), null);
@@ -136,7 +136,7 @@ test('steps take effect in order and while their operations run', async () => {
   }
 });
 
-test('ranks and times lead to each other', async () => {
+test('ranks and times convert both ways', async () => {
   const history = open(sample(2_000));
   await history.ensure(0, history.size - 1);
   for (const at of [0, 17, 1_000, 1_999]) {
@@ -146,7 +146,7 @@ test('ranks and times lead to each other', async () => {
   }
 });
 
-test('a report alone is a history too', () => {
+test('a report without a timeline is a history too', () => {
   const { head, parts } = sample(200);
   const history = new History(parts, null, head.report);
   assert.equal(history.size, head.report.operations.length);
@@ -157,7 +157,7 @@ test('a report alone is a history too', () => {
   assert.deepEqual(parts.asked, []);
 });
 
-test('states are found from any side', () => {
+test('states are found in any order of access', () => {
   const walk = Array.from({ length: 300 }, (_, i) => [`<<${'x'.repeat(i % 7)}>>`, String(i)]);
   const until = 250;
   const part: StatesPart = {
@@ -183,7 +183,7 @@ test('states are found from any side', () => {
   }
   for (const count of [9, 300]) assert.equal(states.state(count, 0), null);
   assert.equal(states.state(251, 1), null);
-  // An earlier stretch adds states, and changes nothing else.
+  // An earlier range adds states, and changes nothing else.
   const endings = part.endings.map(({ steps }) => ({ steps, ids: [], forth: [] }));
   const early = { ...part, first: 2, until: 4, ids: ['id2', 'id3', 'id4'], last: walk[4]!, endings };
   const both = new States(part, new States({ ...early, back: [2, 3].map(i => splices(walk[i + 1]!, walk[i]!)) }));
@@ -194,7 +194,7 @@ test('states are found from any side', () => {
   for (const count of [1, 5, 9]) assert.deepEqual([both.state(count, 0), both.id(count, 0)], [null, null]);
 });
 
-test('whether an operation has a step is known once its part is here', async () => {
+test('whether an operation has a step is known once its part is loaded', async () => {
   const history = open(sample(40_000));
   await history.ensure(0, history.size - 1);
   const { orders, steps } = history.timeline;

@@ -1,6 +1,6 @@
-// A queue that sometimes hands out an element ahead of its turn, and the parts of a page about it.
-// The operations run as they would: each takes effect somewhere in its interval. One dequeue near the end gets an
-// element ahead of its turn, and from there on no order explains the history. The same numbers give the same history.
+// Generates the history of a faulty queue, and the parts of a page about it.
+// Each operation takes effect at some point in its interval. One dequeue near the end gets an element ahead of its turn,
+// and from there on no order explains the history. The same numbers give the same history.
 
 import type { Field, Operation, Report, RunHead, State, States, Timeline } from '../src/data/types.ts';
 import { type Entry, encodeChunk, encodeOrder, splices } from './encode.ts';
@@ -8,15 +8,15 @@ import { type Entry, encodeChunk, encodeOrder, splices } from './encode.ts';
 export interface Plan {
   operations: number;
   processes: number;
-  /** False: the history is as it should be. */
+  /** False for a correct history. */
   fails: boolean;
-  /** Every third process stops in its last operation, or does not. */
+  /** True if the last operation of every third process is unfinished. */
   stops?: boolean;
 }
 
 const CHUNK = 16_384;
 const STATES = 2_000;
-/** So many elements are overtaken, and fewer in short histories, which never have as many. */
+/** Maximum number of overtaken elements; short histories have fewer. */
 const AHEAD = 5;
 const SHORT = 200;
 const SOURCE = `---- MODULE Queue ----
@@ -186,7 +186,7 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
   return parts;
 }
 
-/** Operations by start, and the place of the one that gets an element ahead of its turn. */
+/** Operations by start, and the place of the dequeue that gets an element ahead of its turn. */
 function run({ operations, processes, fails }: Plan): { entries: Draft[]; blocked: number | null } {
   const random = randomness(operations * 31 + processes);
   const free = Array.from({ length: processes }, () => 6_000_000 + Math.floor(random() * 400));
@@ -233,7 +233,7 @@ function run({ operations, processes, fails }: Plan): { entries: Draft[]; blocke
       entry.values = [node];
     }
     while (queue.length > 12) {
-      // Long queues make long states; this one is kept short by turning enqueues into dequeues.
+      // Turns enqueues into dequeues to keep the queue, and so the states, short.
       queue.pop();
       entry.shape = 1;
       entry.values = [queue.shift()!, node];
@@ -243,7 +243,7 @@ function run({ operations, processes, fails }: Plan): { entries: Draft[]; blocke
   return { entries, blocked };
 }
 
-/** Takes the end from the last operation of every third process, and returns the places of these. */
+/** Makes the last operation of every third process unfinished, and returns their places. */
 function leaveOpen(entries: Draft[], blocked: number | null): number[] {
   const last = new Map(entries.map(({ process }, at) => [process, at]));
   const places = [...last].filter(([process, at]) => process % 3 === 0 && at !== blocked).map(([, at]) => at);
@@ -251,7 +251,7 @@ function leaveOpen(entries: Draft[], blocked: number | null): number[] {
   return places.sort((a, b) => a - b);
 }
 
-/** Where the last two enqueues stand next to each other in the order and overlap. */
+/** Where the last two enqueues that overlap are adjacent in the order. */
 function lastSwap(entries: Draft[], order: number[]): number | null {
   for (let i = order.length - 2; i > Math.max(0, order.length - 30); i -= 1) {
     const [a, b] = [entries[order[i]!]!, entries[order[i + 1]!]!];
@@ -260,7 +260,7 @@ function lastSwap(entries: Draft[], order: number[]): number | null {
   return null;
 }
 
-/** The states along an order, as printed values; those that nobody will look at are left out. */
+/** The states along an order, as printed values; unneeded ones are omitted. */
 function replay(entries: Draft[], order: number[], from: string[] = ['<<>>', '0']): string[][] & { first: number } {
   const queue = from[0] === '<<>>' ? [] : from[0]!.slice(2, -2).split(', ').map(Number);
   let taken = Number(from[1]);

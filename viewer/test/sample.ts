@@ -1,4 +1,4 @@
-// Writes a page about a made-up queue: `npm run sample -- OPERATIONS OUT.html [PROCESSES] [accepted|stops]`.
+// Writes a page about a generated queue history: `npm run sample -- OPERATIONS OUT.html [PROCESSES] [accepted|stops]`.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

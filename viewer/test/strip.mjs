@@ -1,4 +1,4 @@
-// Lets node run the TypeScript of the viewer: types are taken away when a file is loaded, by what vite uses as well.
+// A loader that lets Node run the viewer's TypeScript: strips types with the same transformer as Vite.
 
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';

@@ -1,4 +1,4 @@
-// What the timeline shows of a history: nothing is lost, and no picture takes more marks than it has room for.
+// The timeline drops no operation, and a picture has at most as many marks as it has room for.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -31,7 +31,7 @@ function view(history: History, head: RunHead, from: number, to: number, scale: 
   return { lanes, geometry: measure(history, lanes, size, { from, to }, scale) };
 }
 
-test('the whole history is in the whole picture', async () => {
+test('a picture of the whole history contains all operations', async () => {
   const { history, head } = await open(20_000, 8, true);
   for (const scale of ['order', 'time'] as const) {
     const [from, to] = history.span(scale);
@@ -43,7 +43,7 @@ test('the whole history is in the whole picture', async () => {
   }
 });
 
-test('what is visible is what overlaps', async () => {
+test('visible operations are those that overlap the viewport', async () => {
   const { history, head } = await open(20_000, 8, true);
   const stops = new Set(history.timeline.long);
   for (const [from, to] of [
@@ -83,12 +83,12 @@ test('idle lanes are hidden if there are many', async () => {
   assert.ok(few.hidden > 0);
 });
 
-test('only the last steps have a part in the failure', async () => {
+test('only the last steps are involved in the failure', async () => {
   const { history, head } = await open(4_000, 64);
   const { verdict, operations } = head.report;
   assert.ok(verdict.kind === 'rejected' && verdict.evidence.kind === 'stuck');
   const stuck = verdict.evidence;
-  // With a single interpretation, a report knows all steps from the beginning.
+  // With a single interpretation, a report contains all steps from the beginning.
   const blocked = { op: verdict.blocked[0]!, partway: false };
   const all = history.timeline.processes.map(process => ({
     op: operations.push({ ...operations[0]!, process }) - 1,
@@ -119,7 +119,7 @@ test('a picture can be written as SVG', async () => {
     selection: null,
     step: null,
     blocked: at,
-    culprits: [],
+    failing: [],
     endings: [],
     ending: 0,
     allEndings: false,

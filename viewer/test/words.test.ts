@@ -1,12 +1,12 @@
-// What a person types, reads and passes on: queries, links, values, Markdown.
+// User-facing text: queries, links, values, Markdown.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Report } from '../src/data/types.ts';
-import { found, stuckIn } from '../src/data/verdict.ts';
+import { stuckIn, verdictView } from '../src/data/verdict.ts';
 import { format, parse as parseLink } from '../src/link.ts';
 import { markdown } from '../src/markdown.ts';
-import { short } from '../src/panels/outcome.ts';
+import { reasonText } from '../src/panels/outcome.ts';
 import { rows } from '../src/panels/rows.ts';
 import { columnsOf, parseValue, print } from '../src/panels/tla.ts';
 import { checkAgain } from '../src/panels/words.ts';
@@ -40,7 +40,7 @@ function finds(query: string): boolean | string {
   return wrong.length > 0 ? wrong.join('; ') : test(DEQUEUE);
 }
 
-test('queries find what they say', () => {
+test('queries match', () => {
   for (const query of [
     'op:Dequeue val:49600 thread:3 status:blocked dur>1ms',
     'op:dequeue thread:T3',
@@ -59,17 +59,17 @@ test('queries find what they say', () => {
   }
 });
 
-test('queries say what is wrong with them', () => {
-  assert.match(String(finds('colour:red')), /`colour` is no key: there are op, val, .*, elem, node/);
-  assert.match(String(finds('dur>soon')), /`soon` is no duration/);
-  assert.match(String(finds('status:odd')), /`odd` is no status/);
-  assert.match(String(finds('overlaps:T9:9')), /there is no operation `T9:9`/);
-  assert.match(String(finds('op>3')), /only `dur` can be compared/);
-  assert.match(String(finds('op:')), /says nothing after/);
-  assert.match(String(finds('"open')), /a quote is not closed/);
+test('queries report errors', () => {
+  assert.match(String(finds('colour:red')), /unrecognized key `colour`: expected op, val, .*, elem, node/);
+  assert.match(String(finds('dur>soon')), /`soon` is not a duration/);
+  assert.match(String(finds('status:odd')), /unrecognized status `odd`/);
+  assert.match(String(finds('overlaps:T9:9')), /no operation `T9:9`/);
+  assert.match(String(finds('op>3')), /unsupported comparison `>`: only `dur` can be compared/);
+  assert.match(String(finds('op:')), /expected a value after `op:`/);
+  assert.match(String(finds('"open')), /unclosed quote/);
 });
 
-test('links lead back', () => {
+test('links round-trip', () => {
   const link = {
     op: 'T0:12464',
     x: [199892, 199936] as [number, number],
@@ -85,7 +85,7 @@ test('links lead back', () => {
   assert.deepEqual(parseLink(`#${text}`), link);
 });
 
-test('links from anybody do no harm', () => {
+test('invalid parts of links are ignored', () => {
   assert.deepEqual(parseLink('#x=5-2&scale=odd&ending=0&tab=<b>&step=-1&op=%E0%A4%A&v'), {
     focus: [],
     watch: [],
@@ -93,7 +93,7 @@ test('links from anybody do no harm', () => {
   });
 });
 
-test('nothing stays unseen', () => {
+test('invisible characters are written out', () => {
   assert.equal(visible('a\u202eb\u0000\n\ufeff'), 'a⟨U+202E⟩b⟨U+0000⟩⟨U+000A⟩⟨U+FEFF⟩');
   assert.equal(visible('\ud83d\ude00 \ud83d'), '\ud83d\ude00 ⟨U+D83D⟩');
   assert.equal(head('a\ud83d\ude00', 2), 'a');
@@ -108,7 +108,7 @@ test('numbers and names', () => {
   assert.deepEqual(lineOf('é\n/\\ x', 6), { line: 2, column: 4 });
 });
 
-test('values are read and printed', () => {
+test('values round-trip', () => {
   const check = (text: string) => assert.equal(print(parseValue(text)!), text);
   check('<<1, {"a b", <<>>}, -3>>');
   check('[pc |-> "wait", box |-> (1 :> TRUE @@ 2 :> FALSE)]');
@@ -124,7 +124,7 @@ function sample(): Report {
   return JSON.parse(new TextDecoder().decode(parts.get('head'))).report as Report;
 }
 
-test('rows keep the order of each process, and only what overlaps shares one', () => {
+test('rows keep the order of each process, and only overlapping operations share one', () => {
   const { operations, ...report } = sample();
   const window = stuckIn({ operations, ...report })?.window;
   assert.ok(window);
@@ -141,7 +141,7 @@ test('rows keep the order of each process, and only what overlaps shares one', (
   }
 });
 
-test('rows go by start, however the operations are listed', () => {
+test('rows are sorted by start, whatever the order of the input', () => {
   const { operations, ...report } = sample();
   const window = stuckIn({ operations, ...report })?.window;
   assert.ok(window);
@@ -153,17 +153,17 @@ test('a contradiction needs no states', () => {
   const report = sample();
   const { verdict } = report;
   assert.ok(verdict.kind === 'rejected');
-  assert.equal(found(report).kind, 'stuck');
+  assert.equal(verdictView(report).kind, 'stuck');
   const evidence = { kind: 'contradiction' as const, operations: [0, 1] };
   const bare = { ...verdict, blocked: [], evidence };
-  assert.equal(found({ ...report, verdict: bare }).kind, 'contradiction');
-  assert.match(markdown({ ...report, verdict: bare }, [], null), /contradict each other, whatever the others do/);
+  assert.equal(verdictView({ ...report, verdict: bare }).kind, 'contradiction');
+  assert.match(markdown({ ...report, verdict: bare }, [], null), /contradict each other, regardless of all others/);
 });
 
-test('reasons can stand after `because`', () => {
+test('reasons can follow `because`', () => {
   const report = sample();
-  assert.equal(short(report, { kind: 'dead' }), 'whatever follows it is stuck too');
-  assert.match(short(report, { kind: 'time', after: 0 }), /^it must wait until T\d+:\d+ is placed/);
+  assert.equal(reasonText(report, { kind: 'dead' }), 'every order that continues with it gets stuck too');
+  assert.match(reasonText(report, { kind: 'time', after: 0 }), /^it must wait for T\d+:\d+, which returned/);
 });
 
 test('assumptions become a command', () => {
@@ -178,18 +178,18 @@ test('assumptions become a command', () => {
     "omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'",
   );
   assert.equal(check('omnilink view a.trace'), null);
-  // What the report was checked under stays, and one assumption may begin like another.
+  // Assumptions of the report are kept, even if one is a prefix of another.
   assert.equal(
     check("omnilink explain Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23'"),
     "omnilink check Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23' --assume 'T0:1 < T1:2'",
   );
 });
 
-test('Markdown names what a verdict was checked under, and every note', () => {
+test('Markdown lists the assumptions of the verdict, and every note', () => {
   const report = sample();
   report.notes = ['states with the same VIEW were taken for one', 'this holds for the orders that keep `T0:1 < T1:2`'];
   const text = markdown(report, ['T0:1 < T1:2'], null);
-  assert.match(text, /only for orders that keep what is assumed: `T0:1 < T1:2`/);
+  assert.match(text, /Only orders consistent with these assumptions were considered: `T0:1 < T1:2`/);
   assert.match(text, /- Note: states with the same VIEW/);
   assert.equal(text.match(/T0:1 < T1:2/g)?.length, 1);
   report.verdict = { kind: 'accepted' };

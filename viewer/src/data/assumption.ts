@@ -1,12 +1,12 @@
-// Assumptions as text, and whether an order of operations keeps one.
+// Parses assumptions, and decides whether an order of operations satisfies one.
 //
-// `T0:12 < T3:7`: the first is over before the second takes a step. `T3:7 = 1a2b3c4d5e6f`: the state in which the
-// operation is over has this fingerprint. An operation may take several steps; all but the last leave it partway, so it
-// is over with its last step, and not at all if that one leaves it partway. The rules are those of the check itself.
+// `T0:12 < T3:7`: the first operation completes before the second takes a step. `T3:7 = 1a2b3c4d5e6f`: the state after
+// the operation has this fingerprint. An operation may take several steps, and all but the last leave it partway. It
+// completes with its last step, or not at all if that step leaves it partway. The check uses the same rules.
 
 export type Assumption = { kind: 'order'; first: string; second: string } | { kind: 'state'; op: string; id: string };
 
-/** Reads an assumption; null if it is none. The name of a process may be anything, and blanks make clear what is meant. */
+/** Parses an assumption; null if invalid. Process names are arbitrary, so a sign between blanks takes precedence. */
 export function read(text: string): Assumption | null {
   for (const blank of [' ', '']) {
     const order = halves(text, text.indexOf(`${blank}<${blank}`), blank.length);
@@ -17,35 +17,35 @@ export function read(text: string): Assumption | null {
   return null;
 }
 
-/** What stands before and after a sign, if something does. */
+/** The trimmed texts before and after a sign; null if either is empty. */
 function halves(text: string, at: number, blank: number): [string, string] | null {
   if (at < 0) return null;
   const [left, right] = [text.slice(0, at).trim(), text.slice(at + 1 + 2 * blank).trim()];
   return left && right ? [left, right] : null;
 }
 
-/** An assumption as it is written. */
+/** Formats an assumption. */
 export function write(assumption: Assumption): string {
   if (assumption.kind === 'order') return `${assumption.first} < ${assumption.second}`;
   return `${assumption.op} = ${assumption.id}`;
 }
 
-/** The operations that it speaks of. */
+/** The operations that an assumption names. */
 export function namesIn(assumption: Assumption): string[] {
   return assumption.kind === 'order' ? [assumption.first, assumption.second] : [assumption.op];
 }
 
-/** What an order of operations says. Steps count from nought. */
+/** An order of operations. Steps count from 0. */
 export interface Way {
   /** The first step of an operation; null if it takes none. */
   begins(op: string): number | null;
-  /** The step with which an operation is over; null if it never is. */
+  /** The step with which an operation completes; null if it never does. */
   over(op: string): number | null;
-  /** The fingerprint of the state after a step; null if it is not known. */
+  /** The fingerprint of the state after a step; null if unknown. */
   idAfter(step: number): string | null;
 }
 
-/** Whether the order keeps the assumption; null if it is about a state that is not known. */
+/** Whether the order satisfies the assumption; null if it is about an unknown state. */
 export function keeps(assumption: Assumption, way: Way): boolean | null {
   if (assumption.kind === 'order') {
     const second = way.begins(assumption.second);

@@ -1,24 +1,23 @@
-// Reads the parts that are not JSON: operations in columns, and the steps of an order.
-// Numbers are written in groups of seven bits, the lowest first. They may need 53 bits, so the high groups are added,
-// not shifted.
+// Decodes the binary parts: operations in columns, and the steps of an order.
+// Numbers are varints: groups of seven bits, lowest first. They may need 53 bits, so high groups are added, not shifted.
 
 import type { Chunk, Shape } from './types.ts';
 
-/** Operations in columns. Places count from the first of the chunk. */
+/** Operations in columns, indexed from the first operation of the chunk. */
 export interface Columns {
   count: number;
   /** Since the origin. */
   start: Float64Array;
-  /** Since the origin; infinity if the operation never finished. */
+  /** Since the origin; infinity if the operation is unfinished. */
   end: Float64Array;
   /** The start as a rank. */
   from: Uint32Array;
-  /** The end as a rank; that after the last if the operation never finished. */
+  /** The end as a rank; one past the last rank if the operation is unfinished. */
   to: Uint32Array;
   process: Uint32Array;
   index: Uint32Array;
   shape: Uint32Array;
-  /** The printed values of an operation: arguments, results, meta. */
+  /** The printed values of an operation: arguments, results, metadata. */
   values(at: number): string[];
 }
 
@@ -55,7 +54,7 @@ class Reader {
     const length = this.number();
     const from = this.at;
     this.at += length;
-    if (this.at > this.end) throw new Error('a part of the data is cut off');
+    if (this.at > this.end) throw new Error('the page data is truncated');
     return new Reader(this.bytes, from, this.at);
   }
 
@@ -67,7 +66,7 @@ class Reader {
   }
 
   private next(): number {
-    if (this.at >= this.end) throw new Error('a part of the data is cut off');
+    if (this.at >= this.end) throw new Error('the page data is truncated');
     const byte = this.bytes[this.at]!;
     this.at += 1;
     return byte;
@@ -78,11 +77,11 @@ function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-/** Reads the part `chunk-K`. `ranks` is how many there are. */
+/** Decodes the part `chunk-K`. `ranks` is the number of ranks. */
 export function decodeChunk(bytes: Uint8Array, chunk: Chunk, ranks: number, shapes: Shape[]): Columns {
   const reader = new Reader(bytes);
   const count = reader.number();
-  if (count !== chunk.count) throw new Error(`a part has ${count} operations where ${chunk.count} are expected`);
+  if (count !== chunk.count) throw new Error(`expected ${chunk.count} operations in the page data, found ${count}`);
   const start = new Float64Array(count);
   const end = new Float64Array(count);
   const from = new Uint32Array(count);
@@ -122,7 +121,7 @@ export function decodeChunk(bytes: Uint8Array, chunk: Chunk, ranks: number, shap
   return { count, start, end, from, to, process, index, shape, values };
 }
 
-/** Values are read when the first is asked for: a chunk that is only drawn small never needs them. */
+/** Decodes values on first use: a chunk that is only drawn small never needs them. */
 function lazyValues(data: Reader, texts: Reader, shape: Uint32Array, shapes: Shape[]): (at: number) => string[] {
   let read: { first: Uint32Array; value: Float64Array; isText: Uint8Array; texts: string[] } | null = null;
   const widths = shapes.map(shape => shape.args.length + shape.results.length + shape.meta.length);
@@ -163,7 +162,7 @@ function readValues(data: Reader, texts: Reader, shape: Uint32Array, widths: num
   return { first, value, isText, texts: table };
 }
 
-/** Reads the part `order-K`. */
+/** Decodes the part `order-K`. */
 export function decodeOrder(bytes: Uint8Array): Steps {
   const reader = new Reader(bytes);
   const count = reader.number();

@@ -1,22 +1,22 @@
-// What changed between two printed values.
+// A structural diff of two printed values.
 //
-// A value is cut at the brackets that enclose it and at the commas between them; what stands inside further brackets is
-// one element. Equal elements at the beginning and at the end stay, and of what is between, the longest common
-// subsequence does, if it is short enough to look for one. Where as many elements went as came, they are compared one by
-// one: those with the same key, or in the same place, are looked into. Texts without brackets are one element.
-// Any text can be compared, also one that is no value: the pieces always make up both texts.
+// A value is split at its enclosing brackets and at the commas between them; nested brackets belong to one element. Equal
+// elements at both ends are kept, and of those between, a longest common subsequence, unless there are too many. Where as
+// many elements were removed as added, they are compared pairwise, and pairs with the same key or the same brackets are
+// compared recursively. A text without brackets is one element.
+// The input can be any text, even if it is not a value: the pieces always make up both texts.
 
 export interface Piece {
   text: string;
   kind: 'same' | 'added' | 'removed';
 }
 
-/** More elements than this are not compared one with another; those in the middle count as changed. */
+/** Above this many elements, no common subsequence is computed: the middle counts as changed. */
 const MOST = 400;
-/** How deep values are looked into. */
+/** Maximum depth of the recursion. */
 const DEPTH = 6;
 
-/** The pieces that are the same or removed make up `before`, those that are the same or added make up `after`. */
+/** The `same` and `removed` pieces make up `before`; the `same` and `added` pieces make up `after`. */
 export function diff(before: string, after: string): Piece[] {
   const pieces: Piece[] = [];
   compare(before, after, 0, pieces);
@@ -40,9 +40,9 @@ function compare(before: string, after: string, depth: number, out: Piece[]): vo
 }
 
 interface Element {
-  /** What the element says, without what is around it. */
+  /** The element without its separator. */
   text: string;
-  /** The comma and the blanks before it. */
+  /** The separator before the element, with its blanks. */
   before: string;
 }
 
@@ -55,7 +55,7 @@ interface Split {
 const OPEN = ['<<', '{', '[', '('];
 const CLOSE = ['>>', '}', ']', ')'];
 
-/** A value in its outermost brackets; null if it is not enclosed. */
+/** Splits a value at its outermost brackets; null if it has none. */
 function split(text: string): Split | null {
   const start = text.length - text.trimStart().length;
   const end = text.trimEnd().length;
@@ -90,7 +90,7 @@ function split(text: string): Split | null {
       begin = after;
       i = after - 1;
     }
-    // The brackets at both ends do not belong together: `(a) + (b)`.
+    // The outer brackets do not match each other: `(a) + (b)`.
     if (depth < 0) return null;
   }
   if (depth !== 0) return null;
@@ -101,7 +101,7 @@ function split(text: string): Split | null {
 const [QUOTE, LESS, GREATER, COMMA, BLANK, AT, BACKSLASH] = [34, 60, 62, 44, 32, 64, 92];
 const [BRACE, BRACE_END, SQUARE, SQUARE_END, ROUND, ROUND_END] = [123, 125, 91, 93, 40, 41];
 
-/** A comma, or the `@@` between the pairs of a function. */
+/** True at a comma, or at the `@@` between the pairs of a function. */
 function isSeparator(text: string, i: number): boolean {
   const letter = text.charCodeAt(i);
   return letter === COMMA || (letter === AT && text.charCodeAt(i + 1) === AT);
@@ -127,7 +127,7 @@ function elements(old: Element[], next: Element[], depth: number, out: Piece[]):
   for (let i = back; i > 0; i -= 1) keep(old[old.length - i]!, next[next.length - i]!, out);
 }
 
-/** An element that stays. Only what is around it may differ. */
+/** Emits an unchanged element. Its separator may differ. */
 function keep(old: Element, next: Element, out: Piece[]): void {
   around(old.before, next.before, out);
   out.push({ text: old.text, kind: 'same' });
@@ -150,7 +150,7 @@ function middle(old: Element[], next: Element[], depth: number, out: Piece[]): v
   }
 }
 
-/** Elements that nothing between them stays of. */
+/** Emits a run of changed elements. */
 function change(old: Element[], next: Element[], depth: number, out: Piece[]): void {
   if (old.length === next.length && old.every((element, i) => alike(element.text, next[i]!.text))) {
     for (const [i, element] of old.entries()) {
@@ -159,8 +159,12 @@ function change(old: Element[], next: Element[], depth: number, out: Piece[]): v
     }
     return;
   }
-  for (const { text, before } of old) out.push({ text: before + text, kind: 'removed' });
-  for (const { text, before } of next) out.push({ text: before + text, kind: 'added' });
+  // Elements that replace others share the separator before them: `{1, 5 → 7}`.
+  const shared = old[0]?.before === next[0]?.before ? (old[0]?.before ?? '') : null;
+  if (shared !== null) out.push({ text: shared, kind: 'same' });
+  const textOf = ({ text, before }: Element, at: number) => (at === 0 && shared !== null ? text : before + text);
+  for (const [at, element] of old.entries()) out.push({ text: textOf(element, at), kind: 'removed' });
+  for (const [at, element] of next.entries()) out.push({ text: textOf(element, at), kind: 'added' });
 }
 
 const KEY = /^[^"<{[(]*?(\|->|:>)\s*|^"(?:[^"\\]|\\.)*"\s*:>\s*/;
@@ -169,7 +173,7 @@ function keyOf(text: string): string {
   return KEY.exec(text)?.[0] ?? '';
 }
 
-/** Whether it is worth while to look inside: the same key, or values in the same brackets. */
+/** True if two elements are worth comparing recursively: same key, or same kind of bracket. */
 function alike(before: string, after: string): boolean {
   const key = keyOf(before);
   if (key !== keyOf(after)) return false;
@@ -184,7 +188,7 @@ function inside(before: string, after: string, depth: number, out: Piece[]): voi
   compare(before.slice(key.length), after.slice(key.length), depth + 1, out);
 }
 
-/** The places of a longest common subsequence. */
+/** The index pairs of a longest common subsequence. */
 function common(old: Element[], next: Element[]): [number, number][] {
   const wide = next.length + 1;
   const table = new Uint16Array((old.length + 1) * wide);

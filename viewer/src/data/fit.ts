@@ -1,35 +1,44 @@
-// Makes room for what changed: the pieces of two values, cut to a width.
+// Cuts the pieces of a diff to a width, and keeps the change visible.
 //
-// What stays is cut first, down to `…`, and keeps what stands next to a change. Only if that is not enough is what
-// changed cut too, in its middle, so that its beginning and its end are seen. No piece is left out as long as each has
-// room for a few characters.
+// Unchanged text is cut first, down to `…`, keeping the characters next to a change. If that is not enough, removed text
+// is cut, then added text, each in the middle, so that both ends stay visible. No piece is dropped while each has room
+// for a few characters.
 
 import { head } from '../text.ts';
 import type { Piece } from './diff.ts';
 
-/** What changed is never cut further, in characters. */
+/** Shown between removed text and the added text that replaces it. */
+export const ARROW = ' → ';
+
+/** Minimum width of a changed piece, in characters. */
 const LEAST = 5;
 
-/** The pieces in at most about `width` characters; a last piece `…` stands for those that have no room at all. */
+/** Cuts the pieces to about `width` characters. A final `…` stands for the dropped pieces. */
 export function fit(pieces: Piece[], width: number): Piece[] {
   const least = ({ text, kind }: Piece) => Math.min(text.length, kind === 'same' ? 1 : LEAST);
   let kept = 0;
   let taken = 0;
+  let arrows = 0;
   while (kept < pieces.length && (kept < 3 || taken + least(pieces[kept]!) < width)) {
-    taken += least(pieces[kept]!);
+    const arrow = isReplacement(pieces, kept) ? ARROW.length : 0;
+    taken += least(pieces[kept]!) + arrow;
+    arrows += arrow;
     kept += 1;
   }
+  const room = width - arrows;
   const shown = pieces.slice(0, kept);
-  const changed = shown.filter(piece => piece.kind !== 'same');
-  const stays = shown.filter(piece => piece.kind === 'same');
-  const forStays = stays.reduce((sum, piece) => sum + least(piece), 0);
-  const wide = share(changed, width - forStays, LEAST);
-  const used = changed.reduce((sum, piece) => sum + Math.min(piece.text.length, wide), 0);
-  const narrow = share(stays, width - used, 1);
+  const of = (kind: Piece['kind']) => shown.filter(piece => piece.kind === kind);
+  const [added, removed, same] = [of('added'), of('removed'), of('same')];
+  const total = (group: Piece[], each: number) => group.reduce((sum, { text }) => sum + Math.min(text.length, each), 0);
+  const wide = { added: 0, removed: 0 };
+  wide.added = share(added, room - total(removed, LEAST) - total(same, 1), LEAST);
+  const left = room - total(added, wide.added);
+  wide.removed = share(removed, left - total(same, 1), LEAST);
+  const narrow = share(same, left - total(removed, wide.removed), 1);
   const out = shown.map((piece, at): Piece => {
     const { text, kind } = piece;
-    if (kind !== 'same') return { text: cut(text, Math.ceil(wide / 2), Math.floor(wide / 2)), kind };
-    // At both ends of the value, only one side is next to a change.
+    if (kind !== 'same') return { text: cut(text, Math.ceil(wide[kind] / 2), Math.floor(wide[kind] / 2)), kind };
+    // At either end of the value, only one side is next to a change.
     if (at === 0 && pieces.length > 1) return { text: cut(text, 0, narrow), kind };
     if (at === pieces.length - 1) return { text: cut(text, narrow, 0), kind };
     return { text: cut(text, Math.ceil(narrow / 2), Math.floor(narrow / 2)), kind };
@@ -38,7 +47,12 @@ export function fit(pieces: Piece[], width: number): Piece[] {
   return out;
 }
 
-/** How much each may have so that all fit: those that need less leave the rest to the others. */
+/** True if the piece at `at` is added text that directly follows the removed text it replaces. */
+export function isReplacement(pieces: Piece[], at: number): boolean {
+  return pieces[at]?.kind === 'added' && pieces[at - 1]?.kind === 'removed';
+}
+
+/** The width for each piece so that all fit; short pieces leave room for long ones. */
 function share(pieces: Piece[], room: number, least: number): number {
   const lengths = pieces.map(piece => piece.text.length).sort((a, b) => a - b);
   let left = room;
@@ -50,12 +64,12 @@ function share(pieces: Piece[], room: number, least: number): number {
   return Number.MAX_SAFE_INTEGER;
 }
 
-/** A text without its middle, `…` included in the room. */
+/** Cuts the middle of a text; the widths include the `…`. */
 function cut(text: string, front: number, back: number): string {
   if (text.length <= front + back) return text;
   const [begin, end] = front >= back ? [front - 1, back] : [front, back - 1];
   let from = text.length - Math.max(0, end);
-  // Never half of a pair.
+  // Does not split a surrogate pair.
   if (/[\udc00-\udfff]/.test(text.charAt(from))) from += 1;
   return `${head(text, Math.max(0, begin))}…${text.slice(from)}`;
 }

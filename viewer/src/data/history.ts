@@ -1,9 +1,9 @@
-// A history as the page knows it: operations and steps that arrive in parts, when somebody looks or when there is time.
+// A history that is loaded in parts: on demand, or when the browser is idle.
 //
-// Whoever draws asks for what it needs and gets null for what is not there yet; asking starts the loading, and `version`
-// changes when something has arrived. A place counts operations by start, a step counts the steps of the order from
-// nought, a rank is a place among all different times. The operations of one process stand together in each chunk
-// (`lanes`), sorted by start, so what a lane shows in an interval is found by binary search.
+// Accessors return null for data that is not loaded yet and start loading it; `version` changes when a part has arrived.
+// A *place* is the index of an operation, sorted by start; a *step* is an index into the order; a *rank* is an index into
+// all distinct times. Each chunk groups its operations by process (`lanes`), sorted by start, so the visible operations
+// of a lane are found by binary search.
 
 import { type Signal, signal } from '@preact/signals';
 import { type Columns, decodeChunk, decodeOrder, type Steps } from './decode.ts';
@@ -13,28 +13,28 @@ import type { Field, Report, Shape, Timeline } from './types.ts';
 
 export type Scale = 'order' | 'time';
 
-/** An operation, written out. */
+/** An operation with all its fields. */
 export interface Op {
   /** Its place in the history. */
   at: number;
   /** Such as `T3:12`. */
   name: string;
-  /** A place in `timeline.processes`. */
+  /** An index into `timeline.processes`. */
   process: number;
   index: number;
   action: string;
-  /** Action, arguments, results, as they are printed. */
+  /** Action, arguments and results, as printed. */
   text: string;
   args: Field[];
   results: Field[];
   meta: Field[];
   /** Since `timeline.origin`. */
   start: number;
-  /** Null if it never finished. */
+  /** Null if the operation is unfinished. */
   end: number | null;
   /** The start as a rank. */
   from: number;
-  /** The end as a rank; that after the last if it never finished. */
+  /** The end as a rank; one past the last rank if the operation is unfinished. */
   to: number;
 }
 
@@ -43,27 +43,27 @@ export interface Step {
   partway: boolean;
 }
 
-/** A chunk that is here. */
+/** A loaded chunk. */
 export interface Loaded extends Columns {
   /** The place of its first operation. */
   first: number;
-  /** Where the operations of each process begin in `laneOps`; one more than there are processes. */
+  /** Where the operations of each process begin in `laneOps`, plus the end of the last. */
   lanes: Uint32Array;
-  /** Operations, counted from `first`, process by process and by start. */
+  /** Operations, relative to `first`, sorted by process and then by start. */
   laneOps: Uint32Array;
-  /** The summed durations of the operations before each in `laneOps`. */
+  /** Prefix sums of durations in the order of `laneOps`, per scale; null until needed. */
   sums: { order: Float64Array | null; time: Float64Array | null };
-  /** Operations as the report has them, if there is nothing else. */
+  /** The operations of the report, if the page has no timeline. */
   plain: Op[] | null;
 }
 
-/** Steps that are here. */
+/** Loaded steps. */
 interface LoadedOrder extends Steps {
   first: number;
   points: Points | null;
 }
 
-/** Where steps are drawn: between the largest start so far and what comes next. */
+/** Where steps are drawn: between the largest start so far and the next moment. */
 export interface Points {
   order: Float64Array;
   time: Float64Array;
@@ -71,18 +71,18 @@ export interface Points {
   last: number;
 }
 
-/** No task should be longer than this, in milliseconds. */
+/** Maximum length of a task, in milliseconds. */
 const SLICE = 30;
 
 export class History {
-  /** Changes whenever something has arrived. */
+  /** Changes whenever a part has arrived. */
   readonly version: Signal<number> = signal(0);
-  /** Why something could not be loaded. */
+  /** The last loading error. */
   readonly problem: Signal<string | null> = signal(null);
   readonly timeline: Timeline;
   readonly size: number;
   private readonly lastTime: number;
-  /** True if operations take effect while they run; in program order they need not. */
+  /** True if operations take effect within their intervals; in program order they need not. */
   private readonly isTimed: boolean;
   private readonly parts: Parts | null;
   private readonly query: [string, string][];
@@ -96,7 +96,7 @@ export class History {
   private readonly chunkSize: number;
   private readonly orderSize: number;
 
-  /** `query` is what orders are asked for with. Chunks that `before` has are taken from it: they never change. */
+  /** `query` is sent with requests for orders. Chunks are shared with `before`, because they never change. */
   constructor(
     parts: Parts | null,
     timeline: Timeline | null,
@@ -128,7 +128,7 @@ export class History {
     return this.parts?.served ?? false;
   }
 
-  /** The operation at a place; null if it is not here yet. */
+  /** The operation at a place; null if not loaded yet. */
   op(at: number): Op | null {
     const chunk = this.chunkOf(at);
     if (!chunk) return null;
@@ -156,13 +156,13 @@ export class History {
     };
   }
 
-  /** The name of an operation, such as `T3:12`; null if it is not here yet. */
+  /** The name of an operation, such as `T3:12`; null if not loaded yet. */
   name(at: number): string | null {
     const chunk = this.chunkOf(at);
     return chunk && this.nameIn(chunk, at - chunk.first);
   }
 
-  /** An operation as it is printed; null if it is not here yet. */
+  /** The printed text of an operation; null if not loaded yet. */
   text(at: number): string | null {
     const chunk = this.chunkOf(at);
     if (!chunk) return null;
@@ -170,20 +170,20 @@ export class History {
     return chunk.plain ? chunk.plain[i]!.text : printed(this.timeline.shapes[chunk.shape[i]!]!, chunk.values(i));
   }
 
-  /** The chunk with an operation in it; null if it is not here yet. */
+  /** The chunk that contains an operation; null if not loaded yet. */
   chunkOf(at: number): Loaded | null {
     if (at < 0 || at >= this.size) return null;
     return this.chunk(Math.floor(at / this.chunkSize));
   }
 
-  /** The chunk with this number; null if it is not here yet. */
+  /** The chunk with this number; null if not loaded yet. */
   chunk(k: number): Loaded | null {
     const chunk = this.chunks[k] ?? null;
     if (!chunk) void this.loadChunk(k);
     return chunk;
   }
 
-  /** The chunk with this number, if it is here already. */
+  /** The chunk with this number if it is loaded; does not start loading it. */
   peek(k: number): Loaded | null {
     return this.chunks[k] ?? null;
   }
@@ -204,7 +204,7 @@ export class History {
     await Promise.all(loads);
   }
 
-  /** A common step; null if it is not here yet. */
+  /** A common step; null if not loaded yet. */
   step(step: number): Step | null {
     if (step < 0 || step >= this.timeline.steps) return null;
     const order = this.order(Math.floor(step / this.orderSize));
@@ -213,32 +213,32 @@ export class History {
     return { op: order.op[i]!, partway: order.partway[i] === 1 };
   }
 
-  /** The operation that takes a common step; null if that is not here yet. */
+  /** The operation of a common step; null if not loaded yet. */
   opAtStep(step: number): number | null {
     return this.step(step)?.op ?? null;
   }
 
-  /** The last common step that an operation takes; null if it takes none, or if its step is not here yet. */
+  /** The last common step of an operation; null if it takes none or is not loaded yet. */
   stepOf(at: number): number | null {
     const step = this.steps[at] ?? 0;
     return step === 0 ? null : step - 1;
   }
 
-  /** The first common step that an operation takes; null if it takes none, or if its step is not here yet. */
+  /** The first common step of an operation; null if it takes none or is not loaded yet. */
   firstStepOf(at: number): number | null {
     const step = this.firsts[at] ?? 0;
     return step === 0 ? null : step - 1;
   }
 
-  /** True if every common step is here that an operation could take which runs from one rank to another. Those that are
-   * missing are loaded. */
+  /** True if every common step that an operation with this interval, in ranks, could take is loaded. Starts loading the
+   * missing ones. */
   hasSteps(from: number, to: number): boolean {
     let complete = true;
     for (let k = this.orders.length - 1; k >= 0; k -= 1) {
       const { orders } = this.timeline;
-      // No step of this part or of one before it is after a start that late.
+      // No operation that starts at `from` or later has a step in this part or an earlier one.
       if (this.isTimed && (orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY) < from) break;
-      // What began after the operation returned has taken effect before this part.
+      // An operation that began after `to` took effect before this part, so this one did too.
       if (this.isTimed && orders[k]!.rank > to) continue;
       if (this.orders[k]) continue;
       complete = false;
@@ -247,7 +247,7 @@ export class History {
     return complete;
   }
 
-  /** The common steps of a part, with the points where they are drawn; null if something is not here yet. */
+  /** The common steps of a part and where they are drawn; null if some data is not loaded yet. */
   stepPoints(k: number): (Steps & { first: number; points: Points }) | null {
     const order = this.order(k);
     if (!order) return null;
@@ -255,10 +255,10 @@ export class History {
     return order.points ? (order as Steps & { first: number; points: Points }) : null;
   }
 
-  /** Where steps are drawn if the largest start before them is `rank`; null if an operation is not here yet.
+  /** Where steps are drawn if the largest start before them is `rank`; null if an operation is not loaded yet.
    *
-   * A step is no earlier than any before it and than the start of its operation. Steps that this puts at one moment are
-   * spread evenly up to the next moment, or up to the first end among them. */
+   * A step is drawn no earlier than the previous step and the start of its operation. Steps at the same moment are spread
+   * evenly up to the next moment, or up to the first end among them. */
   pointsOf(ops: ArrayLike<number>, rank: number): Points | null {
     const count = ops.length;
     const order = new Float64Array(count);
@@ -288,15 +288,15 @@ export class History {
     return { order, time, last: rank };
   }
 
-  /** The operation with this name; null if there is none. Loads what it has to look at. */
+  /** The place of the operation with this name; null if there is none. Loads the chunks that it searches. */
   async place(name: string): Promise<number | null> {
     const colon = name.lastIndexOf(':');
     const process = this.timeline.processes.indexOf(name.slice(0, colon));
     const digits = name.slice(colon + 1);
     if (colon < 0 || process < 0 || !/^\d+$/.test(digits)) return null;
     const index = Number(digits);
-    // Indices of a process increase from chunk to chunk, so halving finds the chunk; one without any operation of the
-    // process says nothing, and the next one is looked at instead.
+    // Indices of a process increase from chunk to chunk, so binary search finds the chunk. A chunk without operations of
+    // the process gives no direction, so the next one is tried.
     let low = 0;
     let high = this.chunks.length;
     while (low < high) {
@@ -331,7 +331,7 @@ export class History {
     return null;
   }
 
-  /** Shows every operation to `visit`, in short tasks; loads them all. Stops when `stopped` says so. */
+  /** Calls `visit` for every operation, in short tasks, loading them all. Stops when `stopped` returns true. */
   async scan(visit: (op: Op) => void, stopped: () => boolean = () => false): Promise<void> {
     let began = performance.now();
     for (let k = 0; k < this.chunks.length; k += 1) {
@@ -350,7 +350,7 @@ export class History {
     }
   }
 
-  /** Loads everything, what is nearest to `at` first, whenever nothing else is to be done. */
+  /** Loads everything in idle time, nearest to `at` first. */
   async loadAll(at: number): Promise<void> {
     const near = (k: number, size: number) => Math.abs((k + 0.5) * size - at);
     const chunks = this.chunks.map((_, k) => k).sort((a, b) => near(a, this.chunkSize) - near(b, this.chunkSize));
@@ -362,12 +362,12 @@ export class History {
     }
   }
 
-  /** The time at a rank, as exactly as what is here tells. Fractions are between. */
+  /** The time at a rank, interpolated from the loaded data. */
   timeOf(rank: number): number {
     return this.convert(rank, 'order', 'time');
   }
 
-  /** The rank at a time, as exactly as what is here tells. */
+  /** The rank at a time, interpolated from the loaded data. */
   rankOf(time: number): number {
     return this.convert(time, 'time', 'order');
   }
@@ -463,7 +463,7 @@ export class History {
   }
 }
 
-/** The summed durations before each operation in `laneOps`. Those that never finished count nothing. */
+/** Prefix sums of durations in the order of `laneOps`. Unfinished operations count 0. */
 export function sumsOf(chunk: Loaded, scale: Scale): Float64Array {
   const known = chunk.sums[scale];
   if (known) return known;
@@ -478,7 +478,7 @@ export function sumsOf(chunk: Loaded, scale: Scale): Float64Array {
   return sums;
 }
 
-/** The first of `0 .. count` for which `holds` is true, if it is true for all that follow; else `count`. */
+/** Binary search: the first index in `from .. count` where `holds` is true, else `count`. `holds` must be monotonic. */
 export function search(count: number, holds: (i: number) => boolean, from = 0): number {
   let low = from;
   let high = count;
@@ -490,7 +490,7 @@ export function search(count: number, holds: (i: number) => boolean, from = 0): 
   return low;
 }
 
-/** Spreads equal moments. `unit` is how far those go that nothing follows. */
+/** Spreads equal moments evenly. `unit` is the room for the last ones. */
 function spread(moments: Float64Array, ends: Float64Array, unit: number): void {
   const count = moments.length;
   for (let i = 0; i < count; ) {
@@ -514,7 +514,7 @@ function printed(shape: Shape, values: string[]): string {
   return text;
 }
 
-/** Lets the browser do something else. */
+/** Yields to the browser. */
 export function pause(): Promise<void> {
   return new Promise(resolve => setTimeout(resolve));
 }

@@ -1,8 +1,8 @@
-// Where the data of a page comes from: script elements of the file, or the server that sent the page.
-// A part is compressed either way, and whoever asks gets plain bytes.
+// The source of the page data: script elements of the file, or the server that sent the page.
+// Parts are compressed in both cases; `load` returns the plain bytes.
 
 export interface Parts {
-  /** True if a server answers: then parts are asked for when somebody looks, and may take a query. */
+  /** True for a server: parts are loaded on demand, and requests may carry a query. */
   readonly served: boolean;
   load(name: string, query?: [string, string][]): Promise<Uint8Array>;
 }
@@ -12,7 +12,7 @@ export function openParts(): Parts {
   return document.getElementById('part-head') ? new FileParts() : new ServedParts();
 }
 
-/** The text of a part that is JSON. */
+/** Loads a JSON part. */
 export async function loadJson<T>(parts: Parts, name: string, query?: [string, string][]): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await parts.load(name, query))) as T;
 }
@@ -22,9 +22,9 @@ class FileParts implements Parts {
 
   async load(name: string): Promise<Uint8Array> {
     const element = document.getElementById(`part-${name}`);
-    if (!element) throw new Error(`the part \`${name}\` is not in this file`);
+    if (!element) throw new Error(`no part \`${name}\` in this file`);
     const text = element.textContent ?? '';
-    // The element is of no more use, and its text takes more room than what is made from it.
+    // Frees the text, which takes more memory than the decoded data.
     element.remove();
     return gunzip(fromBase64(text));
   }
@@ -50,7 +50,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Decompresses. */
+/** Decompresses gzip data. */
 export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());

@@ -1,16 +1,16 @@
-// The states on the way, from what changed between them.
-// One state is written out; its neighbours follow by splices, so a state is as far away as it has steps to go. Every
-// 32nd that was passed is remembered, which makes a jump cost at most 32 splices of each variable after the first time.
-// A stretch of earlier states may stand beside the latest ones: they change nothing about steps and interpretations.
+// States along the order, decoded from deltas.
+// One state is stored in full; its neighbours follow by splices, so reaching a state costs one splice per step. Every
+// 32nd state on the way is cached, so that after the first time a jump costs at most 32 splices of each variable.
+// A range of earlier states may be loaded in addition; it does not affect steps or interpretations.
 
 import type { Splice, States as StatesPart } from './types.ts';
 
-/** Remember every so many states. */
+/** Cache every 32nd state. */
 const STRIDE = 32;
 
 export class States {
   readonly part: StatesPart;
-  /** An earlier stretch. */
+  /** A range of earlier states. */
   readonly earlier: States | null;
   private readonly known = new Map<number, string[]>();
   private readonly ended: Map<number, string[]>[];
@@ -25,8 +25,7 @@ export class States {
     return this.part.variables;
   }
 
-  /** The values of the variables after `count` steps: common steps first, then those of the ending. Null where it is
-   * not known. */
+  /** The values of the variables after `count` steps: common steps first, then those of the ending. Null if unknown. */
   state(count: number, ending: number): string[] | null {
     const { first, until, last, ids, back } = this.part;
     if (ids.length === 0 || count < first) return this.before(count)?.state(count, ending) ?? null;
@@ -44,7 +43,7 @@ export class States {
     return values;
   }
 
-  /** The fingerprint of the state after `count` steps. */
+  /** The fingerprint of the state after `count` steps; null if unknown. */
   id(count: number, ending: number): string | null {
     const { first, until, ids, endings } = this.part;
     if (count > until) return endings[ending]?.ids[count - until - 1] ?? null;
@@ -52,7 +51,7 @@ export class States {
     return ids[count - first] ?? null;
   }
 
-  /** The earlier stretch, if it goes as far as that. */
+  /** The earlier range, if it reaches that far. */
   private before(count: number): States | null {
     return this.earlier && count <= this.earlier.part.until ? this.earlier : null;
   }

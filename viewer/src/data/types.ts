@@ -1,33 +1,33 @@
-// The data that a page is made from, as Rust writes it: `omnilink.page/1` around `omnilink.report/2`.
-// Strings, numbers and places only. Nothing here is computed in the browser.
+// The page data, as written by Rust: `omnilink.page/1`, which contains `omnilink.report/2`.
+// Strings, numbers and indices only; nothing here is computed in the browser.
 
-/** What stands in the part `head`. */
+/** The part `head`. */
 export type Head = RunHead | IndexHead;
 
 /** A page about one history. */
 export interface RunHead {
   schema: 'omnilink.page/1';
   kind: 'run';
-  /** What wrote it, such as `OmniLink 0.1.0`. */
+  /** The writing program, such as `OmniLink 0.1.0`. */
   tool: string;
   report: Report;
-  /** What the verdict was checked under, such as `T0:12 < T3:7`; empty if nothing was assumed. Older pages lack it. */
+  /** Assumptions of the verdict, such as `T0:12 < T3:7`; may be empty. Absent in older pages. */
   assumed?: string[];
-  /** The run that was kept, if it was one. */
+  /** The kept run; null if the page is not about one. */
   run: Run | null;
-  /** Its seed in decimal digits: it may be too large for the number in `run`. */
+  /** The seed in decimal digits: it may be too large for the number in `run`. */
   seed?: string | null;
-  /** Null if only the report is at hand: then the operations that it speaks of are all there are. */
+  /** Null if the page has only the report; then its operations are the whole history. */
   timeline: Timeline | null;
   /** Null in a file. */
   served: Served | null;
 }
 
-/** What a server can do that a file cannot. */
+/** Features that only a server has. */
 export interface Served {
-  /** Assumptions are checked: parts may be asked for with `assume=T0:12 < T3:7`. */
+  /** Checks assumptions: requests for parts may carry `assume=T0:12 < T3:7`. */
   assume: boolean;
-  /** TLA+ expressions are evaluated: `states` may be asked for with `watch=Len(queue)`. */
+  /** Evaluates TLA+ expressions: requests for `states` may carry `watch=Len(queue)`. */
   evaluate: boolean;
 }
 
@@ -36,39 +36,39 @@ export interface IndexHead {
   schema: 'omnilink.page/1';
   kind: 'index';
   tool: string;
-  /** How the directory is called. */
+  /** The name of the directory. */
   name: string;
-  /** By the time they began. `page` is a relative link to the page of the run, null if it has none. */
+  /** Sorted by start time. `page` is a relative link to the page of the run; null if it has none. */
   runs: (Run & { page: string | null; sentence: string | null })[];
-  /** Why some are missing. */
+  /** Runs that could not be read, and why. */
   damaged: string[];
 }
 
 export interface Timeline {
   processes: string[];
   shapes: Shape[];
-  /** How many operations there are. */
+  /** The number of operations. */
   operations: number;
   /** The earliest time, in decimal digits. Times in chunks count from it. */
   origin: string;
-  /** How many different times there are. Ranks are places among them. */
+  /** The number of distinct times. Ranks are indices into them. */
   ranks: number;
-  /** By start, all but the last equally long. */
+  /** Sorted by start; all but the last have the same length. */
   chunks: Chunk[];
-  /** How many steps all explanations have in common. */
+  /** The number of steps common to all interpretations. */
   steps: number;
-  /** The parts that these steps stand in, all but the last equally long. */
+  /** The parts that hold these steps; all but the last have the same length. */
   orders: OrderChunk[];
   /** The place of each of `report.operations`. */
   mentioned: number[];
   overview: Overview;
-  /** How often each action happened, those first that happened most; also those that could have happened and did not. */
+  /** How often each action occurred, most frequent first; includes actions that never occurred. */
   actions: { name: string; count: number }[];
-  /** Operations that never finished, and those that ran longest: they cross many chunks. Places, increasing. */
+  /** Unfinished operations and the longest ones, which span many chunks. Places, in increasing order. */
   long: number[];
 }
 
-/** How operations of one kind look. The text is `pieces[0] + value 0 + pieces[1] + …`; values of `meta` are not in it. */
+/** How operations of one kind are printed: `pieces[0] + value 0 + pieces[1] + …`, without the values of `meta`. */
 export interface Shape {
   action: string;
   args: string[];
@@ -81,7 +81,7 @@ export interface Shape {
 export interface Chunk {
   first: number;
   count: number;
-  /** The first start and the last end, as ranks; of those that are not in `long`. */
+  /** The first start and the last end, as ranks, of operations not in `long`. */
   ranks: [number, number];
   /** The same as times since `origin`. */
   times: [number, number];
@@ -91,46 +91,46 @@ export interface Chunk {
 export interface OrderChunk {
   first: number;
   count: number;
-  /** The largest start, as a rank, of the steps before: a step takes effect no earlier than any before it. */
+  /** The largest start, as a rank, of all earlier steps: a step takes effect no earlier than any before it. */
   rank: number;
 }
 
-/** The whole history in at most 2,048 buckets of equally many ranks. */
+/** The whole history in at most 2,048 buckets with the same number of ranks each. */
 export interface Overview {
-  /** The most configurations that were possible at once; empty if that is not known. */
+  /** Maximum number of simultaneous configurations per bucket; empty if unknown. */
   widths: number[];
-  /** The most operations in flight at once. */
+  /** Maximum number of operations in flight per bucket. */
   flights: number[];
 }
 
-/** What stands in the part `states`. */
+/** The part `states`. */
 export interface States {
   variables: string[];
-  /** So many of the last of them are expressions that somebody asked for. */
+  /** How many of the last variables are watched expressions. */
   watched: number;
-  /** How many of the common steps come before the first state. */
+  /** The number of common steps before the first state. */
   first: number;
-  /** How many come before the last state: all of them, unless somebody asked for an earlier stretch. */
+  /** The number of common steps before the last state: all, unless an earlier range was requested. */
   until: number;
   /** The fingerprints of states `first ..= until`. */
   ids: string[];
-  /** The values of the last of them. */
+  /** The values in the last of these states. */
   last: string[];
-  /** What turns state `first + i + 1` back into state `first + i`. */
+  /** Splices that turn state `first + i + 1` into state `first + i`. */
   back: Splice[][];
-  /** How interpretations go on, in the order of `report.verdict.interpretations`; not all if there are many. If an earlier
-   * stretch was asked for, they have steps only. */
+  /** How interpretations continue, in the order of `report.verdict.interpretations`; not all if there are many. If an
+   * earlier range was requested, they have steps only. */
   endings: Ending[];
 }
 
 export interface Ending {
   steps: { op: number; partway: boolean }[];
   ids: string[];
-  /** What turns the last common state into the one after the first step, that into the next, and so on. */
+  /** Splices from the last common state to the state after the first step, from that to the next, and so on. */
   forth: Splice[][];
 }
 
-/** Variable, how much of the beginning and of the end stays (in UTF-16 units), and what stands between then. */
+/** Variable, lengths of the kept prefix and suffix (in UTF-16 units), and the text between them. */
 export type Splice = [variable: number, front: number, back: number, insert: string];
 
 // A kept run.
@@ -161,10 +161,10 @@ export interface Report {
   sources: { path: string; text: string }[];
   stats: Stats;
   notes: string[];
-  /** Names of known failures that this is one of. */
+  /** Names of known failures that this failure matches. */
   tags?: string[];
   next: { what: string; line: string }[];
-  /** What of the specification was exercised, if that was asked for. */
+  /** Coverage of the specification, if requested. */
   coverage?: Coverage | null;
 }
 
@@ -190,7 +190,7 @@ export type Verdict =
 
 export type Limit = 'time' | 'memory' | 'width' | 'interrupt';
 
-/** A place in `Report.operations`. */
+/** An index into `Report.operations`. */
 export type OpRef = number;
 
 export interface Rejection {
@@ -285,7 +285,7 @@ export interface Operation {
   action: string;
   args: Field[];
   results: Field[];
-  /** Beyond 2^53, times are rounded here: equal ones need not be equal, and only different ones are in order. */
+  /** Times beyond 2^53 are rounded: different times may appear equal, but times that differ here are in order. */
   start: number;
   end: number | null;
   meta: Field[];

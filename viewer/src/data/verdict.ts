@@ -1,8 +1,8 @@
-// A verdict as the panels look at it: what shows a rejection stands beside what is said of every rejection.
+// Verdicts in a flat form for the panels: the evidence of a rejection is merged with the fields common to all rejections.
 
 import type { Broken, Limit, OpRef, Report, Stuck } from './types.ts';
 
-/** What is said of every rejection. */
+/** Fields common to all rejections. */
 interface About {
   sentence: string;
   /** The operations that no order can place. */
@@ -11,27 +11,27 @@ interface About {
 }
 
 /** Every order gets stuck. */
-export type FoundStuck = { kind: 'stuck' } & Stuck & About;
-/** Every order makes an invariant false. */
-export type FoundBroken = { kind: 'invariant' } & Broken & About;
+export type StuckView = { kind: 'stuck' } & Stuck & About;
+/** Every order violates an invariant. */
+export type BrokenView = { kind: 'invariant' } & Broken & About;
 
-/** What was found about a history. */
-export type Found =
+/** A verdict with its evidence. */
+export type VerdictView =
   | { kind: 'accepted' }
-  | FoundStuck
+  | StuckView
   | ({ kind: 'contradiction'; operations: OpRef[] } & About)
-  | FoundBroken
+  | BrokenView
   | { kind: 'inconclusive'; limit: Limit; stop: string };
 
-/** What a report has found. */
-export function found({ verdict }: Report): Found {
+/** The verdict of a report, flattened. */
+export function verdictView({ verdict }: Report): VerdictView {
   if (verdict.kind !== 'rejected') return verdict;
   const { sentence, blocked, explained, evidence } = verdict;
   return { ...evidence, sentence, blocked, explained };
 }
 
-/** What a report has found, if every order gets stuck. */
-export function stuckIn(report: Report | null): FoundStuck | null {
-  const view = report ? found(report) : null;
+/** The verdict of a report if every order gets stuck, else null. */
+export function stuckIn(report: Report | null): StuckView | null {
+  const view = report ? verdictView(report) : null;
   return view?.kind === 'stuck' ? view : null;
 }

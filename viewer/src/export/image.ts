@@ -1,10 +1,10 @@
-// Saves what the timeline shows as a file.
+// Saves the visible part of the timeline as an image.
 
 import { history, report, viewport } from '../state.ts';
 import { timelinePng } from './png.ts';
 import { timelineSvg } from './svg.ts';
 
-/** Offers the picture as a download. False if there is nothing to show. */
+/** Downloads the image; returns false if there is nothing to show. */
 export async function saveImage(kind: 'svg' | 'png'): Promise<boolean> {
   const blob = kind === 'svg' ? svgBlob() : await timelinePng();
   if (!blob) return false;
@@ -13,7 +13,7 @@ export async function saveImage(kind: 'svg' | 'png'): Promise<boolean> {
   link.href = address;
   link.download = `${fileName()}.${kind}`;
   link.click();
-  // The browser has taken hold of it by then.
+  // By then the browser has read the blob.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
   return true;
 }
@@ -23,7 +23,7 @@ function svgBlob(): Blob | null {
   return svg === null ? null : new Blob([svg], { type: 'image/svg+xml' });
 }
 
-/** The name of the history and what is visible of it. */
+/** The name of the history and the visible range. */
 function fileName(): string {
   const name = (report.value?.history.name ?? 'history')
     .split(/[\\/]/)

@@ -1,4 +1,4 @@
-// What the timeline shows, as PNG, twice as sharp as the screen needs.
+// The visible part of the timeline as PNG, at twice the CSS resolution.
 
 import { drawLanes } from '../timeline/draw.ts';
 import { CanvasPen } from '../timeline/pen.ts';

@@ -1,7 +1,7 @@
-// What the timeline shows, as SVG: drawn by the same code as the canvas, with a pen that writes.
+// The visible part of the timeline as SVG, drawn by the same code as the canvas.
 
 import { drawLanes } from '../timeline/draw.ts';
-import { FONT, type Ink, type Look, type Pen, SIZE, SMALL } from '../timeline/pen.ts';
+import { FONT, type Ink, type Pen, SIZE, SMALL, type Style } from '../timeline/pen.ts';
 import { pictureNow } from '../timeline/picture.ts';
 
 /** The visible part of the timeline; null if there is nothing to show. */
@@ -14,7 +14,7 @@ export function timelineSvg(): string | null {
   return pen.done();
 }
 
-/** Writes SVG. */
+/** A pen that writes SVG. */
 export class SvgPen implements Pen {
   private readonly out: string[] = [];
   private readonly width: number;
@@ -26,24 +26,24 @@ export class SvgPen implements Pen {
     this.height = height;
   }
 
-  rect(x: number, y: number, width: number, height: number, look: Look): void {
-    const radius = look.radius ? ` rx="${short(Math.min(look.radius, width / 2))}"` : '';
-    const place = `x="${short(x)}" y="${short(y)}" width="${short(Math.max(0, width))}" height="${short(Math.max(0, height))}"`;
-    this.out.push(`<rect ${place}${radius}${lookOf(look)}/>`);
+  rect(x: number, y: number, width: number, height: number, style: Style): void {
+    const radius = style.radius ? ` rx="${rounded(Math.min(style.radius, width / 2))}"` : '';
+    const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(Math.max(0, width))}" height="${rounded(Math.max(0, height))}"`;
+    this.out.push(`<rect ${place}${radius}${styleAttributes(style)}/>`);
   }
 
-  line(points: ArrayLike<number>, look: Look): void {
+  line(points: ArrayLike<number>, style: Style): void {
     const pairs: string[] = [];
-    for (let i = 0; i + 1 < points.length; i += 2) pairs.push(`${short(points[i]!)},${short(points[i + 1]!)}`);
-    this.out.push(`<polyline points="${pairs.join(' ')}" stroke-linejoin="round"${lookOf(look)}/>`);
+    for (let i = 0; i + 1 < points.length; i += 2) pairs.push(`${rounded(points[i]!)},${rounded(points[i + 1]!)}`);
+    this.out.push(`<polyline points="${pairs.join(' ')}" stroke-linejoin="round"${styleAttributes(style)}/>`);
   }
 
   text(x: number, y: number, text: string, ink: Ink): void {
     const anchor = { left: '', center: ' text-anchor="middle"', right: ' text-anchor="end"' }[ink.align ?? 'left'];
     const size = ink.small ? SMALL : SIZE;
     const weight = ink.bold ? ' font-weight="600"' : '';
-    const alpha = ink.alpha === undefined || ink.alpha === 1 ? '' : ` opacity="${short(ink.alpha)}"`;
-    const place = `x="${short(x)}" y="${short(y + size * 0.36)}" font-size="${size}"`;
+    const alpha = ink.alpha === undefined || ink.alpha === 1 ? '' : ` opacity="${rounded(ink.alpha)}"`;
+    const place = `x="${rounded(x)}" y="${rounded(y + size * 0.36)}" font-size="${size}"`;
     this.out.push(
       `<text ${place}${weight}${anchor}${alpha} fill="${escaped(ink.fill)}" xml:space="preserve">${escaped(text)}</text>`,
     );
@@ -53,7 +53,7 @@ export class SvgPen implements Pen {
     this.clips += 1;
     const id = `c${this.clips}`;
     this.out.push(
-      `<clipPath id="${id}"><rect x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}"/></clipPath>`,
+      `<clipPath id="${id}"><rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${rounded(height)}"/></clipPath>`,
       `<g clip-path="url(#${id})">`,
     );
     draw();
@@ -67,23 +67,23 @@ export class SvgPen implements Pen {
   }
 }
 
-function lookOf({ fill, stroke, width, dash, alpha }: Look): string {
+function styleAttributes({ fill, stroke, width, dash, alpha }: Style): string {
   let text = ` fill="${escaped(fill ?? 'none')}"`;
-  if (stroke !== undefined) text += ` stroke="${escaped(stroke)}" stroke-width="${short(width ?? 1)}"`;
+  if (stroke !== undefined) text += ` stroke="${escaped(stroke)}" stroke-width="${rounded(width ?? 1)}"`;
   if (dash) text += ` stroke-dasharray="${dash.join(' ')}"`;
-  if (alpha !== undefined && alpha !== 1) text += ` opacity="${short(alpha)}"`;
+  if (alpha !== undefined && alpha !== 1) text += ` opacity="${rounded(alpha)}"`;
   return text;
 }
 
-function short(number: number): string {
+function rounded(number: number): string {
   return String(Math.round(number * 100) / 100);
 }
 
-/** Text as it may stand in XML, which does not know all characters. */
+/** Escapes text for XML, and replaces characters that XML does not allow. */
 function escaped(text: string): string {
   return (
     text
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML does not allow
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
       .replace(/&/g, '&amp;')
       .replace(/</g, '&lt;')

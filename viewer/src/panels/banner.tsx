@@ -1,14 +1,14 @@
-// The verdict, in a sentence that needs no knowledge of the tool, and what was checked.
+// The verdict in one sentence for readers who do not know the tool, and what was checked.
 //
-// Inconclusive is its own answer: it is neither red nor green, and no word of it says `rejected`.
+// Inconclusive is a separate verdict: neither red nor green, and never worded as a rejection.
 
 import type { Legal, Report, RunHead } from '../data/types.ts';
-import { found } from '../data/verdict.ts';
+import { verdictView } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { Op } from './parts.tsx';
 
-/** What the head of the page says. Under assumptions, a verdict is about fewer orders. */
+/** The headline. Under assumptions, the verdict is about fewer orders. */
 export function headline(
   report: Report,
   assumed: string[],
@@ -16,8 +16,8 @@ export function headline(
   if (report.history.operations === 0) {
     return { sign: '·', word: 'Nothing to check', rest: 'the history has no operations', tone: 'quiet' };
   }
-  const order = assumed.length > 0 ? 'order that keeps what is assumed' : 'order of these operations';
-  const verdict = found(report);
+  const order = assumed.length > 0 ? 'order consistent with the assumptions' : 'order of these operations';
+  const verdict = verdictView(report);
   switch (verdict.kind) {
     case 'accepted':
       return { sign: '✓', word: 'Accepted', rest: `an ${order} is allowed by`, tone: 'good' };
@@ -25,9 +25,9 @@ export function headline(
     case 'contradiction':
       return { sign: '✗', word: 'Rejected', rest: `no ${order} is allowed by`, tone: 'bad' };
     case 'invariant':
-      return { sign: '✗', word: 'Rejected', rest: `every ${order} breaks ${verdict.invariant} of`, tone: 'bad' };
+      return { sign: '✗', word: 'Violated', rest: `every ${order} violates ${verdict.invariant} of`, tone: 'bad' };
     case 'inconclusive':
-      return { sign: '…', word: 'Inconclusive', rest: 'the check stopped before it knew, against', tone: 'odd' };
+      return { sign: '…', word: 'Inconclusive', rest: 'the check stopped early, against', tone: 'odd' };
   }
 }
 
@@ -37,28 +37,28 @@ export function Banner({ head }: { head: RunHead }) {
   const { sign, word, rest, tone } = headline(report, assumed);
   const total = report.history.operations;
   const none = total === 0;
-  // The line below the headline says it already.
+  // Assumptions are listed below the headline already.
   const notes = report.notes.filter(note => assumed.length === 0 || !assumed.every(each => note.includes(each)));
   return (
     <header class={`banner ${isStale.value ? 'quiet' : tone}`}>
       {isStale.value && (
         <p class="under" role="status">
-          <b>Checking again…</b> The verdict below is the one from before and says nothing about{' '}
-          {focus.value.length === 0 ? 'the history without assumptions' : <Assumed texts={focus.value} />} yet.
+          <b>Rechecking…</b> The verdict below is the previous one and does not yet apply to{' '}
+          {focus.value.length === 0 ? 'the history without assumptions' : <Assumed texts={focus.value} />}.
         </p>
       )}
       <h1>
-        {isStale.value && 'Before: '}
+        {isStale.value && 'Previously: '}
         <span aria-hidden="true">{sign}</span> {word}: {rest}{' '}
         {!none && <code>{brief(base(report.spec.name), 80)}</code>}
       </h1>
       {assumed.length > 0 && (
         <p class="under">
-          This holds under {many(assumed.length, 'assumption')} only: <Assumed texts={assumed} />
+          Holds only under {many(assumed.length, 'assumption')}: <Assumed texts={assumed} />
         </p>
       )}
       {none ? (
-        <p>The recording is empty: check that the program was linked with the recorder, and that it was run.</p>
+        <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>
       ) : (
         <Sentence report={report} assumed={assumed} />
       )}
@@ -83,10 +83,10 @@ export function Banner({ head }: { head: RunHead }) {
       {(report.history.cuts.length > 0 || notes.length > 0) && (
         <ul class="notes" aria-label="Notes">
           {report.history.cuts.slice(0, 8).map(cut => (
-            <li>✂ The recording breaks off: {brief(cut, 300)}</li>
+            <li>✂ The trace is truncated: {brief(cut, 300)}</li>
           ))}
           {report.history.cuts.length > 8 && (
-            <li>✂ and {report.history.cuts.length - 8} more places where it breaks off</li>
+            <li>✂ and truncated in {many(report.history.cuts.length - 8, 'more place')}</li>
           )}
           {notes.slice(0, 8).map(note => (
             <li>{brief(note, 400)}</li>
@@ -109,7 +109,7 @@ function Badge({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Assumptions, all of them: a verdict without one of its conditions is another verdict. */
+/** All assumptions: the verdict holds only under all of them. */
 function Assumed({ texts }: { texts: string[] }) {
   return texts.map((text, at) => (
     <>
@@ -120,13 +120,13 @@ function Assumed({ texts }: { texts: string[] }) {
 }
 
 function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
-  const verdict = found(report);
+  const verdict = verdictView(report);
   const of = report.history.operations === null ? '' : ` of ${count(report.history.operations)}`;
   if (verdict.kind === 'accepted') {
     return (
       <p>
         All {report.history.operations === null ? '' : count(report.history.operations)} operations can be put into one
-        order that the specification allows{assumed.length > 0 && ' and that keeps what is assumed'}.
+        order that the specification allows{assumed.length > 0 && ' and that is consistent with the assumptions'}.
       </p>
     );
   }
@@ -134,8 +134,7 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
     return (
       <p>
         {capital(brief(verdict.stop, 400))}. {many(report.stats.returned, 'operation')}
-        {of} had returned by then. Nothing against the history was found until there, and nothing is said about the
-        rest.
+        {of} had returned by then. No violation was found up to there; nothing is claimed about the rest.
       </p>
     );
   }
@@ -147,13 +146,13 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
         <>
           {' '}
           <b>{count(verdict.explained)}</b>
-          {of} operations {report.order === 'program' ? 'can be placed' : 'returned before and are explained'}.
+          {of} operations {report.order === 'program' ? 'can be placed' : 'returned before it and are explained'}.
         </>
       )}
       {verdict.kind === 'stuck' && verdict.expected.length > 0 && (
         <>
           {' '}
-          Expected was{' '}
+          Expected{' '}
           {brief(
             verdict.expected
               .slice(0, 3)
@@ -175,8 +174,8 @@ function When({ report, legal }: { report: Report; legal: Legal }) {
     return (
       <>
         {' '}
-        It would have been legal <b>earlier</b>, until <Op report={report} op={legal.until} /> took effect: what it saw
-        is <b>stale</b>.
+        It would have been legal <b>earlier</b>, until <Op report={report} op={legal.until} /> took effect: it observed{' '}
+        <b>stale</b> state.
       </>
     );
   }
@@ -184,7 +183,7 @@ function When({ report, legal }: { report: Report; legal: Legal }) {
     return (
       <>
         {' '}
-        It would have been legal <b>later</b>, after <Op report={report} op={legal.after} />: what it saw is{' '}
+        It would have been legal <b>later</b>, after <Op report={report} op={legal.after} />: it observed state{' '}
         <b>from the future</b>.
       </>
     );
@@ -192,12 +191,12 @@ function When({ report, legal }: { report: Report; legal: Legal }) {
   return (
     <>
       {' '}
-      It would <b>never</b> have been legal nearby: {many(legal.looked_at, 'operation')} before and after were tried.
+      It is <b>not legal</b> at any point within {many(legal.looked_at, 'operation')} before or after.
     </>
   );
 }
 
 function capital(text: string): string {
-  // Names of operations stay as they are.
+  // Operation names keep their case.
   return /^[a-z]+\s/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

@@ -1,7 +1,7 @@
-// How often each action happened, what of each was exercised, and where the search had most to do.
+// Two tabs: coverage of the specification by the history, and cost of the search.
 
 import type { Coverage, CoveredPart, Report } from '../data/types.ts';
-import { history, look, report, setScale } from '../state.ts';
+import { history, report, setScale, showRange } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { Widest } from './side.tsx';
 
@@ -11,23 +11,23 @@ export function CoverTab() {
   const { actions } = past.timeline;
   const most = Math.max(1, ...actions.map(action => action.count));
   const never = actions.filter(action => action.count === 0);
-  if (actions.length === 0) return <p class="empty">No actions are known.</p>;
+  if (actions.length === 0) return <p class="empty">No actions.</p>;
   return (
     <div class="padded">
       <p>
-        {many(actions.length - never.length, 'action')} of {actions.length} happened.{' '}
+        {many(actions.length - never.length, 'action')} of {actions.length} occurred.{' '}
         {never.length > 0 && (
           <>
             <strong class="odd">! never:</strong> {brief(never.map(action => action.name).join(', '), 600)}
           </>
         )}
       </p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="How often each action happened">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Actions by count">
         <table class="cover">
           <thead>
             <tr>
               <th scope="col">action</th>
-              <th scope="col">times</th>
+              <th scope="col">count</th>
               <th scope="col">
                 <span class="offscreen">share</span>
               </th>
@@ -54,31 +54,31 @@ export function CoverTab() {
   );
 }
 
-/** A part that says nothing about the system: a guard that was never false, anything else that was never taken. */
-function isIdle(part: CoveredPart): boolean {
+/** True for a guard that was never false, or any other part that was never taken. */
+function isUnexercised(part: CoveredPart): boolean {
   return part.kind === 'guard' ? part.refused === 0 : part.taken === 0;
 }
 
-/** The guards, branches and conditions of the actions, those that were not exercised first. */
+/** The guards, branches and conditions of the actions, unexercised ones first. */
 function Parts({ coverage }: { coverage: Coverage }) {
   const parts = coverage.actions.flatMap(action => action.parts.map(part => ({ action: action.name, part })));
   if (parts.length === 0) return null;
-  const sorted = [...parts].sort((a, b) => Number(isIdle(b.part)) - Number(isIdle(a.part)));
-  const idle = parts.filter(({ part }) => isIdle(part)).length;
+  const sorted = [...parts].sort((a, b) => Number(isUnexercised(b.part)) - Number(isUnexercised(a.part)));
+  const idle = parts.filter(({ part }) => isUnexercised(part)).length;
   return (
     <section aria-labelledby="h-parts">
       <h3 id="h-parts">Guards, branches and conditions</h3>
       <p>
-        {many(coverage.steps, 'step')} of the order that was found
-        {coverage.is_cut_off && ', and more that are not counted'}.{' '}
+        Counted over {many(coverage.steps, 'step')} of the order
+        {coverage.is_cut_off && '; later steps are not counted'}.{' '}
         {idle > 0 && (
           <>
-            <strong class="odd">! not exercised:</strong> {idle} of {parts.length} (a guard that was never false,
-            anything else that was never taken)
+            <strong class="odd">! not exercised:</strong> {idle} of {parts.length} (guards that were never false, other
+            parts that were never taken)
           </>
         )}
       </p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="What of each action was exercised">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Coverage of each action">
         <table class="cover parts">
           <thead>
             <tr>
@@ -91,7 +91,7 @@ function Parts({ coverage }: { coverage: Coverage }) {
           </thead>
           <tbody>
             {sorted.slice(0, 200).map(({ action, part }) => (
-              <tr class={isIdle(part) ? 'odd' : ''}>
+              <tr class={isUnexercised(part) ? 'odd' : ''}>
                 <th scope="row">
                   <code>{brief(part.text, 80)}</code>
                 </th>
@@ -111,7 +111,7 @@ function Parts({ coverage }: { coverage: Coverage }) {
   );
 }
 
-/** The highest places of the overview, far enough apart to be different places. */
+/** The highest buckets of the overview, at least 1/40 of its width apart. */
 function peaks(widths: number[], most = 8): { bucket: number; width: number }[] {
   const apart = Math.max(2, Math.floor(widths.length / 40));
   const found: { bucket: number; width: number }[] = [];
@@ -138,7 +138,7 @@ export function SearchTab() {
       <Widest report={about} />
       {found.length > 0 && (
         <section aria-labelledby="h-peaks">
-          <h3 id="h-peaks">Where many configurations were possible when something returned</h3>
+          <h3 id="h-peaks">Peaks: simultaneous configurations when an operation returned</h3>
           <ul class="peaks">
             {found.map(({ bucket, width }) => {
               const flights = overview.flights[bucket];
@@ -151,7 +151,7 @@ export function SearchTab() {
                       setScale('order');
                       const middle = (bucket + 0.5) * size;
                       const half = Math.max(24, size / 2);
-                      look('order', middle - half, middle + half);
+                      showRange('order', middle - half, middle + half);
                     }}
                   >
                     {many(width, 'configuration')}
@@ -171,10 +171,10 @@ export function SearchTab() {
 function Figures({ report: { stats } }: { report: Report }) {
   const figures: [string, string][] = [
     ['method', stats.method],
-    ['returned', count(stats.returned)],
+    ['operations returned', count(stats.returned)],
     ['evaluations', count(stats.evaluations)],
-    ['configurations reached', count(stats.generated)],
-    ['different ones', count(stats.distinct)],
+    ['generated configurations', count(stats.generated)],
+    ['distinct configurations', count(stats.distinct)],
     ['took', seconds(stats.seconds)],
   ];
   return (

@@ -1,17 +1,21 @@
-// Runs the query of the filter box over the history, and walks from match to match.
+// Runs the query of the filter box over the history, and moves between matches.
 
 import { effect, signal } from '@preact/signals';
 import { type Candidate, matcher, parse } from '../search.ts';
 import { filter, history, matches, selection, statusOf } from '../state.ts';
-import { count, many } from '../text.ts';
-import { say, showOperation } from './local.ts';
+import { count } from '../text.ts';
+import { announce, notify, showOperation } from './local.ts';
 
-/** What is wrong with the query. */
+/** Errors in the query. */
 export const mistakes = signal<string[]>([]);
-/** True while operations are still being looked at. */
+/** True from a change of the query until its matches are known. */
 export const isSearching = signal(false);
+/** True until the first jump to a match of the current query. */
+let isFresh = true;
+/** Direction of an Enter that was pressed during the search. */
+let entered: 1 | -1 | null = null;
 
-/** Looks again whenever the query or the history changes. */
+/** Searches whenever the query or the history changes. */
 export function followFilter(): () => void {
   let turn = 0;
   return effect(() => {
@@ -19,12 +23,15 @@ export function followFilter(): () => void {
     const past = history.value;
     turn += 1;
     const mine = turn;
+    isFresh = true;
+    entered = null;
     if (!past || query.trim() === '') {
       matches.value = null;
       mistakes.value = [];
       isSearching.value = false;
       return;
     }
+    isSearching.value = true;
     setTimeout(async () => {
       if (mine !== turn) return;
       const fields = new Set<string>();
@@ -34,9 +41,9 @@ export function followFilter(): () => void {
       mistakes.value = read.errors;
       if (read.terms.length === 0) {
         matches.value = null;
+        isSearching.value = false;
         return;
       }
-      isSearching.value = true;
       const others = new Map<string, { start: number; end: number | null }>();
       for (const term of read.terms) {
         if (term.kind !== 'before' && term.kind !== 'after' && term.kind !== 'overlaps') continue;
@@ -69,12 +76,12 @@ export function followFilter(): () => void {
       if (mine !== turn) return;
       matches.value = found;
       isSearching.value = false;
-      say(`${many(found.length, 'match', 'matches')}`);
+      if (entered !== null) void enterMatch(entered);
     }, 120);
   });
 }
 
-/** The place of the selection among the matches: how many come before it. */
+/** The number of matches before a place. */
 export function rankAmong(found: ArrayLike<number>, place: number): number {
   let low = 0;
   let high = found.length;
@@ -86,18 +93,31 @@ export function rankAmong(found: ArrayLike<number>, place: number): number {
   return low;
 }
 
-/** Goes to the next match, or with `-1` to the one before. */
+/** Handles Enter in the filter box: goes to the first match of a new query (the last for `-1`), then to the next. If the
+ * search is still running, goes there when it ends. */
+export async function enterMatch(by: 1 | -1): Promise<void> {
+  const found = matches.value;
+  if (isSearching.value) entered = by;
+  else if (isFresh && found && found.length > 0) await goToMatch(found, by > 0 ? 0 : found.length - 1);
+  else await nextMatch(by);
+}
+
+/** Goes to the next match after the selection, or to the previous one for `-1`. */
 export async function nextMatch(by: 1 | -1): Promise<void> {
   const found = matches.value;
   if (!found || found.length === 0) {
-    say(found ? 'no matches' : 'there is no filter');
+    notify(found ? 'no matches' : 'no filter');
     return;
   }
   const now = selection.value;
   const at = now === null ? (by > 0 ? -1 : found.length) : rankAmong(found, now);
   const on = now !== null && found[at] === now;
   const next = by > 0 ? (on ? at + 1 : now === null ? 0 : at) : at - 1;
-  const place = found[(next + found.length) % found.length]!;
-  await showOperation(place);
-  say(`match ${count(((next + found.length) % found.length) + 1)} of ${count(found.length)}`);
+  await goToMatch(found, (next + found.length) % found.length);
+}
+
+async function goToMatch(found: number[], at: number): Promise<void> {
+  isFresh = false;
+  await showOperation(found[at]!);
+  announce(`match ${count(at + 1)} of ${count(found.length)}`);
 }

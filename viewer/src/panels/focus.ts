@@ -1,8 +1,8 @@
-// What somebody assumes, and what comes of it.
+// Assumptions of the user, and their effect.
 //
-// A server checks again under it; until it has answered, the verdict on the screen is about something else, and if it
-// refuses, nothing is assumed. A file cannot check: there an assumption is a filter that leaves out the interpretations
-// that do not keep it. That is exact for the interpretations in the file, and says nothing about the verdict.
+// A server rechecks under them. Until it answers, the displayed verdict is the previous one; if it refuses, the
+// assumptions are dropped. A file cannot recheck: there, an assumption hides the interpretations that violate it. That is
+// exact for the interpretations in the file, but does not affect the verdict.
 
 import { computed, effect, signal } from '@preact/signals';
 import { type Assumption, keeps, namesIn, read, type Way, write } from '../data/assumption.ts';
@@ -21,21 +21,21 @@ import {
   stepAt,
   stepOf,
 } from '../state.ts';
-import { arriving, shownOf, tell } from './local.ts';
+import { announce, liveHistory, shownOf } from './local.ts';
 
-/** What is assumed. */
+/** The assumptions of the user. */
 export const assumptions = focus;
 
-/** The first half of an order, while the second is being chosen. */
+/** The first operation of an order assumption, while the second is being chosen. */
 export const pending = signal<{ name: string; before: boolean } | null>(null);
 
-/** The places of the operations that assumptions name, once all their steps are here. */
+/** The places of the operations that assumptions name, once all their steps are loaded. */
 const places = signal<Map<string, number>>(new Map());
 
-/** True if a server checks them. */
+/** True if a server checks the assumptions. */
 export const isChecked = computed(() => run.value?.served?.assume ?? false);
 
-/** For each interpretation, whether it keeps all that is assumed; null if that cannot be told. */
+/** For each interpretation, whether it satisfies all assumptions; null if undecided. */
 const kept = computed<(boolean | null)[]>(() => {
   const known = assumptions.value.map(read).filter(each => each !== null);
   return (states.value?.part.endings ?? []).map((_, way) => {
@@ -44,15 +44,15 @@ const kept = computed<(boolean | null)[]>(() => {
   });
 });
 
-/** The interpretations that may fit; null if nothing is assumed, or if a server has left out the others. */
+/** The interpretations that may satisfy the assumptions; null if there are none, or if a server has filtered already. */
 export const fitting = computed<number[] | null>(() => {
   if (assumptions.value.length === 0 || isChecked.value || !states.value) return null;
   return kept.value.flatMap((fits, way) => (fits === false ? [] : [way]));
 });
 
-/** Whether an interpretation keeps an assumption. */
+/** Whether an interpretation satisfies an assumption; null if undecided. */
 function keepsIn(assumption: Assumption, ending: number): boolean | null {
-  arriving();
+  liveHistory();
   const known = places.value;
   if (!namesIn(assumption).every(name => known.has(name))) return null;
   const way: Way = {
@@ -66,7 +66,7 @@ function keepsIn(assumption: Assumption, ending: number): boolean | null {
   return keeps(assumption, way);
 }
 
-/** Adds an assumption, if it is one. */
+/** Adds an assumption if it is valid, else reports the problem. */
 export async function assume(text: string): Promise<void> {
   const assumption = read(text);
   const wrong = await refusal(text);
@@ -86,7 +86,7 @@ export function dropAll(): void {
   void setAssumptions([]);
 }
 
-/** Assumes this and nothing else. */
+/** Replaces all assumptions. */
 export async function setAssumptions(next: string[]): Promise<void> {
   assumptions.value = next;
   problem.value = null;
@@ -95,30 +95,30 @@ export async function setAssumptions(next: string[]): Promise<void> {
   if ((await refresh()) && blocked.value !== stuck) showFailure();
 }
 
-/** Why a text cannot be assumed; null if it can. */
+/** Why an assumption is invalid; null if it is valid. */
 async function refusal(text: string): Promise<string | null> {
   const assumption = read(text);
   if (!assumption) {
-    return `\`${text}\` is no assumption: it has the form \`T0:12 < T3:7\`, or \`T3:7 = 1a2b3c4d5e6f\` for the state after it`;
+    return `\`${text}\` is not an assumption: expected \`T0:12 < T3:7\`, or \`T3:7 = 1a2b3c4d5e6f\` for the state after \`T3:7\``;
   }
   for (const name of namesIn(assumption)) {
-    if ((await history.value?.place(name)) == null) return `there is no operation \`${name}\``;
+    if ((await history.value?.place(name)) == null) return `no operation \`${name}\``;
   }
   return null;
 }
 
-/** What a file can say about assumptions. */
+/** How many interpretations of a file satisfy the assumptions, in words. */
 export function verdictOfFit(): string {
   const total = states.value?.part.endings.length ?? 0;
   const fit = fitting.value;
   if (fit === null) return 'no assumptions';
   const names = assumptions.value.map(read).flatMap(each => (each ? namesIn(each) : []));
-  if (!names.every(name => places.value.has(name))) return 'looking which interpretations fit…';
-  const open = kept.value.includes(null) ? ', as far as the states in this file tell' : '';
+  if (!names.every(name => places.value.has(name))) return 'filtering interpretations…';
+  const open = kept.value.includes(null) ? ', as far as the states in this file show' : '';
   return `${fit.length} of ${shownOf(total)} interpretations fit${open}`;
 }
 
-/** In a file, finds the operations that assumptions name, and drops assumptions that a link got wrong. */
+/** In a file, finds the operations that assumptions name, and drops invalid assumptions of a link. */
 async function locate(past: History, texts: string[]): Promise<void> {
   const found = new Map<string, number>();
   const wrong: string[] = [];
@@ -134,7 +134,7 @@ async function locate(past: History, texts: string[]): Promise<void> {
   if (wrong.length > 0) assumptions.value = texts.filter(text => !wrong.includes(text));
 }
 
-/** Finds them again whenever they, or the history, change. */
+/** Runs `locate` whenever the assumptions or the history change. */
 export function followPlaces(): () => void {
   return effect(() => {
     const past = history.value;
@@ -142,12 +142,12 @@ export function followPlaces(): () => void {
   });
 }
 
-/** Leaves an interpretation that does not fit for one that does, and says how many fit. */
+/** Switches to an interpretation that fits if the chosen one does not, and announces how many fit. */
 export function followFit(): () => void {
   return effect(() => {
     const fit = fitting.value;
     if (fit && fit.length > 0 && !fit.includes(ending.peek())) ending.value = fit[0]!;
-    // The line of assumptions shows the same words.
-    if (fit) tell(verdictOfFit());
+    // The line of assumptions shows the same text.
+    if (fit) announce(verdictOfFit());
   });
 }

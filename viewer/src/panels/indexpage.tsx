@@ -1,4 +1,4 @@
-// The page about many runs: causes with how often and when they were seen, the runs over time, one row for each run.
+// The page about many runs: causes with counts and dates, runs over time, and one row per run.
 
 import { signal } from '@preact/signals';
 import type { IndexHead } from '../data/types.ts';
@@ -10,7 +10,7 @@ type Entry = IndexHead['runs'][number];
 type Column = 'began' | 'verdict' | 'seed' | 'threads' | 'operations' | 'took' | 'cause' | 'id';
 
 const sort = signal<{ by: Column; down: boolean }>({ by: 'began', down: true });
-const sought = signal('');
+const query = signal('');
 const active = signal<number | null>(null);
 
 const VERDICT: Record<string, [sign: string, tone: string]> = {
@@ -28,7 +28,7 @@ function when(at: number): string {
   return new Date(at * 1000).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Runs with the same cause, those first that were seen most. */
+/** Groups runs by cause, most frequent first. */
 function clusters(runs: Entry[]): { cause: string; runs: Entry[] }[] {
   const found = new Map<string, Entry[]>();
   for (const run of runs) {
@@ -59,7 +59,7 @@ export function IndexPage({ head }: { head: IndexHead }) {
         </h1>
         <p>
           <code>{brief(head.name, 160)}</code>:{' '}
-          {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'there is nothing here'}
+          {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'no runs'}
         </p>
         <ul class="badges" aria-label="About this page">
           <li>
@@ -73,7 +73,7 @@ export function IndexPage({ head }: { head: IndexHead }) {
       <main id="main" tabIndex={-1}>
         {head.damaged.length > 0 && (
           <section aria-labelledby="h-damaged">
-            <h2 id="h-damaged">Could not be read</h2>
+            <h2 id="h-damaged">Unreadable runs</h2>
             <ul class="card odd">
               {head.damaged.slice(0, 40).map(each => (
                 <li>! {brief(each, 400)}</li>
@@ -106,8 +106,8 @@ export function IndexPage({ head }: { head: IndexHead }) {
                           <button
                             type="button"
                             class="link"
-                            title="Show only these"
-                            onClick={() => (sought.value = cause)}
+                            title="Show only these runs"
+                            onClick={() => (query.value = cause)}
                           >
                             {count(same.length)}
                           </button>
@@ -137,7 +137,7 @@ export function IndexPage({ head }: { head: IndexHead }) {
   );
 }
 
-/** A page is a link only if it stays beside this one: names come from files. */
+/** Links to the page of a run only if the path is relative, because names are untrusted. */
 function RunLink({ run }: { run: Entry }) {
   const safe = run.page !== null && !/^[a-z][a-z0-9+.-]*:|^\/|^\\/i.test(run.page);
   return safe ? <a href={run.page!}>{brief(run.id, 24)}</a> : <span>{brief(run.id, 24)}</span>;
@@ -180,8 +180,8 @@ function Trend({ runs }: { runs: Entry[] }) {
           })}
         </svg>
         <figcaption>
-          {when(first)} to {when(last)}; the highest bar stands for {many(highest, 'run')}. <i class="key good" /> ✓
-          accepted <i class="key odd" /> … inconclusive <i class="key bad" /> ✗ rejected
+          {when(first)} to {when(last)}; the highest bar is {many(highest, 'run')}. <i class="key good" /> ✓ accepted{' '}
+          <i class="key odd" /> … inconclusive <i class="key bad" /> ✗ rejected
         </figcaption>
       </figure>
     </section>
@@ -210,7 +210,7 @@ function value(run: Entry, by: Column): string | number {
 }
 
 function Table({ runs }: { runs: Entry[] }) {
-  const words = sought.value.toLowerCase();
+  const words = query.value.toLowerCase();
   const { by, down } = sort.value;
   const shown = runs
     .filter(
@@ -243,8 +243,8 @@ function Table({ runs }: { runs: Entry[] }) {
           type="search"
           aria-label="Filter runs"
           placeholder="Filter: verdict, cause, seed, spec"
-          value={sought.value}
-          onInput={event => (sought.value = event.currentTarget.value)}
+          value={query.value}
+          onInput={event => (query.value = event.currentTarget.value)}
         />{' '}
         <span class="quiet" role="status">
           {shown.length === runs.length ? '' : `${count(shown.length)} of ${count(runs.length)}`}

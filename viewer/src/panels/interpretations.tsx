@@ -1,19 +1,19 @@
-// All ways to explain what happened before the failure, side by side: newest on top, one column for each.
+// All interpretations side by side, one per column, newest step on top.
 //
-// They have all but their last steps in common. Columns whose states are the same stand next to each other and share a
-// cell, and columns that are stuck for the same reason stand together under one head that can be folded. Choosing a
-// cell chooses the interpretation and the step; assuming its state leaves out the columns that do not fit.
+// Interpretations differ only in their last steps. Adjacent columns with the same state share a cell, and columns that
+// are stuck for the same reason form a group that can be folded. Clicking a cell selects the interpretation and the step;
+// assuming its state hides the columns that do not fit.
 
 import { signal } from '@preact/signals';
 import type { Report } from '../data/types.ts';
-import { type FoundStuck, stuckIn } from '../data/verdict.ts';
+import { type StuckView, stuckIn } from '../data/verdict.ts';
 import { ending, report, states, step } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assume, fitting } from './focus.ts';
-import { arriving, choose, openMenu, showStep, ways } from './local.ts';
-import { short } from './outcome.ts';
+import { choose, liveHistory, openMenu, showStep, ways } from './local.ts';
+import { reasonText } from './outcome.ts';
 
-/** More columns than this are not drawn at once. */
+/** Maximum number of columns. */
 const COLUMNS = 24;
 const ROWS = 40;
 
@@ -26,8 +26,8 @@ interface Group {
   ways: number[];
 }
 
-/** The interpretations by why they are stuck, those first that most are stuck for. */
-function byReason(about: Report, stuck: FoundStuck, ways: number[]): Group[] {
+/** Groups interpretations by the reason they are stuck, largest group first. */
+function byReason(about: Report, stuck: StuckView, ways: number[]): Group[] {
   const groups = new Map<string, Group>();
   for (const way of ways) {
     const state = stuck.interpretations[way]?.state ?? -1;
@@ -35,7 +35,7 @@ function byReason(about: Report, stuck: FoundStuck, ways: number[]): Group[] {
       reason => reason.states.includes(state) && (stuck.blocked.length === 0 || stuck.blocked.includes(reason.op)),
     );
     const key = reasons.map(reason => stuck.reasons.indexOf(reason)).join(',');
-    const title = reasons.length === 0 ? '' : reasons.map(reason => short(about, reason.why)).join('; ');
+    const title = reasons.length === 0 ? '' : reasons.map(reason => reasonText(about, reason.why)).join('; ');
     const group = groups.get(key) ?? { key, title, ways: [] };
     group.ways.push(way);
     groups.set(key, group);
@@ -46,22 +46,22 @@ function byReason(about: Report, stuck: FoundStuck, ways: number[]): Group[] {
 export function Interpretations() {
   const about = report.value;
   const known = states.value;
-  const past = arriving();
+  const past = liveHistory();
   const verdict = stuckIn(about);
-  if (!about || !past || !verdict) return <p class="empty">There is no failure to explain.</p>;
+  if (!about || !past || !verdict) return <p class="empty">No failure to explain.</p>;
   if (!known) {
     return (
       <p class="empty">
-        Only the report is at hand: {many(ways.value, 'interpretation')} can be chosen with ‹ and › above, and the last
-        steps of the chosen one stand in the tab Steps.
+        This page has only the report. Choose among {many(ways.value, 'interpretation')} with ‹ and › above; the Steps
+        tab shows the last steps of the chosen one.
       </p>
     );
   }
   const { endings } = known.part;
-  if (endings.length === 0) return <p class="empty">How interpretations end is not known here.</p>;
+  if (endings.length === 0) return <p class="empty">This page does not contain the steps of the interpretations.</p>;
   const fit = fitting.value;
   const all = endings.map((_, way) => way).filter(way => fit === null || fit.includes(way));
-  // Neighbours that are alike share cells.
+  // Puts equal paths next to each other, so that they share cells.
   const path = (way: number) => endings[way]!.ids.join(' ');
   const sorted = [...all].sort((a, b) => (path(a) < path(b) ? -1 : path(a) > path(b) ? 1 : a - b));
   const groups = byReason(about, verdict, sorted);
@@ -72,7 +72,7 @@ export function Interpretations() {
     room -= shown.length;
     return shown;
   });
-  // The chosen one is always there.
+  // Always includes the chosen interpretation.
   if (all.includes(ending.value) && !columns.includes(ending.value))
     columns[Math.max(0, columns.length - 1)] = ending.value;
   const common = past.timeline.steps;
@@ -82,10 +82,10 @@ export function Interpretations() {
   return (
     <div class="padded interpretations">
       <p class="quiet">
-        {many(verdict.interpretations.length, 'interpretation')} of the {count(verdict.explained)} operations that are
-        explained; they have the first {count(common)} steps in common.
-        {fit !== null && ` ${fit.length} of ${endings.length} fit what is assumed.`}
-        {more > 0 && ` ${count(more)} are not in this page.`}
+        {many(verdict.interpretations.length, 'interpretation')} of the {count(verdict.explained)} explained operations;
+        the first {count(common)} steps are common to all.
+        {fit !== null && ` ${fit.length} of ${endings.length} fit the assumptions.`}
+        {more > 0 && ` ${count(more)} not in this page.`}
       </p>
       <ul class="groups">
         {groups.slice(0, 40).map(group => {
@@ -154,10 +154,10 @@ export function Interpretations() {
                 <th scope="row">#{count(common)}</th>
                 <td colSpan={columns.length} class="trunk">
                   {common === 0 ? (
-                    'the first state'
+                    'initial state'
                   ) : (
                     <button type="button" class="op" onClick={() => void showStep(common - 1)}>
-                      what all of them have in common
+                      last common step
                     </button>
                   )}
                 </td>
@@ -167,13 +167,13 @@ export function Interpretations() {
         </div>
       )}
       {room < 0 || columns.length < open.reduce((sum, group) => sum + group.ways.length, 0) ? (
-        <p class="quiet">The first {columns.length} are drawn; fold a group, or assume a state, to see others.</p>
+        <p class="quiet">Showing the first {columns.length}. Fold a group or assume a state to see others.</p>
       ) : null}
     </div>
   );
 }
 
-/** Neighbours that are in the same state after the step share a cell. */
+/** Merges adjacent columns that are in the same state after the step. */
 function cells(columns: number[], at: number): { ways: number[] }[] {
   const { endings } = states.value!.part;
   const found: { ways: number[]; id: string | undefined }[] = [];
@@ -188,7 +188,7 @@ function cells(columns: number[], at: number): { ways: number[] }[] {
 }
 
 function Cell({ ways, at, common }: { ways: number[]; at: number; common: number }) {
-  const past = arriving()!;
+  const past = liveHistory()!;
   const first = ways[0]!;
   const end = states.value!.part.endings[first]!;
   const taken = end.steps[at];

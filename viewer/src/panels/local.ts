@@ -1,9 +1,9 @@
-// What the panels share among themselves: what is open, what was announced, and walking by steps and operations.
+// State shared by the panels: open dialogs and menus, announcements, and navigation by steps and operations.
 
 import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import type { History } from '../data/history.ts';
 import type { OpRef, Span } from '../data/types.ts';
-import { found, stuckIn } from '../data/verdict.ts';
+import { stuckIn, verdictView } from '../data/verdict.ts';
 import {
   blocked,
   ending,
@@ -24,15 +24,15 @@ import {
 } from '../state.ts';
 import { brief, count, lineOf, many } from '../text.ts';
 
-/** What screen readers are told. */
-export const said = signal('');
-/** What stands for a moment at the lower edge as well. */
+/** Text for screen readers. */
+export const announcement = signal('');
+/** A short-lived visible message. */
 export const toast = signal<string | null>(null);
 let toastTimer = 0;
-/** How wide the window is. */
+/** The width of the window. */
 export const windowWidth = signal(globalThis.innerWidth ?? 1600);
 
-/** Follows the width of the window. */
+/** Keeps `windowWidth` up to date. */
 export function followWidth(): () => void {
   const onResize = () => {
     windowWidth.value = innerWidth;
@@ -43,9 +43,9 @@ export function followWidth(): () => void {
 
 /** The line of a source that the tab `spec` shows. */
 export const specAt = signal<{ source: number; line: number } | null>(null);
-/** The dialog that is open. */
+/** The open dialog. */
 export const dialog = signal<'help' | 'palette' | null>(null);
-/** The menu that is open, and what it is about. */
+/** The open menu and its subject. */
 export const menu = signal<Menu | null>(null);
 
 export interface Menu {
@@ -55,19 +55,19 @@ export interface Menu {
   name?: string;
   /** A state, by fingerprint. */
   state?: string;
-  /** The interpretation that it is in, if that is not the chosen one. */
+  /** The interpretation of the state, if it is not the chosen one. */
   way?: number;
 }
 
-/** Tells screen readers. */
-export function tell(text: string): void {
-  // The same text twice is not read twice unless something changes.
-  said.value = said.peek() === text ? `${text} ` : text;
+/** Announces a text to screen readers. */
+export function announce(text: string): void {
+  // Screen readers repeat a text only if it changes.
+  announcement.value = announcement.peek() === text ? `${text} ` : text;
 }
 
-/** Tells everybody. */
-export function say(text: string): void {
-  tell(text);
+/** Announces a text and shows it as a toast. */
+export function notify(text: string): void {
+  announce(text);
   toast.value = text;
   clearTimeout(toastTimer);
   toastTimer = window.setTimeout(() => {
@@ -79,14 +79,14 @@ export function openMenu(about: Menu): void {
   menu.value = about;
 }
 
-/** Puts a text on the clipboard; true if that worked. */
+/** Copies a text to the clipboard; returns true on success. */
 export async function copy(text: string, what: string): Promise<boolean> {
   let done = false;
   try {
     await navigator.clipboard.writeText(text);
     done = true;
   } catch {
-    // A file may not have the right to use the clipboard; a selection can be copied all the same.
+    // A file may lack permission for the clipboard API, but can still copy a selection.
     const area = document.createElement('textarea');
     area.value = text;
     area.className = 'offscreen';
@@ -95,23 +95,23 @@ export async function copy(text: string, what: string): Promise<boolean> {
     done = document.execCommand('copy');
     area.remove();
   }
-  say(done ? `Copied ${what}` : `Could not copy ${what}`);
+  notify(done ? `Copied ${what}` : `Could not copy ${what}`);
   return done;
 }
 
-/** The history, for a component that is to be drawn again when more of it has arrived. */
-export function arriving(): History | null {
+/** The history; redraws the calling component when more of it has loaded. */
+export function liveHistory(): History | null {
   const past = history.value;
   return past && past.version.value >= 0 ? past : null;
 }
 
-/** Selects an operation that the report speaks of. */
+/** Selects an operation of the report. */
 export function showOp(op: OpRef): void {
   const place = placeOf(op);
   if (place !== null) void showOperation(place);
 }
 
-/** Selects an operation; done when it is there. */
+/** Selects an operation, and waits until it is loaded. */
 export async function showOperation(place: number, fit = false): Promise<void> {
   const past = history.value;
   if (!past) return;
@@ -119,24 +119,24 @@ export async function showOperation(place: number, fit = false): Promise<void> {
   await past.ensure(place, place);
 }
 
-/** Says what was selected and what became of it. */
+/** Announces the selected operation and its status. */
 export function followAnnounce(): () => void {
   return effect(() => {
     const place = selection.value;
     const at = step.value;
     const op = place === null ? null : untracked(() => history.value?.op(place));
     if (place === null || !op) return;
-    const became = untracked(() => {
+    const status = untracked(() => {
       if (isAtBlocked()) return 'blocked';
       const last = stepOf(place);
       if (last === null) return 'not placed';
       return `step ${count((at !== null && stepAt(at)?.op === place ? at : last) + 1)}`;
     });
-    tell(`${brief(op.name, 40)} ${brief(op.text, 80)}, ${became}`);
+    announce(`${brief(op.name, 40)} ${brief(op.text, 80)}, ${status}`);
   });
 }
 
-/** Selects a step and looks at its operation. */
+/** Selects a step and shows its operation. */
 export async function showStep(at: number): Promise<void> {
   const past = history.value;
   if (!past || at < 0 || at >= stepCount.value) return;
@@ -145,11 +145,11 @@ export async function showStep(at: number): Promise<void> {
   if (op === undefined) return;
   showPlace(op);
   await past.ensure(op, op);
-  // An operation may take several steps, and its last is not the one that was asked for.
+  // `showPlace` selects the last step of the operation, which need not be this one.
   selectStep(at);
 }
 
-/** One row down or up in the list of steps. */
+/** Moves down (positive) or up in the list of steps. */
 export function walk(rows: number): void {
   const last = stepCount.value - 1;
   const stuck = blocked.value;
@@ -160,7 +160,7 @@ export function walk(rows: number): void {
   } else void showStep(next);
 }
 
-/** The next or the previous operation of the same process. */
+/** Selects the next or the previous operation of the same process. */
 export async function walkLane(by: number): Promise<void> {
   const past = history.value;
   const at = selection.value;
@@ -168,18 +168,19 @@ export async function walkLane(by: number): Promise<void> {
   const op = past.op(at);
   if (!op) return;
   const next = await past.place(`${past.timeline.processes[op.process]}:${op.index + by}`);
-  if (next === null) say(by > 0 ? 'the last operation of its process' : 'the first operation of its process');
+  if (next === null)
+    notify(by > 0 ? 'this is the last operation of the process' : 'this is the first operation of the process');
   else await showOperation(next);
 }
 
-/** How many interpretations can be chosen. */
+/** The number of interpretations that can be chosen. */
 export const ways = computed<number>(() => {
   const verdict = stuckIn(report.value);
   if (states.value) return states.value.part.endings.length;
   return verdict?.interpretations.length ?? 0;
 });
 
-/** How many there are, and how many of them can be chosen if that is not all: `16`, or `64 shown, of 233`. */
+/** The number of interpretations, and how many are shown if not all: `16`, or `64 shown, of 233`. */
 export function shownOf(shown: number): string {
   const verdict = stuckIn(report.value);
   const all = verdict?.interpretations.length ?? 0;
@@ -195,10 +196,10 @@ export function choose(way: number): void {
     const at = step.value;
     if (at !== null && at >= stepCount.value) step.value = stepCount.value - 1;
   });
-  say(`interpretation ${way + 1} of ${shownOf(total)}`);
+  notify(`interpretation ${way + 1} of ${shownOf(total)}`);
 }
 
-/** Opens the source at a span. */
+/** Opens the Spec tab at a span. */
 export function showSpec(span: Span): void {
   const source = report.value?.sources[span.source];
   if (!source) return;
@@ -209,7 +210,7 @@ export function showSpec(span: Span): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>('#panel-spec .rows')?.focus());
 }
 
-/** Nothing selected, nothing open. */
+/** Closes the menu and clears the selection. */
 export function clear(): void {
   batch(() => {
     menu.value = null;
@@ -218,10 +219,10 @@ export function clear(): void {
   });
 }
 
-/** Goes to the first step after which one of the stuck operations could have been next. */
+/** Goes to the earliest step after which a blocked or waiting operation could be next. */
 export async function reveal(): Promise<void> {
   const past = history.value;
-  const verdict = report.value ? found(report.value) : null;
+  const verdict = report.value ? verdictView(report.value) : null;
   if (!past || (verdict?.kind !== 'stuck' && verdict?.kind !== 'invariant')) return;
   const refs =
     verdict.kind === 'invariant'
@@ -236,7 +237,7 @@ export async function reveal(): Promise<void> {
   for (const place of stuck) {
     await past.ensure(place, place);
     const from = past.op(place)?.from ?? 0;
-    // What returned before it began comes before it, so it was available right after the last of those.
+    // It comes after every operation that returned before it began, so it is available right after the last of those.
     let at = stepCount.value;
     while (at > 0) {
       await past.ensureSteps(at - 1, at - 1);
@@ -250,16 +251,16 @@ export async function reveal(): Promise<void> {
     if (!best || at < best.step) best = { step: at, place };
   }
   if (!best) {
-    say('no operation is stuck');
+    notify('no operation is blocked');
     return;
   }
   const name = brief(past.name(best.place) ?? 'it', 40);
   const back = stepCount.value - best.step;
   if (best.step < stepCount.value) await showStep(best.step);
   else await showOperation(best.place);
-  say(
+  notify(
     back === 0
-      ? `${name} could be next only now, where everything is stuck`
-      : `${name} could have been next from step ${count(best.step + 1)} on, ${many(back, 'step')} before everything is stuck`,
+      ? `${name} could be next only here, at the failure`
+      : `${name} could be next from step ${count(best.step + 1)} on, ${many(back, 'step')} before the failure`,
   );
 }

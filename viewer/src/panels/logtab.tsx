@@ -1,26 +1,27 @@
-// Everything that was recorded about the selected operation, and the operations that were never placed.
+// The record of the selected operation, and the operations that are not placed.
 
 import { useEffect, useState } from 'preact/hooks';
+import { unplaced } from '../data/status.ts';
 import type { Field } from '../data/types.ts';
-import { blocked, culprits, report, selection, statusOf, stepOf, waiting } from '../state.ts';
+import { blocked, contradicting, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
-import { arriving, openMenu, showOperation } from './local.ts';
+import { liveHistory, openMenu, showOperation } from './local.ts';
 import { Copy } from './parts.tsx';
 import { timebox } from './steps.tsx';
 import { Value } from './value.tsx';
 
-/** What became of an operation, as a sign and a word. */
+/** Each status as a sign and a word. */
 const STATUS: Record<string, [sign: string, word: string]> = {
   placed: ['✓', 'placed'],
   blocked: ['✗', 'blocked'],
   waiting: ['…', 'waiting'],
   after: ['·', 'after the failure'],
-  uncounted: ['○', 'not counted: it failed without effect, or is checked apart'],
-  unknown: ['?', 'not known'],
+  uncounted: ['○', 'not counted: failed without effect, or checked separately'],
+  unknown: ['?', 'unknown'],
 };
 
 export function LogTab() {
-  const past = arriving();
+  const past = liveHistory();
   if (!past) return null;
   return (
     <div class="padded log">
@@ -31,11 +32,11 @@ export function LogTab() {
 }
 
 function Selected() {
-  const past = arriving()!;
+  const past = liveHistory()!;
   const at = selection.value;
   const op = at === null ? null : past.op(at);
-  if (at === null || !op) return <p class="quiet">Select an operation to see what was recorded about it.</p>;
-  const [sign, word] = culprits.value.includes(at) ? ['✗', 'in the contradiction'] : STATUS[statusOf(at)]!;
+  if (at === null || !op) return <p class="quiet">Select an operation to see its record.</p>;
+  const [sign, word] = contradicting.value.includes(at) ? ['✗', 'part of the contradiction'] : STATUS[statusOf(at)]!;
   const step = stepOf(at);
   const process = past.timeline.processes[op.process] ?? '';
   const took = op.end === null ? null : op.end - op.start;
@@ -49,17 +50,15 @@ function Selected() {
           {sign} {word}
           {step !== null && ` as step #${count(step + 1)}`}
         </span>
-        <Copy text={op.name} what="the name" label="Copy name" />
+        <Copy text={op.name} what="name" label="Copy name" />
       </div>
       <dl class="record">
         <Entry name="process" value={process} />
-        <Entry name="number there" value={count(op.index)} />
+        <Entry name="index" value={count(op.index)} />
         <Entry name="action" value={op.action} />
         {fields('argument', op.args)}
         {fields('result', op.results)}
-        {op.end === null && (
-          <Entry name="result" value="none: it never finished, and may or may not have taken effect" />
-        )}
+        {op.end === null && <Entry name="result" value="none: unfinished, may or may not have taken effect" />}
         <Entry name="timebox" value={timebox(op, past.timeline.origin)} />
         {took !== null && (
           <Entry
@@ -71,7 +70,7 @@ function Selected() {
           name="ranks"
           value={`${count(op.from)} to ${op.end === null ? '…' : count(op.to)} of ${count(past.timeline.ranks)}`}
         />
-        {fields('recorded', op.meta)}
+        {fields('metadata', op.meta)}
       </dl>
     </section>
   );
@@ -94,26 +93,21 @@ function Entry({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Operations that could not be placed: those that could be next, then those that began later, then the unfinished. */
+/** A table of the unplaced operations; for an accepted history, of the unfinished ones that the order leaves out. */
 function Unplaced() {
-  const past = arriving()!;
+  const past = liveHistory()!;
   const [most, setMost] = useState(24);
   const stuck = blocked.value;
   const kind = report.value?.verdict.kind;
   const found: number[] = [];
   let more = false;
   if (stuck !== null) {
-    found.push(...waiting.value);
-    for (const at of past.timeline.long)
-      if (at < stuck && !waiting.value.has(at) && statusOf(at) === 'waiting') found.push(at);
-    for (let at = stuck + 1; at < past.size; at += 1) {
-      if (found.length >= most) {
-        more = true;
-        break;
-      }
-      if (!past.chunkOf(at)) break;
-      if (!waiting.value.has(at) && ['waiting', 'after'].includes(statusOf(at))) found.push(at);
-    }
+    const { long } = past.timeline;
+    const isLoaded = (at: number) => past.chunkOf(at) !== null;
+    const candidates = { blocked: stuck, waiting: waiting.value, long, size: past.size, isLoaded, statusOf };
+    const rows = unplaced(candidates, most);
+    found.push(...rows.found);
+    more = rows.more;
   } else if (kind === 'accepted') {
     for (const at of past.timeline.long) if (statusOf(at) === 'after') found.push(at);
   }
@@ -125,16 +119,16 @@ function Unplaced() {
   return (
     <section aria-labelledby="h-unplaced">
       <h3 id="h-unplaced">
-        {kind === 'accepted' ? 'Never finished, and taken as not having happened' : 'Operations that are not placed'}
+        {kind === 'accepted' ? 'Unfinished operations, taken as not having happened' : 'Unplaced operations'}
       </h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Their table">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Unplaced operations">
         <table class="unplaced">
           <thead>
             <tr>
               <th scope="col">status</th>
               <th scope="col">operation</th>
               <th scope="col">timebox</th>
-              <th scope="col">recorded</th>
+              <th scope="col">metadata</th>
             </tr>
           </thead>
           <tbody>

@@ -1,10 +1,10 @@
-// The menu of an operation or a state: what can be assumed about it, and what can be looked for around it.
+// The context menu of an operation or a state: assumptions, related searches, copying.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ending, filter, history, pins, states, stepAt, stepOf, tab } from '../state.ts';
 import { brief } from '../text.ts';
 import { assume, pending } from './focus.ts';
-import { copy, menu, say, showOperation } from './local.ts';
+import { copy, menu, notify, showOperation } from './local.ts';
 import { step } from './toolbar.tsx';
 
 export function ContextMenu() {
@@ -15,7 +15,7 @@ export function ContextMenu() {
     const before = document.activeElement as HTMLElement | null;
     const element = box.current;
     if (element) {
-      // Kept inside the window, whatever its size.
+      // Keeps the menu inside the window.
       const { width, height } = element.getBoundingClientRect();
       element.style.left = `${Math.max(4, Math.min(about.x, innerWidth - width - 4))}px`;
       element.style.top = `${Math.max(4, Math.min(about.y, innerHeight - height - 4))}px`;
@@ -71,32 +71,32 @@ function itemsOf(name: string | null, state: string | null, way: number): [strin
   if (state && !name) {
     const op = opOfState(state, way);
     if (op) items.push(['Assume this state', () => void assume(`${op} = ${state}`)]);
-    items.push(['Copy its fingerprint', () => void copy(state, 'the fingerprint')]);
+    items.push(['Copy fingerprint', () => void copy(state, 'fingerprint')]);
   }
   if (name) {
     items.push(['Assume this before …', () => (pending.value = { name, before: true })]);
     items.push(['Assume this after …', () => (pending.value = { name, before: false })]);
     items.push([
-      'Assume the state after it',
+      'Assume the state after this',
       async () => {
         const id = state ?? (await stateAfter(name));
         if (id) await assume(`${name} = ${id}`);
-        else say(`the state after ${brief(name, 40)} is not known here`);
+        else notify(`the state after ${brief(name, 40)} is unknown`);
       },
     ]);
     items.push(['Show in the timeline', () => void goTo(name, true)]);
     items.push([
-      'Show what was recorded',
+      'Show its record',
       async () => {
         await goTo(name, false);
         tab.value = 'log';
       },
     ]);
-    items.push(['Find what overlaps it', () => (filter.value = `overlaps:${name}`)]);
-    items.push(['Find what returned before it', () => (filter.value = `before:${name}`)]);
-    items.push(['Find what began after it', () => (filter.value = `after:${name}`)]);
+    items.push(['Find overlapping operations', () => (filter.value = `overlaps:${name}`)]);
+    items.push(['Find operations that returned before this', () => (filter.value = `before:${name}`)]);
+    items.push(['Find operations that began after this', () => (filter.value = `after:${name}`)]);
     items.push([
-      'Pin its lane',
+      'Pin lane',
       async () => {
         const past = history.value;
         const place = await past?.place(name);
@@ -104,7 +104,7 @@ function itemsOf(name: string | null, state: string | null, way: number): [strin
         if (op && !pins.value.includes(op.process)) pins.value = [...pins.value, op.process];
       },
     ]);
-    items.push(['Copy its name', () => void copy(name, 'the name')]);
+    items.push(['Copy name', () => void copy(name, 'name')]);
   }
   return items;
 }
@@ -114,7 +114,7 @@ async function goTo(name: string, fit: boolean): Promise<void> {
   if (place != null) await showOperation(place, fit);
 }
 
-/** The fingerprint of the state in which an operation is over, along the chosen interpretation. */
+/** The fingerprint of the state after an operation, in the chosen interpretation; null if unknown. */
 async function stateAfter(name: string): Promise<string | null> {
   const place = await history.value?.place(name);
   const at = place == null ? null : stepOf(place);
@@ -122,7 +122,7 @@ async function stateAfter(name: string): Promise<string | null> {
   return states.value?.id(at + 1, ending.value) ?? null;
 }
 
-/** The operation that is over with a state, along an interpretation; the last one if there are several. */
+/** The last operation that leads to a state in an interpretation; null if none completes there. */
 function opOfState(id: string, way: number): string | null {
   const known = states.value;
   const past = history.value;

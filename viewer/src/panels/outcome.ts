@@ -1,20 +1,20 @@
-// What became of the parts of an action, in signs and words. The panels, the list and the Markdown share it.
+// Outcomes of conjuncts and reasons as signs and words, shared by the panels, the list and the Markdown export.
 
 import type { Conjunct, Guard, Outcome, Report, Why } from '../data/types.ts';
 
-/** What stands in the margin of a part, and the words for it. */
+/** The sign, word and tone of an outcome. */
 export function glyph(outcome: Outcome): { sign: string; word: string; tone: string } {
   if (outcome === 'true') return { sign: '✓', word: 'TRUE', tone: 'good' };
   if (outcome === 'false') return { sign: '✗', word: 'FALSE', tone: 'bad' };
   if (outcome === 'not-reached') return { sign: '·', word: 'not reached', tone: 'quiet' };
   if ('chose' in outcome)
     return { sign: '◇', word: outcome.chose ? 'condition is TRUE' : 'condition is FALSE', tone: 'quiet' };
-  return { sign: '!', word: 'no value', tone: 'odd' };
+  return { sign: '!', word: 'an error', tone: 'odd' };
 }
 
 const GRAVITY = ['bad', 'odd', 'good', 'quiet'];
 
-/** The gravest of what became of a part. */
+/** The most severe outcome. */
 export function gravest(outcomes: Outcome[]): Outcome {
   const rank = (outcome: Outcome) => GRAVITY.indexOf(glyph(outcome).tone);
   return outcomes.reduce(
@@ -23,7 +23,7 @@ export function gravest(outcomes: Outcome[]): Outcome {
   );
 }
 
-/** States (by place in the list of the reason) in which a part came out the same, with the same values. */
+/** Groups states (as indices into those of the reason) by outcome and values of a conjunct. */
 export function groups(
   conjunct: Conjunct,
 ): { outcome: Outcome; values: { text: string; value: string }[]; at: number[] }[] {
@@ -41,26 +41,26 @@ export function groups(
   return [...found.values()];
 }
 
-/** The part of a guard that is false, in words: what a line has room for. */
+/** The false conjunct of a guard, in one line. */
 export function failing(guard: Guard): string {
   const bad = guard.conjuncts.find(conjunct => ['bad', 'odd'].includes(glyph(gravest(conjunct.outcomes)).tone));
   return bad ? `${bad.text} is ${glyph(gravest(bad.outcomes)).word}` : `${guard.action} is not enabled`;
 }
 
-/** A reason in one line: a clause that can stand after `because`. */
-export function short(report: Report, why: Why): string {
+/** A reason in one line, as a clause that can follow `because`. */
+export function reasonText(report: Report, why: Why): string {
   switch (why.kind) {
     case 'time':
-      return `it must wait until ${report.operations[why.after]?.name ?? 'another operation'} is placed, which had returned before it began`;
+      return `it must wait for ${report.operations[why.after]?.name ?? 'another operation'}, which returned before it began`;
     case 'guard':
       return failing(why);
     case 'words':
       return why.text;
     case 'excluded':
-      return `it leads to a state that ${why.name} excludes`;
+      return `it leads to a state excluded by ${why.name}`;
     case 'error':
-      return `the specification has no value: ${why.message}`;
+      return `evaluation failed: ${why.message}`;
     case 'dead':
-      return 'whatever follows it is stuck too';
+      return 'every order that continues with it gets stuck too';
   }
 }

@@ -1,4 +1,4 @@
-// Small pieces that many panels use: an operation as a button, a place in a source as a button, copying, a command.
+// Small shared components: operation button, source location button, copy button, command line.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -6,7 +6,7 @@ import type { OpRef, Report, Span } from '../data/types.ts';
 import { brief, lineOf } from '../text.ts';
 import { copy, openMenu, showOp, showSpec } from './local.ts';
 
-/** An operation that the report speaks of; pressing it selects the operation in the timeline. */
+/** A button for an operation of the report; selects it in the timeline. */
 export function Op({ report, op, label }: { report: Report; op: OpRef; label?: string }) {
   const operation = report.operations[op];
   if (!operation) return <span class="op">an operation</span>;
@@ -26,7 +26,7 @@ export function Op({ report, op, label }: { report: Report; op: OpRef; label?: s
   );
 }
 
-/** `Queue.tla:10`, which opens the source there. */
+/** A button such as `Queue.tla:10`; opens the source at that line. */
 export function Place({ report, span }: { report: Report; span: Span }) {
   const source = report.sources[span.source];
   if (!source) return null;
@@ -44,7 +44,7 @@ export function Place({ report, span }: { report: Report; span: Span }) {
   );
 }
 
-/** A button that puts a text on the clipboard and says so. */
+/** A button that copies a text to the clipboard. */
 export function Copy({ text, what, label = 'Copy' }: { text: string; what: string; label?: string }) {
   const [done, setDone] = useState(false);
   return (
@@ -62,18 +62,18 @@ export function Copy({ text, what, label = 'Copy' }: { text: string; what: strin
   );
 }
 
-/** A command line with its button. */
+/** A command line with a copy button. */
 export function Command({ what, line }: { what: string; line: string }) {
   return (
     <li class="command">
       <span class="what">{brief(what, 200)}</span>
       <code>{brief(line, 500)}</code>
-      <Copy text={line} what="the command" />
+      <Copy text={line} what="command" />
     </li>
   );
 }
 
-/** A section of the right side. */
+/** A section of the side panel. */
 export function Section({ title, id, children }: { title: string; id: string; children: ComponentChildren }) {
   return (
     <section aria-labelledby={id}>
@@ -83,7 +83,7 @@ export function Section({ title, id, children }: { title: string; id: string; ch
   );
 }
 
-/** The first few of many, and a button for the rest. */
+/** A list cut to at most `most` items, with a button for more. */
 export function Few<T>({
   items,
   most,

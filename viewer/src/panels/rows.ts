@@ -1,18 +1,18 @@
-// Operations in rows, processes as columns: what stands in one row overlaps.
+// Arranges operations in rows with processes as columns; operations in one row overlap.
 //
-// Times in a report are rounded beyond 2^53, so times that are equal here are not in order: only who begins strictly later
-// than another returned comes after it, and operations that begin at the same time stay as the report lists them.
+// Times in a report are rounded beyond 2^53, so equal times have no order: an operation comes after another only if it
+// begins strictly later than the other returned. Operations that begin at the same time keep the order of the report.
 
 import type { Operation, OpRef } from '../data/types.ts';
 
 export interface Row {
   /** The operation in each column. */
   cells: (OpRef | null)[];
-  /** Everything before returned before this row began. */
+  /** True if all operations of earlier rows returned before this row began. */
   cut: boolean;
 }
 
-/** Puts operations into rows by start: as few as keep the order of each process. */
+/** Arranges operations by start in as few rows as the order of each process allows. */
 export function rows(operations: Operation[], refs: OpRef[]): { processes: string[]; rows: Row[] } {
   const startOf = (op: OpRef) => operations[op]?.start ?? 0;
   const window = refs.toSorted((a, b) => startOf(a) - startOf(b) || a - b);
@@ -31,7 +31,7 @@ export function rows(operations: Operation[], refs: OpRef[]): { processes: strin
     const column = processes.indexOf(operation.process);
     const last = made[made.length - 1];
     const cut = operation.start > latest;
-    // A row holds operations that may all overlap: none of them returned before another began.
+    // All operations in a row overlap: none of them returned before another began.
     if (!last || cut || operation.start > earliest || last.cells[column] !== null) {
       const cells: (OpRef | null)[] = processes.map(() => null);
       cells[column] = op;

@@ -1,8 +1,8 @@
-// The right side: why it is stuck, the states that are possible, what was expected, what would be if, what to do next.
+// The side panel: reasons, possible states, expected results, what-ifs, smallest failing part, next commands.
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Report, State } from '../data/types.ts';
-import { type FoundStuck, found } from '../data/verdict.ts';
+import { type StuckView, verdictView } from '../data/verdict.ts';
 import { allAssumed, ending, history } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
@@ -11,11 +11,11 @@ import { Command, Copy, Few, Op, Section } from './parts.tsx';
 import { Marked, marked, Value } from './value.tsx';
 import { Reasons, Violated } from './why.tsx';
 import { Window } from './window.tsx';
-import { assumed, came, checkAgain } from './words.ts';
+import { assumptionText, checkAgain, outcomeText } from './words.ts';
 
-/** All of it. */
+/** The side panel. */
 export function Side({ report }: { report: Report }) {
-  const verdict = found(report);
+  const verdict = verdictView(report);
   const none = report.history.operations === 0;
   return (
     <aside id="why" class="side" tabIndex={-1} aria-label="Explanation">
@@ -24,7 +24,7 @@ export function Side({ report }: { report: Report }) {
         <>
           <Section id="h-why" title="Why it is rejected">
             <article class="card bad">
-              <p>These operations contradict each other, whatever the others do.</p>
+              <p>These operations contradict each other, regardless of all others.</p>
             </article>
           </Section>
           <Window report={report} window={{ start: [], operations: verdict.operations, before: 0 }} blocked={[]} />
@@ -32,10 +32,10 @@ export function Side({ report }: { report: Report }) {
       )}
       {verdict.kind === 'invariant' && (
         <>
-          <Section id="h-why" title="Why it is stuck">
+          <Section id="h-why" title="Why it is rejected">
             <Violated report={report} violation={verdict} />
           </Section>
-          <Section id="h-states" title="States that break it">
+          <Section id="h-states" title="States that violate it">
             <Possible states={verdict.states} choosable={[]} />
           </Section>
         </>
@@ -45,18 +45,21 @@ export function Side({ report }: { report: Report }) {
           <article class="card odd">
             <p>{brief(verdict.stop, 600)}</p>
             <p class="quiet">
-              Nothing was found against the history, and nothing proves it right.{' '}
-              {many(report.stats.returned, 'operation')} had returned by then.
+              No violation was found, but the history is not proven correct. {many(report.stats.returned, 'operation')}{' '}
+              had returned by then.
             </p>
           </article>
           <Widest report={report} />
           <article class="card">
             <h3>What can help</h3>
             <ul class="hints">
-              <li>Record tighter timeboxes at the widest place: what does not overlap is not tried in both orders.</li>
-              <li>Let the check run longer, or give it more memory.</li>
-              <li>Record fewer operations at once, or split the history by keys that do not touch each other.</li>
-              <li>Record results that are left open: a value that is known is not guessed.</li>
+              <li>
+                Record tighter timeboxes where the search was widest: operations that do not overlap have one order
+                only.
+              </li>
+              <li>Run the check longer, or with more memory.</li>
+              <li>Record fewer concurrent operations, or split the history by independent keys.</li>
+              <li>Record missing results: the search does not have to guess a recorded value.</li>
             </ul>
           </article>
         </Section>
@@ -65,8 +68,8 @@ export function Side({ report }: { report: Report }) {
         <Section id="h-why" title="What to do">
           <article class="card">
             <p>
-              No verdict can be wrong about nothing, and none is worth anything. Record the program again, and see that
-              the files of its processes are in the directory that is checked.
+              An empty history has no meaningful verdict. Record the program again, and make sure that the checked
+              directory contains the files of its processes.
             </p>
           </article>
         </Section>
@@ -76,13 +79,13 @@ export function Side({ report }: { report: Report }) {
           <article class="card good">
             {(history.value?.timeline.steps ?? 0) > 0 ? (
               <p>
-                An order of the operations was found that the specification allows and that respects when each of them
-                ran. It was replayed step by step, without searching; it stands among the steps, newest first.
+                The check found an order of the operations that the specification allows and that respects their
+                timeboxes. The order was replayed step by step, without searching; the Steps tab lists it, newest first.
               </p>
             ) : (
               <p>
-                An order of the operations exists that the specification allows and that respects when each of them ran.
-                It is not in this page. How it was found: {brief(report.stats.method, 200)}.
+                There is an order of the operations that the specification allows and that respects their timeboxes. It
+                is not in this page. Method: {brief(report.stats.method, 200)}.
               </p>
             )}
           </article>
@@ -94,31 +97,31 @@ export function Side({ report }: { report: Report }) {
   );
 }
 
-function Stuck({ report, stuck }: { report: Report; stuck: FoundStuck }) {
+function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
   const choosable = stuck.states.map((_, state) => stuck.interpretations.findIndex(each => each.state === state));
   return (
     <>
-      <Section id="h-why" title="Why it is stuck">
+      <Section id="h-why" title="Why it is rejected">
         <Reasons report={report} reasons={stuck.reasons} blocked={stuck.blocked} total={stuck.states.length} />
       </Section>
       {stuck.states.length > 0 && (
         <Section id="h-states" title="Possible states">
           <p class="quiet lead">
             {stuck.states.length === 1
-              ? 'One state explains everything before it.'
-              : `${count(stuck.states.length)} states explain everything before it. What differs is marked.`}
+              ? 'One state explains all operations before it.'
+              : `${count(stuck.states.length)} states explain all operations before it. Differences are marked.`}
           </p>
           <Possible states={stuck.states} choosable={choosable} />
         </Section>
       )}
       <Expected report={report} stuck={stuck} />
       {stuck.what_ifs.length > 0 && (
-        <Section id="h-ifs" title="What if (checked again)">
+        <Section id="h-ifs" title="What if (rechecked)">
           <ul class="card ifs">
             {stuck.what_ifs.map(each => (
               <li>
-                <strong>{assumed(each.assumption)}</strong>:{' '}
-                <Came report={report} outcome={each.outcome} assumption={each.assumption} from={stuck.explained} />
+                <strong>{assumptionText(each.assumption)}</strong>:{' '}
+                <Outcome report={report} outcome={each.outcome} assumption={each.assumption} from={stuck.explained} />
               </li>
             ))}
           </ul>
@@ -129,11 +132,11 @@ function Stuck({ report, stuck }: { report: Report; stuck: FoundStuck }) {
   );
 }
 
-/** The states, with what differs between them; choosing one chooses the interpretation that leads there. */
+/** States with their differences marked; choosing one chooses the interpretation that leads there. */
 function Possible({ states, choosable }: { states: State[]; choosable: number[] }) {
   const [every, setEvery] = useState(false);
   const names = states[0]?.variables.map(field => field.name) ?? [];
-  // Many states are compared with each other, and they do not change while one chooses among them.
+  // Comparing many states is slow, and the result does not depend on the choice.
   const columns = useMemo(
     () => names.map((_, at) => marked(states.map(state => state.variables[at]?.value ?? ''))),
     [states],
@@ -158,7 +161,9 @@ function Possible({ states, choosable }: { states: State[]; choosable: number[] 
                 class="letter"
                 aria-pressed={chosen}
                 disabled={!canChoose}
-                title={!canChoose ? `state ${state.id}` : `Show how it came to state ${letter(at)} (${state.id})`}
+                title={
+                  !canChoose ? `state ${state.id}` : `Show the order that leads to state ${letter(at)} (${state.id})`
+                }
                 onClick={() => choose(way)}
                 onContextMenu={event => {
                   event.preventDefault();
@@ -186,7 +191,7 @@ function Possible({ states, choosable }: { states: State[]; choosable: number[] 
       {hidden > 0 && (
         <li class="rest">
           <button type="button" class="more" aria-pressed={every} onClick={() => setEvery(!every)}>
-            {every ? 'hide what is the same in all' : `${many(hidden, 'variable')} the same in all`}
+            {every ? 'hide equal variables' : `${many(hidden, 'variable')} equal in all states`}
           </button>
         </li>
       )}
@@ -204,7 +209,7 @@ function fields(values: Field[]) {
   ));
 }
 
-function Expected({ report, stuck }: { report: Report; stuck: FoundStuck }) {
+function Expected({ report, stuck }: { report: Report; stuck: StuckView }) {
   const { expected, expects_more, blocked } = stuck;
   if (expected.length === 0) return null;
   const got = report.operations[blocked[0] ?? -1];
@@ -218,7 +223,7 @@ function Expected({ report, stuck }: { report: Report; stuck: FoundStuck }) {
               <code class="good">{results.length === 0 ? 'no result' : fields(results)}</code>
             </>
           ))}
-          {(expects_more || expected.length > 12) && ' and others'}
+          {(expects_more || expected.length > 12) && ' or others'}
           {got && got.results.length > 0 && (
             <>
               {' '}
@@ -231,7 +236,7 @@ function Expected({ report, stuck }: { report: Report; stuck: FoundStuck }) {
   );
 }
 
-function Came({
+function Outcome({
   report,
   outcome,
   assumption,
@@ -248,7 +253,7 @@ function Came({
   return (
     <>
       {sign}
-      {brief(came(report, bare, assumption, from), 400)}
+      {brief(outcomeText(report, bare, assumption, from), 400)}
       {blocked !== null && (
         <>
           {' '}
@@ -259,7 +264,7 @@ function Came({
   );
 }
 
-/** Where most configurations were possible at once, and what caused it. */
+/** Where the most configurations were possible at once, and the operations that overlap there. */
 export function Widest({ report }: { report: Report }) {
   const { widest } = report.stats;
   if (!widest) return null;
@@ -305,7 +310,7 @@ function Next({ report }: { report: Report }) {
         {report.next.map(each => (
           <Command what={each.what} line={each.line} />
         ))}
-        {check && <Command what="check under these assumptions" line={check} />}
+        {check && <Command what="recheck under these assumptions" line={check} />}
       </ul>
       {report.next.length > 1 && (
         <Copy text={report.next.map(each => each.line).join('\n')} what="all commands" label="Copy all" />

@@ -1,7 +1,7 @@
-// The specification, with what became of its parts in the margin.
+// The source of the specification, with outcomes in the margin.
 
 import type { Outcome, Report, Span } from '../data/types.ts';
-import { found } from '../data/verdict.ts';
+import { verdictView } from '../data/verdict.ts';
 import { report } from '../state.ts';
 import { brief, unitOfByte, visible } from '../text.ts';
 import { specAt } from './local.ts';
@@ -22,9 +22,9 @@ interface Lines {
 
 const read = new WeakMap<Report, Lines[]>();
 
-/** The spans of the report, with what became of them. */
+/** The spans of the report with their outcomes. */
 function spans(about: Report): { span: Span; outcome: Outcome | null }[] {
-  const verdict = found(about);
+  const verdict = verdictView(about);
   if (verdict.kind === 'invariant')
     return verdict.conjuncts.map(each => ({ span: each.span, outcome: gravest(each.outcomes) }));
   if (verdict.kind !== 'stuck') return [];
@@ -68,8 +68,7 @@ function linesOf(about: Report): Lines[] {
 
 export function SpecTab() {
   const about = report.value;
-  if (!about || about.sources.length === 0)
-    return <p class="empty">The specification is not written in a text that could be shown.</p>;
+  if (!about || about.sources.length === 0) return <p class="empty">No source available for this specification.</p>;
   const lines = linesOf(about);
   const at = specAt.value ?? {
     source: Math.max(
@@ -122,7 +121,7 @@ function Line({ text, marks, line }: { text: string; marks: Mark[]; line: number
   const outcome = marks.length > 0 ? gravest(marks.flatMap(mark => (mark.outcome ? [mark.outcome] : []))) : null;
   const sign = outcome ? glyph(outcome) : null;
   const mark = marks.find(each => each.outcome === outcome) ?? marks[0];
-  // A line may be as long as somebody made it.
+  // Lines may be arbitrarily long.
   const shown = text.length > 500 ? text.slice(0, 500) : text;
   const from = mark ? Math.min(mark.from, shown.length) : 0;
   const to = mark ? Math.min(mark.to, shown.length) : 0;
@@ -154,7 +153,7 @@ function Line({ text, marks, line }: { text: string; marks: Mark[]; line: number
   );
 }
 
-/** Tabs are blanks here, and everything else that cannot be seen is shown. */
+/** Expands tabs, and writes out other invisible characters. */
 function tidy(text: string): string {
   return visible(text.replace(/\t/g, '    '));
 }

@@ -1,6 +1,6 @@
-// One state: every variable, what the step changed in it, and expressions that somebody wants to see.
+// One state: all variables, what the step changed, and watched expressions.
 //
-// Functions and records are tables. `A`, `M` and `D` stand for added, modified and deleted, against the state before.
+// Functions and records are tables. `A`, `M` and `D` mean added, modified and deleted since the previous state.
 
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
@@ -19,20 +19,20 @@ import {
 } from '../state.ts';
 import { brief, count } from '../text.ts';
 import { assume } from './focus.ts';
-import { arriving } from './local.ts';
+import { liveHistory } from './local.ts';
 import { Copy } from './parts.tsx';
 import { Pieces } from './steps.tsx';
 import { columnsOf, isTable, type Node, parseValue, print } from './tla.ts';
 import { Value } from './value.tsx';
 
 const hideSame = signal(false);
-/** A table with more rows shows the first of them. */
+/** Maximum number of rows of a table before it is expanded. */
 const ROWS = 60;
 
 export function StateTab() {
   const known = states.value;
-  const past = arriving();
-  if (!known || !past || known.part.ids.length === 0) return <p class="empty">States are not known here.</p>;
+  const past = liveHistory();
+  if (!known || !past || known.part.ids.length === 0) return <p class="empty">This page contains no states.</p>;
   const at = step.value ?? stepCount.value - 1;
   const after = known.state(at + 1, ending.value);
   const before = known.state(at, ending.value);
@@ -45,7 +45,7 @@ export function StateTab() {
     <div class="padded state">
       <div class="line">
         <h3>
-          {at < 0 ? 'The first state' : <>State after step #{count(at + 1)}</>}
+          {at < 0 ? 'Initial state' : <>State after step #{count(at + 1)}</>}
           {op && <code> {brief(`${op.name} ${op.text}`, 80)}</code>}
         </h3>
         {id && <code class="quiet">{id}</code>}
@@ -55,20 +55,20 @@ export function StateTab() {
             checked={hideSame.value}
             onChange={event => (hideSame.value = event.currentTarget.checked)}
           />{' '}
-          hide unmodified
+          hide unchanged
         </label>
         {id && op && !taken?.partway && (
           <button type="button" class="small" onClick={() => void assume(`${op.name} = ${id}`)}>
             Assume this state
           </button>
         )}
-        {after && <Copy text={variables.map((name, at) => `/\\ ${name} = ${after[at]}`).join('\n')} what="the state" />}
+        {after && <Copy text={variables.map((name, at) => `/\\ ${name} = ${after[at]}`).join('\n')} what="state" />}
       </div>
       {!after && <Unknown at={at} />}
       {known.earlier && (
         <p class="quiet">
-          States after steps {count(known.earlier.part.first)} to {count(known.earlier.part.until)} were loaded beside
-          the latest.{' '}
+          States after steps {count(known.earlier.part.first)} to {count(known.earlier.part.until)} are loaded in
+          addition to the latest.{' '}
           <button type="button" class="small" onClick={showLatestStates}>
             Latest states
           </button>
@@ -91,9 +91,7 @@ export function StateTab() {
                 <tr class={changed[variable] ? 'changed' : ''}>
                   <td>{changed[variable] ? <b title="modified">M</b> : ''}</td>
                   <th scope="row">
-                    {variable >= variables.length - known.part.watched && (
-                      <span title="an expression that you watch">ƒ </span>
-                    )}
+                    {variable >= variables.length - known.part.watched && <span title="watched expression">ƒ </span>}
                     {brief(name, 80) || 'state'}
                   </th>
                   <td>
@@ -115,23 +113,23 @@ function Unknown({ at }: { at: number }) {
   const { first, until } = known.part;
   return (
     <p class="quiet">
-      States are here after steps {count(first)} to {count(until)}.{' '}
+      Only states after steps {count(first)} to {count(until)} are loaded.{' '}
       {run.value?.served ? (
         <button
           type="button"
           class="small"
           onClick={() => void showStatesUntil(Math.min(at + 200, history.value?.timeline.steps ?? at))}
         >
-          Load those around step #{count(at + 1)}
+          Load states around step #{count(at + 1)}
         </button>
       ) : (
-        'A page that is served shows all of them: see the commands on the right.'
+        '`omnilink view` shows all of them: see the commands on the right.'
       )}
     </p>
   );
 }
 
-/** A value and what became of it. */
+/** A value and its change. */
 function Shown({ before, after }: { before: string | null; after: string }) {
   const node = parseValue(after);
   if (isTable(node)) {
@@ -227,7 +225,7 @@ function Table({
   );
 }
 
-/** Expressions to evaluate in every state. Only a server can. */
+/** Watched expressions, which only a server can evaluate. */
 function Watch() {
   const [text, setText] = useState('');
   if (!run.value?.served?.evaluate) return null;
@@ -246,7 +244,7 @@ function Watch() {
       }}
     >
       <label>
-        Watch a TLA+ expression{' '}
+        Watch TLA+ expression{' '}
         <input
           type="text"
           value={text}

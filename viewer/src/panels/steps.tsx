@@ -1,15 +1,15 @@
-// The steps, newest first: what happened, when, and what it changed. The first row is the operation that is stuck.
+// The list of steps, newest first: operation, timebox and state change. The first row is the blocked operation.
 //
-// The list is also what the canvas is for those who cannot see it: every operation that was placed has a row.
+// The list is the accessible equivalent of the canvas: every placed operation has a row.
 
 import { diff } from '../data/diff.ts';
-import { fit } from '../data/fit.ts';
+import { ARROW, fit, isReplacement } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
 import type { Report, Timeline } from '../data/types.ts';
-import { found } from '../data/verdict.ts';
+import { verdictView } from '../data/verdict.ts';
 import {
   blocked,
-  culprits,
+  contradicting,
   ending,
   isAtBlocked,
   matches,
@@ -23,28 +23,28 @@ import {
 import { brief, count, many, visible } from '../text.ts';
 import { rankAmong } from './find.ts';
 import { assume, pending } from './focus.ts';
-import { arriving, openMenu, showOperation, showStep, windowWidth } from './local.ts';
-import { failing, short } from './outcome.ts';
+import { liveHistory, openMenu, showOperation, showStep, windowWidth } from './local.ts';
+import { failing, reasonText } from './outcome.ts';
 import { Op as OpButton } from './parts.tsx';
 import { Rows } from './virtual.tsx';
 
 const HEIGHT = 24;
 
-/** When an operation ran, as it was recorded: times are too large for numbers, so they are added as whole ones. */
+/** The recorded interval of an operation. Computed with BigInt, because times exceed 2^53. */
 export function timebox(op: Op, origin: string): string {
   const zero = BigInt(origin);
   const end = op.end === null ? '…' : String(zero + BigInt(Math.round(op.end)));
   return `[${zero + BigInt(Math.round(op.start))}, ${end}]`;
 }
 
-/** Whether a place is among the matches. */
+/** True if a place is among the matches. */
 function isMatch(found: ArrayLike<number> | null, place: number): boolean {
   return found !== null && found[rankAmong(found, place)] === place;
 }
 
 /** The list. */
 export function Steps() {
-  const past = arriving();
+  const past = liveHistory();
   const about = report.value;
   if (!past || !about) return null;
   const stuck = blocked.value;
@@ -65,13 +65,13 @@ export function Steps() {
       active={active}
       header={
         <>
-          <span role="columnheader">step ↓ back</span>
+          <span role="columnheader">step ↓ older</span>
           <span role="columnheader">process</span>
           <span role="columnheader">action</span>
           <span role="columnheader" class="time">
             timebox
           </span>
-          <span role="columnheader">{single ? `${brief(single, 40)} ` : ''}(− removed, + added)</span>
+          <span role="columnheader">{single ? `${brief(single, 40)} ` : ''}(old → new)</span>
           <span role="columnheader" class="do">
             <span class="offscreen">assume</span>
           </span>
@@ -80,7 +80,7 @@ export function Steps() {
       rowClass={row => {
         if (row < lead) return 'blocked';
         const at = stepAt(stepOfRow(row));
-        const parts = isApart(stepOfRow(row), common) && !isApart(stepOfRow(row) - 1, common) ? 'parting' : '';
+        const parts = isDivergent(stepOfRow(row), common) && !isDivergent(stepOfRow(row) - 1, common) ? 'parting' : '';
         return `${at && isMatch(matches.value, at.op) ? 'match' : ''} ${parts}`;
       }}
       onActive={row => {
@@ -92,7 +92,7 @@ export function Steps() {
         const name = place == null ? null : past.name(place);
         if (name) openMenu({ x, y, name });
       }}
-      onSight={(first, last) => {
+      onVisible={(first, last) => {
         const from = Math.max(0, stepOfRow(last));
         const to = Math.min(common - 1, stepOfRow(Math.max(lead, first)));
         if (to >= from) void past.ensureSteps(from, to);
@@ -105,15 +105,15 @@ export function Steps() {
 }
 
 function Blocked({ report: about, place }: { report: Report; place: number }) {
-  const past = arriving();
+  const past = liveHistory();
   const op = past?.op(place);
   if (!past || !op) return <span role="gridcell">loading…</span>;
-  const verdict = found(about);
-  let why = 'cannot be placed';
+  const verdict = verdictView(about);
+  let why = 'fits nowhere';
   if (verdict.kind === 'stuck') {
     const reason = verdict.reasons.find(each => each.op === verdict.blocked[0]);
-    if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : short(about, reason.why);
-  } else if (verdict.kind === 'invariant') why = `${verdict.invariant} is FALSE in every explanation`;
+    if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : reasonText(about, reason.why);
+  } else if (verdict.kind === 'invariant') why = `${verdict.invariant} is FALSE in every order`;
   return (
     <>
       <span role="gridcell">
@@ -130,7 +130,7 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
   );
 }
 
-/** Who called an operation, what, and when. */
+/** Process, text and timebox of an operation. */
 function Recorded({ op, of }: { op: Op; of: Timeline }) {
   return (
     <>
@@ -144,23 +144,23 @@ function Recorded({ op, of }: { op: Op; of: Timeline }) {
 }
 
 function Step({ at, common }: { at: number; common: number }) {
-  const past = arriving();
+  const past = liveHistory();
   const taken = stepAt(at);
   const op = taken && past?.op(taken.op);
   if (!past || !taken || !op) return <span role="gridcell">#{count(at + 1)} loading…</span>;
-  const apart = isApart(at, common);
+  const apart = isDivergent(at, common);
   return (
     <>
       <span role="gridcell">
         #{count(at + 1)}
         {taken.partway && (
-          <span class="tag" title="the operation is not over with this step">
+          <span class="tag" title="the operation continues after this step">
             ◐ partway
           </span>
         )}
         {apart && (
           <span class="tag" title={`only in interpretation ${ending.value + 1}`}>
-            {isApart(at - 1, common) ? '≠' : '≠ from here'}
+            {isDivergent(at - 1, common) ? '≠' : '≠ from here'}
           </span>
         )}
       </span>
@@ -175,14 +175,14 @@ function Step({ at, common }: { at: number; common: number }) {
   );
 }
 
-/** True if another interpretation is in another state after the step. */
-function isApart(at: number, common: number): boolean {
+/** True if some other interpretation is in a different state after the step. */
+function isDivergent(at: number, common: number): boolean {
   const endings = states.value?.part.endings ?? [];
   const id = endings[ending.value]?.ids[at - common];
   return id !== undefined && endings.some(other => other.ids[at - common] !== id);
 }
 
-/** How many characters the last column has room for: what the other columns and the right side leave. */
+/** Width of the last column in characters: the window minus the other columns and the side panel. */
 function room(): number {
   const side = windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
   const list = windowWidth.value - side;
@@ -190,7 +190,7 @@ function room(): number {
   return Math.max(20, Math.floor((list - others) / 7.6));
 }
 
-/** What a step changed: the variables that are different, with what was removed and added. */
+/** The variables that a step changed, with old and new values. */
 function Change({ at }: { at: number }) {
   const width = room();
   const known = states.value;
@@ -202,10 +202,10 @@ function Change({ at }: { at: number }) {
     .filter(variable => before[variable] !== after[variable]);
   if (changed.length === 0) {
     const only = known.variables.length === 1 ? after[0]! : null;
-    return <span class="quiet">{only === null ? 'nothing changed' : brief(only, width)}</span>;
+    return <span class="quiet">{only === null ? 'unchanged' : brief(only, width)}</span>;
   }
   const names = changed.map(variable => (known.variables.length > 1 ? brief(known.variables[variable]!, 30) : ''));
-  // As many variables as there is room for, and at least the first: half of a change says nothing.
+  // As many variables as fit, and at least one: half a change is useless.
   const lengths = changed.map((_, place) => (names[place] ? names[place].length + 3 : 2));
   let shown = 1;
   let taken = lengths[0]!;
@@ -229,17 +229,17 @@ function Change({ at }: { at: number }) {
   );
 }
 
-/** A change in fewer characters says nothing. */
+/** Minimum width of a legible change, in characters. */
 const LEGIBLE = 14;
 
-/** A value with what was removed struck out and what was added marked. If it is long, what stays is cut around it: what
- * changed must be in sight. */
+/** A changed value: removed text struck out, added text underlined, `→` where one replaces the other. Unchanged text is
+ * cut first, so that the change stays visible. */
 export function Pieces({ before, after, width }: { before: string; after: string; width: number }) {
-  // Characters that are written out take more room; a megabyte is cut before they are looked for.
-  const seen = fit(diff(before, after), width).map(({ text, kind }) => ({ text: visible(text), kind }));
+  // Fits twice: first because values may be huge, then because written-out characters take more room.
+  const shown = fit(diff(before, after), width).map(({ text, kind }) => ({ text: visible(text), kind }));
   return (
     <>
-      {fit(seen, width).map(({ text, kind }) => {
+      {fit(shown, width).map(({ text, kind }, at, pieces) => {
         if (kind === 'same') return text;
         const inner = (
           <>
@@ -247,13 +247,19 @@ export function Pieces({ before, after, width }: { before: string; after: string
             {text}
           </>
         );
-        return kind === 'removed' ? <del>{inner}</del> : <ins>{inner}</ins>;
+        if (kind === 'removed') return <del>{inner}</del>;
+        return (
+          <>
+            {isReplacement(pieces, at) && <span aria-hidden="true">{ARROW}</span>}
+            <ins>{inner}</ins>
+          </>
+        );
       })}
     </>
   );
 }
 
-/** What can be assumed about an operation; also about the state after a step, if the operation is over with it. */
+/** Buttons for assumptions about an operation, and about the state after a step that completes it. */
 function Pin({ name, at }: { name: string; at?: number }) {
   const id = at === undefined ? null : (states.value?.id(at + 1, ending.value) ?? null);
   return (
@@ -261,7 +267,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
       <button
         type="button"
         tabIndex={-1}
-        title="Assume that this operation takes effect before another one"
+        title="Assume that this operation takes effect before another"
         aria-label={`Assume ${brief(name, 40)} before another`}
         onClick={event => {
           event.stopPropagation();
@@ -288,27 +294,25 @@ function Pin({ name, at }: { name: string; at?: number }) {
   );
 }
 
-/** What there is if only the report is at hand: the last steps of the chosen interpretation. */
+/** The last steps of the chosen interpretation, if the page has only the report. */
 function Recent({ report: about }: { report: Report }) {
-  const verdict = found(about);
-  if (about.history.operations === 0) return <p class="empty">There are no operations, so there are no steps.</p>;
+  const verdict = verdictView(about);
+  if (about.history.operations === 0) return <p class="empty">No operations, so no steps.</p>;
   if (verdict.kind !== 'stuck' || verdict.interpretations.length === 0) {
     return (
       <p class="empty">
         {verdict.kind === 'inconclusive'
           ? 'No order was found before the check stopped.'
-          : culprits.value.length > 0
-            ? 'There is no order to show: it is clear without one that the marked operations contradict each other.'
-            : 'The order of the operations is not in this file.'}
+          : contradicting.value.length > 0
+            ? 'No order to show: the marked operations contradict each other in every order.'
+            : 'The order of the operations is not in this page.'}
       </p>
     );
   }
   const way = verdict.interpretations[ending.value] ?? verdict.interpretations[0]!;
   return (
     <div class="padded">
-      <p class="quiet">
-        Only the report is at hand: these are the last {many(way.recent.length, 'step')}, newest first.
-      </p>
+      <p class="quiet">This page has only the report: the last {many(way.recent.length, 'step')}, newest first.</p>
       <ol reversed class="ops">
         {[...way.recent]
           .reverse()

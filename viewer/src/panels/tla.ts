@@ -1,7 +1,7 @@
-// Reads values as TLA+ prints them, to draw functions as tables and to compare states part by part.
+// Parses printed TLA+ values, to draw functions as tables and to compare states part by part.
 //
-// This is not a parser of TLA+: it knows sets, tuples, records, functions written with `:>` and `@@`, strings, and
-// takes everything else as one word. What it does not understand stays text. Values that are long stay text too.
+// This is not a TLA+ parser: it recognizes sets, tuples, records, functions written with `:>` and `@@`, and strings;
+// everything else is one word. Unrecognized and long values stay text.
 
 export type Node =
   | { kind: 'word'; text: string }
@@ -10,7 +10,7 @@ export type Node =
 
 const LONGEST = 60_000;
 
-/** The value; null if it is not one of those that are understood, or too long. */
+/** Parses a value; null if it is unrecognized or too long. */
 export function parseValue(text: string): Node | null {
   if (text.length > LONGEST) return null;
   const words = text.match(/"(?:[^"\\]|\\.)*"|<<|>>|\|->|:>|@@|[[\]{}(),]|[^\s"[\]{}(),<>:@|]+|\S/gu) ?? [];
@@ -69,7 +69,7 @@ export function parseValue(text: string): Node | null {
   }
 }
 
-/** The value as TLA+ prints it. */
+/** Prints a value in TLA+ syntax. */
 export function print(node: Node): string {
   switch (node.kind) {
     case 'word':
@@ -85,12 +85,12 @@ export function print(node: Node): string {
   }
 }
 
-/** True if a value is better drawn as a table than as text. */
+/** True if a value is drawn as a table. */
 export function isTable(node: Node | null): node is Node & { kind: 'record' | 'function' } {
   return node !== null && (node.kind === 'record' || node.kind === 'function') && node.entries.length > 0;
 }
 
-/** The keys that all values of a table have in common, if they are records of one kind: the columns of the table. */
+/** The columns of a table: the keys of its values, if all are records with the same keys. Null otherwise. */
 export function columnsOf(node: Node & { kind: 'record' | 'function' }): string[] | null {
   const first = node.entries[0]?.value;
   if (node.entries.length < 2 || first?.kind !== 'record' || first.entries.length > 8) return null;

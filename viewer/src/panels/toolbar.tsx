@@ -1,4 +1,4 @@
-// What stands above the timeline: the filter box, where to look, how to look, sharing; and what is assumed.
+// The toolbar above the timeline: filter, navigation, scale, sharing; and the line of assumptions.
 
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -9,7 +9,7 @@ import {
   allEndings,
   blocked,
   busy,
-  culprits,
+  contradicting,
   ending,
   filter,
   history,
@@ -27,7 +27,7 @@ import {
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
 import { drawn } from '../timeline/picture.ts';
-import { isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
+import { enterMatch, isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, shownOf, ways } from './local.ts';
 import { Copy } from './parts.tsx';
@@ -39,7 +39,7 @@ const WIDTHS = [40, 80, 160, 400, 2000];
 export function Toolbar() {
   const several = ways.value;
   const stuck = blocked.value;
-  const fails = stuck !== null || culprits.value.length > 0;
+  const fails = stuck !== null || contradicting.value.length > 0;
   const goal = fails ? 'Failure' : report.value?.stats.widest ? 'Widest place' : 'End';
   return (
     <div class="toolbar" role="group" aria-label="Timeline">
@@ -50,17 +50,17 @@ export function Toolbar() {
       {stuck !== null && (
         <button
           type="button"
-          title="Go to the first step after which one of the stuck operations could have been next"
+          title="Go to the earliest step after which a blocked operation could be next (r)"
           onClick={() => void reveal()}
         >
-          Reveal <kbd>r</kbd>
+          Earliest <kbd>r</kbd>
         </button>
       )}
       <span class="joined" role="group" aria-label="Scale">
         <button
           type="button"
           aria-pressed={scale.value === 'order'}
-          title="Events equally far apart (o)"
+          title="Space events equally (o)"
           onClick={() => setScale('order')}
         >
           Order
@@ -68,14 +68,14 @@ export function Toolbar() {
         <button
           type="button"
           aria-pressed={scale.value === 'time'}
-          title="As long as they took (o)"
+          title="Scale by recorded time (o)"
           onClick={() => setScale('time')}
         >
           Time <kbd>o</kbd>
         </button>
       </span>
-      <button type="button" onClick={showWhole}>
-        Whole <kbd>0</kbd>
+      <button type="button" title="Show the whole history (0)" onClick={showWhole}>
+        All <kbd>0</kbd>
       </button>
       {several > 1 && (
         <span class="joined" role="group" aria-label="Interpretations">
@@ -85,7 +85,7 @@ export function Toolbar() {
           <button
             type="button"
             aria-pressed={allEndings.value}
-            title="Draw all of them"
+            title="Draw all interpretations"
             onClick={() => (allEndings.value = !allEndings.value)}
           >
             {ending.value + 1} of {shownOf(several)}
@@ -102,9 +102,9 @@ export function Toolbar() {
       )}
       <span class="push" />
       <label class="width">
-        <span class="offscreen">Characters of a value</span>
+        <span class="offscreen">Maximum length of values</span>
         <select
-          title="How many characters of a value are shown"
+          title="Maximum length of values"
           value={String(valueWidth.value)}
           onChange={event => (valueWidth.value = Number(event.currentTarget.value))}
         >
@@ -142,7 +142,7 @@ function Filter() {
         onKeyDown={event => {
           if (event.key === 'Enter') {
             event.preventDefault();
-            void nextMatch(event.shiftKey ? -1 : 1);
+            void enterMatch(event.shiftKey ? -1 : 1);
           }
         }}
       />
@@ -172,7 +172,7 @@ function Filter() {
         {wrong.length > 0
           ? `! ${brief(wrong.join('; '), 200)}`
           : isSearching.value
-            ? 'looking…'
+            ? 'searching…'
             : found
               ? `${on ? `${count(here + 1)} of ` : ''}${many(found.length, 'match', 'matches')}`
               : ''}
@@ -217,7 +217,7 @@ function Share() {
         aria-haspopup="menu"
         aria-expanded={sharing.value}
         aria-label="Share"
-        title="Share: link, Markdown, picture, print"
+        title="Share: link, Markdown, image, print"
         onClick={() => (sharing.value = !sharing.value)}
       >
         ↗
@@ -243,7 +243,7 @@ function Share() {
   );
 }
 
-/** Arrow keys in a menu. */
+/** Moves the focus in a menu by arrow keys. */
 export function step(event: KeyboardEvent, box: HTMLElement): void {
   const items = [...box.querySelectorAll<HTMLElement>('[role=menuitem]:not(:disabled)')];
   const at = items.indexOf(document.activeElement as HTMLElement);
@@ -254,7 +254,7 @@ export function step(event: KeyboardEvent, box: HTMLElement): void {
   items[(to + items.length) % items.length]?.focus();
 }
 
-/** The theme, and what it would be next. */
+/** A button that shows the theme and switches to the next. */
 export function ThemeButton() {
   return (
     <button type="button" title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}`} onClick={nextTheme}>
@@ -267,7 +267,7 @@ export function HelpButton() {
   return (
     <button
       type="button"
-      title="Help: keys and words (?)"
+      title="Help: keys and terms (?)"
       aria-label="Help"
       onClick={() => {
         dialog.value = 'help';
@@ -278,7 +278,7 @@ export function HelpButton() {
   );
 }
 
-/** What the colours and signs of the timeline mean, of those that it shows. */
+/** The colours and signs that the timeline currently shows, with their meaning. */
 export function Legend() {
   const shown = drawn.value;
   const stuck = blocked.value;
@@ -289,7 +289,7 @@ export function Legend() {
     ['waiting', '… waiting'],
     ['after', stuck === null ? '· not in the order' : '· after failure'],
     ['uncounted', '○ not counted'],
-    ['unknown', '? not known'],
+    ['unknown', '? unknown'],
   ];
   return (
     <span class="legend" aria-label="Legend" role="img">
@@ -305,7 +305,7 @@ export function Legend() {
   );
 }
 
-/** What is assumed, what is being chosen, and what went wrong. */
+/** Assumptions, the pending assumption, and errors. */
 export function Chips() {
   const chips = assumptions.value;
   const waiting = pending.value;
@@ -316,15 +316,15 @@ export function Chips() {
     <div class="chips" role="region" aria-label="Assumptions">
       {chips.map(chip => (
         <span class="chip">
-          <span class="quiet">{isChecked.value ? 'assume' : 'show only'}</span> <code>{brief(chip, 120)}</code>
-          <button type="button" aria-label={`Drop the assumption ${brief(chip, 120)}`} onClick={() => drop(chip)}>
+          <span class="quiet">{isChecked.value ? 'assuming' : 'showing only'}</span> <code>{brief(chip, 120)}</code>
+          <button type="button" aria-label={`Drop assumption ${brief(chip, 120)}`} onClick={() => drop(chip)}>
             ×
           </button>
         </span>
       ))}
       {waiting && (
         <span class="chip pending">
-          Choose the operation that {brief(waiting.name, 40)} comes {waiting.before ? 'before' : 'after'}: in the
+          Choose the operation that comes {waiting.before ? 'after' : 'before'} {brief(waiting.name, 40)}: in the
           timeline, in the list, or by name <ByName />
           <button type="button" aria-label="Cancel" onClick={() => (pending.value = null)}>
             ×
@@ -334,16 +334,10 @@ export function Chips() {
       {busy.value && <span class="quiet">checking…</span>}
       {chips.length > 0 && !isChecked.value && (
         <span>
-          <b>{verdictOfFit()}</b>; the verdict is not checked again in a file
+          <b>{verdictOfFit()}</b>; a file cannot recheck the verdict
         </span>
       )}
-      {chips.length > 0 && check && (
-        <Copy
-          text={check}
-          what="the command"
-          label={`Copy the command that checks ${isChecked.value ? 'this' : 'again'}`}
-        />
-      )}
+      {chips.length > 0 && check && <Copy text={check} what="command" label="Copy the command that checks this" />}
       {wrong && (
         <div class="wrong" role="alert">
           ! {paragraph(wrong, 2000)}
@@ -353,7 +347,7 @@ export function Chips() {
   );
 }
 
-/** The second operation, by its name. */
+/** Input for the name of the second operation. */
 function ByName() {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
@@ -371,14 +365,14 @@ function ByName() {
         event.preventDefault();
         const name = event.currentTarget.value.trim();
         const place = await history.value?.place(name);
-        if (place == null) problem.value = `there is no operation \`${name}\``;
+        if (place == null) problem.value = `no operation \`${name}\``;
         else complete(name);
       }}
     />
   );
 }
 
-/** Makes an assumption of what was chosen first and what is chosen now. */
+/** Completes the pending assumption with its second operation. */
 export function complete(name: string): void {
   const waiting = pending.value;
   if (!waiting || waiting.name === name) return;

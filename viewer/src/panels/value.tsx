@@ -1,5 +1,5 @@
-// Values as text: cut to the width that the reader chose, with a button that shows more, and with every character
-// visible. A megabyte is shown in pieces, so that no press of a button freezes the page.
+// Values as text, cut to the chosen width, with a button for more and with invisible characters written out. Huge values
+// expand in pieces, so that no click freezes the page.
 
 import { useState } from 'preact/hooks';
 import { diff } from '../data/diff.ts';
@@ -32,19 +32,19 @@ export function Value({ text, width }: { text: string; width?: number }) {
   );
 }
 
-/** The words of a TLA+ value: numbers, names, strings and signs. */
+/** The tokens of a TLA+ value: numbers, names, strings, blanks and signs. */
 function tokens(value: string): string[] {
   return value.match(/"(?:[^"\\]|\\.)*"|[\p{L}\p{N}_]+|\|->|:>|@@|<<|>>|\s+|[^\s]/gu) ?? [];
 }
 
-/** A stretch of a value, and whether other values have something else there. */
+/** A part of a value, and whether other values differ there. */
 export interface Stretch {
   text: string;
   differs: boolean;
 }
 
-/** For each value, where it differs from the others. Values of the same form are compared word by word, others by their
- * elements; those that are long are one stretch each. */
+/** Marks where each value differs from the others. Values with the same number of tokens are compared token by token,
+ * others by their elements; long ones differ as a whole. */
 export function marked(values: string[]): Stretch[][] {
   const first = values[0];
   if (first === undefined) return [];
@@ -58,7 +58,7 @@ export function marked(values: string[]): Stretch[][] {
   return values.map((value, at) => (at === 0 ? against(values.slice(1, 9), value) : against([first], value)));
 }
 
-/** Where a value has something that one of the others has not. */
+/** Marks the parts of a value that one of the others lacks. */
 function against(others: string[], value: string): Stretch[] {
   const differs = new Uint8Array(value.length);
   for (const other of others) {
@@ -80,7 +80,7 @@ function against(others: string[], value: string): Stretch[] {
   );
 }
 
-/** Joins neighbours, so that few elements are made. */
+/** Merges adjacent stretches, to keep the number of elements small. */
 function join(words: Stretch[]): Stretch[] {
   const out: Stretch[] = [];
   for (const word of words) {
@@ -91,10 +91,10 @@ function join(words: Stretch[]): Stretch[] {
   return out;
 }
 
-/** How much is kept of what is the same on either side of a difference. */
+/** Length of equal text kept on either side of a difference. */
 const KEPT = 14;
 
-/** A value with what differs underlined. If it is long, what is the same is cut: what differs must be in sight. */
+/** A value with differences underlined. Equal text is cut first, so that differences stay visible. */
 export function Marked({ words, width }: { words: Stretch[]; width?: number }) {
   const [all, setAll] = useState(false);
   const limit = Math.max(width ?? valueWidth.value, 40);

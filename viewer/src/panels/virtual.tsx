@@ -1,15 +1,15 @@
-// A long list of rows of equal height, of which only those in sight are in the page.
+// A virtual list: rows of equal height, of which only the visible ones are in the DOM.
 //
-// The scroll box is as high as all rows would be, up to a limit that browsers can draw; beyond it a pixel of scrolling
-// means more than a pixel of rows. The list is a grid for screen readers: it says how many rows there are, one row can
-// be reached with Tab, and arrow keys move from there.
+// The scroll box has the height of all rows, up to a limit that browsers can draw; beyond it, a pixel of scrolling means
+// more than a pixel of rows. For screen readers the list is a grid with a row count; Tab reaches one row, and arrow keys
+// move from there.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Browsers stop drawing boxes that are much higher than this. */
+/** Maximum height of the scroll box; browsers fail to draw much higher ones. */
 const HIGHEST = 12_000_000;
-/** No window shows more rows at once; paper, which is as high as what is on it, would ask for ever more. */
+/** Maximum number of visible rows. Without it, print layout would grow without bound. */
 const MOST = 52;
 
 export interface RowsProps {
@@ -17,9 +17,9 @@ export interface RowsProps {
   count: number;
   height: number;
   columns: number;
-  /** Names of the columns, drawn above. */
+  /** Column headers. */
   header?: ComponentChildren;
-  /** The row that has the focus; it is kept in sight when it changes. */
+  /** The active row; scrolled into view when it changes. */
   active: number | null;
   /** Draws the cells of a row. */
   draw: (row: number) => ComponentChildren;
@@ -28,30 +28,30 @@ export interface RowsProps {
   /** Enter on a row, or a double click. */
   onOpen?: (row: number) => void;
   onMenu?: (row: number, x: number, y: number) => void;
-  /** Called with the rows in sight, to load what they need. */
-  onSight?: (first: number, last: number) => void;
+  /** Called with the range of visible rows, to load their data. */
+  onVisible?: (first: number, last: number) => void;
 }
 
 export function Rows(props: RowsProps) {
-  const { label, count, height, columns, header, active, draw, rowClass, onActive, onOpen, onMenu, onSight } = props;
+  const { label, count, height, columns, header, active, draw, rowClass, onActive, onOpen, onMenu, onVisible } = props;
   const box = useRef<HTMLDivElement>(null);
-  /** The row that is to get the focus once it is there. */
+  /** The row to focus once it is drawn. */
   const wanted = useRef<number | null>(null);
-  const [sight, setSight] = useState({ top: 0, height: 300 });
-  const inSight = Math.min(sight.height / height, MOST);
+  const [view, setView] = useState({ top: 0, height: 300 });
+  const rowsInView = Math.min(view.height / height, MOST);
   const full = count * height;
   const total = Math.min(full, HIGHEST);
-  const scroll = Math.max(1, total - sight.height);
+  const scroll = Math.max(1, total - view.height);
   const scaled = full > HIGHEST;
-  const topRow = scaled ? (sight.top / scroll) * Math.max(0, count - inSight) : sight.top / height;
+  const topRow = scaled ? (view.top / scroll) * Math.max(0, count - rowsInView) : view.top / height;
   const first = Math.max(0, Math.min(Math.floor(topRow) - 2, count - 1));
-  const last = Math.min(count, Math.floor(topRow) + Math.ceil(inSight) + 3);
-  const offset = scaled ? sight.top - (topRow - first) * height : first * height;
+  const last = Math.min(count, Math.floor(topRow) + Math.ceil(rowsInView) + 3);
+  const offset = scaled ? view.top - (topRow - first) * height : first * height;
 
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const measure = () => setSight({ top: element.scrollTop, height: element.clientHeight || 300 });
+    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight || 300 });
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -69,7 +69,7 @@ export function Rows(props: RowsProps) {
     if (top !== now) {
       if (Math.abs(top - now) > rows) top = Math.max(0, active - rows / 3);
       element.scrollTop = scaled ? (top / Math.max(1, count - rows)) * scroll : top * height;
-      setSight({ top: element.scrollTop, height: element.clientHeight || 300 });
+      setView({ top: element.scrollTop, height: element.clientHeight || 300 });
     }
   }, [active, count, scaled]);
 
@@ -82,7 +82,7 @@ export function Rows(props: RowsProps) {
     row.focus({ preventScroll: true });
   });
 
-  useEffect(() => onSight?.(first, last - 1), [first, last, count]);
+  useEffect(() => onVisible?.(first, last - 1), [first, last, count]);
 
   const move = (to: number) => {
     const next = Math.max(0, Math.min(count - 1, to));
@@ -93,7 +93,7 @@ export function Rows(props: RowsProps) {
     if (event.target instanceof HTMLElement && event.target.closest('input, button')) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const at = wanted.current ?? active ?? first;
-    const page = Math.max(1, Math.floor(inSight) - 1);
+    const page = Math.max(1, Math.floor(rowsInView) - 1);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: count - 1 }[
       event.key
     ];
@@ -129,7 +129,7 @@ export function Rows(props: RowsProps) {
         tabIndex={reachable === null ? 0 : -1}
         onKeyDown={onKeyDown}
         onScroll={event =>
-          setSight({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight || 300 })
+          setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight || 300 })
         }
       >
         <div class="spacer" role="presentation" style={{ height: `${total}px` }}>

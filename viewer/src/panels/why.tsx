@@ -1,19 +1,19 @@
-// Why nothing can be next: one card for each reason against the blocked operation, and one line for those who wait.
+// Why no operation can be next: one card per reason against the blocked operation, and one line for waiting ones.
 //
-// Reasons come grouped by the report: one reason holds in several states. A card says what the specification asks for,
-// part by part, and what each part is in each state; states in which a part came out the same share a line. Enter on
-// a part shows the operation in the timeline, so that one can walk from the verdict to the guilty operation by keys.
+// The report groups states by reason. A card lists the conjuncts of the action and the outcome of each; states with the
+// same outcome and values share a line. Enter on a conjunct selects its operation in the timeline, so that the keyboard
+// alone leads from the verdict to the blocked operation.
 
 import { useState } from 'preact/hooks';
 import type { Conjunct, OpRef, Reason, Report } from '../data/types.ts';
-import type { FoundBroken } from '../data/verdict.ts';
+import type { BrokenView } from '../data/verdict.ts';
 import { brief, letter, list, many } from '../text.ts';
 import { showOp } from './local.ts';
-import { glyph, gravest, groups, short } from './outcome.ts';
+import { glyph, gravest, groups, reasonText } from './outcome.ts';
 import { Op, Place } from './parts.tsx';
 import { Marked, marked, type Stretch, Value } from './value.tsx';
 
-/** The parts of an action or an invariant. `states` are places in the list of possible states. */
+/** The conjuncts of an action or an invariant. `states` are indices into the possible states. */
 function Conjuncts({
   report,
   conjuncts,
@@ -70,7 +70,7 @@ function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
     const has = found.some(group => group.values.length > 0);
     return (
       <p class="outcome">
-        TRUE in {everywhere(states)}{' '}
+        TRUE in {statesText(states)}{' '}
         {has && (
           <button type="button" class="more" onClick={() => setOpen(true)}>
             values
@@ -81,10 +81,10 @@ function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
   }
   if (lone && found[0]!.values.length === 0 && typeof found[0]!.outcome === 'string') {
     const word = glyph(found[0]!.outcome).word;
-    return word === 'TRUE' ? null : <p class="outcome">{`${word} in ${everywhere(states)}`}</p>;
+    return word === 'TRUE' ? null : <p class="outcome">{`${word} in ${statesText(states)}`}</p>;
   }
   const shown = all ? found : found.slice(0, 6);
-  // What a part is in one group, compared with what it is in the others.
+  // Marks where the values of a conjunct differ between groups.
   const compared = new Map<string, Stretch[][]>();
   for (const { text } of conjunct.values) {
     compared.set(text, marked(shown.map(group => group.values.find(each => each.text === text)?.value ?? '')));
@@ -104,7 +104,7 @@ function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
           <strong class={glyph(group.outcome).tone}>{glyph(group.outcome).word}</strong>
           {typeof group.outcome === 'object' && 'error' in group.outcome && <>: {brief(group.outcome.error, 300)}</>}
           {states.length > 1 &&
-            (lone ? ` in ${everywhere(states)}` : ` in ${list(group.at.map(at => letter(states[at] ?? at)))}`)}
+            (lone ? ` in ${statesText(states)}` : ` in ${list(group.at.map(at => letter(states[at] ?? at)))}`)}
         </p>
       ))}
       {found.length > shown.length && (
@@ -116,17 +116,17 @@ function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
   );
 }
 
-function everywhere(states: number[]): string {
-  return states.length === 1 ? `state ${letter(states[0]!)}` : `all ${states.length} of them`;
+function statesText(states: number[]): string {
+  return states.length === 1 ? `state ${letter(states[0]!)}` : `all ${states.length} states`;
 }
 
 function Card({ report, reason, total }: { report: Report; reason: Reason; total: number }) {
   const { why } = reason;
   const allowed =
     why.kind === 'dead'
-      ? 'leads nowhere'
+      ? 'is a dead end'
       : why.kind === 'error'
-        ? 'has no value'
+        ? 'cannot be evaluated'
         : why.kind === 'time'
           ? 'must wait'
           : 'not enabled';
@@ -151,7 +151,7 @@ function Card({ report, reason, total }: { report: Report; reason: Reason; total
         <>
           <p class="where">
             <code>{brief(why.action, 80)}</code> <Place report={report} span={why.span} />
-            {why.ways > 1 && <span class="quiet"> · {why.ways} ways through it; this one got furthest</span>}
+            {why.ways > 1 && <span class="quiet"> · {why.ways} alternatives; this one got furthest</span>}
           </p>
           {why.choices.length > 0 && (
             <p class="where">
@@ -169,7 +169,7 @@ function Card({ report, reason, total }: { report: Report; reason: Reason; total
       )}
       {why.kind === 'time' && (
         <p>
-          It began after <Op report={report} op={why.after} /> had returned, and that is not placed yet.
+          It began after <Op report={report} op={why.after} /> returned, which is not placed yet.
         </p>
       )}
       {why.kind === 'words' && (
@@ -179,7 +179,7 @@ function Card({ report, reason, total }: { report: Report; reason: Reason; total
       )}
       {why.kind === 'excluded' && (
         <p>
-          The step is possible, but <code>{brief(why.name, 80)}</code> excludes it:{' '}
+          The step is enabled, but <code>{brief(why.name, 80)}</code> excludes it:{' '}
           <Place report={report} span={why.span} />
         </p>
       )}
@@ -188,12 +188,12 @@ function Card({ report, reason, total }: { report: Report; reason: Reason; total
           <Value text={why.message} width={600} /> {why.span && <Place report={report} span={why.span} />}
         </p>
       )}
-      {why.kind === 'dead' && <p>It is allowed here, but whatever follows is stuck too.</p>}
+      {why.kind === 'dead' && <p>It is enabled here, but every order that continues with it gets stuck too.</p>}
     </article>
   );
 }
 
-/** All reasons: those against the blocked operation in full, the others by what they have in common. */
+/** All reasons: those against the blocked operation in full, the others grouped. */
 export function Reasons({
   report,
   reasons,
@@ -223,7 +223,7 @@ export function Reasons({
       {first.map(reason => (
         <Card report={report} reason={reason} total={total} />
       ))}
-      {first.length === 0 && reasons.length === 0 && <p class="quiet">No operation is left that could be next.</p>}
+      {first.length === 0 && reasons.length === 0 && <p class="quiet">No operation could be next.</p>}
       {[...waiting].map(([after, ops]) => (
         <details class="line">
           <summary>
@@ -252,7 +252,7 @@ export function Reasons({
             <span class="sign bad" aria-hidden="true">
               ✗
             </span>{' '}
-            {nameOf(report, reason.op)}: {brief(short(report, reason.why), 120)}
+            {nameOf(report, reason.op)}: {brief(reasonText(report, reason.why), 120)}
           </summary>
           <Card report={report} reason={reason} total={total} />
         </details>
@@ -261,21 +261,21 @@ export function Reasons({
   );
 }
 
-/** An invariant that every explanation makes false. */
-export function Violated({ report, violation }: { report: Report; violation: FoundBroken }) {
+/** An invariant that every order violates. */
+export function Violated({ report, violation }: { report: Report; violation: BrokenView }) {
   const states = violation.states.map((_, at) => at);
   return (
     <article class="card bad">
       <h3>
         <code>{brief(violation.invariant, 80)}</code> <strong class="bad">is FALSE</strong>
-        <span class="quiet"> in every explanation</span>
+        <span class="quiet"> in every order</span>
       </h3>
       <p class="where">
         <Place report={report} span={violation.span} />
         {violation.blocked.length > 0 && (
           <>
             {' '}
-            · none is left when <Op report={report} op={violation.blocked[0]!} /> returns
+            · no order is left when <Op report={report} op={violation.blocked[0]!} /> returns
           </>
         )}
       </p>

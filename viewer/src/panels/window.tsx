@@ -1,7 +1,7 @@
-// The smallest part of the history that fails by itself, as a table: processes as columns, time going down.
+// The smallest failing part of the history as a table: processes as columns, time going down.
 //
-// Operations that overlap stand in the same block; a line between blocks means that everything above returned before
-// anything below began. That is enough to read all orders that are allowed.
+// Overlapping operations are in the same block; a line between blocks means that all operations above returned before any
+// below began. That determines all possible orders.
 
 import type { OpRef, Window as Part, Report } from '../data/types.ts';
 import { brief, many } from '../text.ts';
@@ -14,15 +14,15 @@ export function Window({ report, window, blocked }: { report: Report; window: Pa
   const { processes, rows: made } = rows(report.operations, window.operations);
   const shown = made.slice(0, 40);
   return (
-    <Section id="h-window" title="Smallest part that fails by itself">
+    <Section id="h-window" title="Smallest failing part">
       <div class="card">
         <p class="quiet lead">
           {many(window.operations.length, 'operation')}
           {window.start.length > 0 &&
             `, after ${many(window.before, 'other')}, from ${many(window.start.length, 'possible state')}`}
-          . What stands in one row overlaps; a thick line means that all above had returned.
+          . Operations in one row overlap; all above a thick line returned before those below began.
         </p>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Its operations, processes as columns">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Operations, processes as columns">
           <table class="window">
             <thead>
               <tr>
@@ -52,7 +52,7 @@ export function Window({ report, window, blocked }: { report: Report; window: Pa
         {made.length > shown.length && <p class="quiet">{many(made.length - shown.length, 'more row')}</p>}
         {window.start.length > 0 && (
           <details>
-            <summary>Where it starts from</summary>
+            <summary>Initial states</summary>
             <ul class="starts">
               {window.start.slice(0, 8).map(state => (
                 <li>

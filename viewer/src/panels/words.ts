@@ -1,10 +1,10 @@
-// What-ifs and assumptions in words.
+// What-ifs as text, and the command that rechecks under assumptions.
 
 import type { Assumption, Consequence, Report } from '../data/types.ts';
 import { brief, many, quoted } from '../text.ts';
 
-/** An assumption in words. */
-export function assumed(assumption: Assumption): string {
+/** The assumption of a what-if. */
+export function assumptionText(assumption: Assumption): string {
   switch (assumption.kind) {
     case 'other-results':
       return `result ${assumption.results.map(field => (field.name ? `${field.name} = ${brief(field.value, 60)}` : brief(field.value, 60))).join(', ') || 'none'}`;
@@ -15,23 +15,23 @@ export function assumed(assumption: Assumption): string {
   }
 }
 
-/** What came of an assumption, in words. */
-export function came(report: Report, outcome: Consequence, assumption: Assumption, from: number): string {
-  if (outcome.kind === 'accepted') return 'the specification allows the whole history';
-  if (outcome.kind === 'inconclusive') return `not found out: ${outcome.stop}`;
+/** The outcome of a what-if. */
+export function outcomeText(report: Report, outcome: Consequence, assumption: Assumption, from: number): string {
+  if (outcome.kind === 'accepted') return 'the whole history is accepted';
+  if (outcome.kind === 'inconclusive') return `inconclusive: ${outcome.stop}`;
   const further = outcome.explained - from;
   const at =
     outcome.blocked === null
       ? ''
       : ` at ${report.operations[outcome.blocked]?.name ?? '?'} ${report.operations[outcome.blocked]?.text ?? ''}`;
   if (assumption.kind === 'program-order') return `still rejected${at}`;
-  if (further <= 0) return `stuck all the same${at}`;
-  const begin = assumption.kind === 'other-results' ? 'this step is then legal, and it' : 'it';
+  if (further <= 0) return `stuck as before${at}`;
+  const begin = assumption.kind === 'other-results' ? 'this step is legal, but the history' : 'the history';
   return `${begin} is stuck again ${many(further, 'operation')} later${at}`;
 }
 
-/** The command that checks again under assumptions, those that the report was made under among them; null if no command
- * of the report names what was checked. */
+/** The command that checks under these assumptions and those of the report; null if the report has no `check` or
+ * `explain` command to start from. */
 export function checkAgain(report: Report, assumptions: string[]): string | null {
   const line = report.next.map(each => each.line).find(each => /^\S+ (check|explain) /.test(each));
   if (line === undefined) return null;

@@ -1,10 +1,10 @@
-// The axis above the lanes: round numbers at even distances, ranks or times.
+// The axis above the lanes: round ranks or times at equal distances.
 
 import type { Picture } from './draw.ts';
 import { letterWidth, type Pen } from './pen.ts';
 import { AXIS, toX } from './scene.ts';
 
-/** Labels leave room for what else stands on the axis. */
+/** Draws the axis. Labels that would overlap `taken` are omitted. */
 export function drawAxis(
   pen: Pen,
   { geometry, colors, history }: Picture,
@@ -15,7 +15,7 @@ export function drawAxis(
   const origin = scale === 'time' ? BigInt(history.timeline.origin) : 0n;
   const longest = label(origin, Math.max(to, 1)).length * letterWidth() + 20;
   const step = round(((to - from) * longest) / (width - left));
-  // The numbers that are shown are round, so the marks are where the origin puts them.
+  // Shown numbers include the origin, so marks are shifted to make them round.
   const shift = origin < FAR ? Number(origin % BigInt(step)) : 0;
   const start = Math.ceil((Math.max(from, first) + shift) / step) * step - shift;
   for (let mark = start; mark <= Math.min(to, last); mark += step) {
@@ -28,7 +28,7 @@ export function drawAxis(
   pen.rect(left, AXIS - 1, width - left, 1, { fill: colors.border });
 }
 
-/** Times beyond this, such as nanoseconds since 1970, are shown as distances from the first. */
+/** Times beyond this, such as nanoseconds since 1970, are shown relative to the first. */
 const FAR = 1_000_000_000_000n;
 
 /** The next number of the form 1, 2 or 5 times a power of ten, and at least 1. */

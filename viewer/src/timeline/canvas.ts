@@ -1,5 +1,5 @@
-// A canvas that fills its parent, is as sharp as the screen, and is drawn again when something it shows has changed, at
-// most once a frame.
+// A canvas that fills its parent at the resolution of the screen, and is redrawn at most once per frame when a signal that
+// it depends on changes.
 
 import { effect } from '@preact/signals';
 import type { RefObject } from 'preact';
@@ -54,7 +54,7 @@ export function useCanvas(
       soon();
     });
     const dark = matchMedia('(prefers-color-scheme: dark)');
-    // What is printed is drawn before the event is over; a frame later would be too late.
+    // Printing needs the canvas redrawn within the event; the next frame is too late.
     const print = matchMedia('print');
     dark.addEventListener('change', soon);
     print.addEventListener('change', now);

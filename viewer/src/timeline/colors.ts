@@ -1,4 +1,4 @@
-// The colours of pictures, taken from the style of the page, so that a theme is defined once.
+// The colours of the canvas, read from the CSS variables, so that a theme is defined once.
 
 export interface Colors {
   placed: string;
@@ -19,7 +19,7 @@ export interface Colors {
   accentSoft: string;
 }
 
-/** What is used where the style says nothing. */
+/** Defaults for missing CSS variables. */
 const PLAIN: Colors = {
   placed: '#3b5bdb',
   placedSoft: '#dbe4ff',
@@ -39,7 +39,7 @@ const PLAIN: Colors = {
   accentSoft: '#d0ebff',
 };
 
-/** The colours as they are now. */
+/** The current colours. */
 export function readColors(): Colors {
   const style = getComputedStyle(document.documentElement);
   const colors = { ...PLAIN };

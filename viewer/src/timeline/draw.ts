@@ -1,9 +1,8 @@
 // Draws the lanes: bands, operations, the order as a line, names, the axis.
 //
-// What became of an operation is told three ways: colour, border and glyph. A blocked operation has a thick frame and ✗,
-// a waiting one a dashed border and …, one after the failure a thin border and ·, one that was not counted no ground and
-// ○, one that nobody knows about a dotted border and ?. Placed operations have a plain border, and a tick of the line where they take effect. Text comes last,
-// so that nothing crosses it.
+// Colour, border and glyph all show the status of an operation. Blocked: thick frame, ✗. Waiting: dashed border, ….
+// After the failure: thin border, ·. Not counted: no fill, ○. Unknown: dotted border, ?. Placed: plain border, and a tick
+// of the line where it takes effect. Text is drawn last, so that nothing crosses it.
 
 import type { History } from '../data/history.ts';
 import type { Ending, Report } from '../data/types.ts';
@@ -14,10 +13,10 @@ import { drawAxis } from './axis.ts';
 import type { Colors } from './colors.ts';
 import type { Lanes } from './lanes.ts';
 import { drawOrder } from './order.ts';
-import { cut, type Look, letterWidth, type Pen } from './pen.ts';
+import { cut, letterWidth, type Pen, type Style } from './pen.ts';
 import { AXIS, type Box, compose, type Geometry, type Scene, toX, toY, visibleRows } from './scene.ts';
 
-/** All that a picture shows. */
+/** The inputs of a drawing. */
 export interface Picture {
   history: History;
   report: Report;
@@ -28,17 +27,17 @@ export interface Picture {
   selection: number | null;
   step: number | null;
   blocked: number | null;
-  /** Others that are blocked, or operations that contradict each other, where none is blocked. */
-  culprits: number[];
+  /** Further blocked operations, or operations that contradict each other. */
+  failing: number[];
   endings: Ending[];
   ending: number;
   allEndings: boolean;
-  /** One for every operation that the filter lets through; null if there is no filter. */
+  /** 1 for every operation that matches the filter; null if there is no filter. */
   matches: Uint8Array | null;
   statusOf(at: number): Status;
 }
 
-/** Draws, and says what is visible. */
+/** Draws the lanes, and returns what is visible. */
 export function drawLanes(pen: Pen, picture: Picture): Scene {
   const { geometry, colors, history, lanes } = picture;
   const { left, top, width, height } = geometry;
@@ -71,7 +70,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   return scene;
 }
 
-/** An interval of an operation in pixels; null if it is not here yet. */
+/** The interval of an operation in pixels; null if not loaded yet. */
 function extent(picture: Picture, at: number): [number, number] | null {
   const chunk = picture.history.chunkOf(at);
   if (!chunk) return null;
@@ -94,7 +93,7 @@ function drawBands(pen: Pen, picture: Picture): void {
     pen.rect(x, geometry.top, Math.max(1.5, end - x), geometry.height - geometry.top, { fill, alpha });
   };
   if (selection !== blocked) band(selection, colors.accentSoft, 0.45);
-  for (const at of [blocked, ...picture.culprits]) band(at, colors.blockedSoft, 0.55);
+  for (const at of [blocked, ...picture.failing]) band(at, colors.blockedSoft, 0.55);
 }
 
 function drawRules(pen: Pen, { geometry, colors, lanes }: Picture): void {
@@ -112,7 +111,7 @@ function drawMissing(pen: Pen, { geometry, colors }: Picture, from: number, to: 
     pen.text((from + to) / 2, (top + height) / 2, 'loading…', { fill: colors.muted, align: 'center' });
 }
 
-/** Fewer letters say nothing. */
+/** Minimum number of letters of a useful label. */
 const LEGIBLE = 6;
 
 const GLYPH: Record<Status, string> = {
@@ -134,17 +133,17 @@ function soft(colors: Colors, status: Status): string {
   return colors[`${status}Soft`];
 }
 
-/** What is too narrow for a box is a bar, if most are. */
+/** Boxes narrower than this are drawn as bars, if most are. */
 const BAR = 14;
-/** Most are too narrow if this is all the room that each has, in pixels. */
+/** Most boxes are too narrow if each has less than this on average, in pixels. */
 const CROWDED = 24;
 
-/** How tall bars are: taller for longer operations. Where each stands for many, they are much alike, so heights show how
- * far they are from what is usual in the picture. */
+/** Heights of bars: longer operations are taller. Bars that stand for many operations have similar means, so heights are
+ * relative to the distribution in the picture. */
 interface Heights {
   middle: number;
   spread: number;
-  /** Narrower than this is a bar. */
+  /** Boxes narrower than this are bars. */
   bar: number;
 }
 
@@ -177,7 +176,7 @@ function heightOf(length: number, { middle, spread }: Heights, most: number): nu
   return Math.round(most * (0.22 + 0.78 * Math.min(1, Math.max(0, part))));
 }
 
-/** One operation is a bar. Many are an area under a line: how long they take, and the stronger the more there are. */
+/** One operation is a bar. Many are an area under a line: its height shows their duration, its opacity their number. */
 function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): void {
   const { geometry, colors, matches } = picture;
   const most = scene.marks.reduce((most, mark) => Math.max(most, mark.count), 1);
@@ -219,15 +218,15 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
     pen.rect(x, y, Math.max(1, width), height, { fill: solid(colors, status), alpha });
     return;
   }
-  const look: Look = { fill: soft(colors, status), stroke: solid(colors, status), width: 1, radius: 3, alpha };
+  const style: Style = { fill: soft(colors, status), stroke: solid(colors, status), width: 1, radius: 3, alpha };
   if (status === 'blocked') {
-    look.stroke = colors.text;
-    look.width = width < BAR ? 1.5 : 2.5;
-    if (width < BAR) look.fill = colors.blocked;
+    style.stroke = colors.text;
+    style.width = width < BAR ? 1.5 : 2.5;
+    if (width < BAR) style.fill = colors.blocked;
   }
-  if (status === 'waiting') look.dash = [4, 3];
-  if (status === 'unknown') look.dash = [1, 2];
-  pen.rect(x, y, Math.max(3, width), height, look);
+  if (status === 'waiting') style.dash = [4, 3];
+  if (status === 'unknown') style.dash = [1, 2];
+  pen.rect(x, y, Math.max(3, width), height, style);
   if (chosen) {
     const far = status === 'blocked' ? 3.5 : 2.5;
     pen.rect(x - far, y - far, Math.max(3, width) + 2 * far, height + 2 * far, {
@@ -238,28 +237,28 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   }
 }
 
-/** The operations that matter are never lost among narrow ones. */
+/** Draws the selected and failing operations even if they are too narrow for a box. */
 function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
-  const { geometry, colors, blocked, culprits, selection, history, lanes } = picture;
-  for (const at of [selection, blocked, ...culprits]) {
+  const { geometry, colors, blocked, failing, selection, history, lanes } = picture;
+  for (const at of [selection, blocked, ...failing]) {
     const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
     const chunk = at === null ? null : history.chunkOf(at);
     if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;
     const row = lanes.rows[chunk.process[at - chunk.first]!]!;
     if (row < 0) continue;
     const y = toY(geometry, row);
-    const isGuilty = at === blocked || culprits.includes(at);
-    const fill = isGuilty ? colors.blocked : colors.accent;
+    const isFailing = at === blocked || failing.includes(at);
+    const fill = isFailing ? colors.blocked : colors.accent;
     pen.rect(ends[0] - 2.5, y + 2, 5, geometry.lane - 5, { fill: colors.bg });
     pen.rect(ends[0] - 1.5, y + 3, 3, geometry.lane - 7, { fill });
-    if (isGuilty) pen.text(ends[0] - 5, y + geometry.lane / 2, '✗', { fill, bold: true, align: 'right' });
+    if (isFailing) pen.text(ends[0] - 5, y + geometry.lane / 2, '✗', { fill, bold: true, align: 'right' });
   }
 }
 
 function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene): void {
   const { geometry, colors, history, matches } = picture;
   const x = Math.max(box.x, geometry.left) + 6;
-  // The text of the blocked operation may go on until the next one begins.
+  // The label of the blocked operation may extend to the next box.
   const limit = status === 'blocked' ? nextInRow(scene, box, geometry.width) : box.x + box.width;
   const room = Math.min(limit, geometry.width + 40) - x - 4;
   if (box.width < BAR && status !== 'blocked') return;
@@ -271,7 +270,7 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
   if (!shown) return;
-  // The line may pass behind; letters stay legible on a ground of their own.
+  // A background keeps the label legible where the line passes behind it.
   pen.rect(x - 1, y - 6, shown.length * letterWidth() + 2, 13, { fill: soft(colors, status), alpha: 0.72 * alpha });
   pen.text(x, y, shown, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
@@ -283,11 +282,11 @@ function nextInRow(scene: Scene, { row, x }: Box, limit: number): number {
   return next;
 }
 
-/** Where the blocked operation would have been allowed: a line, and words on the axis. */
+/** Where the blocked operation would have been legal: a line, and a label on the axis. */
 interface Legal {
   x: number;
   text: string;
-  /** The words in pixels. */
+  /** The extent of the label in pixels. */
   from: number;
   to: number;
 }
@@ -304,7 +303,7 @@ function legalOf(picture: Picture): Legal | null {
   const later = legal.kind === 'later';
   const x = Math.round(later ? ends[0] : Math.min(ends[1], geometry.width)) + 0.5;
   if (x < geometry.left || x > geometry.width) return null;
-  const text = later ? 'allowed from here ›' : '‹ allowed until here';
+  const text = later ? 'legal from here ›' : '‹ legal until here';
   const wide = text.length * letterWidth() + 8;
   const right = later ? x + wide <= geometry.width : x - wide < geometry.left;
   return { x, text, from: right ? x : x - wide, to: right ? x + wide : x };
@@ -326,7 +325,7 @@ function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture
   });
 }
 
-/** A thin bar at the right edge, if lanes go on below. */
+/** A scroll bar at the right edge, if not all lanes fit. */
 function drawScroll(pen: Pen, { geometry, colors }: Picture): void {
   const room = geometry.height - geometry.top;
   if (geometry.content <= room) return;

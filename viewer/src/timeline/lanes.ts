@@ -1,23 +1,23 @@
-// Which lanes are shown, and in what order: pinned ones, then those with a part in the failure, the blocked operation's
-// first, then the rest. If there are many, those without a part are hidden until somebody asks.
+// Selects and orders the lanes: pinned ones, then those involved in the failure, starting with the blocked operation's,
+// then the rest. If there are many, uninvolved lanes are hidden until the user expands them.
 
 import type { History } from '../data/history.ts';
 import type { Report } from '../data/types.ts';
-import { found } from '../data/verdict.ts';
+import { verdictView } from '../data/verdict.ts';
 
-/** So many lanes are never too many. */
+/** Up to this many lanes, none is hidden. */
 const FEW = 12;
-/** So many of the last steps of an interpretation have a part in the failure: a report may know all of them. */
+/** At most this many last steps of an interpretation count as involved: a report may contain all steps. */
 const LAST = 8;
 
 export interface Lanes {
   /** Processes from top to bottom. */
   shown: number[];
-  /** The row of each process; less than nought if it is hidden. */
+  /** The row of each process; negative if hidden. */
   rows: Int32Array;
-  /** How many could be hidden: without a part in the failure and not pinned. */
+  /** The number of lanes that can be hidden: uninvolved and not pinned. */
   idle: number;
-  /** How many are hidden. */
+  /** The number of hidden lanes. */
   hidden: number;
 }
 
@@ -29,7 +29,7 @@ export function arrange(history: History, report: Report, pins: number[], collap
     const process = op === null ? undefined : place.get(report.operations[op]?.process ?? '');
     if (process !== undefined) involved.add(process);
   };
-  const verdict = found(report);
+  const verdict = verdictView(report);
   if ('blocked' in verdict) verdict.blocked.forEach(involve);
   if (verdict.kind === 'stuck') {
     for (const op of verdict.window?.operations ?? []) involve(op);

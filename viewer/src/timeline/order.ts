@@ -1,5 +1,5 @@
-// The order as a line through the lanes: one tick where each step takes effect, the common steps first and then those of
-// the chosen ending. If the picture holds more steps than a line can show, it is left out.
+// Draws the order as a line through the lanes, with a tick where each step takes effect: the common steps, then those of
+// the chosen ending. If there are too many steps for a line, it is omitted.
 
 import { type Points, search } from '../data/history.ts';
 import type { Ending } from '../data/types.ts';
@@ -15,7 +15,7 @@ interface Stretch {
   points: Points;
 }
 
-/** Steps that are nearer to each other than this, in pixels, are not drawn. */
+/** Minimum average distance of steps, in pixels; closer ones are not drawn. */
 const CLOSE = 4;
 
 export function drawOrder(pen: Pen, picture: Picture): void {
@@ -47,7 +47,7 @@ export function drawOrder(pen: Pen, picture: Picture): void {
 
 const known = new WeakMap<Ending, Stretch>();
 
-/** The steps of an ending; null if something is not here yet. */
+/** The steps of an ending; null if some data is not loaded yet. */
 function stretchOf({ history }: Picture, ending: Ending): Stretch | null {
   const found = known.get(ending);
   if (found) return found;
@@ -96,7 +96,7 @@ function drawStretches(
       ticks.push({ x, y, partway: Boolean(partway[i]), step: first + i });
     }
   }
-  // The nearer steps are to each other, the less of a show they make.
+  // The denser the steps, the fainter the line.
   const room = (geometry.width - geometry.left) / Math.max(1, ticks.length);
   if (line.length >= 4) {
     const alpha = Math.min(0.75, Math.max(0.25, (room - CLOSE) / 24));
@@ -109,7 +109,7 @@ function drawStretches(
   const wide = room < 4 * CLOSE ? 2 : 3;
   for (const { x, y, partway, step } of ticks) {
     const reach = y > hidden ? 3 : lane / 2 - 3;
-    // A step with which its operation is not over is hollow.
+    // A step that leaves its operation partway is hollow.
     if (partway) pen.rect(x - 2, y - reach, 4, 2 * reach, { fill: colors.bg, stroke: colors.line, width: 1 });
     else pen.rect(x - wide / 2, y - reach, wide, 2 * reach, { fill: colors.line });
     if (step === picture.step)
@@ -117,7 +117,7 @@ function drawStretches(
   }
 }
 
-/** The middle of the lane that an operation is in. Hidden lanes are where one can ask for them, below the others. */
+/** The middle of the lane of an operation. Hidden lanes map to the button below the others that expands them. */
 function middle({ history, lanes, geometry }: Picture, at: number): number {
   const chunk = history.chunkOf(at);
   const row = chunk ? lanes.rows[chunk.process[at - chunk.first]!]! : -1;

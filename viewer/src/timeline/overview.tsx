@@ -1,11 +1,11 @@
-// The whole history in one lane: how many configurations were possible at once, on a logarithmic scale, or how many
-// operations were in flight where that is not known. A frame shows what is looked at; dragging it moves it, dragging its
-// edges widens it, and a click elsewhere brings it there.
+// The whole history in one strip: the number of simultaneous configurations on a logarithmic scale, or the number of
+// operations in flight if that is unknown. A frame marks the viewport: drag it to pan, drag an edge to resize, click
+// elsewhere to move it there.
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { History } from '../data/history.ts';
-import { allBlocked, culprits, history, look, scale, viewport } from '../state.ts';
+import { allBlocked, contradicting, history, scale, showRange, viewport } from '../state.ts';
 import { useCanvas } from './canvas.ts';
 import { readColors } from './colors.ts';
 import type { Pen } from './pen.ts';
@@ -25,7 +25,7 @@ export function Overview() {
       size.value;
       geometry.value;
       allBlocked.value;
-      culprits.value;
+      contradicting.value;
     },
     draw,
   );
@@ -40,16 +40,16 @@ export function Overview() {
   );
 }
 
-/** What is shown, and the most of it. */
+/** The plotted series and its maximum. */
 function series(past: History): { name: string; values: number[]; most: number } {
   const { widths, flights } = past.timeline.overview;
   const known = widths.some(width => width > 0);
   const values = known ? withoutGaps(widths) : flights;
-  const name = known ? 'possible' : 'in flight';
+  const name = known ? 'configs' : 'in flight';
   return { name, values, most: values.reduce((most, value) => Math.max(most, value), 1) };
 }
 
-/** Widths are known where something returned; in between they stay what they were. */
+/** Widths are known only where an operation returned; buckets in between repeat the previous width. */
 function withoutGaps(widths: number[]): number[] {
   const last = widths.findLastIndex(width => width > 0);
   let before = 0;
@@ -64,17 +64,17 @@ function describe(): string {
   const past = history.value;
   if (!past) return 'Overview';
   const { name, most } = series(past);
-  return name === 'possible'
-    ? `Overview of the whole history: at most ${most.toLocaleString('en')} configurations were possible when an operation returned; between returns there may have been more`
+  return name === 'configs'
+    ? `Overview of the whole history: at most ${most.toLocaleString('en')} simultaneous configurations when an operation returned; there may have been more between returns`
     : `Overview of the whole history: at most ${most.toLocaleString('en')} operations were in flight at once`;
 }
 
-/** Where the plot begins: under the lanes. */
+/** The left edge of the plot, aligned with the lanes. */
 function leftEdge(): number {
   return geometry.value?.left ?? 64;
 }
 
-/** What is looked at, in ranks. */
+/** The viewport in ranks. */
 function visible(): [number, number] {
   const past = history.value;
   const { from, to } = viewport.value;
@@ -87,7 +87,7 @@ function toX(past: History, rank: number): number {
   return left + (rank / Math.max(1, past.timeline.ranks)) * (size.value.width - left);
 }
 
-/** The frame in pixels. It never gets too small to be seen. */
+/** The frame in pixels, at least 8 wide. */
 function frame(past: History): [number, number] {
   const [from, to] = visible().map(rank => toX(past, Math.max(0, Math.min(past.timeline.ranks, rank)))) as [
     number,
@@ -125,7 +125,7 @@ function draw(pen: Pen): void {
   const [from, to] = frame(past);
   pen.rect(left, 0, Math.max(0, from - left), height, { fill: colors.panel, alpha: 0.45 });
   pen.rect(to, 0, Math.max(0, width - to), height, { fill: colors.panel, alpha: 0.45 });
-  for (const stuck of [...allBlocked.value, ...culprits.value]) {
+  for (const stuck of [...allBlocked.value, ...contradicting.value]) {
     const chunk = past.chunkOf(stuck);
     if (!chunk) continue;
     const x = Math.min(width - 2, Math.max(left, toX(past, chunk.to[stuck - chunk.first]!)));
@@ -139,8 +139,8 @@ function draw(pen: Pen): void {
     radius: 3,
   });
   pen.rect(0, 0, left, height, { fill: colors.panel });
-  // Widths are known where something returned; in between there may have been more.
-  const words = name === 'possible' ? [name, 'on return'] : [name];
+  // Widths are known only where an operation returned; there may have been more in between.
+  const words = name === 'configs' ? [name, 'on return'] : [name];
   words.push(`≤ ${most.toLocaleString('en', { notation: 'compact' })}`);
   for (const [line, word] of words.entries()) {
     pen.text(4, height / 2 + (line - (words.length - 1) / 2) * 13, word, { fill: colors.muted, small: true });
@@ -149,7 +149,7 @@ function draw(pen: Pen): void {
   pen.rect(0, height - 1, width, 1, { fill: colors.border });
 }
 
-/** Follows the mouse. Returns how to stop. */
+/** Handles the pointer. Returns the function that stops it. */
 function listen(target: HTMLCanvasElement): () => void {
   const stop = new AbortController();
   const options = { signal: stop.signal };
@@ -178,7 +178,7 @@ function listen(target: HTMLCanvasElement): () => void {
       if (what === null) {
         const half = (to - from) / 2;
         [from, to] = [rank - half, rank + half];
-        look('order', from, to);
+        showRange('order', from, to);
       }
       drag = { what: what ?? 'move', rank, from, to };
     },
@@ -194,9 +194,9 @@ function listen(target: HTMLCanvasElement): () => void {
       }
       const by = rankAt(event.offsetX) - drag.rank;
       const { what, from, to } = drag;
-      if (what === 'move') look('order', from + by, to + by);
-      else if (what === 'left') look('order', Math.min(from + by, to - 1), to);
-      else look('order', from, Math.max(to + by, from + 1));
+      if (what === 'move') showRange('order', from + by, to + by);
+      else if (what === 'left') showRange('order', Math.min(from + by, to - 1), to);
+      else showRange('order', from, Math.max(to + by, from + 1));
     },
     options,
   );

@@ -1,7 +1,7 @@
-// What pictures are drawn with: the same calls paint a canvas or write SVG (`export/svg.ts`).
-// All letters have the same width, so that a text can be cut to fit before it is drawn.
+// A drawing interface: the same calls paint a canvas or write SVG (`export/svg.ts`).
+// The font is monospaced, so that a text can be cut to fit before it is drawn.
 
-export interface Look {
+export interface Style {
   fill?: string;
   stroke?: string;
   width?: number;
@@ -19,12 +19,12 @@ export interface Ink {
 }
 
 export interface Pen {
-  rect(x: number, y: number, width: number, height: number, look: Look): void;
+  rect(x: number, y: number, width: number, height: number, style: Style): void;
   /** Points as x, y, x, y, … */
-  line(points: ArrayLike<number>, look: Look): void;
+  line(points: ArrayLike<number>, style: Style): void;
   /** `y` is the middle of the line. */
   text(x: number, y: number, text: string, ink: Ink): void;
-  /** What `draw` draws stays inside. */
+  /** Clips everything that `draw` draws. */
   within(x: number, y: number, width: number, height: number, draw: () => void): void;
 }
 
@@ -41,34 +41,34 @@ export class CanvasPen implements Pen {
     context.textBaseline = 'middle';
   }
 
-  rect(x: number, y: number, width: number, height: number, look: Look): void {
+  rect(x: number, y: number, width: number, height: number, style: Style): void {
     const context = this.context;
-    context.globalAlpha = look.alpha ?? 1;
-    if (look.radius === undefined && look.stroke === undefined) {
-      context.fillStyle = look.fill!;
+    context.globalAlpha = style.alpha ?? 1;
+    if (style.radius === undefined && style.stroke === undefined) {
+      context.fillStyle = style.fill!;
       context.fillRect(x, y, width, height);
       return;
     }
     context.beginPath();
-    context.roundRect(x, y, width, height, Math.max(0, Math.min(look.radius ?? 0, width / 2)));
-    if (look.fill !== undefined) {
-      context.fillStyle = look.fill;
+    context.roundRect(x, y, width, height, Math.max(0, Math.min(style.radius ?? 0, width / 2)));
+    if (style.fill !== undefined) {
+      context.fillStyle = style.fill;
       context.fill();
     }
-    if (look.stroke !== undefined) this.stroke(look);
+    if (style.stroke !== undefined) this.stroke(style);
   }
 
-  line(points: ArrayLike<number>, look: Look): void {
+  line(points: ArrayLike<number>, style: Style): void {
     const context = this.context;
-    context.globalAlpha = look.alpha ?? 1;
+    context.globalAlpha = style.alpha ?? 1;
     context.beginPath();
     context.moveTo(points[0]!, points[1]!);
     for (let i = 2; i < points.length; i += 2) context.lineTo(points[i]!, points[i + 1]!);
-    if (look.fill !== undefined) {
-      context.fillStyle = look.fill;
+    if (style.fill !== undefined) {
+      context.fillStyle = style.fill;
       context.fill();
     }
-    if (look.stroke !== undefined) this.stroke(look);
+    if (style.stroke !== undefined) this.stroke(style);
   }
 
   text(x: number, y: number, text: string, ink: Ink): void {
@@ -90,14 +90,14 @@ export class CanvasPen implements Pen {
     context.restore();
   }
 
-  private stroke(look: Look): void {
+  private stroke(style: Style): void {
     const context = this.context;
-    context.strokeStyle = look.stroke!;
-    context.lineWidth = look.width ?? 1;
+    context.strokeStyle = style.stroke!;
+    context.lineWidth = style.width ?? 1;
     context.lineJoin = 'round';
-    if (look.dash) context.setLineDash(look.dash);
+    if (style.dash) context.setLineDash(style.dash);
     context.stroke();
-    if (look.dash) context.setLineDash([]);
+    if (style.dash) context.setLineDash([]);
   }
 }
 
@@ -107,7 +107,7 @@ function fontOf(ink: Ink): string {
 
 let letter: number | null = null;
 
-/** How wide a letter is. */
+/** The width of a letter. */
 export function letterWidth(): number {
   if (letter === null) {
     const context = typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d');
@@ -118,7 +118,7 @@ export function letterWidth(): number {
   return letter;
 }
 
-/** A text cut to a width; empty if not even three letters fit. */
+/** Cuts a text to a width; empty if fewer than three letters fit. */
 export function cut(text: string, width: number): string {
   const fits = Math.floor(width / letterWidth());
   if (text.length <= fits) return text;

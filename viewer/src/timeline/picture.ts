@@ -1,4 +1,4 @@
-// The picture of the lanes as it should be now, from the state of the page: for the canvas, and for exports.
+// Builds the picture of the lanes from the state of the page, for the canvas and for exports.
 
 import { computed, signal } from '@preact/signals';
 import {
@@ -6,11 +6,11 @@ import {
   allEndings,
   blocked,
   collapsed,
-  culprits,
+  contradicting,
   ending,
   history,
   matches,
-  NOWHERE,
+  NO_VIEWPORT,
   pins,
   report,
   type Status,
@@ -26,9 +26,9 @@ import type { Picture } from './draw.ts';
 import { arrange } from './lanes.ts';
 import { measure } from './scene.ts';
 
-/** How large the canvas is, in pixels of the style. */
+/** The size of the canvas, in CSS pixels. */
 export const size = signal({ width: 0, height: 0 });
-/** How far the lanes are scrolled. */
+/** Scroll offset of the lanes. */
 export const scroll = signal(0);
 
 export const lanes = computed(() =>
@@ -36,24 +36,24 @@ export const lanes = computed(() =>
 );
 
 export const geometry = computed(() => {
-  if (!history.value || !lanes.value || size.value.width === 0 || viewport.value === NOWHERE) return null;
+  if (!history.value || !lanes.value || size.value.width === 0 || viewport.value === NO_VIEWPORT) return null;
   return measure(history.value, lanes.value, { ...size.value, scroll: scroll.value }, viewport.value, scale.value);
 });
 
-/** What has been drawn since the history came, so that a legend says what it means. What is not known may become known
- * when more arrives, so that counts only as long as it is drawn. */
+/** The statuses drawn since the history was loaded, for the legend. `unknown` counts only while it is drawn, because it may
+ * become known when more data arrives. */
 export const drawn = signal<ReadonlySet<Status>>(new Set());
 let drawnOf: unknown = null;
 
-/** Notes what a picture shows. */
-export function note(statuses: ReadonlySet<Status>): void {
+/** Adds the statuses of a picture to `drawn`. */
+export function noteDrawn(statuses: ReadonlySet<Status>): void {
   const known = drawnOf === history.value ? [...drawn.value].filter(status => status !== 'unknown') : [];
   drawnOf = history.value;
   const now = new Set([...known, ...statuses]);
   if (now.size !== drawn.value.size || [...now].some(status => !drawn.value.has(status))) drawn.value = now;
 }
 
-/** Which operations the filter lets through, by place. */
+/** 1 at the place of each operation that matches the filter; null if there is no filter. */
 const matching = computed(() => {
   const places = matches.value;
   const past = history.value;
@@ -77,7 +77,7 @@ export function pictureNow(colors: Colors = readColors()): Picture | null {
     selection: selection.value,
     step: step.value,
     blocked: blocked.value,
-    culprits: [...allBlocked.value.slice(1), ...culprits.value],
+    failing: [...allBlocked.value.slice(1), ...contradicting.value],
     endings: states.value?.part.endings ?? [],
     ending: ending.value,
     allEndings: allEndings.value,

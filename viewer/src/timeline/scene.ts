@@ -1,9 +1,9 @@
-// What stands where in the picture of the lanes: the geometry, and which operations are visible.
+// The layout of the lanes: the geometry, and which operations are visible.
 //
-// A picture never needs more marks than it has pixels. In every lane, operations that are narrower than a pixel or so
-// are gathered: binary search finds the last that begins in the same pixel, and all of them become one mark. As the
-// operations of a process follow each other, only the last of them can reach beyond the pixel. So a frame costs the
-// same for a thousand operations and for a million.
+// A picture never needs more marks than it has pixels. In every lane, operations narrower than about a pixel are merged:
+// binary search finds the last one that begins in the same pixel, and all of them become one mark. The operations of a
+// process are sequential, so only the last of them can extend beyond the pixel. A frame therefore costs the same for a
+// thousand operations and for a million.
 
 import { type History, type Loaded, type Scale, search, sumsOf } from '../data/history.ts';
 import type { Status } from '../state.ts';
@@ -13,33 +13,33 @@ import { letterWidth } from './pen.ts';
 export interface Geometry {
   width: number;
   height: number;
-  /** Where lanes begin: left of it are their names. */
+  /** The left edge of the lanes, right of their names. */
   left: number;
-  /** Where the first lane begins, if nothing is scrolled. */
+  /** The top of the first lane when not scrolled. */
   top: number;
   lane: number;
-  /** How far the lanes are scrolled. */
+  /** Scroll offset of the lanes. */
   scroll: number;
-  /** How tall all lanes are. */
+  /** Total height of the lanes. */
   content: number;
   from: number;
   to: number;
   scale: Scale;
 }
 
-/** An operation that is wide enough to be seen. */
+/** An operation wide enough to be drawn by itself. */
 export interface Box {
   at: number;
   row: number;
   x: number;
   width: number;
-  /** How long it took, on the scale. */
+  /** Its duration on the scale. */
   length: number;
-  /** It never finished. */
+  /** True if it is unfinished. */
   open: boolean;
 }
 
-/** Operations too narrow to be seen one by one. */
+/** Operations too narrow to be drawn one by one. */
 export interface Mark {
   /** The first of them. */
   at: number;
@@ -47,7 +47,7 @@ export interface Mark {
   row: number;
   x: number;
   width: number;
-  /** How long they take on average, on the scale. */
+  /** Their mean duration on the scale. */
   mean: number;
 }
 
@@ -56,13 +56,13 @@ export interface Scene {
   marks: Mark[];
   /** The last mark of each row. */
   lastMark: Mark[];
-  /** What became of those that are drawn. */
+  /** The statuses of the drawn operations. */
   statuses: Set<Status>;
-  /** Intervals in pixels where operations are not here yet. */
+  /** Intervals in pixels where operations are not loaded yet. */
   missing: [number, number][];
 }
 
-/** At most about so many marks. */
+/** Approximate maximum number of marks. */
 const MOST = 10_000;
 const NARROW = 1.2;
 
@@ -103,14 +103,14 @@ export function toY(geometry: Geometry, row: number): number {
   return geometry.top + row * geometry.lane - geometry.scroll;
 }
 
-/** The rows that are visible, the last excluded. */
+/** The range of visible rows, end excluded. */
 export function visibleRows(geometry: Geometry, rows: number): [number, number] {
   const first = Math.max(0, Math.floor(geometry.scroll / geometry.lane));
   const last = Math.ceil((geometry.scroll + geometry.height - geometry.top) / geometry.lane);
   return [first, Math.min(rows, last)];
 }
 
-/** The numbers of chunks that have something between two moments, whatever is too long to count excepted. */
+/** The numbers of chunks with operations between two moments, not counting those in `long`. */
 export function chunksBetween(history: History, scale: Scale, from: number, to: number): number[] {
   const found: number[] = [];
   for (const [k, chunk] of history.timeline.chunks.entries()) {
@@ -149,7 +149,7 @@ export function compose(history: History, lanes: Lanes, geometry: Geometry): Sce
   return scene;
 }
 
-/** Long operations of other chunks. A server is not asked for all chunks because of them: the nearest must do. */
+/** Long operations of earlier chunks. From a server, at most the 8 nearest missing chunks are loaded for them. */
 function longBetween(history: History, seen: Set<number>): number[] {
   const { long, chunks } = history.timeline;
   const size = Math.max(1, chunks[0]?.count ?? 1);
@@ -173,7 +173,7 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
   const ends = scale === 'order' ? chunk.to : chunk.end;
   const last = lanes[process + 1]!;
   const perPixel = (to - from) / (geometry.width - geometry.left);
-  // What never finished is drawn up to the edge, however near its end is.
+  // Unfinished operations are drawn up to the right edge.
   const isWide = (op: number) =>
     ends[op]! - begins[op]! >= NARROW * perPixel || chunk.end[op] === Number.POSITIVE_INFINITY;
   let i = search(last, i => ends[laneOps[i]!]! >= from, lanes[process]!);
@@ -196,7 +196,7 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
     const total = sums[next]! - sums[i]!;
     const before = scene.lastMark[row];
     if (before && before.x === x) {
-      // The last chunk ended in this pixel.
+      // The previous chunk ended in this pixel.
       before.mean = (before.mean * before.count + total) / (before.count + count);
       before.count += count;
     } else {
@@ -208,7 +208,7 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
   }
 }
 
-/** The first operation from `i` on that begins at `limit` or later. It is mostly near. */
+/** Galloping search: the first operation from `i` on that begins at `limit` or later, which is usually near. */
 function gallop(ops: Uint32Array, begins: ArrayLike<number>, i: number, last: number, limit: number): number {
   let stride = 1;
   let low = i;
@@ -225,7 +225,7 @@ function box(at: number, row: number, chunk: Loaded, i: number, geometry: Geomet
   const finish = order ? chunk.to[i]! : chunk.end[i]!;
   const x = toX(geometry, begin);
   const open = chunk.end[i] === Number.POSITIVE_INFINITY;
-  // What never finished goes on beyond the right edge.
+  // Unfinished operations extend beyond the right edge.
   const end = open ? geometry.width + 8 : toX(geometry, finish);
   return { at, row, x, width: end - x, length: finish - begin, open };
 }
@@ -235,7 +235,7 @@ function interval(chunk: Loaded, i: number, scale: Scale, history: History): [nu
   return [chunk.start[i]!, Math.min(chunk.end[i]!, history.span('time')[1])];
 }
 
-/** The operation under a point of the picture. */
+/** The operation at a point of the picture; null if there is none. */
 export function hit(history: History, lanes: Lanes, geometry: Geometry, x: number, y: number): number | null {
   const row = rowAt(lanes, geometry, y);
   if (row === null || x < geometry.left) return null;

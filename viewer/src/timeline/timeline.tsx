@@ -1,6 +1,6 @@
-// The lanes of processes, and what a mouse can do there: drag to pan, wheel to zoom, click to select, double click to
-// fit. Everything can also be done by keys and in the list of steps, which is the twin of this picture for those who
-// cannot see it; the label of the canvas says in words what is visible.
+// The lanes, with mouse control: drag to pan, wheel to zoom, click to select, double click to fit. The keyboard and the
+// list of steps, the accessible equivalent of this canvas, offer the same; the label of the canvas describes what is
+// visible.
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -8,7 +8,7 @@ import {
   allBlocked,
   blocked,
   collapsed,
-  culprits,
+  contradicting,
   history,
   pan,
   pins,
@@ -25,12 +25,12 @@ import {
 import { brief, list, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
-import { geometry, lanes, note, pictureNow, scroll, size } from './picture.ts';
+import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
 import { hit, rowAt, type Scene, toY } from './scene.ts';
 import './timeline.css';
 
 export interface TimelineProps {
-  /** Somebody asked for a menu at an operation; `x` and `y` are those of the window. */
+  /** Called for a context menu on an operation; `x` and `y` are relative to the window. */
   onContext?: (at: number, x: number, y: number) => void;
 }
 
@@ -57,7 +57,7 @@ export function Timeline({ onContext }: TimelineProps) {
       if (!picture) return;
       const scene = drawLanes(pen, picture);
       label.value = describe(scene);
-      note(scene.statuses);
+      noteDrawn(scene.statuses);
     },
   );
 
@@ -93,7 +93,7 @@ export function Timeline({ onContext }: TimelineProps) {
   );
 }
 
-/** What stands beside the pointer. */
+/** The tooltip at the pointer. */
 function Tip() {
   const at = hover.value;
   const op = at && history.value?.op(at.at);
@@ -101,8 +101,8 @@ function Tip() {
   const { width, height } = size.value;
   const taken = stepOf(at.at);
   const lines = [
-    `${brief(op.name, 60)} · ${became(at.at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
-    `${moment(op.start)} … ${op.end === null ? 'never finished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`}`,
+    `${brief(op.name, 60)} · ${statusText(at.at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
+    `${moment(op.start)} … ${op.end === null ? 'unfinished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`}`,
     ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
   ];
   const across = at.x > width / 2 ? { right: `${width - at.x + 12}px` } : { left: `${at.x + 12}px` };
@@ -115,11 +115,11 @@ function Tip() {
   );
 }
 
-function became(at: number): string {
+function statusText(at: number): string {
   const status = statusOf(at);
   const isTimed = blocked.value !== null && report.value?.order === 'real-time';
   if (status === 'after' && !isTimed) return '· not in the order';
-  return status === 'blocked' && blocked.value === null ? '✗ in the contradiction' : WORDS[status];
+  return status === 'blocked' && blocked.value === null ? '✗ part of the contradiction' : WORDS[status];
 }
 
 const WORDS = {
@@ -127,17 +127,17 @@ const WORDS = {
   blocked: '✗ blocked',
   waiting: '… waiting',
   after: '· after the failure',
-  uncounted: '○ not counted: it failed without effect, or is checked apart',
-  unknown: '? not known',
+  uncounted: '○ not counted: failed without effect, or checked separately',
+  unknown: '? unknown',
 };
 
-/** A time as it was recorded. */
+/** A time as recorded. */
 function moment(time: number): string {
   const origin = history.value?.timeline.origin ?? '0';
   return (BigInt(origin) + BigInt(Math.round(time))).toLocaleString('en');
 }
 
-/** What is visible, in words. */
+/** Describes what is visible. */
 function describe(scene: Scene): string {
   const shape = geometry.value;
   const past = history.value;
@@ -147,18 +147,20 @@ function describe(scene: Scene): string {
   const what = scale.value === 'order' ? `events ${range} in order` : `times ${range} after the first`;
   const stuck = blocked.value;
   const named = (at: number) => `${brief(past.name(at) ?? '', 60)} ${brief(past.text(at) ?? '', 80)}`;
-  const guilty = scene.boxes
+  const failing = scene.boxes
     .map(box => box.at)
-    .filter(at => allBlocked.value.includes(at) || culprits.value.includes(at));
+    .filter(at => allBlocked.value.includes(at) || contradicting.value.includes(at));
   const failure =
-    guilty.length === 0 ? '' : `; ${stuck === null ? 'contradict each other' : 'blocked'}: ${list(guilty.map(named))}`;
+    failing.length === 0
+      ? ''
+      : `; ${stuck === null ? 'contradict each other' : 'blocked'}: ${list(failing.map(named))}`;
   const chosen = selection.value;
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}`;
   const count = lanes.value?.shown.length ?? 0;
   return `Timeline of ${many(count, 'process', 'processes')}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
 }
 
-/** Scrolls so far that the lane of an operation is visible. */
+/** Scrolls the lane of an operation into view. */
 function reveal(at: number | null): void {
   const shape = geometry.peek();
   const chunk = at === null ? null : history.peek()?.chunkOf(at);
@@ -174,7 +176,7 @@ function reveal(at: number | null): void {
   else if (top + shape.lane > shape.scroll + room) scroll.value = top + shape.lane - room;
 }
 
-/** Follows the mouse. Returns how to stop. */
+/** Handles the mouse. Returns the function that stops it. */
 function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y: number) => void): () => void {
   const stop = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(
