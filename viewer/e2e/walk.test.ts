@@ -127,11 +127,6 @@ walk('queue-100k', 'Enter in the filter box goes to the first match, then to the
   }
 });
 
-walk('guard-false', 'an arrow separates old values from new ones', async page => {
-  await page.getByRole('tab', { name: 'State' }).waitFor();
-  assert.equal(await steps(page).locator('del + ins').count(), 0, 'values are glued together');
-});
-
 walk('guard-false', 'an assumption hides interpretations that violate it', async page => {
   await page
     .getByRole('button', { name: /^Assume the state after/ })

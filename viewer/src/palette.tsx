@@ -182,7 +182,7 @@ export function Help() {
             such as <code>elem:7</code>, and plain text. All terms must match; <code>-term</code> excludes. Enter goes
             to the first match, then to the next.
           </p>
-          <h3>Terms</h3>
+          <h3>Glossary</h3>
           <p>
             An operation is one call; it took effect at some point within its timebox. An interpretation is an order of
             operations that explains the history up to the failure. Placed operations are in it. The blocked operation

@@ -193,7 +193,7 @@ test('Markdown lists the assumptions of the verdict, and every note', () => {
   assert.match(text, /- Note: states with the same VIEW/);
   assert.equal(text.match(/T0:1 < T1:2/g)?.length, 1);
   report.verdict = { kind: 'accepted' };
-  assert.match(markdown(report, ['T0:1 < T1:2'], null), /and that keeps what is assumed\./);
+  assert.match(markdown(report, ['T0:1 < T1:2'], null), /and that is consistent with the assumptions\./);
 });
 
 test('Markdown says why, and a trace cannot write in it', () => {

@@ -1,9 +1,8 @@
-//! The page itself, and what is put into it.
+//! Fills the viewer template.
 //!
-//! The viewer has three places that this file knows: a comment inside `<noscript>` for the text that who allows no scripts
-//! reads, a comment for the parts, and the policy that says what the page may do. What is put in is either escaped text
-//! or base64, so nothing that somebody recorded is read as markup; and a policy that allows only the viewer's own script,
-//! by its hash, stands before both.
+//! The template has three placeholders: a comment inside `<noscript>` for the text shown without scripts, a comment for
+//! the parts, and the content security policy. Inserted content is either escaped text or base64, so recorded data is
+//! never parsed as markup. The policy comes before both and allows only the viewer's own script, by its hash.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,10 +15,10 @@ const TEXT: &str = "<!--omnilink:text-->";
 const PARTS: &str = "<!--omnilink:parts-->";
 const PART: &str = "<script type=\"application/octet-stream\" id=\"part-";
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
-const NOWHERE: &str = "connect-src 'none'";
-const HERE: &str = "connect-src 'self'";
+const CONNECT_NONE: &str = "connect-src 'none'";
+const CONNECT_SELF: &str = "connect-src 'self'";
 
-/// A page that needs nothing but itself.
+/// A self-contained page.
 pub fn file(parts: &[Part], text: &str) -> String {
     let length: usize = parts.iter().map(|part| part.bytes.len() / 3 * 4 + 100).sum();
     let mut elements = String::with_capacity(length);
@@ -34,37 +33,37 @@ pub fn file(parts: &[Part], text: &str) -> String {
     [before, &escaped(text), between, &elements, after].concat()
 }
 
-/// A page that asks for its parts where it comes from.
+/// A page that loads its parts from the server that sent it.
 pub fn served(text: &str) -> String {
     let ([before, between, after], _) = viewer();
-    [&before.replacen(NOWHERE, HERE, 1), &*escaped(text), between, after].concat()
+    [&before.replacen(CONNECT_NONE, CONNECT_SELF, 1), &*escaped(text), between, after].concat()
 }
 
-/// How every page calls itself, near its beginning.
+/// The title of every page, near its beginning.
 const TITLE: &str = "<title>OmniLink</title>";
 
-/// True for the beginning of a file that [`file()`] wrote, of whichever version.
+/// True for the beginning of a file written by any version of [`file()`].
 pub fn is_ours(bytes: &[u8]) -> bool {
     bytes.windows(TITLE.len()).any(|window| window == TITLE.as_bytes())
 }
 
-/// What a page that is served may do, for the header that says it as well.
+/// The content security policy of a served page, for the HTTP header.
 pub fn policy() -> String {
-    viewer().1.replacen(NOWHERE, HERE, 1)
+    viewer().1.replacen(CONNECT_NONE, CONNECT_SELF, 1)
 }
 
-/// The viewer around the places for text and parts, and its policy.
+/// The viewer, split at the placeholders for text and parts, and its policy.
 fn viewer() -> ([&'static str; 3], &'static str) {
     let found = VIEWER.split_once(TEXT).and_then(|(before, rest)| {
         let (between, after) = rest.split_once(PARTS)?;
         let (policy, _) = before.split_once(POLICY)?.1.split_once('"')?;
         Some(([before, between, after], policy))
     });
-    found.expect("the viewer has a policy, and then a place for text and one for parts")
+    found.expect("the viewer has a policy, then a placeholder for text, then one for parts")
 }
 
-/// Text that is read as nothing else. Characters that cannot be seen, and those that turn the direction of others, are named
-/// instead: those that `visible` in `viewer/src/text.ts` names.
+/// Escapes text for HTML. Invisible characters and bidirectional controls are written out, the same ones as by `visible`
+/// in `viewer/src/text.ts`.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for char in text.chars() {
@@ -95,21 +94,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_viewer_has_each_place_once() {
-        for marker in [TEXT, PARTS, POLICY, NOWHERE] {
+    fn the_viewer_has_each_placeholder_once() {
+        for marker in [TEXT, PARTS, POLICY, CONNECT_NONE] {
             assert_eq!(VIEWER.matches(marker).count(), 1, "{marker}");
         }
         let ([before, between, _], policy) = viewer();
-        assert!(policy.contains(NOWHERE) && policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
-        // Policies hold for what comes after them, and text is for those who allow no script.
+        assert!(
+            policy.contains(CONNECT_NONE) && policy.starts_with("default-src 'none'; script-src 'sha256-"),
+            "{policy}"
+        );
+        // A policy applies to what comes after it, and the text is only for pages without scripts.
         assert!(before.ends_with("<noscript><pre>") && between.starts_with("</pre></noscript>"));
         assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
     }
 
     #[test]
-    fn serving_changes_where_a_page_may_connect_to() {
+    fn a_served_page_may_connect_to_its_server() {
         let page = served("a < b");
-        assert_eq!((page.matches(NOWHERE).count(), page.matches(HERE).count()), (0, 1));
+        assert_eq!((page.matches(CONNECT_NONE).count(), page.matches(CONNECT_SELF).count()), (0, 1));
         assert!(page.contains("<pre>a &lt; b</pre>") && !page.contains("part-head\">"));
         assert!(page.contains(&policy()));
     }
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_stand_in_a_file_as_base64() {
+    fn a_file_contains_parts_as_base64() {
         let part = Part { name: "head".into(), bytes: b"</script><!--".to_vec() };
         let page = file(&[part], TEXT);
         assert!(is_ours(&page.as_bytes()[..4096]) && !is_ours(b"<title>Another page</title>"));

@@ -1,15 +1,15 @@
-//! Puts a report and its history into one page.
+//! Writes a report and its history as one HTML page.
 //!
 //! ```text
 //!  Report, Timeline ── Encoder ──► parts: head, states, chunk-0 …, order-0 …
 //!                                    │ file                     │ one at a time
 //!                                    ▼                          ▼
-//!                       one HTML file with all of them    a server beside the page
+//!                       one self-contained HTML file      a server that also serves the page
 //! ```
 //!
-//! The page is `viewer.html`, which is built from `viewer/` and committed, so that nobody needs Node to build this crate.
-//! Parts are compressed, and only as base64 do they stand in a file, so whatever was recorded cannot become markup.
-//! `viewer/src/data/types.ts` says what stands in the parts that are JSON, [`chunk`] and [`order`] say it for the others.
+//! The page is `viewer.html`, which is built from `viewer/` and committed, so building this crate does not need Node.
+//! Parts are compressed, and a file contains them as base64, so recorded text cannot become markup.
+//! `viewer/src/data/types.ts` documents the JSON parts; [`chunk`] and [`order`] document the binary ones.
 //!
 //! [`chunk`]: encode::chunk
 //! [`order`]: encode::order

@@ -1,4 +1,4 @@
-//! What was encoded is decoded again, whatever it is, and a page stays small and harmless.
+//! Parts round-trip for any input, and pages stay small and inert.
 
 mod decode;
 
@@ -41,7 +41,7 @@ fn parts(timeline: &Timeline) -> Vec<page::Part> {
     Encoder::new(&report(), Some(timeline), Level::Fast).parts(&About { tool: "OmniLink", ..About::default() })
 }
 
-/// What the decoder should find.
+/// The expected result of decoding.
 fn expected(timeline: &Timeline) -> Vec<Op> {
     let times: BTreeSet<u64> =
         timeline.operations.iter().flat_map(|entry| [Some(entry.start), entry.end]).flatten().collect();
@@ -76,7 +76,7 @@ fn check(timeline: &Timeline) {
     check_ranges(&decode::json(&parts, "head")["timeline"], &decode::operations(&parts));
 }
 
-/// Whatever is in flight at a rank is in a chunk whose range has the rank, or is listed as long.
+/// Every operation in flight at a rank is in a chunk whose range contains the rank, or is listed as long.
 fn check_ranges(head: &serde_json::Value, operations: &[Op]) {
     let long: Vec<u64> = head["long"].as_array().expect("a list").iter().filter_map(|op| op.as_u64()).collect();
     assert!(long.is_sorted());
@@ -103,7 +103,7 @@ fn state(id: usize, values: &[String]) -> State {
     State { id: format!("{id:x}"), variables: values.iter().map(field).collect() }
 }
 
-/// Numbers of every size, many of them near one another.
+/// Numbers of every size, many of them close together.
 fn numbers() -> impl Strategy<Value = i64> {
     prop_oneof![-9..9_i64, any::<i64>(), Just(i64::MIN), Just((1 << 53) - 1), Just(1 << 53), Just(-(1 << 53) + 1)]
 }
@@ -150,8 +150,8 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn timelines_come_back(timeline in timelines()) {
-        // One time that spans all that there is is more than a number can say.
+    fn timelines_round_trip(timeline in timelines()) {
+        // The duration plus one must fit into 64 bits.
         let extremes = |entry: &Entry| entry.end.is_none_or(|end| end - entry.start < u64::MAX);
         prop_assume!(timeline.operations.iter().all(extremes));
         check(&timeline);
@@ -203,7 +203,7 @@ fn extreme_histories_are_encoded() {
     check(&Timeline::default());
     check(&long(40_000, 5));
     check(&long(70_000, 70_000));
-    // All that a number can say, and more.
+    // The duration plus one does not fit into 64 bits.
     let mut widest = long(1, 1);
     widest.operations[0].start = 0;
     widest.operations[0].end = Some(u64::MAX);
@@ -226,7 +226,7 @@ fn a_file_is_within_its_budget() {
 }
 
 #[test]
-fn a_head_says_what_there_is() {
+fn a_head_describes_the_timeline() {
     let timeline = long(3, 2);
     let parts = parts(&Timeline { actions: words(&["Peek"]), mentioned: vec![2, 0], ..timeline });
     let head = decode::json(&parts, "head");
@@ -248,7 +248,7 @@ fn a_report_is_enough_for_a_page() {
 }
 
 #[test]
-fn an_index_says_which_runs_there_are() {
+fn an_index_lists_runs() {
     let run = IndexRun { run: json!({ "id": "abc" }), page: Some("abc.html".into()), sentence: None };
     let index =
         Index { tool: "OmniLink", name: "store", runs: vec![run], damaged: words(&["x/run.json: it is empty"]) };

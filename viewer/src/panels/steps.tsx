@@ -71,7 +71,7 @@ export function Steps() {
           <span role="columnheader" class="time">
             timebox
           </span>
-          <span role="columnheader">{single ? `${brief(single, 40)} ` : ''}(old → new)</span>
+          <span role="columnheader">{single ? brief(single, 40) : 'change'} (old → new)</span>
           <span role="columnheader" class="do">
             <span class="offscreen">assume</span>
           </span>

@@ -1,22 +1,21 @@
 //! The part `chunk-K`: operations, in columns.
 //!
-//! How many operations there are, then nine columns, each with its length in bytes before it:
+//! The number of operations, then nine columns, each preceded by its length in bytes:
 //!
 //! | column      | for each operation                                                                              |
 //! |-------------|-------------------------------------------------------------------------------------------------|
-//! | start       | distance to the start before it; the first, to the chunk's first time                           |
-//! | duration    | nought if it never finished, else one more than it took                                         |
-//! | start rank  | distance to the one before it; the first, to the chunk's first rank                             |
-//! | rank span   | from the rank of its start to that of its end; nought if it never finished                      |
-//! | process     | a place in the list of processes                                                                |
-//! | index       | distance, with its sign folded in, to what is expected: one more than the index of the operation before it of the same process in this chunk, or nought |
-//! | shape       | a place in the list of shapes                                                                   |
-//! | values      | for each of its values: an even number is twice the distance, with its sign folded in, to the number before it at the same place of the same shape in this chunk (nought at first); an odd one is one more than twice a place in the texts |
-//! | texts       | how many there are, then each with its length in bytes                                          |
+//! | start       | difference to the previous start; for the first, to the chunk's first time                      |
+//! | duration    | 0 if unfinished, else one more than the duration                                                |
+//! | start rank  | difference to the previous start rank; for the first, to the chunk's first rank                 |
+//! | rank span   | from the rank of its start to that of its end; 0 if unfinished                                  |
+//! | process     | an index into the processes                                                                     |
+//! | index       | zigzag difference to the expected index: one more than that of the previous operation of the same process in this chunk, or 0 |
+//! | shape       | an index into the shapes                                                                        |
+//! | values      | for each of its values: an even number is twice the zigzag difference to the previous number in the same slot of the same shape in this chunk (0 at first); an odd one is one more than twice an index into the texts |
+//! | texts       | the number of texts, then each preceded by its length in bytes                                  |
 //!
-//! Columns of one kind of number are what makes this small once it is compressed. A script reads numbers up to 2^53
-//! exactly, so a value whose size or distance is larger stands among the texts. So does a part of a text that is too long
-//! for a tooltip: who wants all of it looks at the recording.
+//! Columns of similar numbers compress well. JavaScript reads integers up to 2^53 exactly, so a value whose magnitude or
+//! difference is larger is written as a text. Texts too long for a tooltip are cut; the trace has them in full.
 
 use report::{Datum, Timeline};
 use rustc_hash::FxHashMap;
@@ -25,13 +24,13 @@ use super::PIECE;
 use super::ranks::Ranks;
 use super::varint::{put, put_bytes, zigzag};
 
-/// The largest number that a script can tell from the next.
+/// The largest integer that JavaScript can tell from the next.
 const LARGEST: u64 = (1 << 53) - 1;
 
-/// A longer text is cut.
+/// Maximum length of a text, in characters.
 const LONGEST: usize = 256;
 
-/// The operations of one chunk.
+/// Encodes the operations of one chunk.
 pub(super) fn encode(timeline: &Timeline, ranks: &Ranks, place: usize) -> Vec<u8> {
     let first = place * PIECE;
     let operations = &timeline.operations[first..timeline.operations.len().min(first + PIECE)];
@@ -66,11 +65,11 @@ struct Columns {
     shapes: Vec<u8>,
     values: Vec<u8>,
     texts: Vec<u8>,
-    /// The index that the next operation of a process is expected to have.
+    /// The expected index of the next operation of each process.
     expected: FxHashMap<u32, i64>,
-    /// The last number at a place of a shape.
+    /// The last number in each slot of each shape.
     numbers: FxHashMap<(u32, u32), i64>,
-    /// Where each text of the timeline is in this chunk, and each number that is written as a text.
+    /// The index in `texts` of each text, and of each number written as a text.
     places: FxHashMap<Datum, u64>,
 }
 
@@ -80,7 +79,7 @@ impl Columns {
             && number.unsigned_abs() <= LARGEST
         {
             let before = self.numbers.entry(slot).or_default();
-            // Both are far from the limits of their type.
+            // Both are far from the limits of their type, so this cannot overflow.
             let distance = 2 * zigzag(number - *before);
             if distance <= LARGEST {
                 *before = number;
@@ -118,7 +117,7 @@ impl Columns {
     }
 }
 
-/// A text that is short enough to be shown.
+/// Cuts a text to `LONGEST` characters.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! The part `head`: what a page needs before anything else, as `Head` in `viewer/src/data/types.ts` has it.
+//! The part `head`, which a page loads first: `Head` in `viewer/src/data/types.ts`.
 
 use std::collections::BTreeMap;
 
@@ -9,51 +9,51 @@ use serde_json::Value;
 use super::PIECE;
 use super::ranks::Ranks;
 
-/// The name and version of the form in which pages are written.
+/// Name and version of the page format.
 const SCHEMA: &str = "omnilink.page/1";
 
-/// What a page says beside the report.
+/// Page data beside the report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// What wrote it, such as `OmniLink 0.1.0`.
+    /// The writing program, such as `OmniLink 0.1.0`.
     pub tool: &'a str,
-    /// The run that was kept, if it was one.
+    /// The kept run, if the page is about one.
     pub run: Option<&'a Value>,
-    /// What the server can do, if the page is served.
+    /// Features of the server, if the page is served.
     pub served: Option<Served>,
 }
 
-/// What a server can do that a file cannot.
+/// Features that only a server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Served {
-    /// Assumptions are checked.
+    /// Checks assumptions.
     pub assume: bool,
-    /// Expressions are evaluated.
+    /// Evaluates expressions.
     pub evaluate: bool,
 }
 
-/// What a page about many runs says.
+/// The data of a page about many runs.
 #[derive(Debug, Clone)]
 pub struct Index<'a> {
-    /// What wrote it.
+    /// The writing program.
     pub tool: &'a str,
-    /// How the directory is called.
+    /// The name of the directory.
     pub name: &'a str,
-    /// By the time they began.
+    /// Sorted by start time.
     pub runs: Vec<IndexRun>,
-    /// Why some are missing.
+    /// Runs that could not be read, and why.
     pub damaged: Vec<String>,
 }
 
 /// A run on a page about many.
 #[derive(Debug, Clone, Serialize)]
 pub struct IndexRun {
-    /// The run as it was kept: an object.
+    /// The kept run, a JSON object.
     #[serde(flatten)]
     pub run: Value,
     /// A relative link to its page, if it has one.
     pub page: Option<String>,
-    /// What its report says in one sentence, if it says one.
+    /// The sentence of its report, if it has one.
     pub sentence: Option<String>,
 }
 
@@ -63,10 +63,10 @@ pub(super) struct RunHead<'a> {
     kind: &'static str,
     tool: &'a str,
     report: &'a Report,
-    /// What the verdict was found under.
+    /// The assumptions of the verdict.
     assumed: &'a [String],
     run: Option<&'a Value>,
-    /// That of the run. A script would round the number.
+    /// The seed of the run as text, because JavaScript would round the number.
     seed: Option<String>,
     timeline: Option<TimelineHead<'a>>,
     served: Option<Served>,
@@ -192,7 +192,7 @@ fn orders(timeline: &Timeline, ranks: &Ranks) -> Vec<OrderChunk> {
     orders
 }
 
-/// How often each action happened, those first that happened most, and among equals by name.
+/// How often each action occurred, most frequent first, then by name.
 fn actions(timeline: &Timeline) -> Vec<Action<'_>> {
     let mut of_shapes = vec![0; timeline.shapes.len()];
     timeline.operations.iter().for_each(|entry| of_shapes[entry.shape as usize] += 1);

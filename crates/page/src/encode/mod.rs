@@ -1,8 +1,7 @@
-//! From a report and a timeline to parts.
+//! Encodes a report and a timeline as parts.
 //!
-//! A part is what a page asks for at once: what every page needs first stands in `head`, and the operations and the order of a
-//! long history are cut into pieces of [`PIECE`] so that a server can hand them out as somebody looks at them. Each
-//! part is compressed by itself.
+//! A part is the unit of loading. Every page needs `head` first; the operations and the order of a long history are cut
+//! into pieces of [`PIECE`], so that a server can send them on demand. Each part is compressed separately.
 
 pub mod chunk;
 mod head;
@@ -21,28 +20,28 @@ use serde::Serialize;
 pub use head::{About, Index, IndexRun, Served};
 use ranks::Ranks;
 
-/// So many operations are in a chunk, and so many steps in a piece of the order.
+/// The number of operations in a chunk, and of steps in a piece of the order.
 pub const PIECE: usize = 16_384;
 
 /// A part of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// How the page asks for it.
+    /// The name under which the page loads it.
     pub name: String,
-    /// What stands in it, compressed as gzip.
+    /// The content, compressed with gzip.
     pub bytes: Vec<u8>,
 }
 
-/// How much time to spend on compressing.
+/// Compression level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// For a part that travels to the same machine.
+    /// For a part that is sent to the same machine.
     Fast,
-    /// For a file that is kept and sent.
+    /// For a file that is stored and shared.
     Small,
 }
 
-/// Makes the parts of a page about one history.
+/// Encodes the parts of a page about one history.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     report: &'a Report,
@@ -51,18 +50,18 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    /// Looks at the whole history once. Without a timeline the operations that the report speaks of are all there are.
+    /// Indexes the whole history once. Without a timeline, the page shows only the operations of the report.
     pub fn new(report: &'a Report, timeline: Option<&'a Timeline>, level: Level) -> Encoder<'a> {
         Encoder { report, timeline: timeline.map(|timeline| (timeline, Ranks::new(timeline))), level }
     }
 
-    /// What every page needs first.
+    /// The part `head`.
     pub fn head(&self, about: &About<'_>) -> Vec<u8> {
         let timeline = self.timeline.as_ref().map(|(timeline, ranks)| head::timeline(timeline, ranks));
         compress(&json(&head::run(about, self.report, timeline)), self.level)
     }
 
-    /// States on the way; none if there is no timeline.
+    /// The part `states`; empty without a timeline.
     pub fn states(&self) -> Vec<u8> {
         match &self.timeline {
             Some((timeline, _)) => states(timeline, self.level),
@@ -70,14 +69,14 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The operations of one chunk, if there is such a one.
+    /// The operations of one chunk; `None` if there is no such chunk.
     pub fn chunk(&self, place: usize) -> Option<Vec<u8>> {
         let (timeline, ranks) = self.timeline.as_ref()?;
         let pieces = timeline.operations.len().div_ceil(PIECE);
         (place < pieces).then(|| compress(&chunk::encode(timeline, ranks, place), self.level))
     }
 
-    /// The steps of one piece of the order, if there is such a one.
+    /// The steps of one piece of the order; `None` if there is no such piece.
     pub fn order(&self, place: usize) -> Option<Vec<u8>> {
         let (timeline, _) = self.timeline.as_ref()?;
         let steps = timeline.order.chunks(PIECE).nth(place)?;
@@ -97,7 +96,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// States on the way, for who asks for others than before.
+/// The part `states` for another timeline, such as one with an earlier range of states.
 pub fn states(timeline: &Timeline, level: Level) -> Vec<u8> {
     compress(&json(&states::states(timeline)), level)
 }
@@ -108,7 +107,7 @@ pub fn index(index: &Index<'_>) -> Vec<Part> {
 }
 
 fn json(data: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(data).expect("strings, numbers and lists can be written as JSON")
+    serde_json::to_vec(data).expect("strings, numbers and lists serialize to JSON")
 }
 
 fn compress(bytes: &[u8], level: Level) -> Vec<u8> {
@@ -117,6 +116,6 @@ fn compress(bytes: &[u8], level: Level) -> Vec<u8> {
         Level::Small => Compression::best(),
     };
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 2), level);
-    encoder.write_all(bytes).expect("a vector takes what is written to it");
-    encoder.finish().expect("a vector takes what is written to it")
+    encoder.write_all(bytes).expect("writing to a vector cannot fail");
+    encoder.finish().expect("writing to a vector cannot fail")
 }

@@ -1,14 +1,14 @@
-//! The part `order-K`: steps of the order that all explanations have in common.
+//! The part `order-K`: steps of the order that all interpretations have in common.
 //!
-//! How many steps there are, then one number for each: twice the distance to the operation of the step before, with its
-//! sign folded in, and one more if the operation is not over with the step. The first counts from operation nought.
-//! Operations take effect about in the order in which they begin, so most distances fit into a byte.
+//! The number of steps, then one number for each: twice the zigzag difference to the operation of the previous step, plus
+//! one if the step leaves the operation partway. The first difference is to operation 0. Operations take effect roughly
+//! in the order in which they begin, so most differences fit into a byte.
 
 use report::Placement;
 
 use super::varint::{put, zigzag};
 
-/// These steps.
+/// Encodes steps.
 pub(super) fn encode(steps: &[Placement]) -> Vec<u8> {
     let mut out = Vec::with_capacity(steps.len() + 4);
     put(&mut out, steps.len() as u64);

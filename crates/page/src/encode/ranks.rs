@@ -1,23 +1,23 @@
-//! The places of starts and ends among all times of a history, and what follows from them.
+//! The ranks of starts and ends among all times of a history, and statistics derived from them.
 //!
-//! A page that shows the order of events rather than the time between them puts the event at the n-th of all different
-//! times at n, its *rank*. An operation that never finished ends at the rank behind the last.
+//! A page that shows the order of events instead of the time between them draws an event at its *rank*: the index of its
+//! time among all distinct times. An unfinished operation ends at one past the last rank.
 //!
 //! Starts are sorted already, and ends are sorted once. An operation seldom spans many events, so the rank of an end is
-//! looked for from that of its start on, in steps that double.
+//! found by galloping search from that of its start.
 
 use report::Timeline;
 
 use super::PIECE;
 
-/// An overview has at most so many buckets.
+/// Maximum number of buckets of an overview.
 const MOST_BUCKETS: usize = 2048;
 
-/// An operation that spans more ranks than this is listed by itself, so that it need not be looked for in every chunk before
-/// the one that somebody looks at.
+/// An operation that spans more ranks than this is listed separately, so that a page need not search all chunks before the
+/// visible one for it.
 const LONG: u32 = PIECE as u32;
 
-/// No more than this are listed for their length; those that are left make the range of their chunk longer.
+/// At most this many finished operations are listed; the others extend the range of their chunk.
 const MOST_LONG: usize = 4096;
 
 /// The ranks of all starts and ends.
@@ -26,9 +26,9 @@ pub(super) struct Ranks {
     count: u32,
     starts: Vec<u32>,
     ends: Vec<u32>,
-    /// Operations that never finished, and those that span most ranks; increasing.
+    /// Unfinished operations and those that span the most ranks, in increasing order.
     long: Vec<usize>,
-    /// The last end in each chunk of those that are not long: a rank and a time.
+    /// For each chunk, the last end of the operations not in `long`: a rank and a time.
     lasts: Vec<(u32, u64)>,
 }
 
@@ -55,7 +55,7 @@ impl Ranks {
         ranks
     }
 
-    /// How many different times there are.
+    /// The number of distinct times.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
@@ -68,19 +68,19 @@ impl Ranks {
         self.ends[op]
     }
 
-    /// Operations that never finished, and those that span most ranks; increasing.
+    /// Unfinished operations and those that span the most ranks, in increasing order.
     pub(super) fn long(&self) -> &[usize] {
         &self.long
     }
 
-    /// The last end in a chunk of those that are not long: a rank and a time.
+    /// The last end in a chunk of the operations not in `long`: a rank and a time.
     pub(super) fn last(&self, chunk: usize) -> (u32, u64) {
         self.lasts[chunk]
     }
 
-    /// The most operations in flight at once, in each bucket.
+    /// Maximum number of operations in flight, per bucket.
     pub(super) fn flights(&self) -> Vec<u32> {
-        // How many more operations are in flight at a rank than at the one before it. Both ends belong to an operation.
+        // The change in operations in flight from the previous rank. Both ends belong to an operation.
         let mut changes = vec![0_i64; self.count as usize + 2];
         for (&start, &end) in self.starts.iter().zip(&self.ends) {
             changes[start as usize] += 1;
@@ -96,7 +96,7 @@ impl Ranks {
         buckets.into_iter().map(|most| most as u32).collect()
     }
 
-    /// The most configurations that were possible at once, in each bucket; nothing if that is known nowhere.
+    /// Maximum number of simultaneous configurations, per bucket; empty if unknown.
     pub(super) fn widths(&self, widths: &[u32]) -> Vec<u32> {
         if widths.is_empty() {
             return Vec::new();
@@ -148,7 +148,7 @@ impl Ranks {
     }
 }
 
-/// The place of a time that is among these, at or after a place.
+/// The index of `time`, which must be in `times` at or after `from`.
 fn place(times: &[u64], from: usize, time: u64) -> usize {
     let mut step = 1;
     while times.get(from + step).is_some_and(|&next| next <= time) {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spans_much_is_listed() {
+    fn operations_that_span_many_ranks_are_listed() {
         let mut intervals: Vec<_> = (0..40_000).map(|time| (10 * time, Some(10 * time + 1))).collect();
         intervals[7].1 = Some(300_000);
         let ranks = check(&intervals);

@@ -1,8 +1,8 @@
-//! The part `states`: states on the way, each as what differs from the next.
+//! The part `states`: states along the order, each as a delta from the next.
 //!
-//! The last state is written whole. Every other one is written as *splices* that make it from the one after it: of which
-//! variable, how much of the beginning and of the end of its value stays, and what stands between. A script counts text
-//! in UTF-16 units, so splices do too.
+//! The last state is written in full. Every other one is written as *splices* that turn the next state into it: the
+//! variable, the lengths of the kept prefix and suffix of its value, and the text between them. JavaScript counts text in
+//! UTF-16 units, so splices do too.
 
 use report::{State, Timeline};
 use serde::Serialize;
@@ -32,7 +32,7 @@ struct Step {
     partway: bool,
 }
 
-/// Variable, how much of the beginning and of the end stays, and what stands between.
+/// Variable, lengths of the kept prefix and suffix, and the text between them.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Splice<'a>(usize, usize, usize, &'a str);
 
@@ -56,7 +56,7 @@ pub(super) fn states(timeline: &Timeline) -> States<'_> {
 fn ending<'a>(ending: &'a report::Ending, last: Option<&State>) -> Ending<'a> {
     let steps = ending.steps.iter().map(|step| Step { op: step.op, partway: step.partway }).collect();
     let before = last.into_iter().chain(&ending.states);
-    // Without the state where they part there is nothing to begin from.
+    // Without the last common state there is nothing to splice from.
     let after = if last.is_some() { &ending.states[..] } else { &[] };
     Ending { steps, ids: ids(after), forth: before.zip(after).map(|(from, to)| splices(from, to)).collect() }
 }
@@ -65,7 +65,7 @@ fn ids(states: &[State]) -> Vec<&str> {
     states.iter().map(|state| &*state.id).collect()
 }
 
-/// What makes one state from another.
+/// The splices that turn one state into another.
 fn splices<'a>(from: &State, to: &'a State) -> Vec<Splice<'a>> {
     let pairs = from.variables.iter().zip(&to.variables).enumerate();
     pairs.filter_map(|(place, (from, to))| splice(place, &from.value, &to.value)).collect()
@@ -93,13 +93,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splices_count_as_scripts_do() {
+    fn splices_count_utf16_units() {
         let check = |from: &str, to: &'static str| splice(0, from, to).map(|splice| (splice.1, splice.2, splice.3));
         assert_eq!(check("<<1, 2>>", "<<1, 2>>"), None);
         assert_eq!(check("<<1, 2>>", "<<1, 2, 3>>"), Some((6, 2, ", 3")));
         assert_eq!(check("aa", "aaa"), Some((2, 0, "a")));
         assert_eq!(check("aaa", "aa"), Some((2, 0, "")));
-        // The first halves of both pairs are the same, and are no character.
+        // The first surrogates of both characters are the same, but are not characters.
         assert_eq!(check("😀x", "😁x"), Some((0, 1, "😁")));
         assert_eq!(check("😀äx", "😀ẍx"), Some((2, 1, "ẍ")));
     }

@@ -1,4 +1,4 @@
-//! Numbers in as few bytes as they need: seven bits in each, the lowest first, and a bit that says whether more follow.
+//! Varints: seven bits per byte, lowest first, and a bit that marks whether more follow.
 
 /// Appends a number.
 pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
@@ -9,12 +9,12 @@ pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// A number with a sign as one without, small if it is near nought.
+/// Maps a signed number to an unsigned one that is small if the number is near 0.
 pub(super) fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
 
-/// Appends bytes, and how many there are before them.
+/// Appends the length of `bytes`, then `bytes`.
 pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put(out, bytes.len() as u64);
     out.extend_from_slice(bytes);

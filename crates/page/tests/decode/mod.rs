@@ -1,4 +1,4 @@
-//! Reads parts back, as a page does: written from the description of the format, and sharing nothing with the encoder.
+//! Decodes parts like a page: written from the description of the format, and sharing no code with the encoder.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -7,13 +7,13 @@ use flate2::read::GzDecoder;
 use page::Part;
 use serde_json::Value;
 
-/// An operation as a page sees it.
+/// A decoded operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Op {
     pub(crate) name: String,
     pub(crate) start: u64,
     pub(crate) end: Option<u64>,
-    /// The ranks of both.
+    /// The ranks of `start` and `end`.
     pub(crate) ranks: (u64, u64),
     pub(crate) shape: usize,
     pub(crate) values: Vec<String>,
@@ -114,7 +114,7 @@ fn texts(reader: &mut Reader<'_>) -> Vec<String> {
     (0..count).map(|_| String::from_utf8(reader.bytes().to_vec()).expect("texts are UTF-8")).collect()
 }
 
-/// Every step: the operation, and whether it is not over.
+/// Every step: the operation, and whether the step leaves it partway.
 pub(crate) fn order(parts: &[Part]) -> Vec<(u32, bool)> {
     let head = json(parts, "head");
     let mut steps = Vec::new();
