@@ -33,8 +33,8 @@ function onePage(): Plugin {
           else throw new Error(`unsupported output \`${name}\`: only HTML, CSS and one script can be inlined`);
         }
         if (scripts.length !== 1) throw new Error(`expected one script, found ${scripts.length}`);
-        // The HTML parser must not see an end tag or the start of a comment. In a module both can only occur in strings,
-        // templates and regular expressions, where `\x3c` means the same.
+        // The HTML parser must not see an end tag or the start of a comment. In a module both can only occur in
+        // strings, templates and regular expressions, where `\x3c` means the same.
         const script = scripts[0]!.replace(/<(?=\/script|!--)/gi, '\\x3c');
         const style = styles.join('\n');
         if (/<\/style/i.test(style)) throw new Error('the style contains its own end tag');

@@ -1,5 +1,5 @@
-// All tests, in one process and one browser. Those that measure time come last and run alone, because the machine may have
-// few cores.
+// All tests, in one process and one browser. Those that measure time come last and run alone, because the machine may
+// have few cores.
 
 import { after } from 'node:test';
 import { close } from './browser.ts';

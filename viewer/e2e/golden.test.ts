@@ -1,5 +1,5 @@
-// Every golden report: its page opens at the right place, shows the expected text, makes no requests, stays small and is
-// accessible, in both themes.
+// Every golden report: its page opens at the right place, shows the expected text, makes no requests, stays small and
+// is accessible, in both themes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,6 +1,6 @@
-// A page in Porcupine's format, for comparison: all data as JSON in one file, and an SVG with a box, a text and a target
-// for each operation and two lines for each placed one. Like Porcupine, the page measures every text before it places the
-// boxes, so that each fits.
+// A page in Porcupine's format, for comparison: all data as JSON in one file, and an SVG with a box, a text and a
+// target for each operation and two lines for each placed one. Like Porcupine, the page measures every text before it
+// places the boxes, so that each fits.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 // A table of page speed: ours at three sizes, and Porcupine's format at the smallest of them.
-// Sizes and element counts have budgets. Times depend on the machine, so they are printed, and fail only beyond limits that
-// no machine should reach.
+// Sizes and element counts have budgets. Times depend on the machine, so they are printed, and fail only beyond limits
+// that no machine should reach.
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// User interactions: from the verdict to the blocked operation by keyboard, shared links, filters, assumptions, the time
-// scale, print, copies and exports.
+// User interactions: from the verdict to the blocked operation by keyboard, shared links, filters, assumptions, the
+// time scale, print, copies and exports.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -125,6 +125,8 @@ walk('queue-100k', 'Enter in the filter box goes to the first match, then to the
     await page.getByText(new RegExp(`^${at} of [\\d,]+ matches$`)).waitFor();
     await page.keyboard.press('Enter');
   }
+  // The count does not push the toolbar to a second line.
+  assert.ok((await page.locator('.toolbar').evaluate(element => element.clientHeight)) < 50);
 });
 
 walk('guard-false', 'an assumption hides interpretations that violate it', async page => {

@@ -1,8 +1,8 @@
 // Shared state of the page: the data, the selection and the viewport.
 // Signals change by plain assignment or through the helpers here; a component that reads a signal is redrawn.
 //
-// A *place* is the index of an operation, sorted by start. A *step* counts from 0: first the common steps, then those of
-// the chosen ending. Step `n` leads from the state after `n` steps to the state after `n + 1`.
+// A *place* is the index of an operation, sorted by start. A *step* counts from 0: first the common steps, then those
+// of the chosen ending. Step `n` leads from the state after `n` steps to the state after `n + 1`.
 
 import { batch, computed, signal } from '@preact/signals';
 import { History, type Op, type Scale, type Step } from './data/history.ts';

@@ -30,7 +30,7 @@ let isRead = false;
 let isTouched = false;
 const TOUCHES = ['keydown', 'pointerdown', 'wheel', 'input'];
 
-/** Applies the parts of the link that need no data. Runs before loading, because assumptions are part of the request. */
+/** Applies the parts of the link that need no data. Runs before loading: assumptions are part of the request. */
 export function readEarly(): Link {
   const link = parse(location.hash);
   focus.value = link.focus;

@@ -23,8 +23,8 @@ test('blanks around the sign take precedence', () => {
   for (const text of ['', 'T0:1', '<', 'T0:1 <', '= 1a2b', ' < T0:1']) check(text, null);
 });
 
-/** Parses an order: `a` is a step that completes operation `a`, `a…` one that leaves it partway. The state after step `n`
- * is `s` followed by `n`. */
+/** Parses an order: `a` is a step that completes operation `a`, `a…` one that leaves it partway. The state after step
+ * `n` is `s` followed by `n`. */
 function wayOf(order: string): Way {
   const steps = order.split(' ').filter(step => step !== '');
   const find = (at: number) => (at < 0 ? null : at);

@@ -1,6 +1,6 @@
 // Generates the history of a faulty queue, and the parts of a page about it.
-// Each operation takes effect at some point in its interval. One dequeue near the end gets an element ahead of its turn,
-// and from there on no order explains the history. The same numbers give the same history.
+// Each operation takes effect at some point in its interval. One dequeue near the end gets an element ahead of its
+// turn, and from there on no order explains the history. The same numbers give the same history.
 
 import type { Field, Operation, Report, RunHead, State, States, Timeline } from '../src/data/types.ts';
 import { type Entry, encodeChunk, encodeOrder, splices } from './encode.ts';

@@ -62,8 +62,8 @@ fn viewer() -> ([&'static str; 3], &'static str) {
     found.expect("the viewer has a policy, then a placeholder for text, then one for parts")
 }
 
-/// Escapes text for HTML. Invisible characters and bidirectional controls are written out, the same ones as by `visible`
-/// in `viewer/src/text.ts`.
+/// Escapes text for HTML. Invisible characters and bidirectional controls are written out, the same ones as by
+/// `visible` in `viewer/src/text.ts`.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for char in text.chars() {

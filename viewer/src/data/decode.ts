@@ -1,5 +1,6 @@
 // Decodes the binary parts: operations in columns, and the steps of an order.
-// Numbers are varints: groups of seven bits, lowest first. They may need 53 bits, so high groups are added, not shifted.
+// Numbers are varints: groups of seven bits, lowest first. They may need 53 bits, so high groups are added, not
+// shifted.
 
 import type { Chunk, Shape } from './types.ts';
 

@@ -1,10 +1,10 @@
 // A structural diff of two printed values.
 //
-// A value is split at its enclosing brackets and at the commas between them; nested brackets belong to one element. Equal
-// elements at both ends are kept, and of those between, a longest common subsequence, unless there are too many. Where as
-// many elements were removed as added, they are compared pairwise, and pairs with the same key or the same brackets are
-// compared recursively. A text without brackets is one element.
-// The input can be any text, even if it is not a value: the pieces always make up both texts.
+// A value is split at its enclosing brackets and at the commas between them; nested brackets belong to one element.
+// Equal elements at both ends are kept, and of those between, a longest common subsequence, unless there are too many.
+// Where as many elements were removed as added, they are compared pairwise, and pairs with the same key or the same
+// brackets are compared recursively. A text without brackets is one element. The input can be any text, even if it is
+// not a value: the pieces always make up both texts.
 
 export interface Piece {
   text: string;

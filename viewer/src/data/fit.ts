@@ -1,8 +1,8 @@
 // Cuts the pieces of a diff to a width, and keeps the change visible.
 //
-// Unchanged text is cut first, down to `…`, keeping the characters next to a change. If that is not enough, removed text
-// is cut, then added text, each in the middle, so that both ends stay visible. No piece is dropped while each has room
-// for a few characters.
+// Unchanged text is cut first, down to `…`, keeping the characters next to a change. If that is not enough, removed
+// text is cut, then added text, each in the middle, so that both ends stay visible. No piece is dropped while each has
+// room for a few characters.
 
 import { head } from '../text.ts';
 import type { Piece } from './diff.ts';

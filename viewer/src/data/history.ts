@@ -1,9 +1,9 @@
 // A history that is loaded in parts: on demand, or when the browser is idle.
 //
-// Accessors return null for data that is not loaded yet and start loading it; `version` changes when a part has arrived.
-// A *place* is the index of an operation, sorted by start; a *step* is an index into the order; a *rank* is an index into
-// all distinct times. Each chunk groups its operations by process (`lanes`), sorted by start, so the visible operations
-// of a lane are found by binary search.
+// Accessors return null for data that is not loaded yet and start loading it; `version` changes when a part has
+// arrived. A *place* is the index of an operation, sorted by start; a *step* is an index into the order; a *rank* is an
+// index into all distinct times. Each chunk groups its operations by process (`lanes`), sorted by start, so the visible
+// operations of a lane are found by binary search.
 
 import { type Signal, signal } from '@preact/signals';
 import { type Columns, decodeChunk, decodeOrder, type Steps } from './decode.ts';
@@ -257,8 +257,8 @@ export class History {
 
   /** Where steps are drawn if the largest start before them is `rank`; null if an operation is not loaded yet.
    *
-   * A step is drawn no earlier than the previous step and the start of its operation. Steps at the same moment are spread
-   * evenly up to the next moment, or up to the first end among them. */
+   * A step is drawn no earlier than the previous step and the start of its operation. Steps at the same moment are
+   * spread evenly up to the next moment, or up to the first end among them. */
   pointsOf(ops: ArrayLike<number>, rank: number): Points | null {
     const count = ops.length;
     const order = new Float64Array(count);
@@ -295,8 +295,8 @@ export class History {
     const digits = name.slice(colon + 1);
     if (colon < 0 || process < 0 || !/^\d+$/.test(digits)) return null;
     const index = Number(digits);
-    // Indices of a process increase from chunk to chunk, so binary search finds the chunk. A chunk without operations of
-    // the process gives no direction, so the next one is tried.
+    // Indices of a process increase from chunk to chunk, so binary search finds the chunk. A chunk without operations
+    // of the process gives no direction, so the next one is tried.
     let low = 0;
     let high = this.chunks.length;
     while (low < high) {

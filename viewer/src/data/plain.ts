@@ -1,7 +1,7 @@
 // Builds a history from a report without a timeline: it has only the operations that the report lists.
 //
-// Times in a report are rounded beyond 2^53. Operations are sorted by start, then in the order of the report. Equal times
-// count as one moment: an operation that returns at the moment another begins is not before it.
+// Times in a report are rounded beyond 2^53. Operations are sorted by start, then in the order of the report. Equal
+// times count as one moment: an operation that returns at the moment another begins is not before it.
 
 import type { Columns } from './decode.ts';
 import type { Op } from './history.ts';

@@ -58,8 +58,8 @@ export interface Candidates {
   statusOf(at: number): Status;
 }
 
-/** Operations that the chosen interpretation does not place: those that could be next, then unfinished and long ones from
- * before the failure, then later ones up to at most `most`. `more` is true if later ones were left out. */
+/** Operations that the chosen interpretation does not place: those that could be next, then unfinished and long ones
+ * from before the failure, then later ones up to at most `most`. `more` is true if later ones were left out. */
 export function unplaced(candidates: Candidates, most: number): { found: number[]; more: boolean } {
   const { blocked, waiting, long, size, isLoaded, statusOf } = candidates;
   const found = [...waiting].filter(at => statusOf(at) !== 'placed');

@@ -1,4 +1,5 @@
-// Verdicts in a flat form for the panels: the evidence of a rejection is merged with the fields common to all rejections.
+// Verdicts in a flat form for the panels: the evidence of a rejection is merged with the fields common to all
+// rejections.
 
 import type { Broken, Limit, OpRef, Report, Stuck } from './types.ts';
 

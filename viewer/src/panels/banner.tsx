@@ -1,4 +1,4 @@
-// The verdict in one sentence for readers who do not know the tool, and what was checked.
+// The verdict in one sentence for readers new to the tool, and what was checked.
 //
 // Inconclusive is a separate verdict: neither red nor green, and never worded as a rejection.
 

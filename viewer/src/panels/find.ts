@@ -93,8 +93,8 @@ export function rankAmong(found: ArrayLike<number>, place: number): number {
   return low;
 }
 
-/** Handles Enter in the filter box: goes to the first match of a new query (the last for `-1`), then to the next. If the
- * search is still running, goes there when it ends. */
+/** Handles Enter in the filter box: goes to the first match of a new query (the last for `-1`), then to the next. If
+ * the search is still running, goes there when it ends. */
 export async function enterMatch(by: 1 | -1): Promise<void> {
   const found = matches.value;
   if (isSearching.value) entered = by;

@@ -1,8 +1,8 @@
 // Assumptions of the user, and their effect.
 //
 // A server rechecks under them. Until it answers, the displayed verdict is the previous one; if it refuses, the
-// assumptions are dropped. A file cannot recheck: there, an assumption hides the interpretations that violate it. That is
-// exact for the interpretations in the file, but does not affect the verdict.
+// previous assumptions are restored. A file cannot recheck: there, an assumption hides the interpretations that violate
+// it. That is exact for the interpretations in the file, but does not affect the verdict.
 
 import { computed, effect, signal } from '@preact/signals';
 import { type Assumption, keeps, namesIn, read, type Way, write } from '../data/assumption.ts';
@@ -44,7 +44,7 @@ const kept = computed<(boolean | null)[]>(() => {
   });
 });
 
-/** The interpretations that may satisfy the assumptions; null if there are none, or if a server has filtered already. */
+/** The interpretations that may satisfy the assumptions; null without assumptions, or if a server has filtered. */
 export const fitting = computed<number[] | null>(() => {
   if (assumptions.value.length === 0 || isChecked.value || !states.value) return null;
   return kept.value.flatMap((fits, way) => (fits === false ? [] : [way]));

@@ -1,8 +1,8 @@
 // All interpretations side by side, one per column, newest step on top.
 //
 // Interpretations differ only in their last steps. Adjacent columns with the same state share a cell, and columns that
-// are stuck for the same reason form a group that can be folded. Clicking a cell selects the interpretation and the step;
-// assuming its state hides the columns that do not fit.
+// are stuck for the same reason form a group that can be folded. Clicking a cell selects the interpretation and the
+// step; assuming its state hides the columns that do not fit.
 
 import { signal } from '@preact/signals';
 import type { Report } from '../data/types.ts';

@@ -1,5 +1,5 @@
-// Values as text, cut to the chosen width, with a button for more and with invisible characters written out. Huge values
-// expand in pieces, so that no click freezes the page.
+// Values as text, cut to the chosen width, with a button for more and with invisible characters written out. Huge
+// values expand in pieces, so that no click freezes the page.
 
 import { useState } from 'preact/hooks';
 import { diff } from '../data/diff.ts';

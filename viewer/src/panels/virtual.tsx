@@ -1,8 +1,8 @@
 // A virtual list: rows of equal height, of which only the visible ones are in the DOM.
 //
-// The scroll box has the height of all rows, up to a limit that browsers can draw; beyond it, a pixel of scrolling means
-// more than a pixel of rows. For screen readers the list is a grid with a row count; Tab reaches one row, and arrow keys
-// move from there.
+// The scroll box has the height of all rows, up to a limit that browsers can draw; beyond it, a pixel of scrolling
+// means more than a pixel of rows. For screen readers the list is a grid with a row count; Tab reaches one row, and
+// arrow keys move from there.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';

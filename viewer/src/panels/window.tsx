@@ -1,7 +1,7 @@
 // The smallest failing part of the history as a table: processes as columns, time going down.
 //
-// Overlapping operations are in the same block; a line between blocks means that all operations above returned before any
-// below began. That determines all possible orders.
+// Overlapping operations are in the same block; a line between blocks means that all operations above returned before
+// any below began. That determines all possible orders.
 
 import type { OpRef, Window as Part, Report } from '../data/types.ts';
 import { brief, many } from '../text.ts';

@@ -1,5 +1,5 @@
-// A canvas that fills its parent at the resolution of the screen, and is redrawn at most once per frame when a signal that
-// it depends on changes.
+// A canvas that fills its parent at the resolution of the screen, and is redrawn at most once per frame when a signal
+// that it depends on changes.
 
 import { effect } from '@preact/signals';
 import type { RefObject } from 'preact';

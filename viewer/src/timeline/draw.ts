@@ -1,8 +1,8 @@
 // Draws the lanes: bands, operations, the order as a line, names, the axis.
 //
 // Colour, border and glyph all show the status of an operation. Blocked: thick frame, ✗. Waiting: dashed border, ….
-// After the failure: thin border, ·. Not counted: no fill, ○. Unknown: dotted border, ?. Placed: plain border, and a tick
-// of the line where it takes effect. Text is drawn last, so that nothing crosses it.
+// After the failure: thin border, ·. Not counted: no fill, ○. Unknown: dotted border, ?. Placed: plain border, and a
+// tick of the line where it takes effect. Text is drawn last, so that nothing crosses it.
 
 import type { History } from '../data/history.ts';
 import type { Ending, Report } from '../data/types.ts';
@@ -138,8 +138,8 @@ const BAR = 14;
 /** Most boxes are too narrow if each has less than this on average, in pixels. */
 const CROWDED = 24;
 
-/** Heights of bars: longer operations are taller. Bars that stand for many operations have similar means, so heights are
- * relative to the distribution in the picture. */
+/** Heights of bars: longer operations are taller. Bars that stand for many operations have similar means, so heights
+ * are relative to the distribution in the picture. */
 interface Heights {
   middle: number;
   spread: number;

@@ -1,5 +1,5 @@
-// Draws the order as a line through the lanes, with a tick where each step takes effect: the common steps, then those of
-// the chosen ending. If there are too many steps for a line, it is omitted.
+// Draws the order as a line through the lanes, with a tick where each step takes effect: the common steps, then those
+// of the chosen ending. If there are too many steps for a line, it is omitted.
 
 import { type Points, search } from '../data/history.ts';
 import type { Ending } from '../data/types.ts';

@@ -40,8 +40,8 @@ export const geometry = computed(() => {
   return measure(history.value, lanes.value, { ...size.value, scroll: scroll.value }, viewport.value, scale.value);
 });
 
-/** The statuses drawn since the history was loaded, for the legend. `unknown` counts only while it is drawn, because it may
- * become known when more data arrives. */
+/** The statuses drawn since the history was loaded, for the legend. `unknown` counts only while it is drawn, because it
+ * may become known when more data arrives. */
 export const drawn = signal<ReadonlySet<Status>>(new Set());
 let drawnOf: unknown = null;
 

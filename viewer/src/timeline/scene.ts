@@ -1,9 +1,9 @@
 // The layout of the lanes: the geometry, and which operations are visible.
 //
-// A picture never needs more marks than it has pixels. In every lane, operations narrower than about a pixel are merged:
-// binary search finds the last one that begins in the same pixel, and all of them become one mark. The operations of a
-// process are sequential, so only the last of them can extend beyond the pixel. A frame therefore costs the same for a
-// thousand operations and for a million.
+// A picture never needs more marks than it has pixels. In every lane, operations narrower than about a pixel are
+// merged: binary search finds the last one that begins in the same pixel, and all of them become one mark. The
+// operations of a process are sequential, so only the last of them can extend beyond the pixel. A frame therefore costs
+// the same for a thousand operations and for a million.
 
 import { type History, type Loaded, type Scale, search, sumsOf } from '../data/history.ts';
 import type { Status } from '../state.ts';

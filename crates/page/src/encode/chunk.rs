@@ -14,8 +14,8 @@
 //! | values      | for each of its values: an even number is twice the zigzag difference to the previous number in the same slot of the same shape in this chunk (0 at first); an odd one is one more than twice an index into the texts |
 //! | texts       | the number of texts, then each preceded by its length in bytes                                  |
 //!
-//! Columns of similar numbers compress well. JavaScript reads integers up to 2^53 exactly, so a value whose magnitude or
-//! difference is larger is written as a text. Texts too long for a tooltip are cut; the trace has them in full.
+//! Columns of similar numbers compress well. JavaScript reads integers up to 2^53 exactly, so a value whose magnitude
+//! or difference is larger is written as a text. Texts too long for a tooltip are cut; the trace has them in full.
 
 use report::{Datum, Timeline};
 use rustc_hash::FxHashMap;

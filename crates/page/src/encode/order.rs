@@ -1,8 +1,8 @@
 //! The part `order-K`: steps of the order that all interpretations have in common.
 //!
-//! The number of steps, then one number for each: twice the zigzag difference to the operation of the previous step, plus
-//! one if the step leaves the operation partway. The first difference is to operation 0. Operations take effect roughly
-//! in the order in which they begin, so most differences fit into a byte.
+//! The number of steps, then one number for each: twice the zigzag difference to the operation of the previous step,
+//! plus one if the step leaves the operation partway. The first difference is to operation 0. Operations take effect
+//! roughly in the order in which they begin, so most differences fit into a byte.
 
 use report::Placement;
 

@@ -1,7 +1,7 @@
 //! The ranks of starts and ends among all times of a history, and statistics derived from them.
 //!
-//! A page that shows the order of events instead of the time between them draws an event at its *rank*: the index of its
-//! time among all distinct times. An unfinished operation ends at one past the last rank.
+//! A page that shows the order of events instead of the time between them draws an event at its *rank*: the index of
+//! its time among all distinct times. An unfinished operation ends at one past the last rank.
 //!
 //! Starts are sorted already, and ends are sorted once. An operation seldom spans many events, so the rank of an end is
 //! found by galloping search from that of its start.
@@ -13,8 +13,8 @@ use super::PIECE;
 /// Maximum number of buckets of an overview.
 const MOST_BUCKETS: usize = 2048;
 
-/// An operation that spans more ranks than this is listed separately, so that a page need not search all chunks before the
-/// visible one for it.
+/// An operation that spans more ranks than this is listed separately, so that a page need not search all chunks before
+/// the visible one for it.
 const LONG: u32 = PIECE as u32;
 
 /// At most this many finished operations are listed; the others extend the range of their chunk.

@@ -1,8 +1,8 @@
 //! The part `states`: states along the order, each as a delta from the next.
 //!
 //! The last state is written in full. Every other one is written as *splices* that turn the next state into it: the
-//! variable, the lengths of the kept prefix and suffix of its value, and the text between them. JavaScript counts text in
-//! UTF-16 units, so splices do too.
+//! variable, the lengths of the kept prefix and suffix of its value, and the text between them. JavaScript counts text
+//! in UTF-16 units, so splices do too.
 
 use report::{State, Timeline};
 use serde::Serialize;
