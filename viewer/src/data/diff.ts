@@ -42,7 +42,7 @@ function compare(before: string, after: string, depth: number, out: Piece[]): vo
 interface Element {
   /** The element without its separator. */
   text: string;
-  /** The separator before the element, with its blanks. */
+  /** The separator before the element, with the blanks around it. */
   before: string;
 }
 
@@ -83,10 +83,13 @@ function split(text: string): Split | null {
     } else if (letter === BRACE_END || letter === SQUARE_END || letter === ROUND_END) {
       depth -= 1;
     } else if (depth === 0 && isSeparator(text, i)) {
-      elements.push({ text: text.slice(begin, i), before: separator });
+      // Blanks before the separator belong to it: `1 @@ 2`.
+      let end = i;
+      while (end > begin && text.charCodeAt(end - 1) === BLANK) end -= 1;
+      elements.push({ text: text.slice(begin, end), before: separator });
       let after = i + (letter === COMMA ? 1 : 2);
       while (after < to && text.charCodeAt(after) === BLANK) after += 1;
-      separator = text.slice(i, after);
+      separator = text.slice(end, after);
       begin = after;
       i = after - 1;
     }

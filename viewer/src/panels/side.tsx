@@ -32,7 +32,7 @@ export function Side({ report }: { report: Report }) {
       )}
       {verdict.kind === 'invariant' && (
         <>
-          <Section id="h-why" title="Why it is rejected">
+          <Section id="h-why" title="Why it is violated">
             <Violated report={report} violation={verdict} />
           </Section>
           <Section id="h-states" title="States that violate it">
