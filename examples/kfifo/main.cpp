@@ -23,7 +23,7 @@ constexpr omnilink::Action DEQUEUE_EMPTY{"DequeueEmpty"};
 // As KFifo.cfg says.
 constexpr std::uint64_t K = 4;
 
-// A thread puts in at most so many more elements than it takes out.
+// A thread puts in at most this many more elements than it takes out.
 constexpr int SURPLUS = 4;
 
 // The queue holds pointers, so an element is the place of a number.

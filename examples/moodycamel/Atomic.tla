@@ -18,7 +18,7 @@ CONSTANTS
 
 ASSUME Most \in 0 .. 15
 
-VARIABLE lane       \* lane[t]: the elements that thread t has put in and nobody has taken, oldest first.
+VARIABLE lane       \* lane[t]: the elements that thread t has put in and no thread has taken, oldest first.
 
 Init == lane = [t \in Threads |-> <<>>]
 

@@ -21,7 +21,7 @@ CONSTANTS
 ASSUME Most \in 0 .. 15
 
 VARIABLES
-    lane,           \* lane[t]: the elements that thread t has put in and nobody has taken, oldest first.
+    lane,           \* lane[t]: the elements that thread t has put in and no thread has taken, oldest first.
     taken           \* taken[t]: what thread t has taken for its present batch.
 
 vars == <<lane, taken>>

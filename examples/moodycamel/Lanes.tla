@@ -19,7 +19,7 @@ CONSTANTS
     Hauls           \* What may come out at once: sequences of elements, perhaps empty.
 
 VARIABLES
-    lane,           \* lane[t]: the elements that thread t has put in and nobody has taken, oldest first.
+    lane,           \* lane[t]: the elements that thread t has put in and no thread has taken, oldest first.
     moved           \* moved[t]: what thread t has moved of its present batch, in or out.
 
 vars == <<lane, moved>>

@@ -37,7 +37,7 @@ constexpr omnilink::Action DEQUEUE_BATCH{"DequeueBatch", {}, {"batch"}};
 // The most elements that go in or come out at once. There is always at least one.
 constexpr std::size_t BATCH = 4;
 
-// A thread that has put in so many more elements than it has taken out takes some out first.
+// A thread that has put in this many more elements than it has taken out takes some out first.
 constexpr int SURPLUS = 4;
 
 // Whether the next operation puts something in.

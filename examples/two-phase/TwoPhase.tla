@@ -9,7 +9,7 @@
 (* tells of it: `Count` is an internal action.                             *)
 (***************************************************************************)
 CONSTANTS
-    Nodes,          \* Everybody.
+    Nodes,          \* All nodes.
     Coordinator,    \* The node that decides.  The others are participants.
     Transactions    \* The transactions to be decided.
 
@@ -54,7 +54,7 @@ Count(m) ==
     /\ counted' = counted \cup {m}
     /\ UNCHANGED <<phase, msgs>>
 
-\* The coordinator decides.  It commits only if it has a yes from everybody; it may abort whenever it has not.
+\* The coordinator decides.  It commits only if it has a yes from every node; it may abort whenever it has not.
 Decide(tx, outcome) ==
     /\ ~IsDecided(tx)
     /\ outcome = (IF Voters(tx, "yes") = Participants THEN "commit" ELSE "abort")

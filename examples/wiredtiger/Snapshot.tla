@@ -31,7 +31,7 @@ Init ==
 \* The transactions that are open, but for the one of `session`.
 Others(session) == [other \in DOMAIN open \ {session} |-> open[other]]
 
-\* Somebody else has written `key` since the transaction of `session` began.
+\* Another session has written `key` since the transaction of `session` began.
 Conflict(session, key) ==
     \/ key \in open[session].outdated
     \/ \E other \in DOMAIN Others(session) : key \in open[other].written

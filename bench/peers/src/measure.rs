@@ -21,9 +21,9 @@ pub const MOST_TIME: Duration = Duration::from_secs(120);
 pub enum Ended {
     /// With this output.
     Well(String),
-    /// It was stopped after so many processor seconds, because it took too much memory.
+    /// Stopped after this many processor seconds, for too much memory.
     OutOfMemory(f64),
-    /// It was stopped after so many processor seconds, because it took too long.
+    /// Stopped after this many processor seconds, for too much time.
     OutOfTime(f64),
 }
 

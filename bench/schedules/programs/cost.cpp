@@ -1,9 +1,9 @@
 // What operations and executions cost. The same program is built in several ways and measured from outside.
 //
-//   cost add THREADS TIMES     each thread adds to one number, so many times
-//   cost touch TIMES           one thread reads and writes memory without synchronization, so many times each
+//   cost add THREADS TIMES     each thread adds to one number TIMES times
+//   cost touch TIMES           one thread reads and writes memory without synchronization, TIMES times each
 //   cost once THREADS          a small harness: each thread updates one number and looks at another
-//   cost many THREADS TIMES    the same so many times in one process; under control, until `LAST` is set
+//   cost many THREADS TIMES    the same, TIMES times in one process; under control, until `LAST` is set
 
 #include <atomic>
 #include <cstdlib>

@@ -168,7 +168,7 @@ impl Three<'_> {
     }
 }
 
-/// What one of so many costs: what all of them cost, without what none costs.
+/// The cost of one item: the cost of all of them minus that of a run with none, divided by their number.
 fn per(times: u64, cost: impl Fn(u64) -> Result<f64>) -> Result<f64> {
     Ok((cost(times)? - cost(0)?) / times as f64)
 }

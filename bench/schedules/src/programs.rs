@@ -88,7 +88,7 @@ impl Programs {
         self.runtime.path()
     }
 
-    /// A directory for what nobody needs later.
+    /// A directory for temporary files.
     pub(crate) fn scratch(&self) -> &Path {
         &self.directory
     }

@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 pub enum Lost {
     /// The node was not even reached: nothing has happened.
     Refused,
-    /// Nobody knows whether it has happened or is going to.
+    /// It may have happened, or may still happen.
     Unknown,
 }
 

@@ -137,7 +137,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Ports that nobody listens to. All are held until all are known, so they differ.
+/// Unused ports. All are held until all are known, so they differ.
 fn free_ports(count: usize) -> io::Result<Vec<u16>> {
     let held = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<io::Result<Vec<_>>>()?;
     held.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()

@@ -13,12 +13,14 @@ const MOST_LINES: usize = 800;
 static RULES: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
     let source = r"\.rs$";
     let prose = r"\.(rs|md)$";
+    let spoken = r"\.(rs|md|tsx?|css|hpp|h|cpp)$";
     let written = r"\.(rs|md|toml|sh|ya?ml|tsx?|mjs|css)$|^\.ci/";
     // What stands below the command may not know about the world around it.
     let library = r"^crates/(history|search|models|tla-syntax|tla|report|validate)/src/";
     [
         (source, r"\b(todo|dbg|unimplemented)!", "unfinished code"),
         (prose, r"\b(TO[D]O|FIX[M]E|XX[X])\b", "plans belong in the issue tracker"),
+        (spoken, r"(?i)\b(no|some|any|every)[b]ody\b|\b[w]hoever\b|\bso [m](any|uch)\b", "name the part or the bound"),
         (prose, r"\t", "tab"),
         (written, r"\s$", "trailing whitespace"),
         (written, r#"(^|[\s"'`(=])/(home|root|Users|work)/"#, "path that exists on one machine only"),
@@ -86,6 +88,16 @@ mod tests {
         crates/history/src/bad.rs:11: plans belong in the issue tracker
         crates/history/src/bad.rs:19: unfinished code
         crates/history/src/bad.rs:1: a file opens by saying what it is for, with `//!`
+        ");
+    }
+
+    #[test]
+    fn words_that_name_no_part_are_refused() {
+        let text =
+            concat!("Some", "body waits for no", "body, who", "ever it is.\nIt waits so ", "many times.\nFine.\n");
+        insta::assert_snapshot!(report("a.md", text), @"
+        a.md:1: name the part or the bound
+        a.md:2: name the part or the bound
         ");
     }
 
