@@ -1,17 +1,17 @@
-//! The tree of a TLA+ module, as it is written.
+//! The syntax tree of a TLA+ module, as written.
 //!
-//! Operators are names: `a + b` is [`Kind::Apply`] of `+`, because a module may define `+` itself. Synonyms have one
-//! spelling here (`\land` is `/\`, `\union` is `\cup`, `#` is `/=`), listed in `operators`. Parentheses are gone, since
-//! the tree says what they said. Comments, PlusCal and proofs are gone too. Every node knows where it stood.
+//! Operators are names: `a + b` is [`Kind::Apply`] of `+`, because a module may define `+` itself. Synonyms have
+//! one spelling here (`\land` is `/\`, `\union` is `\cup`, `#` is `/=`), listed in `operators`. Parentheses are
+//! dropped, since the tree already encodes grouping. So are comments, PlusCal and proofs. Every node has its span.
 
 use crate::Span;
 
-/// A name where it stands.
+/// A name and its span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
     /// The name; of an operator, its canonical spelling.
     pub text: String,
-    /// Where it stands.
+    /// Its location.
     pub span: Span,
 }
 
@@ -22,9 +22,9 @@ pub struct Module {
     pub name: Name,
     /// The modules after `EXTENDS`.
     pub extends: Vec<Name>,
-    /// What it declares and defines, in order.
+    /// Declarations and definitions, in order.
     pub units: Vec<Unit>,
-    /// All of it.
+    /// The whole module.
     pub span: Span,
 }
 
@@ -45,14 +45,14 @@ pub enum Unit {
     Assume {
         /// The name before `==`, if any.
         name: Option<Name>,
-        /// What is assumed.
+        /// The assumption.
         body: Expr,
     },
-    /// `THEOREM N == e`. What it claims cannot always be an expression (`ASSUME P PROVE Q`) and is not checked.
+    /// `THEOREM N == e`. The claim is not always an expression (`ASSUME P PROVE Q`) and is not checked.
     Theorem {
         /// The name before `==`, if any.
         name: Option<Name>,
-        /// What is claimed, where it is an expression.
+        /// The claim, where it is an expression.
         body: Option<Expr>,
     },
     /// A module inside the module.
@@ -71,26 +71,26 @@ pub struct Declaration {
 /// `Op(params) == body`, or `f[x \in S] == body`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
-    /// `LOCAL` stood before it.
+    /// Preceded by `LOCAL`.
     pub is_local: bool,
     /// Its name; of an operator symbol, the canonical spelling.
     pub name: Name,
     /// Its parameters.
     pub params: Vec<Declaration>,
-    /// What it is defined as. Of a function, a [`Kind::Function`] whose body may mention the name itself.
+    /// The body. For a function, a [`Kind::Function`] whose body may mention the name itself.
     pub body: Expr,
     /// Written as `f[x \in S] == e`, so the body may mention the name.
     pub is_function: bool,
-    /// All of it.
+    /// The whole definition.
     pub span: Span,
 }
 
 /// `I(params) == INSTANCE M WITH …`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
-    /// `LOCAL` stood before it.
+    /// Preceded by `LOCAL`.
     pub is_local: bool,
-    /// The name that prefixes what it brings in; none for a bare `INSTANCE`.
+    /// The prefix of the names it brings in; `None` for a bare `INSTANCE`.
     pub name: Option<Name>,
     /// Parameters of the name.
     pub params: Vec<Declaration>,
@@ -98,16 +98,16 @@ pub struct Instance {
     pub module: Name,
     /// `WITH a <- e`.
     pub substitutions: Vec<(Name, Expr)>,
-    /// All of it.
+    /// The whole unit.
     pub span: Span,
 }
 
-/// An expression and where it stands.
+/// An expression and its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// Its form.
     pub kind: Kind,
-    /// Where it stands.
+    /// Its location.
     pub span: Span,
 }
 
@@ -123,13 +123,13 @@ pub struct Prefix {
 /// Variables bound to the elements of one set: `x, y \in S`, `<<x, y>> \in S`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// What each element is bound to. More than one pattern (`x, y \in S`) ranges over the set independently.
+    /// The pattern for each element. More than one pattern (`x, y \in S`) ranges over the set independently.
     pub patterns: Vec<Pattern>,
     /// The set.
     pub set: Expr,
 }
 
-/// What an element is bound to.
+/// The pattern that an element is bound to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pattern {
     /// A name.
@@ -141,9 +141,9 @@ pub enum Pattern {
 /// One update of `[f EXCEPT ![i].a = e]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
-    /// The way from `!` to what changes.
+    /// The path from `!` to the updated part.
     pub path: Vec<Step>,
-    /// What it becomes; `@` in it is what it was.
+    /// The new value; `@` in it is the old value.
     pub value: Expr,
     /// From `!` to the end of the value.
     pub span: Span,
@@ -158,7 +158,7 @@ pub enum Step {
     Field(Name),
 }
 
-/// Forms of a quantifier.
+/// The kinds of quantifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantifier {
     /// `\A`
@@ -176,10 +176,10 @@ pub enum Fairness {
     Strong,
 }
 
-/// What an expression is.
+/// The forms of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Text that could not be understood; an error says why.
+    /// Text that could not be parsed; an error says why.
     Error,
     /// `12`, `\b101`, `\hFF`: the digits as written, and their value where it fits.
     Number(Option<i64>),
@@ -193,18 +193,18 @@ pub enum Kind {
     /// `x'`, `UNCHANGED x`, `[]P`. An operator passed as an argument (`FoldSeq(+, 0, s)`) is a name without arguments.
     /// Unary minus is named `-.`.
     Apply {
-        /// What stands before `!`.
+        /// The prefixes before `!`.
         prefixes: Vec<Prefix>,
         /// The operator.
         name: Name,
-        /// What it is applied to.
+        /// Its arguments.
         args: Vec<Expr>,
     },
     /// `LAMBDA x, y : e`
     Lambda {
         /// The parameters.
         params: Vec<Declaration>,
-        /// What it computes.
+        /// The body.
         body: Box<Expr>,
     },
     /// A list of `/\` bullets, of one bullet also. An infix `a /\ b` is [`Kind::Apply`].
@@ -215,7 +215,7 @@ pub enum Kind {
     If(Box<[Expr; 3]>),
     /// `CASE p -> a [] q -> b [] OTHER -> c`
     Case {
-        /// Guards and what they lead to.
+        /// Guards and their results.
         arms: Vec<(Expr, Expr)>,
         /// After `OTHER`.
         other: Option<Box<Expr>>,
@@ -229,9 +229,9 @@ pub enum Kind {
     },
     /// `\A x \in S, y \in T : p`
     Quantified {
-        /// Which one.
+        /// The quantifier.
         quantifier: Quantifier,
-        /// What is bound.
+        /// The bound variables.
         bounds: Vec<Bound>,
         /// The claim.
         body: Box<Expr>,
@@ -240,41 +240,41 @@ pub enum Kind {
     Unbounded {
         /// The symbol as written.
         quantifier: String,
-        /// What is bound.
+        /// The bound variables.
         names: Vec<Name>,
         /// The claim.
         body: Box<Expr>,
     },
     /// `CHOOSE x \in S : p`, `CHOOSE x : p`
     Choose {
-        /// What is chosen.
+        /// The bound variables.
         pattern: Pattern,
-        /// From where, if anywhere.
+        /// The set to choose from, if given.
         set: Option<Box<Expr>>,
-        /// Of which kind.
+        /// The predicate.
         body: Box<Expr>,
     },
     /// `{a, b}`
     Set(Vec<Expr>),
     /// `{x \in S : p}`
     Filter {
-        /// What is bound.
+        /// The bound variables.
         pattern: Pattern,
         /// The set.
         set: Box<Expr>,
-        /// Which elements.
+        /// The predicate.
         body: Box<Expr>,
     },
     /// `{e : x \in S, y \in T}`
     Map {
         /// The element.
         body: Box<Expr>,
-        /// What is bound.
+        /// The bound variables.
         bounds: Vec<Bound>,
     },
     /// `[x \in S, y \in T |-> e]`
     Function {
-        /// What is bound.
+        /// The bound variables.
         bounds: Vec<Bound>,
         /// The value.
         body: Box<Expr>,
@@ -315,15 +315,15 @@ pub enum Kind {
     Fairness(Fairness, Box<[Expr; 2]>),
     /// `name(x) :: e`
     Label(Name, Box<Expr>),
-    /// `I(a)!Op(b)!2!1`: the first operand of the second operand of what `Op` is defined as. `Op!:` is all of it.
+    /// `I(a)!Op(b)!2!1`: the first operand of the second operand of the body of `Op`. `Op!:` is the whole body.
     Part {
-        /// What stands before the name of the definition.
+        /// The prefixes before the name of the definition.
         prefixes: Vec<Prefix>,
         /// The definition.
         name: Name,
-        /// What it is applied to.
+        /// Its arguments.
         args: Vec<Expr>,
-        /// Which operand at each step inwards; the first is 1.
+        /// The operand at each step inwards, counted from 1.
         path: Vec<usize>,
     },
     /// Any other reference into the middle of a definition (`Op!1!(x)`, `Op!@`).

@@ -1,9 +1,9 @@
-//! Reads a text that the grammar rejects, unit by unit.
+//! Parses a text that the grammar rejects, unit by unit.
 //!
-//! An error in one definition says nothing about the next. So the module is cut where units visibly start: at a line
-//! that begins in the leftmost column with a keyword or with something that is being defined. Each piece is parsed
-//! alone. A piece that parses is lowered as usual; of one that does not, the first error is reported by `blame`, since
-//! whatever the parser says after it is guesswork.
+//! Definitions can be checked independently of errors in others. So the module is cut where units visibly start: at
+//! a line that begins in the leftmost column with a keyword or with a definition. Each piece is parsed alone. A
+//! piece that parses is lowered as usual; of one that does not, `blame` reports only the first error, since later
+//! parser errors are guesswork.
 
 mod blame;
 
@@ -15,7 +15,7 @@ use crate::lex::{Token, TokenKind};
 use crate::lower::{lower_units, reserved, too_deep};
 use crate::{Diagnostic, MAX_COLUMN, Span};
 
-/// After so many errors, nobody reads on.
+/// The maximum number of errors to report; users do not read more.
 const MAX_ERRORS: usize = 100;
 
 /// The error of a text without a module.
@@ -27,7 +27,7 @@ pub(crate) fn no_module(source: &Source<'_>) -> Diagnostic {
     Diagnostic::new(span, message).help("a module starts with `---- MODULE Name ----` and ends with `====`")
 }
 
-/// Reads what can be read, and finds an error for everything else.
+/// Parses the well-formed units, and finds an error for everything else.
 pub(crate) fn parse_units(source: &Source<'_>) -> (Option<Module>, Vec<Diagnostic>) {
     let tokens = &source.lexed.tokens[..];
     let mut pieces = Pieces { source, extends: Vec::new(), units: Vec::new(), errors: source.lexed.errors.clone() };
@@ -45,7 +45,7 @@ pub(crate) fn parse_units(source: &Source<'_>) -> (Option<Module>, Vec<Diagnosti
         pieces.errors.push(end.help("end it with a line of `====`"));
     }
     if pieces.errors.is_empty() {
-        // Each piece is well formed, but not where it stands.
+        // Each piece is well formed, but not in its position.
         let range = tokens.first().map_or(0, |token| token.span.start as usize)..source.lexed.end;
         pieces.errors.push(blame::blame(source, range, tokens));
     }
@@ -62,7 +62,7 @@ struct Pieces<'s> {
 }
 
 impl<'s> Pieces<'s> {
-    /// Checks `---- MODULE Name ----`, and returns the name and what follows.
+    /// Checks `---- MODULE Name ----`, and returns the name and the tokens after it.
     fn header(&mut self) -> (Name, &'s [Token]) {
         let tokens = &self.source.lexed.tokens[..];
         let text = |index: usize| tokens.get(index).map_or("", |token| token.span.of(self.source.text));
@@ -91,7 +91,7 @@ impl<'s> Pieces<'s> {
         let [first, .., last] = piece else { return };
         let text = self.source.text;
         if self.errors.iter().any(|error| first.span.start <= error.span.start && error.span.end <= last.span.end) {
-            return; // A string or comment in it does not end, or the header runs into it.
+            return; // It has an unterminated string or comment, or the header runs into it.
         }
         if first.span.of(text) == "EXTENDS" {
             return self.extends(piece);
@@ -108,7 +108,7 @@ impl<'s> Pieces<'s> {
                 self.errors.push(Diagnostic::new(span, message).help("break the line"));
             }
             Err(Refusal::TooLong) => {
-                self.errors.push(Diagnostic::new(first.span, "what starts here is too tangled to be read"));
+                self.errors.push(Diagnostic::new(first.span, "the text from here on is too complex to parse"));
             }
             Ok(_) | Err(Refusal::Syntax) => {
                 self.errors.push(blame::blame(self.source, range(piece), piece));
@@ -121,7 +121,7 @@ impl<'s> Pieces<'s> {
         self.source.parse_range(range(piece), piece)
     }
 
-    /// The grammar takes `EXTENDS` only with a unit after it.
+    /// The grammar accepts `EXTENDS` only with a unit after it.
     fn extends(&mut self, piece: &[Token]) {
         let text = self.source.text;
         for (index, token) in piece.iter().enumerate().skip(1) {
@@ -142,13 +142,13 @@ impl<'s> Pieces<'s> {
     }
 }
 
-/// From the first token to the last.
+/// The bytes from the first token to the last.
 fn range(tokens: &[Token]) -> std::ops::Range<usize> {
     let start = tokens.first().map_or(0, |token| token.span.start);
     start as usize..tokens.last().map_or(start, |token| token.span.end) as usize
 }
 
-/// What a broken piece would have defined, so that uses of it are not errors too.
+/// The declaration that a broken piece would have made, so that its uses are not errors too.
 fn defined(text: &str, piece: &[Token]) -> Option<Unit> {
     let is_local = piece.first()?.span.of(text) == "LOCAL";
     let first = piece.get(usize::from(is_local)).filter(|token| token.kind == TokenKind::Name)?;
@@ -158,7 +158,8 @@ fn defined(text: &str, piece: &[Token]) -> Option<Unit> {
     Some(Unit::Definition(Definition { is_local, name, params: Vec::new(), body, is_function: false, span }))
 }
 
-/// Cuts a module before each unit. Lines of dashes and of equals signs are left out, and headers of inner modules.
+/// Splits a module before each unit. Lines of dashes, lines of equals signs and headers of inner modules are
+/// dropped.
 fn split<'t>(text: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
     let word = |index: usize| tokens.get(index).map_or("", |token: &Token| token.span.of(text));
     let left = tokens.iter().filter(|token| token.starts_line).map(|token| token.column).min().unwrap_or(0);
@@ -186,7 +187,7 @@ fn split<'t>(text: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
     pieces
 }
 
-/// A keyword of a unit, or a line on which something is defined, be it with one equals sign too few.
+/// Whether a line starts with a unit keyword or a definition, possibly with one equals sign too few.
 fn starts_unit(text: &str, tokens: &[Token]) -> bool {
     const KEYWORDS: &[&str] = &[
         "ASSUME",

@@ -1,9 +1,10 @@
 //! Groups operators and operands as SANY does.
 //!
-//! The grammar groups `a = b = c` and `a \/ b /\ c` somehow, where TLA+ asks for parentheses. So its grouping is undone:
-//! everything between two parentheses that is joined by symbols becomes one row of items, from left to right, and the
-//! row is grouped again with the ranges of [`crate::operators`]. An operator waits on a stack until one comes that binds
-//! less strongly; two that bind equally strongly are an error, reported with both places, and are grouped to the left.
+//! The grammar groups `a = b = c` and `a \/ b /\ c` arbitrarily, where TLA+ requires parentheses. So its grouping
+//! is undone: everything between two parentheses that is joined by symbols becomes one row of items, from left to
+//! right, and the row is regrouped with the ranges of [`crate::operators`]. An operator waits on a stack until one
+//! follows that binds less strongly; two that bind equally strongly are an error, reported with both locations, and
+//! are grouped to the left.
 //!
 //! Invariant: operators and operands on the stack alternate as the row does, so reducing always finds its operands.
 
@@ -23,7 +24,7 @@ pub(crate) enum Item {
     Postfix(Symbol, Suffix),
 }
 
-/// What stands after an operand.
+/// The suffix of an operand.
 pub(crate) enum Suffix {
     /// `x'`
     Symbol,
@@ -33,16 +34,16 @@ pub(crate) enum Suffix {
     Field(Name),
 }
 
-/// A symbol where it stands.
+/// A symbol and its span.
 #[derive(Clone)]
 pub(crate) struct Symbol {
-    /// What is known of it.
+    /// Its precedence and associativity.
     pub(crate) operator: &'static Operator,
-    /// Where it stands.
+    /// Its location.
     pub(crate) span: Span,
 }
 
-/// Groups a row. Conflicts go to the errors.
+/// Groups a row. Conflicts are added to `errors`.
 pub(crate) fn group(row: Vec<Item>, span: Span, errors: &mut Vec<Diagnostic>) -> Expr {
     let mut stack = Stack { operators: Vec::new(), operands: Vec::new(), errors };
     for item in row {
@@ -78,7 +79,7 @@ struct Stack<'e> {
 }
 
 impl Stack<'_> {
-    /// Groups what binds more strongly than the symbol that comes.
+    /// Reduces the operators that bind more strongly than the next symbol.
     fn make_way(&mut self, next: &Symbol) {
         while let Some(top) = self.operators.last().cloned() {
             let is_same = std::ptr::eq(top.operator, next.operator);
@@ -92,8 +93,8 @@ impl Stack<'_> {
         }
     }
 
-    /// SANY takes a minus for the infix one until it sees what came before, so `a * -b` is a conflict while `a * ~b`
-    /// is none.
+    /// SANY takes a minus for the infix one until it sees the preceding token, so `a * -b` is a conflict while `a *
+    /// ~b` is not.
     fn check_minus(&mut self, next: &Symbol) {
         let Some(top) = self.operators.last().cloned() else { return };
         if next.operator.name == "-." && top.operator.name != "-." && top.operator.binds_stronger_than(next.operator) {
@@ -120,7 +121,7 @@ impl Stack<'_> {
         );
     }
 
-    /// Applies the last operator; false if there is none.
+    /// Applies the last operator; `false` if the stack has no operator.
     fn reduce(&mut self) -> bool {
         let Some(symbol) = self.operators.pop() else { return false };
         let Some(right) = self.operands.pop() else { return false };
@@ -168,7 +169,7 @@ fn apply(symbol: &Symbol, args: Vec<Expr>, span: Span) -> Expr {
     Expr { kind: Kind::Apply { prefixes: Vec::new(), name, args }, span }
 }
 
-/// The symbol with this spelling at this place.
+/// The symbol with this spelling in this position.
 pub(crate) fn symbol(spelling: &str, fixity: Fixity, span: Span) -> Option<Symbol> {
     let spelling = if spelling == "-" && fixity == Fixity::Prefix { "-." } else { spelling };
     operator(spelling, fixity).map(|operator| Symbol { operator, span })

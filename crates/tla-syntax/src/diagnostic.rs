@@ -1,41 +1,41 @@
-//! What is wrong with a text, as plain data; only the command renders it.
+//! Errors in a text, as plain data; only the command renders them.
 
 use crate::Span;
 
 /// One error in one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, lower case, the user's words in backticks.
+    /// The message: lower case, the user's words in backticks.
     pub message: String,
-    /// Where the carets go.
+    /// The location of the carets.
     pub span: Span,
-    /// What to write beside the carets; may be empty.
+    /// The text beside the carets; may be empty.
     pub label: String,
-    /// Other places that belong to the error, such as the first of two definitions.
+    /// Other locations involved in the error, such as the first of two definitions.
     pub related: Vec<(Span, String)>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error with a message and a place, and nothing else yet.
+    /// An error with a message and a location, and nothing else yet.
     pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { message: message.into(), span, label: String::new(), related: Vec::new(), help: None }
     }
 
-    /// Says more beside the carets.
+    /// Sets the text beside the carets.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
-    /// Points at another place.
+    /// Adds another location.
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.related.push((span, label.into()));
         self
     }
 
-    /// Says what to do.
+    /// Sets the help text.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self

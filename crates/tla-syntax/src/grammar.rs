@@ -1,10 +1,10 @@
-//! Runs the grammar, and keeps it from what it cannot bear.
+//! Runs the grammar, and keeps input from it that it cannot handle.
 //!
-//! The grammar comes as C code with a scanner that remembers open lists of bullets and open proofs in 1024 bytes and
-//! does not check that they fit. So a text whose bullets or proof steps could nest deeper never reaches it:
-//! [`parse_range`] bounds, from the columns alone, how many lists can be open at once. Comments are blank by then, so
-//! the algorithm inside one is never parsed either. Work is bounded by counting the parser's own steps, which makes
-//! running out of them the same on every machine.
+//! The grammar is C code with a scanner that stores open bullet lists and open proofs in 1024 bytes and does not
+//! check that they fit. So a text whose bullets or proof steps could nest deeper never reaches it: [`parse_range`]
+//! bounds, from the columns alone, how many lists can be open at once. Comments are blanked first, so a PlusCal
+//! algorithm inside one is never parsed either. Work is bounded by counting the parser's own steps, so that running
+//! out of them is the same on every machine.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(crate) enum Refusal {
     TooLong,
 }
 
-/// Where the first module starts: at the dashes before `MODULE`.
+/// The start of the first module: the dashes before `MODULE`.
 pub(crate) fn module_start(text: &str) -> Option<usize> {
     text.match_indices("MODULE").find_map(|(at, _)| {
         let before = text[..at].trim_end();
@@ -37,15 +37,15 @@ pub(crate) fn module_start(text: &str) -> Option<usize> {
     })
 }
 
-/// A text as the grammar gets it, and the way back.
+/// A text as passed to the grammar, with the mapping back to the original.
 pub(crate) struct Source<'t> {
     /// The text.
     pub(crate) text: &'t str,
     /// Its words and symbols.
     pub(crate) lexed: &'t Lexed,
-    plain: String,     // Without comments, and with spaces for tabs, whose width the grammar does not know.
-    lines: Vec<usize>, // Where each line of `plain` starts.
-    tabs: Vec<(usize, usize)>, // After each tab: the place in `plain`, and how much longer `plain` is up to there.
+    plain: String,             // Comments blanked, tabs expanded: the grammar does not know their width.
+    lines: Vec<usize>,         // Where each line of `plain` starts.
+    tabs: Vec<(usize, usize)>, // After each tab: the offset in `plain`, and how much longer `plain` is up to it.
 }
 
 impl<'t> Source<'t> {
@@ -91,10 +91,11 @@ impl<'t> Source<'t> {
         self.run(&mut parser(), range).ok_or(Refusal::TooLong)
     }
 
-    /// Where the first token stands that no way of reading the part allows, or where the part ends. The parser reads in
-    /// several ways at once and starts to guess when the last one fails; only its log says where that was.
+    /// The offset of the first token that no way of reading the part allows, or the end of the part. The parser
+    /// reads in several ways at once and starts to guess when the last one fails; only its log shows where that
+    /// was.
     ///
-    /// The second place is where a unit ended before, if one did.
+    /// The second offset is the end of the preceding unit, if one ended.
     pub(crate) fn first_error(&self, range: Range<usize>) -> (usize, Option<usize>) {
         #[derive(Default)]
         struct Progress {
@@ -134,7 +135,7 @@ impl<'t> Source<'t> {
         self.to_text((line_start + point.column).min(self.plain.len()))
     }
 
-    /// Gives up after a number of steps that grows with the length, and that no valid module is known to need.
+    /// Stops after a number of steps that grows with the length, and that no valid module is known to need.
     fn run(&self, parser: &mut Parser, range: Range<usize>) -> Option<Tree> {
         let (start_byte, end_byte) = (self.to_plain(range.start), self.to_plain(range.end));
         let mut checks = 0;
@@ -151,7 +152,7 @@ impl<'t> Source<'t> {
         parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut gives_up)))
     }
 
-    /// Where a node stands in the text.
+    /// The location of a node in the text.
     pub(crate) fn span(&self, node: Node<'_>) -> Span {
         let [start, end] = [node.start_byte(), node.end_byte()].map(|byte| self.to_text(byte) as u32);
         Span { start, end }
@@ -175,12 +176,12 @@ fn parser() -> Parser {
     parser
 }
 
-/// The children that mean something.
+/// The named children of a node, without comments.
 pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut node.walk()).filter(|child| !child.is_extra()).collect()
 }
 
-/// The parser has read a whole unit.
+/// Whether the parser has read a whole unit.
 fn is_unit(symbol: &str) -> bool {
     let name = symbol.split(',').next().unwrap_or_default();
     let is_parameter = matches!(name, "_id_or_op_declaration" | "operator_declaration");
@@ -188,19 +189,19 @@ fn is_unit(symbol: &str) -> bool {
     is_named && !is_parameter || matches!(name, "assumption" | "instance")
 }
 
-/// The end of a message such as `process version:0, version_count:1, state:1, row:2, col:3`.
+/// The position at the end of a message such as `process version:0, version_count:1, state:1, row:2, col:3`.
 fn logged_point(message: &str) -> Option<Point> {
     let (row, column) = message.split_once("row:")?.1.split_once(", col:")?;
     Some(Point { row: row.parse().ok()?, column: column.parse().ok()? })
 }
 
-/// An open list takes three bytes of the scanner's memory, and an open proof four. Brackets and `IF` take
-/// none, but beyond what is lowered there is no need to parse them, and the parser is slow to mend what nests deeply.
+/// An open list takes three bytes of the scanner's memory, and an open proof four. Brackets and `IF` take none, but
+/// nesting deeper than lowering supports need not be parsed, and the parser is slow to recover from deep nesting.
 fn check_nesting(text: &str, tokens: &[Token]) -> Result<(), Refusal> {
     const MOST_BYTES: usize = 900;
     // The scanner keeps columns in 16 bits.
     let (mut lists, mut proofs): (Vec<i16>, Vec<u32>) = (Vec::new(), Vec::new());
-    let mut halves = 0_usize; // Brackets and words such as `IF` that wait for their other half.
+    let mut halves = 0_usize; // Brackets and words such as `IF` that are still unmatched.
     for (index, token) in tokens.iter().enumerate() {
         match token.span.of(text) {
             "/\\" | "\\/" | "∧" | "∨" => {
@@ -229,7 +230,7 @@ fn check_nesting(text: &str, tokens: &[Token]) -> Result<(), Refusal> {
             "THEOREM" | "LEMMA" | "PROPOSITION" | "COROLLARY" => proofs.clear(),
             "==" => {
                 proofs.clear();
-                // Whatever was left open by mistake says nothing about the next definition.
+                // Constructs left open by mistake do not affect the next definition.
                 halves = if tokens[..index].last().is_some_and(|name| name.starts_line) { 0 } else { halves };
             }
             _ => {}

@@ -1,18 +1,18 @@
-//! The words and symbols of a text, without comments.
+//! Splits a text into words and symbols, without comments.
 //!
-//! The grammar has a scanner of its own; this one serves what the grammar does not: the order in which names and strings
-//! first appear, a copy of the text whose comments are blank, and messages about text that is not TLA+. It takes the
-//! longest symbol that fits and never fails: what it does not know is a symbol of one character.
+//! The grammar has its own scanner; this one provides what the grammar does not: the order in which names and
+//! strings first appear, a copy of the text with comments blanked, and messages about text that is not TLA+. It
+//! takes the longest matching symbol and never fails: an unrecognized character is a symbol of one character.
 
 use std::sync::LazyLock;
 
 use crate::operators::OPERATORS;
 use crate::{Diagnostic, Span};
 
-/// How far apart tab stops are, for SANY and for us.
+/// The distance between tab stops, as in SANY.
 pub(crate) const TAB: usize = 8;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name.
@@ -27,12 +27,12 @@ pub(crate) enum TokenKind {
     Symbol,
 }
 
-/// A word or symbol where it stands.
+/// A word or symbol and its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: TokenKind,
-    /// Where it stands.
+    /// Its location.
     pub(crate) span: Span,
     /// The column of its first character, from zero.
     pub(crate) column: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Token {
     pub(crate) starts_line: bool,
 }
 
-/// A text taken apart.
+/// The result of lexing a text.
 pub(crate) struct Lexed {
     /// All tokens, in order.
     pub(crate) tokens: Vec<Token>,
@@ -54,7 +54,7 @@ pub(crate) struct Lexed {
     pub(crate) is_closed: bool,
 }
 
-/// Takes a text apart, from a byte on, to the end of the module that starts there.
+/// Lexes a text from a byte to the end of the module that starts there.
 pub(crate) fn lex(text: &str, from: usize) -> Lexed {
     let mut lexer =
         Lexer { text, at: from, line_start: 0, counted: (0, 0), is_line_start: true, modules: 0, lexed: Lexed::new() };
@@ -128,7 +128,7 @@ const RESERVED: &[&str] = &[
     "WITNESS",
 ];
 
-/// Symbols longest first, so that the first that fits is the right one. Those of letters are words.
+/// Symbols, longest first, so that the first match is the right one. Symbols made of letters are words.
 static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let syntax = ["==", "|->", "->", "<-", "<<", ">>_", ">>", "]_", "::", "≜", "!="];
     let operators = OPERATORS.iter().flat_map(|op| op.synonyms.iter().chain([&op.name]));
@@ -144,8 +144,8 @@ impl Lexed {
         Lexed { tokens: Vec::new(), comments: Vec::new(), errors: Vec::new(), end: 0, is_closed: false }
     }
 
-    /// The text with blanks where comments were. Every other character stands where it stood, and so do the delimiters
-    /// of comments and characters that are not ASCII, so that neither bytes nor columns move.
+    /// The text with comments blanked. Every other character keeps its position, and so do the delimiters of
+    /// comments and non-ASCII characters, so neither byte offsets nor columns move.
     pub(crate) fn without_comments(&self, text: &str) -> String {
         let mut blank = String::with_capacity(text.len());
         let mut end = 0;
@@ -167,9 +167,9 @@ struct Lexer<'t> {
     text: &'t str,
     at: usize,
     line_start: usize,
-    counted: (usize, usize), // Up to where columns are counted, and the column there.
+    counted: (usize, usize), // The byte up to which columns are counted, and its column.
     is_line_start: bool,
-    modules: usize, // How many modules are open.
+    modules: usize, // The number of open modules.
     lexed: Lexed,
 }
 
@@ -224,7 +224,7 @@ impl Lexer<'_> {
         self.at += length;
     }
 
-    /// The column of the next token, counted on from where the last one was.
+    /// The column of the next token, counted from the last one.
     fn column(&mut self) -> usize {
         let (from, column) = self.counted.max((self.line_start, 0));
         let between = self.text[from..self.at].chars();
@@ -242,7 +242,7 @@ impl Lexer<'_> {
         self.at = end;
     }
 
-    /// Comments nest. One without an end swallows the rest.
+    /// Comments nest. An unterminated one extends to the end of the text.
     fn block_comment(&mut self) {
         let bytes = self.text.as_bytes();
         let (mut depth, mut end) = (0_usize, self.at);

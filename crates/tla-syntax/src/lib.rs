@@ -1,12 +1,12 @@
-//! Turns TLA+ text into a tree and all its errors.
+//! Parses TLA+ text into a tree and reports all its errors.
 //!
-//! [`parse`] reads one file. It always returns a tree, however broken the text, and every error it found with the place
-//! where it stands. The grammar is tree-sitter's; the tree is [`ast`], which knows nothing of tree-sitter, so that the
-//! parser can be replaced. What the grammar leaves to the compiler (precedence conflicts, chains of `\X`) is checked
-//! while lowering; names, arities and levels are the business of `tla`.
+//! [`parse`] reads one file. It always returns a tree, however broken the text, and every error with its location.
+//! The grammar is tree-sitter's; the tree is [`ast`], which is independent of tree-sitter, so that the parser can
+//! be replaced. Checks that the grammar leaves to the compiler (precedence conflicts, chains of `\X`) happen during
+//! lowering; names, arities and levels are checked by `tla`.
 //!
 //! A text is parsed as a whole. If the grammar rejects it, it is parsed again unit by unit, so that one error hides
-//! neither the units around it nor their errors; see `broken`.
+//! neither the surrounding units nor their errors; see `broken`.
 
 pub mod ast;
 mod broken;
@@ -24,29 +24,29 @@ pub use span::{Position, Span};
 use grammar::Source;
 use lex::{Lexed, TokenKind};
 
-/// The most levels that expressions may nest. Whoever walks the tree may recurse this deep.
+/// Expressions nest at most this many levels, so code that walks the tree may recurse this deep.
 pub const MAX_DEPTH: usize = 1000;
 
-/// The longest text that is read, in bytes.
+/// The maximum length of a text, in bytes.
 pub const MAX_LENGTH: usize = 16 << 20;
 
 /// The last column in which a word or symbol may start.
 pub const MAX_COLUMN: usize = 10_000;
 
-/// What a text says, and what is wrong with it.
+/// A parsed text and its errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parse {
-    /// The first module of the text; none only if there is none. Where there are errors, it has gaps.
+    /// The first module of the text; `None` only if the text has no module. If there are errors, it has gaps.
     pub module: Option<ast::Module>,
-    /// All errors, in order of place.
+    /// All errors, in source order.
     pub errors: Vec<Diagnostic>,
-    /// The names of the module, each where it first appears.
+    /// The names of the module, in order of first appearance.
     pub identifiers: Vec<String>,
-    /// The values of the string literals of the module, each where it first appears.
+    /// The values of the module's string literals, in order of first appearance.
     pub literals: Vec<String>,
 }
 
-/// Reads a text: whatever stands before the first module, the module, and whatever follows.
+/// Parses a text: the first module, and any text before and after it.
 pub fn parse(text: &str) -> Parse {
     if text.len() > MAX_LENGTH {
         let message = format!("the text is longer than {} MiB", MAX_LENGTH >> 20);

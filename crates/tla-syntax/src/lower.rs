@@ -1,8 +1,8 @@
-//! Turns the grammar's tree of a module into ours.
+//! Lowers the grammar's tree of a module to [`crate::ast`].
 //!
-//! Only trees without errors come here, so a child that the grammar promises is there; were it not, the expression would
-//! become [`Kind::Error`] with a message, never a panic. Nesting is counted on the way down and ends at
-//! [`crate::MAX_DEPTH`], whatever the text says. Units and names are lowered here, expressions in `expr`.
+//! Only trees without errors are lowered, so a child that the grammar promises exists; if one were missing, the
+//! expression would become [`Kind::Error`] with a message, never a panic. Nesting is counted on the way down and
+//! ends at [`crate::MAX_DEPTH`] for every text. Units and names are lowered here, expressions in `expr`.
 
 mod expr;
 
@@ -110,7 +110,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What may also stand in `LET`.
+    /// Units that may also occur in `LET`.
     fn definition(&mut self, node: Node<'_>) -> Option<Unit> {
         Some(match node.kind() {
             "recursive_declaration" => Unit::Recursive(self.declarations(node)),
@@ -151,7 +151,7 @@ impl Lower<'_> {
         })
     }
 
-    /// What stands before `==`: `Op(a, b(_))`, `a \prec b`, `-. a`, `a^+`.
+    /// The left side of `==`: `Op(a, b(_))`, `a \prec b`, `-. a`, `a^+`.
     fn head(&mut self, node: Node<'_>) -> (Name, Vec<Declaration>) {
         let head: Vec<_> = children(node).into_iter().take_while(|child| child.kind() != "def_eq").collect();
         let is_symbol = |node: &&Node<'_>| node.kind().ends_with("_op_symbol");
@@ -199,7 +199,7 @@ impl Lower<'_> {
     fn name(&mut self, node: Node<'_>) -> Name {
         let span = self.span(node);
         let word = span.of(self.source.text);
-        // The grammar reads a word as a name wherever its meaning as a keyword would not fit.
+        // The grammar reads a word as a name wherever it would not fit as a keyword.
         if is_reserved(word) && node.kind().starts_with("identifier") {
             self.errors.push(reserved(span, word));
         }
@@ -221,7 +221,7 @@ impl Lower<'_> {
     }
 
     fn too_deep(&mut self, span: Span) -> Expr {
-        // One is enough: whatever nests this deep nests deeper beside it too.
+        // One error is enough: a text that nests this deep usually nests deeper beside it too.
         if !self.errors.iter().any(|error| error.message == TOO_DEEP) {
             self.errors.push(too_deep(span));
         }
@@ -238,6 +238,6 @@ const TOO_DEEP: &str = "nested too deeply";
 
 /// The error of a text that nests beyond the limit.
 pub(crate) fn too_deep(span: Span) -> Diagnostic {
-    let help = format!("give inner parts a name; at most {} levels are read", crate::MAX_DEPTH);
+    let help = format!("give inner parts a name; at most {} levels are supported", crate::MAX_DEPTH);
     Diagnostic::new(span, TOO_DEEP).help(help)
 }

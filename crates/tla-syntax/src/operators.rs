@@ -1,12 +1,12 @@
-//! The symbols that stand before, between or after what they apply to.
+//! Prefix, infix and postfix operator symbols.
 //!
-//! TLA+ fixes them: which symbols exist, where they stand, how tightly they bind. A module can say what one means, but
-//! not how it is read. A symbol binds with a *range* of strengths. Between two neighbours the stronger one takes the
-//! operand if its whole range lies above the other's; if the ranges overlap, the text needs parentheses, unless both are
-//! the same symbol and it associates to the left. No symbol associates to the right. Ranges, associativity and synonyms
-//! are those of SANY, so that a text that one parser groups is grouped in the same way by the other.
+//! TLA+ fixes the set of symbols, their position and how tightly they bind. A module can define the meaning of a
+//! symbol, but not how it parses. A symbol binds with a *range* of precedences. Between two neighbours, the one
+//! whose whole range is above the other's takes the operand; if the ranges overlap, the text needs parentheses,
+//! unless both are the same symbol and it associates to the left. No symbol associates to the right. Ranges,
+//! associativity and synonyms are those of SANY, so both parsers group a text the same way.
 
-/// Where a symbol stands.
+/// The position of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fixity {
     /// `~p`
@@ -20,32 +20,32 @@ pub enum Fixity {
 /// One symbol.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Operator {
-    /// The spelling that the tree uses.
+    /// The canonical spelling, used in the tree.
     pub name: &'static str,
     /// Other spellings, in ASCII and in Unicode.
     pub synonyms: &'static [&'static str],
-    /// Where it stands.
+    /// Its position.
     pub fixity: Fixity,
-    /// The least strength with which it binds.
+    /// The lowest precedence with which it binds.
     pub low: u8,
-    /// The greatest strength with which it binds.
+    /// The highest precedence with which it binds.
     pub high: u8,
     /// `a + b + c` needs no parentheses.
     pub is_left_associative: bool,
 }
 
-/// The symbol with this spelling at this place, canonical or not. Unary minus is `-.` here, as in definitions of it.
+/// The symbol with this spelling, canonical or not, in this position. Unary minus is `-.`, as in its definition.
 pub fn operator(spelling: &str, fixity: Fixity) -> Option<&'static Operator> {
     OPERATORS.iter().find(|op| op.fixity == fixity && (op.name == spelling || op.synonyms.contains(&spelling)))
 }
 
-/// The spelling that the tree uses; a name that is no symbol is its own.
+/// The canonical spelling, used in the tree. A name that is not a symbol is returned unchanged.
 pub fn canonical(spelling: &str) -> &str {
     let found = OPERATORS.iter().find(|op| op.name == spelling || op.synonyms.contains(&spelling));
     found.map_or(spelling, |op| op.name)
 }
 
-/// What someone means who writes a symbol of another language that TLA+ reads, but that no usual module defines.
+/// The likely intent behind a symbol of another language that TLA+ parses but no standard module defines.
 pub fn meant(name: &str) -> Option<&'static str> {
     match name {
         "&&" | "&" => Some("`/\\`"),
@@ -60,7 +60,7 @@ pub fn meant(name: &str) -> Option<&'static str> {
 }
 
 impl Operator {
-    /// Its operand goes to it and not to the other, whichever comes first.
+    /// Whether an operand between the two belongs to this one, whichever comes first.
     pub fn binds_stronger_than(&self, other: &Operator) -> bool {
         self.low > other.high
     }
@@ -82,7 +82,7 @@ const fn infix(name: &'static str, synonyms: &'static [&'static str], low: u8, h
     Operator { name, synonyms, fixity: Fixity::Infix, low, high, is_left_associative: false }
 }
 
-/// `f[x]`, which takes its operand like a symbol does.
+/// `f[x]`, which takes its operand like a symbol.
 pub(crate) static INDEX: Operator =
     Operator { name: "[", synonyms: &[], fixity: Fixity::Postfix, low: 16, high: 16, is_left_associative: true };
 
@@ -90,7 +90,7 @@ pub(crate) static INDEX: Operator =
 pub(crate) static FIELD: Operator =
     Operator { name: ".", synonyms: &[], fixity: Fixity::Postfix, low: 17, high: 17, is_left_associative: true };
 
-/// Every symbol, strongest ranges last within its group.
+/// Every symbol, highest ranges last within its group.
 pub static OPERATORS: &[Operator] = &[
     prefix("~", &["\\lnot", "\\neg", "¬"], 4, 4),
     prefix("[]", &["□"], 4, 15),

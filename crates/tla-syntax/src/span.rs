@@ -1,4 +1,4 @@
-//! Places in a text.
+//! Locations in a text.
 
 /// A range of bytes in one text, the end excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -24,14 +24,14 @@ impl Span {
         Span { start: self.start, end: end.end }
     }
 
-    /// The words in the text that the span covers.
+    /// The text that the span covers.
     pub fn of(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 }
 
 impl Position {
-    /// Where a byte of the text stands.
+    /// The position of a byte of the text.
     pub fn of(text: &str, byte: u32) -> Position {
         let before = text.get(..byte as usize).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -1,4 +1,4 @@
-//! Parses every module below a directory of specifications that others wrote.
+//! Parses every module in a directory of third-party specifications.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -33,7 +33,7 @@ fn each(directory: &str, check: impl Fn(&str)) {
     }
 }
 
-/// Cut anywhere, a module has errors and no panic, and all of them stand inside the text.
+/// A module cut anywhere has errors, all inside the text, and causes no panic.
 #[test]
 fn every_beginning_of_a_module_has_errors_inside_it() {
     let text = read(Path::new("test_data/ok/expressions.tla"));
@@ -43,12 +43,12 @@ fn every_beginning_of_a_module_has_errors_inside_it() {
 }
 
 #[test]
-fn what_nests_too_deeply_is_an_error() {
+fn deep_nesting_is_an_error() {
     let deep = |before: &str, after: &str| {
         let text = format!("---- MODULE M ----\nx == {}1{}\n====\n", before.repeat(100_000), after.repeat(100_000));
         check_spans(&text).errors.into_iter().map(|error| error.message).collect::<Vec<_>>()
     };
-    // Whoever walks the tree has a small stack too.
+    // Code that walks the tree has a small stack too.
     let checks = thread::Builder::new().stack_size(1 << 20).spawn(move || {
         let closed = [("(", ")"), ("{", "}"), ("1 /\\ ", ""), ("/\\ ", ""), ("[a |-> ", "]"), ("f(", ")")];
         for (before, after) in closed.into_iter().chain([("~\n", ""), ("1 /\\\n", "")]) {

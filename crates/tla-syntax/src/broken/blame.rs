@@ -1,8 +1,8 @@
-//! Finds the first error of a piece of text, and says it in the words of someone who knows the usual mistakes.
+//! Finds the first error in a piece of text and reports it in terms of common mistakes.
 //!
-//! The parser knows the first token that cannot be right: the one at which its last way of reading the text ended. What
-//! is wrong stands there or before. So the tokens before it are walked once to find what is still open (a bracket, an
-//! `IF` without its `THEN`, a quantifier without its `:`), and then the first rule that fits gives the message.
+//! The parser knows the first token that cannot be right: the one at which its last way of reading the text ended.
+//! The mistake is there or earlier. So the tokens before it are walked once to find open constructs (a bracket, an
+//! `IF` without its `THEN`, a quantifier without its `:`), and then the first matching rule gives the message.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::lower::reserved;
 use crate::operators::{Fixity, operator};
 use crate::{Diagnostic, Span};
 
-/// The error of a piece that the grammar rejects.
+/// The error in a piece that the grammar rejects.
 pub(super) fn blame(source: &Source<'_>, range: Range<usize>, tokens: &[Token]) -> Diagnostic {
     let (at, unit_end) = source.first_error(range);
     let token_after = |at: usize| tokens.iter().position(|token| token.span.end as usize > at).unwrap_or(tokens.len());
     let mut index = token_after(at);
-    // A piece is one unit. What follows it was read as the start of another, whose error is not the one to report.
+    // A piece is one unit. Text after it was read as the start of another, whose error is not the one to report.
     let is_let = |open: &Token| open.span.of(source.text) == "LET";
     if let Some(end) = unit_end.map(token_after).filter(|end| 0 < *end && *end < index) {
         let is_inner = open(source.text, &tokens[..end]).iter().any(is_let);
@@ -34,21 +34,21 @@ pub(super) fn blame(source: &Source<'_>, range: Range<usize>, tokens: &[Token]) 
         })
 }
 
-/// Where the parser stopped, and what was open there.
+/// Where the parser stopped, and which constructs were open there.
 struct Scene<'t> {
     text: &'t str,
     tokens: &'t [Token],
     index: usize,     // The token that cannot be right; one past the last if more should follow.
-    open: Vec<Token>, // What waits for its other half, outermost first.
+    open: Vec<Token>, // Openers still unmatched, outermost first.
 }
 
-/// Walks tokens and returns those that still wait for their other half. `THEN` waits for `ELSE`.
+/// Returns the tokens that are still unmatched. `THEN` waits for `ELSE`.
 fn open(text: &str, tokens: &[Token]) -> Vec<Token> {
     let mut open: Vec<Token> = Vec::new();
     for token in tokens {
         let word = token.span.of(text);
         let closes = |waiting: &Token| closing(waiting.span.of(text)).contains(&word);
-        // What closes an outer construct ends the inner ones, which the parser took for complete.
+        // A token that closes an outer construct ends the inner ones, which the parser took for complete.
         if let Some(closed) = open.iter().rposition(closes) {
             open.truncate(closed);
         }
@@ -59,7 +59,7 @@ fn open(text: &str, tokens: &[Token]) -> Vec<Token> {
     open
 }
 
-/// What ends the construct that a word starts.
+/// The tokens that continue the construct that a word starts.
 fn closing(word: &str) -> &'static [&'static str] {
     match word {
         "(" => &[")"],
@@ -110,7 +110,7 @@ impl Scene<'_> {
             self.word(*index) == "'" && before.is_none_or(|before| !self.ends_operand(before))
         };
         if let Some(quote) = self.index.checked_sub(1).filter(is_quote) {
-            let error = Diagnostic::new(self.tokens[quote].span, "`'` stands after what it primes");
+            let error = Diagnostic::new(self.tokens[quote].span, "`'` must follow the expression it primes");
             return Some(error.help("a string is written with `\"`"));
         }
         let (message, help) = match self.found() {
@@ -152,7 +152,7 @@ impl Scene<'_> {
         let is_let = self.open.iter().any(|open| open.span.of(self.text) == "LET");
         let is_left = !self.open.is_empty() && before.last().is_some_and(|before| before.starts_line);
         if matches!(found, "==" | "≜") && !is_head && !is_let && !is_left {
-            let message = format!("`{found}` defines, and cannot stand inside an expression");
+            let message = format!("`{found}` starts a definition, and is not allowed inside an expression");
             let error = Diagnostic::new(self.tokens[index].span, message);
             return Some(error.help("write `=` to compare"));
         }
@@ -170,7 +170,7 @@ impl Scene<'_> {
         if matches!(found, ")" | "]" | "}" | ">>")
             && self.open.iter().all(|open| !closing(open.span.of(self.text)).contains(&found))
         {
-            let error = self.error(format!("`{found}` closes nothing"));
+            let error = self.error(format!("unmatched `{found}`"));
             return Some(match bracket {
                 Some(open) => {
                     error.related(open.span, format!("`{}` is closed by `{}`", self.of(open), self.close(open)))
@@ -183,8 +183,7 @@ impl Scene<'_> {
             && token.starts_line
             && token.column <= bullet.column
         {
-            let message =
-                format!("`{found}` stands left of its list, and ends it while `{}` is open", self.of(bracket));
+            let message = format!("`{found}` is left of its list and ends it while `{}` is open", self.of(bracket));
             let error = self.error(message).related(bullet.span, "the list starts here");
             return Some(error.related(bracket.span, "open").help("indent the line further than the bullet"));
         }
@@ -195,19 +194,19 @@ impl Scene<'_> {
         None
     }
 
-    /// A bullet whose list ended before, because a line of it stands too far left.
+    /// A bullet whose list ended earlier, because one of its lines is too far left.
     fn bullet(&self) -> Option<Diagnostic> {
         let token = self.tokens.get(self.index).filter(|token| token.starts_line && is_bullet(self.of(token)))?;
         let lines: Vec<_> = self.tokens[..self.index].iter().filter(|token| token.starts_line).collect();
         let same = |line: &&Token| line.column == token.column && is_bullet(self.of(line));
         let first = lines.iter().rposition(same)?;
         let left = lines[first + 1..].iter().find(|line| line.column <= token.column)?;
-        let error = Diagnostic::new(left.span, format!("`{}` stands too far left for its list", self.of(left)));
+        let error = Diagnostic::new(left.span, format!("`{}` is too far left for its list", self.of(left)));
         let error = error.related(lines[first].span, "the list").related(token.span, "continues here");
         Some(error.help("indent the line further than the bullet"))
     }
 
-    /// The bullet in whose item a token stands.
+    /// The bullet whose item contains a token.
     fn bullet_of(&self, token: &Token) -> Option<&Token> {
         let before = self.tokens.iter().take_while(|other| other.span.start < token.span.start);
         let is_first = |index: usize| index > 0 && matches!(self.word(index - 1), "==" | "≜");
@@ -217,7 +216,7 @@ impl Scene<'_> {
         bullets.last().map(|(_, bullet)| bullet)
     }
 
-    /// A reserved word where a name should stand.
+    /// A reserved word in place of a name.
     fn name(&self) -> Option<Diagnostic> {
         let token = self.tokens.get(self.index).filter(|token| token.kind == TokenKind::Reserved)?;
         let before = self.before().map_or("", |before| before.span.of(self.text));
@@ -229,7 +228,7 @@ impl Scene<'_> {
         wants_name.then(|| reserved(token.span, self.found()))
     }
 
-    /// `IF`, `LET`, a quantifier: what should have come.
+    /// An incomplete construct: `IF`, `LET`, a quantifier.
     fn construct(&self) -> Option<Diagnostic> {
         let open = self.open.last()?;
         let expected = closing(self.of(open)).first()?;
@@ -270,7 +269,7 @@ impl Scene<'_> {
         let word = self.of(before);
         let is_operator = operator(word, Fixity::Infix).is_some() || operator(word, Fixity::Prefix).is_some();
         if is_operator || word == "-" {
-            let error = Diagnostic::new(before.span, format!("nothing stands to the right of `{word}`"));
+            let error = Diagnostic::new(before.span, format!("missing right side of `{word}`"));
             let bullet = self.bullet_of(before).filter(|bullet| {
                 let token = self.tokens.get(self.index);
                 token.is_some_and(|token| token.starts_line && token.column <= bullet.column)
@@ -278,17 +277,17 @@ impl Scene<'_> {
             return Some(match (self.found(), bullet) {
                 ("", _) => error,
                 (found, Some(_)) => {
-                    let error = error.related(self.span(), format!("`{found}` stands too far left, and ends the list"));
+                    let error = error.related(self.span(), format!("`{found}` is too far left and ends the list"));
                     error.help("indent the line further than the bullet")
                 }
-                (found, None) => error.related(self.span(), format!("`{found}` cannot")),
+                (found, None) => error.related(self.span(), format!("`{found}` cannot follow it")),
             });
         }
         if matches!(word, "==" | "≜") {
-            let error = Diagnostic::new(before.span, format!("nothing stands to the right of `{word}`"));
+            let error = Diagnostic::new(before.span, format!("missing right side of `{word}`"));
             return Some(match self.found() {
                 "" => error,
-                found => error.related(self.span(), format!("`{found}` cannot")),
+                found => error.related(self.span(), format!("`{found}` cannot follow it")),
             });
         }
         let token = self.tokens.get(self.index)?;
@@ -310,7 +309,7 @@ impl Scene<'_> {
     fn unexpected(&self) -> Diagnostic {
         let before = self.before().map(|before| before.span);
         match (self.found(), before) {
-            ("", _) => self.error("more should follow").label("after this"),
+            ("", _) => self.error("unexpected end").label("after this"),
             (found, Some(before)) => self.error(format!("unexpected `{found}`")).related(before, "after this"),
             (found, None) => self.error(format!("unexpected `{found}`")).help("a unit starts with a name or a keyword"),
         }
@@ -355,7 +354,7 @@ fn is_definition(token: &Token, text: &str) -> bool {
     matches!(token.span.of(text), "==" | "≜")
 }
 
-/// A word after a backslash that TLA+ knows.
+/// A backslash word that TLA+ defines.
 fn is_known(word: &str) -> bool {
     is_quantifier(word) || operator(word, Fixity::Infix).or(operator(word, Fixity::Prefix)).is_some()
 }

@@ -37,7 +37,7 @@ impl Lower<'_> {
         bounds.map(|bound| self.bound(bound)).collect()
     }
 
-    /// Does something that many levels deeper, unless that is too deep.
+    /// Runs `then` the given number of levels deeper, unless that is too deep.
     fn at_depth(&mut self, levels: usize, node: Node<'_>, then: impl FnOnce(&mut Self) -> Expr) -> Expr {
         if self.depth + levels > MAX_DEPTH {
             return self.too_deep(self.span(node));
@@ -164,15 +164,15 @@ impl Lower<'_> {
         self.span(node).of(self.source.text)
     }
 
-    /// The grammar promised something that is not there.
+    /// Reports a child that the grammar promised but that is missing.
     fn missing(&mut self, node: Node<'_>) -> Expr {
         let span = self.span(node);
-        self.errors.push(Diagnostic::new(span, "this expression is not understood"));
+        self.errors.push(Diagnostic::new(span, "unsupported expression"));
         Expr { kind: Kind::Error, span }
     }
 
-    /// Operators and their operands. The grammar's tree of a long row is as deep as the row is long, so it is walked
-    /// with a stack. Grouped again, it is at most as deep as it has operators.
+    /// Operators and their operands. The grammar's tree of a long row is as deep as the row is long, so it is
+    /// walked with a stack. The regrouped tree is at most as deep as it has operators.
     fn row(&mut self, node: Node<'_>) -> Expr {
         enum Todo<'n> {
             Walk(Node<'n>),
@@ -267,14 +267,14 @@ impl Lower<'_> {
             let span = self.span(escape);
             let word = span.of(self.source.text);
             if !matches!(word, "\\n" | "\\t" | "\\r" | "\\f" | "\\\"" | "\\\\") {
-                let error = Diagnostic::new(span, format!("`{word}` means nothing in a string"));
+                let error = Diagnostic::new(span, format!("unrecognized escape `{word}` in a string"));
                 self.errors.push(error.help("write `\\\\` for a backslash"));
             }
         }
         Kind::String(unescape(self.text_of(node)))
     }
 
-    /// `I(a)!J!Op(b)`. Other ways through `!` lead into the middle of definitions.
+    /// `I(a)!J!Op(b)`. Other paths through `!` lead into the middle of definitions.
     fn prefixed(&mut self, prefix: Node<'_>, op: Node<'_>) -> Kind {
         let prefixes: Option<Vec<Prefix>> = children(prefix).iter().map(|part| self.component(*part)).collect();
         let Some(prefixes) = prefixes else { return Kind::Subexpression };
@@ -286,7 +286,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `I(a)!Op(b)!2!1`, `Op!:`. What follows the names are numbers of operands.
+    /// `I(a)!Op(b)!2!1`, `Op!:`. The names are followed by operand numbers.
     fn part(&mut self, prefix: Node<'_>, last: Node<'_>) -> Kind {
         let mut steps = children(prefix);
         steps.push(last);
