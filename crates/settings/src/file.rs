@@ -1,7 +1,7 @@
 //! Finds and reads the file `omnilink.toml`.
 //!
-//! A specification has its settings beside it, unless the user names another file. No file beside a specification is no
-//! error, because every setting has a default; a file that the user names must exist.
+//! Settings are read from the file beside the specification, unless the user names another. Without a file beside
+//! the specification, every setting has its default; a file that the user names must exist.
 
 use std::fs;
 use std::io;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::{BadSettings, Settings};
 
-/// The name of the file, beside a specification or in the directory of a harness.
+/// The name of the file, beside a specification or in a harness directory.
 pub const FILE_NAME: &str = "omnilink.toml";
 
-/// Why a file of settings cannot be read.
+/// Why a settings file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be opened, or is not text.
@@ -20,7 +20,7 @@ pub enum ReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
     /// The file is text, but not settings.
@@ -28,22 +28,23 @@ pub enum ReadError {
     Parse {
         /// The file.
         path: PathBuf,
-        /// Its text, which the place in `error` refers to.
+        /// Its text, which the span in `error` refers to.
         text: String,
-        /// Why not.
+        /// The cause.
         error: BadSettings,
     },
 }
 
 impl Settings {
-    /// Reads a file.
+    /// Reads a settings file.
     pub fn read(path: &Path) -> Result<Settings, ReadError> {
         let text = fs::read_to_string(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
         Settings::parse(&text).map_err(|error| ReadError::Parse { path: path.to_owned(), text, error })
     }
 
-    /// Reads the settings of a specification, and returns them with the path of their file. The file is `file`, or else
-    /// [`FILE_NAME`] beside the specification; if neither is there, the settings are the defaults, without a path.
+    /// Reads the settings of a specification, and returns them with the path of their file. The file is `file`, or
+    /// else [`FILE_NAME`] beside the specification; if neither exists, the settings are the defaults, without a
+    /// path.
     pub fn read_for(spec: &Path, file: Option<&Path>) -> Result<(Settings, Option<PathBuf>), ReadError> {
         let beside = spec.with_file_name(FILE_NAME);
         match file.or_else(|| beside.is_file().then_some(&*beside)) {
@@ -57,7 +58,7 @@ impl Settings {
 mod tests {
     use super::*;
 
-    /// Writes files, and says which one is read for `Queue.tla`, and what its process is.
+    /// Writes files, and returns the file read for `Queue.tla` with its `process`.
     fn check(files: &[(&str, &str)], named: Option<&str>) -> String {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_file_goes_before_the_one_beside_the_specification() {
+    fn a_named_file_overrides_the_one_beside_the_specification() {
         let files = [("omnilink.toml", "process = \"p\""), ("other.toml", "process = \"q\"")];
         insta::assert_snapshot!(check(&files, None), @r#"omnilink.toml: Some("p")"#);
         insta::assert_snapshot!(check(&files, Some("other.toml")), @r#"other.toml: Some("q")"#);

@@ -1,8 +1,8 @@
 //! `omnilink.toml`: how histories map to a specification, and how to build and run the harness that records them.
 //!
-//! Every setting has a default, so a specification and a history that use the same names need no file. This crate knows no
-//! specification: actions, constants and expressions are text here, and are checked where they are used. Errors carry
-//! the bytes they are about as plain data; rendering them is up to the caller.
+//! Every setting has a default, so a specification and a history that use the same names need no file. This crate
+//! has no access to the specification: actions, constants and expressions are text here, and are checked where they
+//! are used. Errors carry byte ranges as plain data; the caller renders them.
 
 mod file;
 
@@ -21,24 +21,24 @@ pub struct Settings {
     pub spec: Option<String>,
     /// A module beside the specification that extends it and overrides the meaning of operations.
     pub companion: Option<String>,
-    /// The parameter of actions that is the process of an operation.
+    /// The action parameter that is the process of an operation.
     pub process: Option<String>,
-    /// Actions that no operation records and that may happen at any time.
+    /// Actions that are not recorded as operations and may happen at any time.
     pub internal: Vec<String>,
-    /// The definition or constant that stands for no value.
+    /// The definition or constant that represents the absence of a value.
     pub nil: Option<String>,
-    /// A field of operations by which the system itself orders them.
+    /// An operation field by which the system itself orders operations.
     pub order_by: Option<String>,
-    /// Constants whose values come from the history: the set of all values of these feeds.
+    /// Constants whose values come from the history: the union of the values of these feeds.
     pub constants: BTreeMap<String, Vec<Feed>>,
     /// Operations whose names or fields differ from those of their actions.
     pub operations: BTreeMap<String, Mapping>,
-    /// Names of known failures, with a TLA+ expression each: a rejected history has the tag if the expression is TRUE in
-    /// every state that is possible at the failure.
+    /// Names of known failures, with a TLA+ expression each: a rejected history has the tag if the expression is
+    /// TRUE in every state that is possible at the failure.
     pub tags: BTreeMap<String, String>,
     /// The program that drives the system and records its operations.
     pub harness: Harness,
-    /// How much to run it, by the name of the profile.
+    /// Run budgets, by profile name.
     pub profile: BTreeMap<String, Profile>,
 }
 
@@ -52,11 +52,11 @@ pub struct Harness {
     pub run: Vec<String>,
     /// The commands for the program with controlled threads. Default: derived from `build` and `run`.
     pub controlled: Option<Controlled>,
-    /// Actions of the specification that it leaves out.
+    /// Actions of the specification that the harness does not support.
     pub unsupported: Vec<String>,
-    /// How often each call is drawn, relative to the others. Default: 1.
+    /// The relative weight with which each call is drawn. Default: 1.
     pub weights: BTreeMap<String, u32>,
-    /// Where arguments come from, by `Call.argument`.
+    /// Sources of argument values, by `Call.argument`.
     pub values: BTreeMap<String, Values>,
     /// The outcomes and results of calls. Default: derived from the actions.
     pub calls: BTreeMap<String, Outcomes>,
@@ -66,8 +66,7 @@ pub struct Harness {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Controlled {
-    /// The command that builds it, run with `CC`, `CXX` and the flags for Rust set. Default: the command that builds the
-    /// harness.
+    /// The command that builds it, run with `CC`, `CXX` and the flags for Rust set. Default: the harness's `build`.
     #[serde(default)]
     pub build: Vec<String>,
     /// The command that runs it.
@@ -78,37 +77,37 @@ pub struct Controlled {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Values {
-    /// `fresh`, never the same twice in a run, or a range such as `0..7`, both included.
+    /// `fresh`, never the same twice in a run, or an inclusive range such as `0..7`.
     Rule(String),
     /// One of these.
     List(Vec<toml::Value>),
 }
 
-/// What one call of the system can be, and what it returns.
+/// The outcomes and results of one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outcomes {
-    /// Parameters of the actions that the system returns, rather than the harness passes.
+    /// Parameters of the actions that the system returns; the harness passes the others.
     pub results: Option<Vec<String>>,
     /// The actions. Default: those whose names begin with the name of the call.
     pub outcomes: Vec<String>,
 }
 
-/// How much to run a harness. The defaults are up to the caller.
+/// The run budget of a harness. The caller chooses the defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// At most this many runs.
     pub runs: Option<u64>,
-    /// How long in all, such as `30s`.
+    /// The total time, such as `30s`.
     pub time: Option<String>,
-    /// How many threads: one number, or a range such as `2..4`, both included.
+    /// The number of threads: one number, or an inclusive range such as `2..4`.
     pub threads: Option<String>,
-    /// How many operations each thread performs: one number, or a range, both included.
+    /// The number of operations per thread: one number, or an inclusive range.
     pub operations: Option<String>,
     /// Perturbations of threads: any of `none`, `yield`, `nap`, `pin` and `crowd`.
     pub perturb: Option<Vec<String>>,
-    /// How long one run may take, such as `10s`.
+    /// The time limit of one run, such as `10s`.
     pub timeout: Option<String>,
 }
 
@@ -120,9 +119,9 @@ pub enum Feed {
     Process,
     /// `Dequeue.elem`: a field of an operation; `*.elem`: of any operation that has it.
     Field {
-        /// The operation as it is recorded; `None` for any.
+        /// The operation as recorded; `None` for any.
         operation: Option<String>,
-        /// The field as it is recorded.
+        /// The field as recorded.
         field: String,
     },
 }
@@ -146,24 +145,24 @@ pub struct Mapping {
     pub fields: BTreeMap<String, String>,
     /// Fields that are not parameters.
     pub ignore: Vec<String>,
-    /// Parameters that are not recorded: any value of the set that the next-state relation takes them from.
+    /// Parameters that are not recorded: any value of the set over which the next-state relation quantifies them.
     pub any: Vec<String>,
 }
 
-/// Why settings cannot be read.
+/// Why settings cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct BadSettings {
-    /// The message, with the line it is about.
+    /// The message, with the line it refers to.
     text: String,
     /// The message, in one sentence.
     pub message: String,
-    /// The bytes it is about, if it is about a place.
+    /// The bytes it refers to, if any.
     pub place: Option<Range<usize>>,
 }
 
 impl Settings {
-    /// Parses the text of a file.
+    /// Parses the text of a settings file.
     pub fn parse(text: &str) -> Result<Settings, BadSettings> {
         toml::from_str(text).map_err(|error: toml::de::Error| BadSettings {
             text: error.to_string().trim_end().to_owned(),
@@ -198,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_can_be_said() {
+    fn every_setting_parses() {
         let text = r#"
             spec = "Queue.tla"
             companion = "QueueTrace.tla"
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_shown_where_they_stand() {
+    fn errors_show_the_line() {
         insta::assert_snapshot!(Settings::parse("proces = \"p\"").unwrap_err(), @r#"
         TOML parse error at line 1, column 1
           |
