@@ -1,38 +1,38 @@
-//! What a misspelled name was probably meant to be: one measure for every name that a user types.
+//! Suggestions for misspelled names: one similarity measure for every name that a user types.
 
-/// The candidate closest to a name, or `None` if all are too far from it: at most one slip for every four characters. Case
+/// The candidate closest to a name, or `None` if all are too far from it: at most one edit per four characters. Case
 /// does not count. A name is not a suggestion for itself, and a name of at most two characters is close to too many
 /// others.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest(name, candidates, |length, _| (length / 4).max(1))
 }
 
-/// The candidate with the fewest slips, given the most that there may be for the length of the name and the length of
-/// what both begin with.
+/// The candidate with the fewest edits, given the most that are allowed for the length of the name and the length of
+/// their common prefix.
 fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
     most: impl Fn(usize, usize) -> usize,
 ) -> Option<&'a str> {
     let (lower, length) = (name.to_lowercase(), name.chars().count());
-    let slips = |candidate: &'a str| {
+    let edits = |candidate: &'a str| {
         let other = candidate.to_lowercase();
         let common = lower.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-        let slips = strsim::damerau_levenshtein(&lower, &other);
-        (slips <= most(length, common)).then_some((slips, candidate))
+        let edits = strsim::damerau_levenshtein(&lower, &other);
+        (edits <= most(length, common)).then_some((edits, candidate))
     };
     let others = candidates.into_iter().filter(|candidate| length > 2 && *candidate != name);
-    others.filter_map(slips).min().map(|(_, nearest)| nearest)
+    others.filter_map(edits).min().map(|(_, nearest)| nearest)
 }
 
-/// A question to the user: the closest candidate, or one that begins with half of the name and has at most three slips
-/// behind it.
+/// A question to the user: the closest candidate, or one that begins with half of the name and has at most three edits
+/// after it.
 pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let most = |length: usize, common: usize| (length / 4).max(if 2 * common >= length { 3 } else { 1 });
     nearest(name, candidates, most).map(|nearest| format!("did you mean `{nearest}`?"))
 }
 
-/// The same behind a message; empty if there is nothing to suggest.
+/// [`hint`] as a suffix of a message; empty if there is no suggestion.
 pub fn aside<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     hint(name, candidates).map(|hint| format!("; {hint}")).unwrap_or_default()
 }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_recognized() {
+    fn edits_are_recognized() {
         let check = |name| closest(name, ["register", "cas-register", "kv", "set"]);
         assert_eq!(check("regster"), Some("register"));
         assert_eq!(check("Regsiter"), Some("register"));
