@@ -168,7 +168,7 @@ fn a_harness_is_written_once_and_checked() {
     help: `omnilink gen cpp Queue.tla -o h` writes it again
     exit 1
     $ omnilink gen cpp Queue.tla -o h --check
-    error: `[harness.values]` speaks of `Dequeue.elem`, which is no argument of a call
+    error: `[harness.values]` names `Dequeue.elem`, which is not an argument of a call
      |
     help: the calls are `Peek`, `Enqueue`, `Dequeue`
     exit 2

@@ -1,8 +1,8 @@
 //! Finds the calls of a system in the actions of its specification.
 //!
-//! Actions are grouped by name: `DequeueEmpty` is another outcome of `Dequeue`, and `Put_Step` and `Put_Done` are the steps
-//! of one `Put`. What the settings say goes first. A parameter that is the process is nobody's argument, since the harness
-//! records who it is. Every problem is found in one go.
+//! Actions are grouped by name: `DequeueEmpty` is another outcome of `Dequeue`, and `Put_Step` and `Put_Done` are
+//! the steps of one `Put`. Settings take precedence. The process parameter is not an argument, since the harness
+//! records the process itself. All problems are reported at once.
 
 use settings::Settings;
 use tla::datum::{self, Datum, World};
@@ -20,18 +20,18 @@ use crate::values::{self, ANY, Known, Source, Type};
 /// Parameters that are the process unless the settings name another.
 const PROCESS: [&str; 3] = ["process", "self", "pid"];
 
-/// Definitions that stand for no value unless the settings name another.
+/// Definitions that represent the absence of a value unless the settings name another.
 const NIL: [&str; 4] = ["Nil", "NULL", "None", "Null"];
 
-/// So many arguments or results of one call can be recorded.
+/// The maximum number of arguments or results of one recorded call.
 const MOST: usize = 8;
 
-/// A world in which nothing happens.
-struct Nowhere;
+/// A world without files, environment or output.
+struct NullWorld;
 
-impl World for Nowhere {}
+impl World for NullWorld {}
 
-/// An action as it is recorded: one operator, or two that are the steps of it.
+/// An action as recorded: one operator, or the two that are its steps.
 struct Action {
     name: String,
     operations: Vec<Operation>,
@@ -43,7 +43,7 @@ struct Param {
     name: String,
     kind: Option<Type>,
     all: Option<Vec<values::Literal>>,
-    /// The set it comes from, as written.
+    /// The set over which it is quantified, as written.
     set: Option<(String, Site)>,
     is_result: bool,
 }
@@ -52,7 +52,7 @@ pub(crate) fn plan(program: &Program, settings: &Settings) -> Result<Plan, Vec<P
     let mut planner = Planner {
         program,
         settings,
-        machine: Machine::new(program, Box::new(Nowhere)),
+        machine: Machine::new(program, Box::new(NullWorld)),
         nil: None,
         problems: Vec::new(),
     };
@@ -84,7 +84,7 @@ impl Planner<'_> {
             }
         }
         if actions.is_empty() && self.problems.is_empty() {
-            let message = "the next-state relation has no action that a system could be asked to do";
+            let message = "the next-state relation has no action that a harness could call";
             let site = self.program.next.map(|next| (self.program.module.exprs.site(next), "this".to_owned()));
             let help = "a harness calls the actions that `omnilink spec actions` lists, but for those that `internal` \
                         and `unsupported` name";
@@ -98,7 +98,7 @@ impl Planner<'_> {
         Plan { spec, calls, unsupported }
     }
 
-    /// Everything that the next-state relation is made of and that a call can be, in order.
+    /// The actions of the next-state relation that can be calls, in order.
     fn actions(&mut self) -> Vec<Action> {
         let mut actions: Vec<Action> = Vec::new();
         for action in &self.program.actions {
@@ -108,7 +108,7 @@ impl Planner<'_> {
             }
             let Some(operation) = self.program.operation(&name) else {
                 let message = "an action of the next-state relation has no name of its own".to_owned();
-                let help = "give it a name by making it a definition, so that it can be recorded".to_owned();
+                let help = "make it a definition, so that it has a name to record".to_owned();
                 let place = Some((action.site, "this action".to_owned()));
                 self.problems.push(Problem { message, place, help: Some(help) });
                 continue;
@@ -130,7 +130,7 @@ impl Planner<'_> {
         actions
     }
 
-    /// Which actions each call can turn out to be, the first one first.
+    /// Groups actions by call, the first outcome first.
     fn group<'a>(&mut self, actions: &'a [Action]) -> Vec<(String, Vec<&'a Action>)> {
         let said = &self.settings.harness.calls;
         for (name, call) in said {
@@ -149,7 +149,7 @@ impl Planner<'_> {
             if said.contains_key(&action.name) {
                 return action.name.clone();
             }
-            // Also a definition that is made of actions, such as `Insert == InsertNew \/ InsertOld`.
+            // Including definitions made of actions, such as `Insert == InsertNew \/ InsertOld`.
             let shorter = actions.iter().map(|other| &other.name).chain(&reached);
             let is_own = |name: &String| {
                 said.get(name).is_some_and(|call| !call.outcomes.is_empty())
@@ -167,7 +167,7 @@ impl Planner<'_> {
             }
         }
         for (name, outcomes) in &mut calls {
-            // As the settings list them, or else the one that is called like the call first.
+            // In the order of the settings, or else the action named like the call first.
             let listed = said.get(name).map(|call| &*call.outcomes).unwrap_or_default();
             let rank = |action: &&Action| listed.iter().position(|outcome| *outcome == action.name);
             outcomes.sort_by_key(|action| (rank(action), action.name != *name));
@@ -181,7 +181,8 @@ impl Planner<'_> {
         let all = || params.iter().flatten();
         for result in said.into_iter().flatten() {
             if !all().any(|param| param.name == *result) {
-                let message = format!("the settings name `{result}` a result of `{name}`, which has no such parameter");
+                let message =
+                    format!("the settings list `{result}` as a result of `{name}`, which has no such parameter");
                 let place = Some((actions[0].site, "this action".to_owned()));
                 self.problems.push(Problem { message, place, help: None });
             }
@@ -219,7 +220,7 @@ impl Planner<'_> {
             if outcome.arguments.len().max(outcome.results.len()) > MOST {
                 let message = format!("`{}` has more than {MOST} arguments or results", action.name);
                 let place = Some((action.site, "this action".to_owned()));
-                let help = Some("the recorders write no more; list it under `unsupported` of `[harness]`".to_owned());
+                let help = Some("the recorders support no more; list it under `unsupported` of `[harness]`".to_owned());
                 self.problems.push(Problem { message, place, help });
             }
             outcomes.push(outcome);
@@ -228,7 +229,7 @@ impl Planner<'_> {
         Some(Call { name, weight, arguments, outcomes })
     }
 
-    /// Where the values of an argument come from.
+    /// The source of an argument's values.
     fn argument(&mut self, call: &str, action: &Action, param: &Param) -> Option<Argument> {
         let name = format!("{call}.{}", param.name);
         let problem = |message: String, help: String| {
@@ -238,16 +239,14 @@ impl Planner<'_> {
             };
             Problem { message, place: Some(place), help: Some(help) }
         };
-        let say = format!(
-            "say where its values come from: `\"{name}\" = \"0..7\"` under `[harness.values]` in omnilink.toml"
-        );
+        let say =
+            format!("set the source of its values: `\"{name}\" = \"0..7\"` under `[harness.values]` in omnilink.toml");
         if let Some(values) = self.settings.harness.values.get(&name) {
             match values::given(values) {
                 Ok((_, given)) if param.kind.as_ref().is_some_and(|kind| !fits(&given, kind)) => {
                     let kind = param.kind.as_ref().expect("a kind was compared");
-                    let message =
-                        format!("the settings give `{name}` values of type {given}, and it is of type {kind}");
-                    self.problems.push(problem(message, "make both of them the same".into()));
+                    let message = format!("the settings give `{name}` values of type {given}, expected {kind}");
+                    self.problems.push(problem(message, "change one to match the other".into()));
                 }
                 Ok((source, given)) => {
                     let kind = param.kind.clone().unwrap_or(given);
@@ -255,7 +254,7 @@ impl Planner<'_> {
                     return Some(Argument { field, source });
                 }
                 Err(error) => {
-                    self.problems.push(problem(format!("the settings about `{name}`: {error}"), say));
+                    self.problems.push(problem(format!("invalid `{name}` in `[harness.values]`: {error}"), say));
                 }
             }
             return None;
@@ -268,20 +267,20 @@ impl Planner<'_> {
                 Source::OneOf(vec![values::Literal::Boolean(false), values::Literal::Boolean(true)])
             }
             (None, Some(kind)) => {
-                let message = format!("there are too many values of type {kind} for `{name}` to choose from");
+                let message = format!("`{name}` of type {kind} has too many values to draw from");
                 let say = format!("list some: `\"{name}\" = [..]` under `[harness.values]` in omnilink.toml");
                 self.problems.push(problem(message, say));
                 return None;
             }
             (None, None) => {
-                self.problems.push(problem(format!("no set in `Next` says what `{name}` can be"), say));
+                self.problems.push(problem(format!("no set in `Next` determines the values of `{name}`"), say));
                 return None;
             }
         };
         Some(Argument { field: param.field(Type::Integer), source })
     }
 
-    /// The parameters of an action, but for the process.
+    /// The parameters of an action, without the process.
     fn params(&mut self, action: &Action) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
         for operation in &action.operations {
@@ -300,7 +299,7 @@ impl Planner<'_> {
                         self.not_a_set(&value, &action.name, parameter);
                         Known::default()
                     }
-                    Some(Ok(set)) => self.look(&set, &action.name, parameter),
+                    Some(Ok(set)) => self.inspect(&set, &action.name, parameter),
                     Some(Err(_)) | None => Known::default(),
                 };
                 params.push(Param {
@@ -315,16 +314,16 @@ impl Planner<'_> {
         params
     }
 
-    fn look(&mut self, set: &Datum, action: &str, parameter: &tla::program::Parameter) -> Known {
-        match values::look(&mut self.machine, set, self.nil.as_ref()) {
+    fn inspect(&mut self, set: &Datum, action: &str, parameter: &tla::program::Parameter) -> Known {
+        match values::inspect(&mut self.machine, set, self.nil.as_ref()) {
             Ok(known) => known,
             Err(what) => {
                 let message =
-                    format!("`{}` of `{action}` is one of {what}, which a harness cannot draw", parameter.name);
+                    format!("`{}` of `{action}` ranges over {what}, which a harness cannot draw", parameter.name);
                 let place = parameter.set.as_ref().map(|(_, site)| (*site, "taken from this set".to_owned()));
                 let help = match self.odd_one(set) {
                     Some(name) => {
-                        format!("if `{name}` stands for no value, write `nil = \"{name}\"` in omnilink.toml")
+                        format!("if `{name}` means no value, write `nil = \"{name}\"` in omnilink.toml")
                     }
                     None => format!(
                         "list `{action}` under `unsupported` of `[harness]` in omnilink.toml, or under `internal` if no \
@@ -337,8 +336,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A definition without parameters whose value is the only element of a set that keeps the others from being of one
-    /// type.
+    /// A definition without parameters whose value is the only element that keeps a set from having one type.
     fn odd_one(&mut self, set: &Datum) -> Option<String> {
         let module = &self.program.module;
         let is_plain = |def: &DefId| {
@@ -349,23 +347,23 @@ impl Planner<'_> {
         let odd = names.into_iter().find(|(_, def)| {
             let Ok(Datum::Value(value)) = self.machine.evaluate_definition(**def, None) else { return false };
             let is_element = datum::contains(&mut self.machine, set, &Datum::Value(value.clone())).unwrap_or(false);
-            is_element && values::look(&mut self.machine, set, Some(&value)).is_ok()
+            is_element && values::inspect(&mut self.machine, set, Some(&value)).is_ok()
         });
         odd.map(|(name, _)| name.clone())
     }
 
-    /// A constant that should be a set and is something else, mostly because it was made a model value.
+    /// Reports a constant that should be a set and is not, usually because it was made a model value.
     fn not_a_set(&mut self, value: &Value, action: &str, parameter: &tla::program::Parameter) {
         let Some((set, site)) = &parameter.set else { return };
-        // The recording brings what there is to choose from.
+        // The history provides the values.
         if self.settings.constants.contains_key(set) {
             return;
         }
         let value = value.display(&self.program.module.strings);
         let message =
-            format!("`{}` of `{action}` is taken from `{set}`, which is `{value}` and not a set", parameter.name);
+            format!("`{}` of `{action}` is taken from `{set}`, which is `{value}`, not a set", parameter.name);
         let first = set.chars().find(|c| c.is_ascii_alphabetic()).map_or('e', |first| first.to_ascii_lowercase());
-        let help = format!("make it one in the configuration, such as `CONSTANT {set} = {{{first}1, {first}2}}`");
+        let help = format!("make it a set in the configuration, such as `CONSTANT {set} = {{{first}1, {first}2}}`");
         let place = Some((*site, "taken from this set".to_owned()));
         self.problems.push(Problem { message, place, help: Some(help) });
     }
@@ -383,9 +381,9 @@ impl Planner<'_> {
         mapped.map_or(action, |(operation, _)| operation).to_owned()
     }
 
-    /// Settings about calls and arguments that there are not.
+    /// Reports settings for calls and arguments that do not exist.
     fn check_names(&mut self, calls: &[Call]) {
-        // A call that could not be planned was reported already.
+        // A call that could not be planned was already reported.
         if !self.problems.is_empty() {
             return;
         }
@@ -404,22 +402,22 @@ impl Planner<'_> {
             }
         }
         if !calls.is_empty() && calls.iter().all(|call| call.weight == 0) {
-            let message = "every call has the weight 0, so none would ever be made".to_owned();
+            let message = "every call has weight 0, so none would ever be made".to_owned();
             self.problems.push(Problem { message, place: None, help: None });
         }
     }
 
     fn no_call(&mut self, name: &str, table: &str, calls: &[Call]) {
-        let what = if table == "weights" { "call" } else { "argument of a call" };
-        let message = format!("`[harness.{table}]` speaks of `{name}`, which is no {what}");
+        let what = if table == "weights" { "a call" } else { "an argument of a call" };
+        let message = format!("`[harness.{table}]` names `{name}`, which is not {what}");
         let hint = suggest::hint(name, calls.iter().map(|call| call.name.as_str()));
         let all = || calls.iter().map(|call| format!("`{}`", call.name)).collect::<Vec<_>>().join(", ");
         let help = Some(hint.unwrap_or_else(|| format!("the calls are {}", all())));
         self.problems.push(Problem { message, place: None, help });
     }
 
-    fn unknown(&mut self, name: &str, who: &str) {
-        let message = format!("{who} names `{name}`, which is no action of the next-state relation");
+    fn unknown(&mut self, name: &str, setting: &str) {
+        let message = format!("{setting} names `{name}`, which is not an action of the next-state relation");
         let names = self.program.operation_names();
         let hint = suggest::hint(name, names.iter().map(String::as_str));
         let help = hint.or_else(|| Some("`omnilink spec actions` lists them".to_owned()));
@@ -450,7 +448,7 @@ impl Param {
     }
 }
 
-/// Whether values of one type can be given where another is expected.
+/// Whether values of one type are accepted where another is expected.
 fn fits(given: &Type, expected: &Type) -> bool {
     match (given, expected) {
         (given, Type::Optional(of)) if !matches!(given, Type::Optional(_)) => fits(given, of),

@@ -1,7 +1,7 @@
 //! A harness in C++17.
 //!
-//! `operations.hpp` draws calls of any class that has a member function for each, publishes them, runs them and says what
-//! came of them. There is no base class to derive from but the one that allows every call: a missing function does not
+//! `operations.hpp` draws calls of any class that has a member function for each, publishes them, runs them and
+//! records their outcomes. The only base class is the one that allows every call: a missing function does not
 //! compile.
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::plan::{Call, Field, Outcome, Plan};
 use crate::values::{Literal, Source, Type};
 use crate::{Files, header};
 
-/// Words that cannot be names: keywords, and macros of headers that everybody includes.
+/// Words that cannot be names: keywords, and macros of common headers.
 const KEYWORDS: &[&str] = &[
     "alignas",
     "alignof",
@@ -120,7 +120,7 @@ const KEYWORDS: &[&str] = &[
 /// Types and functions that a generated file has besides those of calls.
 const TYPES: &[&str] = &["Call", "Defaults", "Session", "Subject", "System", "kUnsupported"];
 
-/// Names that can be seen where a call is made.
+/// Names in scope where a call is made.
 const LOCALS: &[&str] =
     &["call", "client", "omnilink", "operations", "said", "session", "std", "step", "system", "weights"];
 
@@ -135,10 +135,10 @@ pub fn files(plan: &Plan) -> Files {
     }
 }
 
-/// The names of what is generated for a call.
+/// The names generated for a call.
 struct Names {
     method: String,
-    /// Of the type that the function returns, if it has one of its own.
+    /// The name of the type that the function returns, if it has its own.
     kind: String,
     variant: String,
     arguments: Vec<String>,
@@ -158,18 +158,18 @@ fn names(plan: &Plan) -> Vec<Names> {
     let mut names = Vec::new();
     for call in &plan.calls {
         let mut locals = Scope::new(KEYWORDS, LOCALS);
-        let arguments = call.arguments.iter().map(|argument| locals.give(snake(&argument.field.name))).collect();
-        let kind = kinds.give(camel(&call.name));
+        let arguments = call.arguments.iter().map(|argument| locals.reserve(snake(&argument.field.name))).collect();
+        let kind = kinds.reserve(camel(&call.name));
         let mut outcomes = Vec::new();
         for outcome in &call.outcomes {
             let mut fields = Scope::new(KEYWORDS, &[]);
             outcomes.push(OutcomeNames {
-                constant: kinds.give(format!("k{}", camel(&outcome.action))),
-                kind: kinds.give(format!("{kind}{}", self::outcome(&call.name, &outcome.action))),
-                results: outcome.results.iter().map(|result| fields.give(snake(&result.name))).collect(),
+                constant: kinds.reserve(format!("k{}", camel(&outcome.action))),
+                kind: kinds.reserve(format!("{kind}{}", self::outcome(&call.name, &outcome.action))),
+                results: outcome.results.iter().map(|result| fields.reserve(snake(&result.name))).collect(),
             });
         }
-        let (method, variant) = (methods.give(snake(&call.name)), variants.give(camel(&call.name)));
+        let (method, variant) = (methods.reserve(snake(&call.name)), variants.reserve(camel(&call.name)));
         names.push(Names { method, kind, variant, arguments, outcomes });
     }
     names
@@ -193,7 +193,7 @@ fn operations(plan: &Plan, names: &[Names]) -> String {
             );
         }
     }
-    text.push_str("\n// Actions of the specification that this harness leaves out. No run says anything about them.\n");
+    text.push_str("\n// Actions of the specification that this harness leaves out. Runs do not cover them.\n");
     for left_out in &plan.unsupported {
         let _ = writeln!(text, "// - `{}`, {}.", left_out.action, left_out.place);
     }
@@ -210,8 +210,8 @@ fn operations(plan: &Plan, names: &[Names]) -> String {
     }
     text.push_str(
         "
-// The system is any class that derives from this one, has a type `Session` for what a thread keeps for itself (a handle,
-// a connection, an open transaction), and these functions:
+// The system is any class that derives from this one, has a type `Session` for the state of one thread (a handle, a
+// connection, an open transaction), and these functions:
 //
 //   Session session(std::size_t thread);
 ",
@@ -221,7 +221,7 @@ fn operations(plan: &Plan, names: &[Names]) -> String {
     }
     text.push_str(
         "struct Defaults {
-  // Whether a call makes sense for a thread now. One that does not is not drawn.
+  // Whether a thread may make this call now. Calls that are not allowed are not drawn.
   template <class Session>
   bool allows(const Session&, Call) const {
     return true;
@@ -265,7 +265,7 @@ void run(const omnilink::Plan& plan, System& system) {
       [](System& shared, auto& session, omnilink::Client& client) { step(shared, session, client); });
 }
 
-// Stands where a function is to be filled in, and ends the harness when it gets there.
+// Placeholder for a function to fill in: exits the harness when called.
 [[noreturn]] inline void todo(const char* function) {
   static std::once_flag said;
   std::call_once(said, [&] {
@@ -284,7 +284,7 @@ fn often(weight: u32) -> String {
     }
 }
 
-/// The types that a call returns, if they are its own.
+/// The types that a call returns, if it has its own.
 fn outcome_type(call: &Call, names: &Names) -> String {
     let mut text = String::new();
     let fields = |text: &mut String, outcome: &Outcome, of: &OutcomeNames| {
@@ -294,7 +294,7 @@ fn outcome_type(call: &Call, names: &Names) -> String {
     };
     match call.only() {
         Some(only) if only.results.len() > 1 => {
-            let _ = writeln!(text, "\n// What `{}` says.\nstruct {} {{", names.method, names.kind);
+            let _ = writeln!(text, "\n// The results of `{}`.\nstruct {} {{", names.method, names.kind);
             fields(&mut text, only, &names.outcomes[0]);
             text.push_str("};\n");
         }
@@ -311,18 +311,18 @@ fn outcome_type(call: &Call, names: &Names) -> String {
                 text.push_str("};\n");
             }
             let kinds = list(names.outcomes.iter().map(|outcome| outcome.kind.clone()));
-            let _ = writeln!(text, "\n// What `{}` can turn out to be.", names.method);
+            let _ = writeln!(text, "\n// The outcomes of `{}`.", names.method);
             let _ = writeln!(text, "using {} = std::variant<{kinds}>;", names.kind);
         }
     }
     text
 }
 
-/// How the parameters of a function are named.
+/// The naming of a function's parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Naming {
     Plain,
-    /// In comments, since nothing uses them.
+    /// In comments, since they are unused.
     Unused,
 }
 
@@ -347,7 +347,7 @@ fn signature(call: &Call, names: &Names, naming: Naming, end: &str) -> String {
 fn step(plan: &Plan, names: &[Names]) -> String {
     let mut text = format!(
         "
-// Draws a call, makes it, and records it. Nothing is recorded if there is none that makes sense.
+// Draws a call, makes it, and records it. Does nothing if no call is allowed.
 template <class System, class Session>
 void step(System& system, Session& session, omnilink::Client& client) {{
   const auto weight = [&](Call call, std::uint32_t often) {{ return system.allows(session, call) ? often : 0U; }};
@@ -414,7 +414,7 @@ fn case(call: &Call, names: &Names) -> String {
     text + "      break;\n    }\n"
 }
 
-/// What can be copied is, and a tuple of one tuple stays one.
+/// A tuple by `make_tuple`: copies what can be copied, and a tuple of one tuple stays one.
 fn tuple(items: String) -> String {
     if items.is_empty() { "std::tuple<>()".to_owned() } else { format!("std::make_tuple({items})") }
 }
@@ -461,7 +461,7 @@ fn literal(literal: &Literal, kind: &Type) -> String {
 }
 
 fn integer(number: i64) -> String {
-    // There is no literal for the smallest one.
+    // The smallest integer has no literal.
     if number == i64::MIN { "INT64_MIN".to_owned() } else { number.to_string() }
 }
 
@@ -491,22 +491,22 @@ fn result_type(kind: &Type) -> String {
     }
 }
 
-/// A remark about a type that is not known.
+/// A remark about an unknown type.
 fn guess(field: &Field) -> String {
     match field.guessed_from.as_deref() {
         None => String::new(),
-        Some("") => "  // The type is a guess: no set says what it is.".to_owned(),
+        Some("") => "  // The type is a guess: no set determines it.".to_owned(),
         Some(set) => format!("  // The type is a guess: it comes from `{set}`."),
     }
 }
 
-/// A literal that stands for a text, whatever is in it.
+/// A string literal for any text.
 fn string(text: &str) -> String {
     let mut literal = String::from("\"");
     for c in text.chars() {
         match c {
             '"' | '\\' => literal.extend(['\\', c]),
-            // Three digits always, so that a digit that follows is not taken for another one.
+            // Always three digits, so that a following digit is not taken as part of the escape.
             c if c.is_ascii_control() => drop(write!(literal, "\\{:03o}", u32::from(c))),
             c => literal.push(c),
         }
@@ -518,7 +518,7 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
     items.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// The file that is filled in by hand.
+/// The file that the user fills in.
 fn main(plan: &Plan, names: &[Names]) -> String {
     let mut text = format!(
         "// Makes the calls of `{}` on the system, from several threads, and records them.

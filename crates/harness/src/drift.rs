@@ -1,24 +1,25 @@
-//! What a generated file says differently from the plan.
+//! The differences between a generated file and the plan.
 //!
-//! The plan stands at the top of the file in words, one outcome a line, so both can be compared outcome by outcome instead
-//! of line of code by line of code.
+//! The plan is at the top of the file in words, one outcome a line, so the two are compared outcome by outcome
+//! instead of line by line of code.
 
 use crate::plan::Plan;
 
-/// How a generated file differs from what would be written now.
+/// How a generated file differs from the one that would be generated now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Drift {
-    /// Other outcomes: a sentence for each that was added, removed or changed.
+    /// Different outcomes: a sentence for each that was added, removed or changed.
     Calls(Vec<String>),
-    /// The same calls and outcomes, but not the same code: other weights, values, places, or another version of us.
+    /// The same calls and outcomes, but different code: other weights, values, locations, or another omnilink
+    /// version.
     Code,
-    /// No plan stands at the top of the file.
+    /// The file has no plan at the top.
     Foreign,
 }
 
-/// Compares the text of a generated file with what would be written now; none if they are the same.
+/// Compares the text of a generated file with the one that would be generated now; `None` if they are the same.
 pub fn drift(plan: &Plan, written: &str, now: &str) -> Option<Drift> {
-    // A checkout may have changed the ends of lines.
+    // A checkout may have changed the line endings.
     if written.lines().eq(now.lines()) {
         return None;
     }
@@ -42,7 +43,7 @@ pub fn drift(plan: &Plan, written: &str, now: &str) -> Option<Drift> {
 /// A line of a plan.
 struct Entry<'t> {
     line: &'t str,
-    /// What the line is about: the call and the action, without parameters.
+    /// The subject of the line: the call and the action, without parameters.
     key: &'t str,
     outcome: &'t str,
 }

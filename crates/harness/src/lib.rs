@@ -1,15 +1,15 @@
-//! Writes a harness from a specification's next-state relation.
+//! Generates a harness from a specification's next-state relation.
 //!
 //! ```text
 //!  Program, Settings ── Plan::new ──► Plan: the calls of the system ── rust, cpp ──► Files
 //!                                       │
-//!                                       └── drift: what a file that was written earlier says differently
+//!                                       └── drift: how a file generated earlier differs
 //! ```
 //!
-//! An action of the specification is an *outcome* of a *call* of the system: `Dequeue` and `DequeueEmpty` are what one call
-//! can turn out to be. A harness has a function for each call, to be filled in, and generated code that draws calls and
-//! their arguments and records what came of them. So whatever the specification can do is in the harness, or is named in
-//! it as left out.
+//! An action of the specification is an *outcome* of a *call* of the system: `Dequeue` and `DequeueEmpty` are the
+//! outcomes of one call. A harness has a function for each call, filled in by the user, and generated code that
+//! draws calls and arguments and records the outcomes. So every action of the specification is in the harness, or
+//! is listed in it as unsupported.
 
 mod calls;
 pub mod cpp;
@@ -25,20 +25,20 @@ pub use drift::{Drift, drift};
 pub use plan::{Argument, Call, Field, Outcome, Plan, Unsupported};
 pub use values::{Literal, Source, Type};
 
-/// The text of the two files that a harness is made of.
+/// The text of the two files of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Files {
-    /// The name of the file that is written anew whenever the specification changes.
+    /// The name of the file that is regenerated whenever the specification changes.
     pub operations_name: &'static str,
-    /// What stands in it.
+    /// Its text.
     pub operations: String,
-    /// The name of the file that is written once, and filled in by hand.
+    /// The name of the file that is generated once and filled in by the user.
     pub main_name: &'static str,
-    /// What stands in it.
+    /// Its text.
     pub main: String,
 }
 
-/// The first lines of a generated file, without the marks of a comment.
+/// The first lines of a generated file, without comment markers.
 fn header(plan: &Plan, command: &str) -> Vec<String> {
     let mut lines = vec![
         format!("The calls of `{}`: what the harness draws, and what it records.", plan.spec),

@@ -1,10 +1,9 @@
-//! Names of a specification as names of a programming language.
+//! Converts names of a specification to names of a programming language.
 //!
-//! A name of TLA+ may be a keyword elsewhere, begin with a digit, come through an instance (`Inner!Put`), or differ from
-//! another one in case only. Whatever it is, the name that comes out is one that compiles, and no two in the same scope
-//! are the same.
+//! A TLA+ name may be a keyword in the target language, begin with a digit, come through an instance (`Inner!Put`),
+//! or differ from another one only in case. The converted name always compiles, and is unique in its scope.
 
-/// Names that are given out in one scope.
+/// The names in use in one scope.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope<'k> {
     keywords: &'k [&'k str],
@@ -12,13 +11,13 @@ pub(crate) struct Scope<'k> {
 }
 
 impl<'k> Scope<'k> {
-    /// A scope in which some names mean something already.
+    /// A scope with reserved and taken names.
     pub(crate) fn new(keywords: &'k [&'k str], taken: &[&str]) -> Scope<'k> {
         Scope { keywords, taken: taken.iter().map(|name| (*name).to_owned()).collect() }
     }
 
-    /// Gives out a name that nobody has: this one if possible.
-    pub(crate) fn give(&mut self, name: String) -> String {
+    /// Reserves an unused name: this one if possible.
+    pub(crate) fn reserve(&mut self, name: String) -> String {
         let is_free = |name: &str| !self.keywords.contains(&name) && !self.taken.iter().any(|taken| taken == name);
         let numbered = || (2..).map(|number| format!("{name}{number}"));
         let first = [name.clone(), format!("{name}_")].into_iter().find(|name| is_free(name));
@@ -44,13 +43,13 @@ pub(crate) fn camel(name: &str) -> String {
     words(name).iter().map(capital).collect()
 }
 
-/// The words that a name is made of, in lower case; at least one, and the first begins with a letter.
+/// The words of a name, in lower case; at least one, and the first begins with a letter.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = '_';
     for (index, c) in name.char_indices() {
         let next = name[index + c.len_utf8()..].chars().next();
-        // `HTTPGet` is two words: a capital begins one after a small letter, and before a small letter.
+        // `HTTPGet` is two words: a capital starts a word after a small letter, and before a small letter.
         let is_end_of_capitals = before.is_ascii_uppercase() && next.is_some_and(|next| next.is_ascii_lowercase());
         let begins = !before.is_ascii_alphanumeric()
             || c.is_ascii_uppercase() && (!before.is_ascii_uppercase() || is_end_of_capitals);
@@ -69,7 +68,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What is left of the name of an outcome without the name of its call: `Empty` of `DequeueEmpty`.
+/// The name of an outcome without the name of its call: `Empty` of `DequeueEmpty`.
 pub(crate) fn outcome(call: &str, action: &str) -> String {
     match action.strip_prefix(call) {
         Some("") => "Done".to_owned(),
@@ -95,7 +94,7 @@ mod tests {
     #[test]
     fn no_name_is_given_twice() {
         let mut scope = Scope::new(&["move"], &["session"]);
-        let given = ["move", "put", "put", "put", "session"].map(|name| scope.give(name.to_owned()));
+        let given = ["move", "put", "put", "put", "session"].map(|name| scope.reserve(name.to_owned()));
         assert_eq!(given, ["move_", "put", "put_", "put2", "session_"]);
     }
 }

@@ -1,7 +1,7 @@
-//! What a harness does: the calls of the system, with their arguments and outcomes.
+//! The plan of a harness: the calls of the system, with their arguments and outcomes.
 //!
-//! A plan says nothing about a language. Its [lines](Plan::lines) stand at the top of every generated file, so that a file
-//! that was written earlier can be compared with what would be written now, call by call.
+//! A plan is independent of the target language. Its [lines](Plan::lines) are at the top of every generated file,
+//! so that a file generated earlier can be compared with the current plan call by call.
 
 use settings::Settings;
 use tla::program::Program;
@@ -10,27 +10,27 @@ use validate::Problem;
 
 use crate::values::{Source, Type};
 
-/// What a harness does.
+/// The plan of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The name of the specification's file.
     pub spec: String,
     /// The calls of the system, in the order of the specification.
     pub calls: Vec<Call>,
-    /// Actions that are left out.
+    /// Actions that the harness does not support.
     pub unsupported: Vec<Unsupported>,
 }
 
 /// A call of the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its name: the one of its first outcome, mostly.
+    /// Its name: usually that of its first outcome.
     pub name: String,
-    /// How often it is drawn, compared with the others.
+    /// Its weight relative to the other calls.
     pub weight: u32,
-    /// What it is given.
+    /// Its arguments.
     pub arguments: Vec<Argument>,
-    /// What it can turn out to be.
+    /// Its outcomes.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -39,20 +39,20 @@ pub struct Call {
 pub struct Argument {
     /// Its name and type.
     pub field: Field,
-    /// Where its values come from.
+    /// The source of its values.
     pub source: Source,
 }
 
-/// An action that a call can turn out to be.
+/// A possible outcome of a call: one action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// The name that is recorded.
+    /// The recorded name.
     pub action: String,
-    /// Which arguments of the call it has: their places, and the names under which they are recorded.
+    /// The arguments of the call that it has: their indices, and the names under which they are recorded.
     pub arguments: Vec<(usize, String)>,
-    /// What the system says, by the names under which it is recorded.
+    /// The results, by the names under which they are recorded.
     pub results: Vec<Field>,
-    /// Where it stands in the specification.
+    /// Its location in the specification.
     pub place: String,
 }
 
@@ -63,16 +63,16 @@ pub struct Field {
     pub name: String,
     /// Its type.
     pub kind: Type,
-    /// The set it comes from, as written, if that set did not tell the type.
+    /// The set it is taken from, as written, if that set did not determine the type.
     pub guessed_from: Option<String>,
 }
 
-/// An action that is left out.
+/// An action that the harness does not support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
     /// The action.
     pub action: String,
-    /// Where it stands in the specification.
+    /// Its location in the specification.
     pub place: String,
 }
 
@@ -94,7 +94,7 @@ impl Plan {
         lines
     }
 
-    /// A number that differs if anything differs that a harness does.
+    /// A hash of everything that affects the behavior of the harness.
     pub fn digest(&self) -> u64 {
         let Plan { spec: _, calls, unsupported } = self;
         let mut text = self.lines().join("\n");
@@ -111,7 +111,7 @@ impl Plan {
 }
 
 impl Call {
-    /// An outcome as it is recorded: `Dequeue() = elem: integer`.
+    /// An outcome as recorded: `Dequeue() = elem: integer`.
     pub fn signature(&self, outcome: &Outcome) -> String {
         let arguments = outcome.arguments.iter();
         let arguments = arguments.map(|(place, name)| format!("{name}: {}", self.arguments[*place].field.kind));
@@ -121,14 +121,14 @@ impl Call {
         format!("{}({arguments}){equals}{results}", outcome.action)
     }
 
-    /// The name under which an outcome is recorded. The first has the names of all, because a call begins as the first and
-    /// may be any of them if it never returns.
+    /// The name under which an outcome is recorded. The first has the names of all, because a call begins as the first
+    /// and may be any of them if it never returns.
     pub(crate) fn recorded(&self, place: usize) -> String {
         let names: Vec<&str> = self.outcomes.iter().map(|outcome| &*outcome.action).collect();
         if place == 0 { names.join("|") } else { names[place].to_owned() }
     }
 
-    /// The only outcome, if there is one only.
+    /// The only outcome, if there is exactly one.
     pub(crate) fn only(&self) -> Option<&Outcome> {
         match &*self.outcomes {
             [only] => Some(only),
@@ -137,13 +137,13 @@ impl Call {
     }
 }
 
-/// Where something stands, as `Queue.tla:24`.
+/// A location such as `Queue.tla:24`.
 pub(crate) fn place(program: &Program, site: Site) -> String {
     let sources = &program.module.sources;
     format!("{}:{}", file_name(&sources.get(site.source).name), sources.start(site).line)
 }
 
-/// The last part of a path, fit for a comment that ends with the line.
+/// The last part of a path, safe in a line comment.
 pub(crate) fn file_name(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.chars().map(|c| if c.is_control() || c == '`' { '_' } else { c }).collect()

@@ -1,14 +1,14 @@
-//! Which parameters of an action the system says.
+//! Finds the parameters of an action that are results of the call.
 //!
-//! An action is a formula, and a formula does not tell what comes in and what goes out. But who writes `elem = Head(queue)`
-//! says what `elem` is, by looking at the state: so it is a result. So is `ok` where `ok = TRUE` stands under a condition
-//! that looks at the state. An equation the other way round, such as `value = old`, asks about an argument more often than
-//! it says what one is. Where this guess is wrong the settings say what is right.
+//! An action is a formula, and a formula does not distinguish inputs from outputs. But `elem = Head(queue)`
+//! determines `elem` from the state, so it is a result. So is `ok` where `ok = TRUE` is under a condition that
+//! depends on the state. An equation the other way round, such as `value = old`, more often tests an argument than
+//! determines one. Where this guess is wrong, the settings override it.
 
 use tla::ir::{ExprId, Level, Node, SlotId};
 use tla::program::{Operation, Program};
 
-/// The parameters of an operation that the system says, by place.
+/// The parameters of an operation that are results, by index.
 pub(crate) fn results(program: &Program, operation: &Operation) -> Vec<usize> {
     let Some(body) = program.body(operation.def) else { return Vec::new() };
     let captures = program.definition(operation.def).captures;
@@ -23,13 +23,13 @@ struct Reader<'p> {
     program: &'p Program,
     captures: usize,
     params: usize,
-    /// Names that stand for something of the state.
+    /// Names bound to values that depend on the state.
     state: Vec<SlotId>,
     found: Vec<usize>,
 }
 
 impl Reader<'_> {
-    /// Reads a formula; whether it stands under a condition that looks at the state.
+    /// Reads a formula; `is_decided` if it is under a condition that depends on the state.
     fn formula(&mut self, expr: ExprId, is_decided: bool) {
         match self.program.module.exprs.node(expr) {
             Node::And(parts) => parts.iter().for_each(|part| self.formula(*part, is_decided)),
@@ -40,39 +40,39 @@ impl Reader<'_> {
                 }
             }
             Node::If(condition, yes, no) => {
-                let is_decided = is_decided || self.looks(*condition);
+                let is_decided = is_decided || self.depends_on_state(*condition);
                 [*yes, *no].into_iter().for_each(|branch| self.formula(branch, is_decided));
             }
             Node::Case { arms, other } => {
-                let is_decided = is_decided || arms.iter().any(|(guard, _)| self.looks(*guard));
+                let is_decided = is_decided || arms.iter().any(|(guard, _)| self.depends_on_state(*guard));
                 let branches = arms.iter().map(|(_, branch)| *branch).chain(*other);
                 branches.for_each(|branch| self.formula(branch, is_decided));
             }
             Node::Let { slot, value, body } => {
-                if self.looks(*value) {
+                if self.depends_on_state(*value) {
                     self.state.push(*slot);
                 }
                 self.formula(*body, is_decided);
             }
             Node::Exists { bounds, body } => {
-                for bound in bounds.iter().filter(|bound| self.looks(bound.set)).collect::<Vec<_>>() {
+                for bound in bounds.iter().filter(|bound| self.depends_on_state(bound.set)).collect::<Vec<_>>() {
                     self.state.extend(bound.pattern.slots());
                 }
                 self.formula(*body, is_decided);
             }
             Node::Inlined { body, .. } => self.formula(*body, is_decided),
             Node::Idiom(_, written) => self.formula(*written, is_decided),
-            Node::Equal(left, right) | Node::Equivalent(left, right) if is_decided || self.looks(*right) => {
+            Node::Equal(left, right) | Node::Equivalent(left, right) if is_decided || self.depends_on_state(*right) => {
                 self.found.extend(self.param(*left));
             }
             _ => {}
         }
     }
 
-    /// Whether one of several ways is taken because of the state.
+    /// Whether a disjunct has a guard that depends on the state.
     fn has_guard(&self, expr: ExprId) -> bool {
         match self.program.module.exprs.node(expr) {
-            Node::And(parts) => parts.iter().any(|part| self.looks(*part) && !self.is_step(*part)),
+            Node::And(parts) => parts.iter().any(|part| self.depends_on_state(*part) && !self.is_step(*part)),
             Node::Inlined { body, .. } => self.has_guard(*body),
             _ => false,
         }
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// Whether an expression depends on a state.
-    fn looks(&self, expr: ExprId) -> bool {
+    fn depends_on_state(&self, expr: ExprId) -> bool {
         self.level(expr) >= Level::State
     }
 

@@ -1,8 +1,8 @@
 //! A harness in Rust.
 //!
-//! `operations.rs` has a trait with a method for each call, and a function that draws one, publishes it, runs it and says
-//! what came of it. Lines are broken as `rustfmt` breaks them with its defaults, so that formatting a project does not make
-//! the file differ from what would be written now.
+//! `operations.rs` has a trait with a method for each call, and a function that draws one, publishes it, runs it
+//! and records its outcome. Lines are broken as `rustfmt` breaks them with its defaults, so that formatting a
+//! project does not change the file.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::plan::{Call, Field, Outcome, Plan};
 use crate::values::{Literal, Source, Type};
 use crate::{Files, header};
 
-/// Words that cannot be names. Raw identifiers would do for most, but they read badly in messages.
+/// Words that cannot be names. Raw identifiers would work for most, but they read badly in messages.
 const KEYWORDS: &[&str] = &[
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
@@ -29,10 +29,10 @@ const TYPES: &[&str] = &[
 /// Constants that a generated file has besides those of actions.
 const CONSTANTS: &[&str] = &["CALLS", "UNSUPPORTED"];
 
-/// Names that can be seen where a call is made.
+/// Names in scope where a call is made.
 const LOCALS: &[&str] = &["call", "client", "omnilink_record", "plan", "session", "step", "system", "todo", "weights"];
 
-/// The width of a line, and of what stands between two parentheses of a call, as `rustfmt` has it.
+/// The width of a line, and of the arguments of a call, as in `rustfmt`.
 const WIDTH: usize = 100;
 const CALL_WIDTH: usize = 60;
 
@@ -47,14 +47,14 @@ pub fn files(plan: &Plan) -> Files {
     }
 }
 
-/// The names of everything that is generated.
+/// All generated names.
 struct Names {
     calls: Vec<CallNames>,
 }
 
 struct CallNames {
     method: String,
-    /// Of the type that the method returns, if there is one, and of the call among calls.
+    /// The name of the type that the method returns, if it has its own, and of the call in `Call`.
     kind: String,
     variant: String,
     arguments: Vec<String>,
@@ -76,20 +76,20 @@ impl Names {
         let mut call_names = |call: &Call| {
             let mut locals = Scope::new(KEYWORDS, LOCALS);
             let mut within = Scope::new(KEYWORDS, &[]);
-            let arguments = call.arguments.iter().map(|argument| locals.give(snake(&argument.field.name))).collect();
+            let arguments = call.arguments.iter().map(|argument| locals.reserve(snake(&argument.field.name))).collect();
             let outcome = |outcome: &Outcome| {
-                // Each outcome has an arm of its own, so its results may be called like those of another.
+                // Each outcome has its own arm, so its results may have the same names as those of another.
                 let mut locals = locals.clone();
                 OutcomeNames {
-                    constant: constants.give(shout(&outcome.action)),
-                    variant: within.give(self::outcome(&call.name, &outcome.action)),
-                    results: outcome.results.iter().map(|result| locals.give(snake(&result.name))).collect(),
+                    constant: constants.reserve(shout(&outcome.action)),
+                    variant: within.reserve(self::outcome(&call.name, &outcome.action)),
+                    results: outcome.results.iter().map(|result| locals.reserve(snake(&result.name))).collect(),
                 }
             };
             CallNames {
-                method: methods.give(snake(&call.name)),
-                kind: kinds.give(camel(&call.name)),
-                variant: variants.give(camel(&call.name)),
+                method: methods.reserve(snake(&call.name)),
+                kind: kinds.reserve(camel(&call.name)),
+                variant: variants.reserve(camel(&call.name)),
                 arguments,
                 outcomes: call.outcomes.iter().map(outcome).collect(),
             }
@@ -127,7 +127,7 @@ fn operations(plan: &Plan, names: &Names) -> String {
     text
 }
 
-/// What stands in every file.
+/// The code that is the same in every file.
 const RUN: &str = "
 /// Makes all calls that a plan asks for, from all its threads, and records them.
 pub fn run<S: System>(plan: &Plan, system: &S) -> io::Result<()> {
@@ -136,8 +136,8 @@ pub fn run<S: System>(plan: &Plan, system: &S) -> io::Result<()> {
 ";
 
 const UNFILLED: &str = "
-/// Stands where a function is to be filled in, and ends the harness when it gets there.
-#[allow(dead_code)] // Nobody needs it any more once all of them are.
+/// Placeholder for a function to fill in: exits the harness when called.
+#[allow(dead_code)] // Unused once every function is filled in.
 pub fn todo(function: &str) -> ! {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
@@ -149,12 +149,11 @@ pub fn todo(function: &str) -> ! {
 
 fn unsupported(plan: &Plan) -> String {
     let mut text =
-        "\n/// Actions of the specification that this harness leaves out. No run says anything about them.\n"
-            .to_owned();
+        "\n/// Actions of the specification that this harness leaves out. Runs do not cover them.\n".to_owned();
     for left_out in &plan.unsupported {
         let _ = writeln!(text, "///\n/// - `{}`, {}", left_out.action, left_out.place);
     }
-    text.push_str("#[allow(dead_code)] // For people to read.\n");
+    text.push_str("#[allow(dead_code)] // For readers.\n");
     let items: Vec<String> = plan.unsupported.iter().map(|left_out| string(&left_out.action)).collect();
     text + &array("pub const UNSUPPORTED: &[&str] = &", &items, ";")
 }
@@ -175,12 +174,12 @@ fn often(weight: u32) -> String {
     }
 }
 
-/// The type that a call returns, if it is one of its own.
+/// The type that a call returns, if it has its own.
 fn outcome_type(call: &Call, names: &CallNames) -> String {
     let mut text = String::new();
     match call.only() {
         Some(only) if only.results.len() > 1 => {
-            let _ = writeln!(text, "\n/// What [`System::{}`] says.", names.method);
+            let _ = writeln!(text, "\n/// The results of [`System::{}`].", names.method);
             let _ = writeln!(text, "#[derive(Debug, Clone, PartialEq)]\npub struct {} {{", names.kind);
             for (result, name) in only.results.iter().zip(&names.outcomes[0].results) {
                 let _ = writeln!(text, "{}    pub {name}: {},", guess("    ", result), result_type(&result.kind));
@@ -189,10 +188,10 @@ fn outcome_type(call: &Call, names: &CallNames) -> String {
         }
         Some(_) => {}
         None => {
-            let _ = writeln!(text, "\n/// What [`System::{}`] can turn out to be.", names.method);
+            let _ = writeln!(text, "\n/// The outcomes of [`System::{}`].", names.method);
             let _ = writeln!(
                 text,
-                "#[allow(dead_code)] // A system may never say one of them.\n#[derive(Debug, Clone, PartialEq)]\npub enum {} {{",
+                "#[allow(dead_code)] // A system may never return some of them.\n#[derive(Debug, Clone, PartialEq)]\npub enum {} {{",
                 names.kind
             );
             for (outcome, names) in call.outcomes.iter().zip(&names.outcomes) {
@@ -221,15 +220,15 @@ fn outcome_type(call: &Call, names: &CallNames) -> String {
 
 fn system(plan: &Plan, names: &Names) -> String {
     let mut text = "
-/// The system, as the specification sees it.
+/// The system, with a method for each call of the specification.
 pub trait System: Sync {
-    /// What a thread keeps for itself: a handle, a connection, an open transaction.
+    /// The state of one thread: a handle, a connection, an open transaction.
     type Session;
 
     /// Made once for each thread.
     fn session(&self, thread: usize) -> Self::Session;
 
-    /// Whether a call makes sense for a thread now. One that does not is not drawn.
+    /// Whether a thread may make this call now. Calls that are not allowed are not drawn.
     fn allows(&self, _session: &Self::Session, _call: Call) -> bool {
         true
     }
@@ -292,7 +291,7 @@ fn step(plan: &Plan, names: &Names) -> String {
     text.push_str(&array(&before, &weights, ";"));
     text.push_str(
         "
-/// Draws a call, makes it, and records it. Nothing is recorded if there is none that makes sense.
+/// Draws a call, makes it, and records it. Does nothing if no call is allowed.
 pub fn step<S: System>(system: &S, session: &mut S::Session, client: &mut Client) {
     let weights = CALLS.map(|(call, weight)| weight * u32::from(system.allows(session, call)));
     if weights.iter().all(|weight| *weight == 0) {
@@ -431,11 +430,11 @@ fn result_type(kind: &Type) -> String {
     }
 }
 
-/// A line about a type that is not known.
+/// A line about an unknown type.
 fn guess(indent: &str, field: &Field) -> String {
     match field.guessed_from.as_deref() {
         None => String::new(),
-        Some("") => format!("{indent}/// The type of `{}` is a guess: no set says what it is.\n", field.name),
+        Some("") => format!("{indent}/// The type of `{}` is a guess: no set determines it.\n", field.name),
         Some(set) => {
             format!("{indent}/// The type of `{}` is a guess: it comes from `{}`.\n", field.name, set.replace('`', "'"))
         }
@@ -458,7 +457,7 @@ fn tuple(items: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// A call, on one line if it fits and with an argument a line if not.
+/// A call, on one line if it fits, otherwise with one argument a line.
 fn broken(indent: &str, before: &str, items: &[String], end: &str) -> String {
     let inside = items.join(", ");
     let line = format!("{indent}{before}({inside}){end}\n");
@@ -492,7 +491,7 @@ fn array(before: &str, items: &[String], end: &str) -> String {
     format!("{before}[\n{lines}]{end}\n")
 }
 
-/// The file that is filled in by hand.
+/// The file that the user fills in.
 fn main(plan: &Plan, names: &Names) -> String {
     let mut text = format!(
         "//! Makes the calls of `{}` on the system, from several threads, and records them.

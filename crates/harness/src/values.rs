@@ -1,8 +1,8 @@
-//! Types and values of parameters, from the sets that the next-state relation takes them from.
+//! Types and values of parameters, from the sets over which the next-state relation quantifies them.
 //!
-//! The configuration says what the constants are, so `\E elem \in Elems` says what an `elem` is and, if the set is small,
-//! which ones there are. A model value is a string here, since that is how a recording writes it; the one that stands for
-//! no value makes a type optional.
+//! The configuration assigns the constants, so `\E elem \in Elems` gives the type of `elem` and, if the set is
+//! small, its values. A model value is a string here, as in traces; the model value for the absence of a value
+//! makes a type optional.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use tla::machine::Machine;
 use tla::strings::Str;
 use tla::value::Value;
 
-/// What the values of a parameter are.
+/// The type of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
     /// `TRUE` and `FALSE`.
@@ -23,7 +23,7 @@ pub enum Type {
     String,
     /// Sequences.
     Sequence(Box<Type>),
-    /// Something or nothing.
+    /// A value or the absence of one.
     Optional(Box<Type>),
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// Where the values of an argument come from.
+/// The source of an argument's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// An integer that is never drawn twice in a run.
@@ -50,7 +50,7 @@ pub enum Source {
     OneOf(Vec<Literal>),
 }
 
-/// A value that a program can write down.
+/// A value that has a literal in the generated program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Literal {
     /// `TRUE`, `FALSE`
@@ -61,30 +61,30 @@ pub enum Literal {
     String(String),
     /// A sequence.
     Sequence(Vec<Literal>),
-    /// No value.
+    /// The absence of a value.
     Nothing,
 }
 
 /// What is known about the values of a set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Known {
-    /// Their type; none if there are no values to tell it by.
+    /// Their type; `None` if the set is empty.
     pub(crate) kind: Option<Type>,
-    /// All of them, if they are few.
+    /// All of them, if there are at most [`FEW`].
     pub(crate) all: Option<Vec<Literal>>,
 }
 
 /// A set with more elements than this is not listed.
 const FEW: usize = 16;
 
-/// So many elements are looked at to find out a type.
+/// At most this many elements are sampled to determine a type.
 const SAMPLE: usize = 64;
 
-/// Integers, where nothing else is known.
+/// The default source of integers.
 pub(crate) const ANY: Source = Source::Range(0, 7);
 
-/// Finds out about a set; an error says which kind of values a harness cannot write.
-pub(crate) fn look(machine: &mut Machine<'_>, set: &Datum, nil: Option<&Value>) -> Result<Known, &'static str> {
+/// Determines the type and values of a set; an error names the kind of values that a harness cannot write.
+pub(crate) fn inspect(machine: &mut Machine<'_>, set: &Datum, nil: Option<&Value>) -> Result<Known, &'static str> {
     if let Datum::Set(lazy) = set {
         match &**lazy {
             LazySet::Naturals | LazySet::Integers => {
@@ -92,7 +92,7 @@ pub(crate) fn look(machine: &mut Machine<'_>, set: &Datum, nil: Option<&Value>) 
             }
             LazySet::Strings => return Ok(Known { kind: Some(Type::String), all: None }),
             LazySet::Sequences(of) => {
-                let kind = look(machine, of, nil)?.kind.map(|of| Type::Sequence(Box::new(of)));
+                let kind = inspect(machine, of, nil)?.kind.map(|of| Type::Sequence(Box::new(of)));
                 return Ok(Known { kind, all: None });
             }
             _ => {}
@@ -136,7 +136,7 @@ fn literal(value: &Value, nil: Option<&Value>, text: &dyn Fn(&Str) -> String) ->
     })
 }
 
-/// What some literals have in common.
+/// The common shape of some literals.
 #[derive(Debug, Clone, Default)]
 struct Shape {
     is_optional: bool,
@@ -151,7 +151,7 @@ enum Plain {
     Sequence(Box<Shape>),
 }
 
-/// What is said about values that have nothing in common.
+/// The error for values without a common type.
 const MIXED: &str = "values of different kinds";
 
 impl Shape {
@@ -184,14 +184,14 @@ impl Shape {
             Plain::Boolean => Type::Boolean,
             Plain::Integer => Type::Integer,
             Plain::String => Type::String,
-            // Sequences that are all empty may as well be of integers.
+            // If all sequences are empty, their elements default to integers.
             Plain::Sequence(of) => Type::Sequence(Box::new(of.kind().unwrap_or(Type::Integer))),
         };
         Some(if self.is_optional { Type::Optional(Box::new(plain)) } else { plain })
     }
 }
 
-/// What the settings say about an argument: where its values come from, and their type.
+/// The source and type of an argument, as set in the settings.
 pub(crate) fn given(values: &Values) -> Result<(Source, Type), String> {
     match values {
         Values::Rule(rule) if rule == "fresh" => Ok((Source::Fresh, Type::Integer)),
@@ -225,7 +225,7 @@ fn of_toml(value: &toml::Value) -> Result<Literal, String> {
     })
 }
 
-/// The source that draws one of some literals.
+/// The source that draws one of the literals.
 pub(crate) fn of_list(literals: Vec<Literal>) -> Source {
     let integer = |literal: &Literal| match literal {
         Literal::Integer(number) => Some(*number),

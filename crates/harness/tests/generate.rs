@@ -1,4 +1,4 @@
-//! What is read from specifications, and what is written in each language.
+//! Plans read from specifications, and files generated in each language.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tla::resolve::{Loader, resolve};
 use tla::strings::Strings;
 use validate::Problem;
 
-/// No modules but those that are built in.
+/// Loads no modules besides the built-in ones.
 struct Nothing;
 
 impl Loader for Nothing {
@@ -30,7 +30,7 @@ fn plan(program: &Program, settings: &str) -> Result<Plan, Vec<Problem>> {
     Plan::new(program, &Settings::parse(settings).expect("settings"))
 }
 
-/// The plan of a small specification with two variables, or why there is none.
+/// The plan of a small specification with two variables, or its problems.
 fn check(actions: &str, next: &str, settings: &str) -> String {
     let text = format!(
         "---- MODULE Small ----\nEXTENDS Integers, Sequences\nVARIABLES q, x\nInit == q = <<>> /\\ x = 0\n\
@@ -39,11 +39,11 @@ fn check(actions: &str, next: &str, settings: &str) -> String {
     let program = program("Small.tla", &text, "INIT Init\nNEXT Next\n");
     match plan(&program, settings) {
         Ok(plan) => plan.lines().join("\n"),
-        Err(problems) => problems.iter().map(|problem| told(&program, problem)).collect::<Vec<_>>().join("\n"),
+        Err(problems) => problems.iter().map(|problem| render(&program, problem)).collect::<Vec<_>>().join("\n"),
     }
 }
 
-fn told(program: &Program, problem: &Problem) -> String {
+fn render(program: &Program, problem: &Problem) -> String {
     let sources = &program.module.sources;
     let place = problem.place.as_ref().map(|(site, label)| format!("\n  at `{}`: {label}", sources.words(*site)));
     let help = problem.help.as_ref().map(|help| format!("\n  help: {help}"));
@@ -51,7 +51,7 @@ fn told(program: &Program, problem: &Problem) -> String {
 }
 
 #[test]
-fn an_equation_with_the_state_says_a_result() {
+fn an_equation_with_the_state_determines_a_result() {
     let actions = r"
         Left(a) == a = Head(q) /\ Keep
         Right(a) == x = a /\ Keep
@@ -133,58 +133,58 @@ fn operations_are_recorded_as_the_settings_map_them() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_said_with_its_place() {
+fn problems_have_a_location() {
     let (put, keep) = (r"Put(k) == x' = k /\ UNCHANGED q", "Tick == Keep");
     // No name, no call, no set, no type.
     insta::assert_snapshot!(check("", r"x' = 1 /\ UNCHANGED q", ""), @r"
     an action of the next-state relation has no name of its own
       at `x' = 1 /\ UNCHANGED q`: this action
-      help: give it a name by making it a definition, so that it can be recorded
+      help: make it a definition, so that it has a name to record
     ");
     insta::assert_snapshot!(check(keep, "Tick", "internal = [\"Tick\"]"), @"
-    the next-state relation has no action that a system could be asked to do
+    the next-state relation has no action that a harness could call
       at `Next`: this
       help: a harness calls the actions that `omnilink spec actions` lists, but for those that `internal` and `unsupported` name
     ");
     insta::assert_snapshot!(check(put, "Put(x + 1)", ""), @r#"
-    no set in `Next` says what `Put.k` can be
+    no set in `Next` determines the values of `Put.k`
       at `Put`: this action
-      help: say where its values come from: `"Put.k" = "0..7"` under `[harness.values]` in omnilink.toml
+      help: set the source of its values: `"Put.k" = "0..7"` under `[harness.values]` in omnilink.toml
     "#);
     insta::assert_snapshot!(check(put, r"\E k \in SUBSET {1} : Put(k)", ""), @"
-    `k` of `Put` is one of sets, which a harness cannot draw
+    `k` of `Put` ranges over sets, which a harness cannot draw
       at `SUBSET {1}`: taken from this set
       help: list `Put` under `unsupported` of `[harness]` in omnilink.toml, or under `internal` if no call records it
     ");
     insta::assert_snapshot!(check(put, r"\E k \in Seq(Nat) : Put(k)", ""), @r#"
-    there are too many values of type sequence of integer for `Put.k` to choose from
+    `Put.k` of type sequence of integer has too many values to draw from
       at `Seq(Nat)`: `k` is taken from `Seq(Nat)`
       help: list some: `"Put.k" = [..]` under `[harness.values]` in omnilink.toml
     "#);
-    // Settings about what there is not.
+    // Settings about unknown names.
     insta::assert_snapshot!(check(keep, "Tick", "[harness]\nunsupported = [\"Tock\"]"), @"
-    `unsupported` names `Tock`, which is no action of the next-state relation
+    `unsupported` names `Tock`, which is not an action of the next-state relation
       help: did you mean `Tick`?
     ");
     insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nPing = 2"), @"
-    `[harness.weights]` speaks of `Ping`, which is no call
+    `[harness.weights]` names `Ping`, which is not a call
       help: the calls are `Tick`
     ");
     insta::assert_snapshot!(check(put, r"\E k \in Nat : Put(k)", "[harness.values]\n\"Put.k\" = \"some\""), @r#"
-    the settings about `Put.k`: `some` is neither `fresh` nor a range such as `0..7`; a list is written `["a", "b"]`
+    invalid `Put.k` in `[harness.values]`: `some` is neither `fresh` nor a range such as `0..7`; a list is written `["a", "b"]`
       at `Nat`: `k` is taken from `Nat`
-      help: say where its values come from: `"Put.k" = "0..7"` under `[harness.values]` in omnilink.toml
+      help: set the source of its values: `"Put.k" = "0..7"` under `[harness.values]` in omnilink.toml
     "#);
     insta::assert_snapshot!(check(put, r"\E k \in Nat : Put(k)", "[harness.values]\n\"Put.k\" = [\"a\"]"), @"
-    the settings give `Put.k` values of type string, and it is of type integer
+    the settings give `Put.k` values of type string, expected integer
       at `Nat`: `k` is taken from `Nat`
-      help: make both of them the same
+      help: change one to match the other
     ");
     insta::assert_snapshot!(check(put, r"\E k \in Nat : Put(k)", "[harness.calls.Put]\nresults = [\"v\"]"), @"
-    the settings name `v` a result of `Put`, which has no such parameter
+    the settings list `v` as a result of `Put`, which has no such parameter
       at `Put`: this action
     ");
-    insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nTick = 0"), @"every call has the weight 0, so none would ever be made");
+    insta::assert_snapshot!(check(keep, "Tick", "[harness.weights]\nTick = 0"), @"every call has weight 0, so none would ever be made");
 }
 
 /// The problems of a specification with constants.
@@ -201,19 +201,19 @@ Next == \E key \in Keys, value \in {NoVal, 1, 2} : Put(key, value)
     let program = program("Kv.tla", text, &format!("INIT Init\nNEXT Next\n{config}"));
     match plan(&program, settings) {
         Ok(plan) => plan.lines().join("\n"),
-        Err(problems) => problems.iter().map(|problem| told(&program, problem)).collect::<Vec<_>>().join("\n"),
+        Err(problems) => problems.iter().map(|problem| render(&program, problem)).collect::<Vec<_>>().join("\n"),
     }
 }
 
 #[test]
-fn a_constant_that_is_no_set_and_one_that_stands_for_no_value() {
+fn a_constant_that_is_not_a_set_and_one_that_means_no_value() {
     insta::assert_snapshot!(problems("CONSTANT Keys = Keys NoVal = NoVal", ""), @r#"
-    `key` of `Put` is taken from `Keys`, which is `Keys` and not a set
+    `key` of `Put` is taken from `Keys`, which is `Keys`, not a set
       at `Keys`: taken from this set
-      help: make it one in the configuration, such as `CONSTANT Keys = {k1, k2}`
-    `value` of `Put` is one of values of different kinds, which a harness cannot draw
+      help: make it a set in the configuration, such as `CONSTANT Keys = {k1, k2}`
+    `value` of `Put` ranges over values of different kinds, which a harness cannot draw
       at `{NoVal, 1, 2}`: taken from this set
-      help: if `NoVal` stands for no value, write `nil = "NoVal"` in omnilink.toml
+      help: if `NoVal` means no value, write `nil = "NoVal"` in omnilink.toml
     "#);
     let fed = "nil = \"NoVal\"\n[constants]\nKeys = [\"Put.key\"]";
     insta::assert_snapshot!(problems("CONSTANT Keys = Keys NoVal = NoVal", fed), @"call Put: Put(key: integer, value: optional integer)");
@@ -228,7 +228,7 @@ fn a_parameter_that_no_constant_bounds_is_drawn_when_the_settings_say_how() {
 }
 
 #[test]
-fn drift_is_told_by_outcome() {
+fn drift_is_reported_by_outcome() {
     let before = r"Put(k) == x' = k /\ UNCHANGED q";
     let text = |actions: &str, next: &str, settings: &str| {
         let text = format!(
@@ -251,12 +251,12 @@ fn drift_is_told_by_outcome() {
     insta::assert_snapshot!(format!("{:?}", drift(&plan, "fn main() {}", &now)), @"Some(Foreign)");
 }
 
-/// The files of a specification that stands in a directory with its configuration.
+/// The files generated for a specification in a directory with its configuration.
 fn generated(directory: &Path, module: &str) -> [Files; 2] {
     let read = |name: String| fs::read_to_string(directory.join(name)).unwrap_or_default();
     let program = program(&format!("{module}.tla"), &read(format!("{module}.tla")), &read(format!("{module}.cfg")));
     let plan = plan(&program, &read("omnilink.toml".into())).unwrap_or_else(|problems| {
-        panic!("{}", problems.iter().map(|problem| told(&program, problem)).collect::<Vec<_>>().join("\n"))
+        panic!("{}", problems.iter().map(|problem| render(&program, problem)).collect::<Vec<_>>().join("\n"))
     });
     [rust::files(&plan), cpp::files(&plan)]
 }

@@ -32,7 +32,7 @@ namespace operations {
 inline constexpr omnilink::Action kEnqueue{"Enqueue", {"first", "count"}, {}};
 inline constexpr omnilink::Action kDequeue{"Dequeue", {"max"}, {"batch"}};
 
-// Actions of the specification that this harness leaves out. No run says anything about them.
+// Actions of the specification that this harness leaves out. Runs do not cover them.
 inline constexpr std::array<std::string_view, 0> kUnsupported{};
 
 // The calls of the system.
@@ -41,21 +41,21 @@ enum class Call {
   Dequeue,  // Drawn with weight 1.
 };
 
-// The system is any class that derives from this one, has a type `Session` for what a thread keeps for itself (a handle,
-// a connection, an open transaction), and these functions:
+// The system is any class that derives from this one, has a type `Session` for the state of one thread (a handle, a
+// connection, an open transaction), and these functions:
 //
 //   Session session(std::size_t thread);
 //   void enqueue(Session& session, std::int64_t first, std::int64_t count);
 //   std::vector<std::int64_t> dequeue(Session& session, std::int64_t max);
 struct Defaults {
-  // Whether a call makes sense for a thread now. One that does not is not drawn.
+  // Whether a thread may make this call now. Calls that are not allowed are not drawn.
   template <class Session>
   bool allows(const Session&, Call) const {
     return true;
   }
 };
 
-// Draws a call, makes it, and records it. Nothing is recorded if there is none that makes sense.
+// Draws a call, makes it, and records it. Does nothing if no call is allowed.
 template <class System, class Session>
 void step(System& system, Session& session, omnilink::Client& client) {
   const auto weight = [&](Call call, std::uint32_t often) { return system.allows(session, call) ? often : 0U; };
@@ -91,7 +91,7 @@ void run(const omnilink::Plan& plan, System& system) {
       [](System& shared, auto& session, omnilink::Client& client) { step(shared, session, client); });
 }
 
-// Stands where a function is to be filled in, and ends the harness when it gets there.
+// Placeholder for a function to fill in: exits the harness when called.
 [[noreturn]] inline void todo(const char* function) {
   static std::once_flag said;
   std::call_once(said, [&] {
