@@ -93,8 +93,8 @@ impl Stack<'_> {
         }
     }
 
-    /// SANY takes a minus for the infix one until it sees the preceding token, so `a * -b` is a conflict while `a *
-    /// ~b` is not.
+    /// SANY takes a minus for the infix one until it sees the preceding token, so `a * -b` is a conflict while
+    /// `a * ~b` is not.
     fn check_minus(&mut self, next: &Symbol) {
         let Some(top) = self.operators.last().cloned() else { return };
         if next.operator.name == "-." && top.operator.name != "-." && top.operator.binds_stronger_than(next.operator) {

@@ -176,7 +176,7 @@ fn parser() -> Parser {
     parser
 }
 
-/// The named children of a node, without comments.
+/// The named children of a node, without extras.
 pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut node.walk()).filter(|child| !child.is_extra()).collect()
 }

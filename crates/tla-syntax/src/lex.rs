@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_nest_and_become_blank_where_they_stand() {
+    fn nested_comments_are_blanked_in_place() {
         let text = "a (* b (* é *) c *) \"(* d\" \\* e\nf";
         let lexed = lex(text, 0);
         assert_eq!(check(text), "a \"(* d\" f");
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_said() {
+    fn unterminated_tokens_are_reported() {
         let check = |text| lex(text, 0).errors.iter().map(|error| error.span.of(text).to_owned()).collect::<Vec<_>>();
         assert_eq!(check("a \"b\\\"\nc (* d"), ["\"b\\\"", "(*"]);
     }

@@ -7,7 +7,7 @@ use tla_syntax::Position;
 
 #[test]
 #[ignore = "needs a directory of specifications, named by OMNILINK_SPECS"]
-fn other_peoples_modules_have_no_errors() {
+fn third_party_modules_have_no_errors() {
     let root = env::var("OMNILINK_SPECS").expect("OMNILINK_SPECS names a directory");
     let mut paths = Vec::new();
     find(Path::new(&root), &mut paths);

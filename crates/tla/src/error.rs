@@ -1,36 +1,37 @@
-//! Why an expression has no value.
+//! Evaluation errors.
 //!
-//! An error is never "disabled" and never "false": whoever meets one stops and shows it.
+//! An error is never "disabled" and never "false": it stops the evaluation and is reported.
 
 use thiserror::Error;
 
 use crate::source::Site;
 
-/// What evaluating gives: a value, or why there is none.
+/// The result of an evaluation: a value, or the reason why it has none.
 pub type Result<T> = std::result::Result<T, Box<EvalError>>;
 
 /// Why an expression could not be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct EvalError {
-    /// What sort of mistake it is.
+    /// The kind of error.
     pub kind: ErrorKind,
-    /// In words.
+    /// The message.
     pub message: String,
-    /// The innermost expression that has no value; none while it is still on its way to one that knows its place.
+    /// The innermost expression that has no value; `None` until the error reaches an expression with a known
+    /// location.
     pub site: Option<Site>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
-    /// The calls that led there, innermost first: the name of the operator and where it was called.
+    /// The calls that led there, innermost first: the name of the operator and the location of the call.
     pub calls: Vec<(String, Site)>,
 }
 
-/// Sorts of mistakes.
+/// The kinds of error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorKind {
     /// Values of different kinds were compared, as in `1 = "a"`.
     Incomparable,
-    /// A value of another kind was needed, as in `1 + TRUE`.
+    /// A value of another kind was expected, as in `1 + TRUE`.
     WrongKind,
     /// A function was applied outside its domain, a field does not exist, a sequence is too short.
     OutsideDomain,
@@ -38,7 +39,7 @@ pub enum ErrorKind {
     NoChoice,
     /// Overflow, division by zero.
     Arithmetic,
-    /// An infinite set was to be enumerated, or something unbounded to be decided.
+    /// An infinite set had to be enumerated, or an unbounded formula decided.
     NotEnumerable,
     /// A variable was read before it had a value, or never got one.
     Unassigned,
@@ -46,19 +47,19 @@ pub enum ErrorKind {
     Assertion,
     /// A set is too large, or the recursion too deep.
     Limit,
-    /// TLC would evaluate it and we do not, or neither does.
+    /// Evaluated by TLC but not here, or by neither.
     Unsupported,
-    /// The world asked to stop: nothing is wrong, but there was no time or memory left to find the value.
+    /// The world stopped the evaluation: there is no mistake, but time or memory ran out before the value was found.
     Stopped,
 }
 
 impl EvalError {
-    /// An error that does not know its place yet.
+    /// An error without a location yet.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Box<EvalError> {
         Box::new(EvalError { kind, message: message.into(), site: None, help: None, calls: Vec::new() })
     }
 
-    /// The same error with advice.
+    /// The same error with a help text.
     pub fn help(mut self: Box<EvalError>, help: impl Into<String>) -> Box<EvalError> {
         self.help = Some(help.into());
         self

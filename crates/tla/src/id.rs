@@ -1,10 +1,10 @@
-//! Numbers of what a module is made of, and levels: all that values need to know about expressions.
+//! Indices of a module's parts, and levels: all that values need to know about expressions.
 
 /// An expression of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExprId(pub u32);
 
-/// A variable, by its place in a state.
+/// A variable, by its index in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VarId(pub u32);
 
@@ -16,7 +16,7 @@ pub struct DefId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotId(pub u32);
 
-/// What an expression can depend on; each includes the ones before it.
+/// What an expression can depend on; each level includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// On constants.

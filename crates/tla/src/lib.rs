@@ -1,11 +1,11 @@
-//! Gives a TLA+ module meaning: resolve, evaluate, explore.
+//! The semantics of TLA+ modules: resolve, evaluate, explore.
 //!
 //! ```text
 //!  text ── tla_syntax::parse ──► ast ── resolve ──► Module ── Config, link ──► Program ── Machine ──► values, states
 //! ```
 //!
-//! A [`ir::Module`] has every name bound and every arity and level checked. Nothing looks at a string or a table of names
-//! after that: a name is a slot of a frame, a variable is an index into a state, an operator is an index into a table.
+//! In an [`ir::Module`] every name is bound and every arity and level checked. Nothing looks up a name after that: a
+//! name is a slot of a frame, a variable is an index into a state, an operator is an index into a table.
 
 pub mod config;
 pub mod datum;

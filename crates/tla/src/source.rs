@@ -1,4 +1,4 @@
-//! The texts that a specification was read from, and places in them.
+//! The source texts of a specification, and locations in them.
 
 use tla_syntax::{Position, Span};
 
@@ -6,25 +6,25 @@ use tla_syntax::{Position, Span};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SourceId(pub u16);
 
-/// A place in one of the texts.
+/// A location in one of the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Site {
-    /// Which text.
+    /// The text.
     pub source: SourceId,
-    /// Where in it.
+    /// The span in it.
     pub span: Span,
 }
 
 /// One text.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What it is called in messages: a path, or the name of a module that came with us.
+    /// Its name in messages: a path, or the name of a built-in module.
     pub name: String,
     /// Its text.
     pub text: String,
 }
 
-/// Every text that was read, in the order of reading.
+/// Every text read, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Sources(Vec<Source>);
 
@@ -41,12 +41,12 @@ impl Sources {
         &self.0[usize::from(id.0)]
     }
 
-    /// The words at a place.
+    /// The text at a location.
     pub fn words(&self, site: Site) -> &str {
         site.span.of(&self.get(site.source).text)
     }
 
-    /// Line and column where a place begins.
+    /// The line and column where a location starts.
     pub fn start(&self, site: Site) -> Position {
         Position::of(&self.get(site.source).text, site.span.start)
     }

@@ -1,9 +1,9 @@
 //! Strings as small numbers, in TLC's order.
 //!
-//! TLC orders strings by the order in which it first met them, and `CHOOSE` depends on that order. So do we: the strings
-//! of the configuration come first, then the identifiers of the modules, then their string literals, each where it was
-//! first met; strings made while running come after all of them, in alphabetical order, so that the order does not depend
-//! on which thread made one first. The table is complete before anything runs and is never locked.
+//! TLC orders strings by first appearance, and `CHOOSE` depends on that order. So do we: the strings of the
+//! configuration come first, then the identifiers of the modules, then their string literals, each in order of first
+//! appearance; strings made at run time come after all of them, in alphabetical order, so that the order does not
+//! depend on which thread made one first. The table is complete before anything runs and is never locked.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use rustc_hash::FxBuildHasher;
 /// A string. Equal texts have equal representations as long as one [`Strings`] made them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Str {
-    /// In the table, at this place of the order.
+    /// In the table, with this rank.
     Known(u32),
-    /// Made while running, and not in the table.
+    /// Made at run time, and not in the table.
     Made(Arc<String>),
 }
 
@@ -27,7 +27,7 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Adds a text to the end of the order unless it is there already.
+    /// Adds a text to the end of the order unless it is already present.
     pub fn intern(&mut self, text: &str) -> Str {
         if let Some(&rank) = self.ranks.get(text) {
             return Str::Known(rank);
@@ -39,7 +39,7 @@ impl Strings {
         Str::Known(rank)
     }
 
-    /// The string with this text, while running.
+    /// The string with this text, at run time.
     pub fn str(&self, text: &str) -> Str {
         match self.ranks.get(text) {
             Some(&rank) => Str::Known(rank),

@@ -1,4 +1,4 @@
-//! What the explain mode says about actions, as people read it.
+//! Explanations of actions, as shown to users.
 
 mod common;
 
@@ -217,7 +217,7 @@ Next == /\ x' = 1
 }
 
 #[test]
-fn operators_of_other_modules_are_shown_where_they_stand() {
+fn operators_of_other_modules_are_shown_with_their_location() {
     insta::assert_snapshot!(check(r"
 VARIABLE x
 ---- MODULE Limits ----

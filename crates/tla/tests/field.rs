@@ -1,4 +1,4 @@
-//! Specifications of the field, where somebody has them.
+//! Third-party specifications, if available.
 
 use std::path::{Path, PathBuf};
 
@@ -32,10 +32,10 @@ fn find(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// `OMNILINK_SPECS` lists directories as `PATH` does: every module below the first is resolved, with modules from beside
+/// `OMNILINK_SPECS` lists directories like `PATH`: every module below the first is resolved, with modules from beside
 /// it and from the others.
 #[test]
-#[ignore = "needs specifications of others, named by OMNILINK_SPECS"]
+#[ignore = "needs third-party specifications, named by OMNILINK_SPECS"]
 fn specifications_resolve() {
     let directories = std::env::var_os("OMNILINK_SPECS").expect("OMNILINK_SPECS names directories");
     let directories: Vec<PathBuf> = std::env::split_paths(&directories).collect();

@@ -1,4 +1,5 @@
-//! What operations look at and change: which places of which variables, and that those on different places commute.
+//! Footprints of operations: the parts of variables they read and write, and that operations on different parts
+//! commute.
 
 mod common;
 
@@ -67,7 +68,7 @@ fn places_are_found_in_the_text() {
     ");
 }
 
-/// The states that two operations lead to, one after the other.
+/// The states after two operations, one after the other.
 fn both(machine: &mut Machine<'_>, state: &State, calls: [&(Operation, Vec<Option<Value>>); 2]) -> Option<Vec<State>> {
     let (mut middle, mut end) = (Vec::new(), Vec::new());
     machine.perform(&calls[0].0, &calls[0].1, state, &mut middle).ok()?;
@@ -79,8 +80,8 @@ fn both(machine: &mut Machine<'_>, state: &State, calls: [&(Operation, Vec<Optio
     Some(end)
 }
 
-/// Whether neither looks at what the other changes.
-fn is_apart(program: &Program, calls: [&(Operation, Vec<Option<Value>>); 2]) -> bool {
+/// Whether neither reads a part that the other writes.
+fn is_independent(program: &Program, calls: [&(Operation, Vec<Option<Value>>); 2]) -> bool {
     let place = |(operation, args): &(Operation, Vec<Option<Value>>)| {
         let touches = program.footprint(operation)?;
         let key = |key: &Key| match key {
@@ -118,7 +119,7 @@ fn operations_on_different_places_commute() {
     let mut apart = 0;
     for (index, a) in calls.iter().enumerate() {
         for b in &calls[index..] {
-            if is_apart(&program, [a, b]) {
+            if is_independent(&program, [a, b]) {
                 apart += 1;
                 for state in &states {
                     let (there, back) = (both(&mut machine, state, [a, b]), both(&mut machine, state, [b, a]));

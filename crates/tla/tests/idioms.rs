@@ -1,11 +1,11 @@
-//! What people write for a function with one more key, with one less, and for counting: the short way that the machine
-//! takes gives what the expression says when written so that no short way is known.
+//! Idioms for a function with one more key, with one less, and for counting: the fast path gives the same result as
+//! an equivalent expression that has no fast path.
 
 mod common;
 
 use common::{machine, program};
 
-/// What two expressions about `f`, `k` and `v` are, as printed, errors included.
+/// The results of two expressions about `f`, `k` and `v`, as printed, errors included.
 fn both(f: &str, k: &str, v: &str, short: &str, long: &str) -> [String; 2] {
     let text = format!(
         "---- MODULE M ----\nEXTENDS Integers, FiniteSets, Sequences, TLC\nVARIABLE f\nInit == f = {f}\n\
@@ -45,7 +45,7 @@ fn compare(short: &str, long: &str) {
             for v in VALUES.iter().filter(|_| short.contains('v')).chain(VALUES.iter().take(1)) {
                 let v = if *v == "k" { k } else { v };
                 let [one, two] = both(f, k, v, short, long);
-                // Two ways of writing it may fail for two reasons.
+                // The two forms may fail for different reasons.
                 let kind = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
                 let is_error = |text: &str| text.starts_with(|c: char| c.is_ascii_uppercase());
                 let agree = one == two || (is_error(&one) && is_error(&two) && kind(&one) == kind(&two));

@@ -1,5 +1,5 @@
-//! One operation of a next-state relation: the ways that lead to it, what it does with known arguments, and whether it can
-//! change anything.
+//! One operation of a next-state relation: the ways that lead to it, its effect with known arguments, and whether it
+//! can change anything.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn first_state(machine: &mut Machine<'_>) -> State {
     states.swap_remove(0)
 }
 
-/// Where an operation leads from the first initial state.
+/// The states that an operation leads to from the first initial state.
 fn check(definitions: &str, calls: &[&str]) -> String {
     let program = linked(definitions);
     let mut machine = machine(&program);
@@ -266,7 +266,7 @@ fn recorded_arguments_rule_changes_out() {
     }
 }
 
-/// Why an operation leads where it does from the first initial state.
+/// Explains an operation in the first initial state.
 fn explain(definitions: &str, words: &str) -> String {
     let program = linked(definitions);
     let mut machine = machine(&program);
@@ -349,7 +349,7 @@ fn operators_that_are_no_part_of_next() {
     machine.perform(&jump, &[Some(Value::Int(9))], &state, &mut states).unwrap();
     assert_eq!(states, [State::from([Value::Int(9)])]);
     let error = machine.perform(&jump, &[None], &state, &mut states).unwrap_err();
-    assert_eq!(error.message, "`n` of `Jump` is not known, and no set says what it can be");
+    assert_eq!(error.message, "`n` of `Jump` is unknown, and no set determines its values");
     insta::assert_snapshot!(machine.explain_operation(&jump, &[Some(Value::Int(0))], &state).text(&program.module), @"
     the only way: leads nowhere
       false  n > x  at M.tla:6:12
@@ -385,8 +385,8 @@ fn distinct(mut states: Vec<State>) -> Vec<State> {
     states
 }
 
-/// In the states that are found first: what `Next` does under a name is what the operation of that name does, whether its
-/// arguments are known or not; no operation does more than `Next`; and one that never changes anything does not.
+/// In the first states found: `Next` and the operation of the same name have the same steps, whether the arguments
+/// are known or not; no operation has more steps than `Next`; and one that never changes anything does not.
 fn compare_with_next(program: &Program) -> Option<usize> {
     let mut machine = machine(program);
     let operations: Vec<Operation> =
@@ -433,7 +433,7 @@ fn compare_with_next(program: &Program) -> Option<usize> {
 }
 
 #[test]
-fn operations_do_what_next_does() {
+fn operations_agree_with_next() {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/oracle/specs");
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(specs).expect("specifications").map(|entry| entry.expect("an entry").path()).collect();

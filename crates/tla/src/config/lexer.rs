@@ -1,8 +1,8 @@
-//! The words of a configuration.
+//! The tokens of a configuration.
 
 use tla_syntax::{Diagnostic, Span};
 
-/// A word and where it stands.
+/// A token and its span.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {
     pub(super) kind: TokenKind,
@@ -24,10 +24,10 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// What is punctuation here and therefore no operator; the longer ones first.
+/// Punctuation, which is therefore not an operator; longer symbols first.
 const SYMBOLS: [&str; 12] = ["<-", "<<", ">>", "{", "}", "[", "]", "(", ")", ",", "!", "="];
 
-/// All words, the last of them [`TokenKind::End`], and what could not be understood.
+/// All tokens, the last of them [`TokenKind::End`], and the errors.
 pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<Diagnostic>) {
     let (mut tokens, mut errors) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -73,7 +73,7 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<Diagnostic>) {
             (TokenKind::Operator, length_while(is_operator))
         } else {
             let length = first.len_utf8();
-            errors.push(Diagnostic::new(span(at, at + length), format!("`{first}` has no meaning here")));
+            errors.push(Diagnostic::new(span(at, at + length), format!("unrecognized character `{first}`")));
             at += length;
             continue;
         };
@@ -92,7 +92,7 @@ fn is_operator(c: char) -> bool {
     "+-*/\\^&|%#$:?@~.<>;'".contains(c)
 }
 
-/// How long a comment is, with the comments inside it; `None` if it does not end.
+/// The length of a comment, including nested comments; `None` if it does not end.
 fn comment(text: &str) -> Option<usize> {
     let (mut depth, mut at) = (0, 0);
     loop {
@@ -115,7 +115,7 @@ fn comment(text: &str) -> Option<usize> {
     }
 }
 
-/// How long a string is, with its quotes; `None` if it does not end on its line.
+/// The length of a string, including its quotes; `None` if it does not end on its line.
 fn string(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -1,13 +1,13 @@
-//! TLC's configuration file: what the constants are, and what to check.
+//! TLC's configuration file: the values of constants, and the properties to check.
 //!
-//! The file is a list of sections, each a keyword and what follows it until the next keyword; there are no separators, so
-//! a misspelt keyword looks like a name. The parser therefore asks of each word that stands where a keyword could stand
-//! whether it resembles one. It goes on after an error at the next keyword or the next assignment, so that all errors are
+//! The file is a list of sections, each a keyword and its operands up to the next keyword; there are no separators,
+//! so a misspelled keyword looks like a name. The parser therefore checks each word in keyword position for
+//! resemblance to a keyword. After an error it continues at the next keyword or assignment, so that all errors are
 //! reported at once.
 //!
-//! Everything keeps its place in the text, because most mistakes in a configuration show only when it meets a module.
-//! Strings and model values are numbered in the order in which they are met, which `CHOOSE` depends on. Beyond what TLC
-//! reads, a value may be a tuple or a negative number, and `Instance!Name` may stand wherever a name may.
+//! Every item keeps its span, because most mistakes in a configuration are only found when it is linked with a
+//! module. Strings and model values are numbered in order of appearance, which `CHOOSE` depends on. As an extension
+//! to TLC, a value may be a tuple or a negative number, and `Instance!Name` is allowed wherever a name is.
 
 mod lexer;
 
@@ -21,7 +21,7 @@ use lexer::{Token, TokenKind};
 /// A configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
-    /// What `CONSTANT` says, in order.
+    /// The assignments of `CONSTANT`, in order.
     pub constants: Vec<Assignment>,
     /// `INIT`
     pub init: Option<Name>,
@@ -45,33 +45,33 @@ pub struct Config {
     pub alias: Option<Name>,
     /// `POSTCONDITION`
     pub postconditions: Vec<Name>,
-    /// `CHECK_DEADLOCK`; true if it does not say.
+    /// `CHECK_DEADLOCK`; `None` if absent, which means true.
     pub check_deadlock: Option<bool>,
-    /// Sections that change nothing about what is checked, by their keywords.
+    /// Sections that do not affect the check, by their keywords.
     pub ignored: Vec<Name>,
 }
 
 /// `Name = value`, `Name(1, 2) = value`, `Name <- Other`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// What is given a meaning; may have the form `Instance!Name`.
+    /// The assigned name; may have the form `Instance!Name`.
     pub name: Name,
     /// `[Module]` before the meaning: only the definition in that module is replaced.
     pub module: Option<Name>,
-    /// The arguments for which a value is given, if it is given for some only.
+    /// The arguments for which a value is given, if it is given only for some.
     pub args: Option<Vec<Literal>>,
     /// Its meaning.
     pub meaning: Meaning,
-    /// All of it.
+    /// The whole assignment.
     pub span: Span,
 }
 
-/// What a name of a module is made to mean.
+/// The new meaning of a module's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
     /// After `=`.
     Value(Literal),
-    /// After `<-`: whatever this name means.
+    /// After `<-`: the meaning of this name.
     Definition(Name),
 }
 
@@ -80,7 +80,7 @@ pub enum Meaning {
 pub struct Literal {
     /// The value.
     pub kind: LiteralKind,
-    /// Where it stands.
+    /// Its location.
     pub span: Span,
 }
 
@@ -91,7 +91,7 @@ pub enum LiteralKind {
     Bool(bool),
     /// `12`
     Int(i64),
-    /// `"text"`, taken as it stands: TLC resolves no escapes here.
+    /// `"text"`, verbatim: TLC resolves no escapes here.
     Str(Str),
     /// Any other word.
     Model(Model),
@@ -99,11 +99,11 @@ pub enum LiteralKind {
     Set(Vec<Literal>),
     /// `<<a, b>>`
     Tuple(Vec<Literal>),
-    /// A value that was computed elsewhere and stands in no file.
+    /// A value computed elsewhere, without a location in a file.
     Computed(Value),
 }
 
-/// Reads a configuration. Strings and model values are added to the table.
+/// Parses a configuration. Strings and model values are added to the table.
 pub fn parse(text: &str, strings: &mut Strings) -> Result<Config, Vec<Diagnostic>> {
     let (tokens, errors) = lexer::tokens(text);
     let mut parser = Parser { tokens, next: 0, strings, errors, config: Config::default() };
@@ -112,13 +112,13 @@ pub fn parse(text: &str, strings: &mut Strings) -> Result<Config, Vec<Diagnostic
     if parser.errors.is_empty() { Ok(parser.config) } else { Err(parser.errors) }
 }
 
-/// The keyword that a word resembles, if it is none itself.
+/// The keyword that a word resembles, unless it is a keyword itself.
 pub(crate) fn resembled_keyword(word: &str) -> Option<&'static str> {
     let keywords = || KEYWORDS.iter().map(|(keyword, _)| *keyword);
     if keywords().any(|keyword| keyword == word) { None } else { suggest::closest(word, keywords()) }
 }
 
-/// What follows a keyword.
+/// The section that a keyword starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Constants,
@@ -136,7 +136,7 @@ enum Section {
     Constraints,
     ActionConstraints,
     Postconditions,
-    /// One name that changes nothing.
+    /// One name, ignored.
     Ignored,
     /// Names that are not checked.
     Possible,
@@ -181,7 +181,7 @@ struct Parser<'a> {
     config: Config,
 }
 
-/// The error has been noted; go on at the next keyword or assignment.
+/// The error has been recorded; continue at the next keyword or assignment.
 struct Noted;
 
 impl<'a> Parser<'a> {
@@ -338,7 +338,7 @@ impl<'a> Parser<'a> {
 
     fn assignment(&mut self) -> Result<(), Noted> {
         let start = self.peek();
-        // Behind a value can only be the next assignment; those who write on wrote an expression.
+        // Only the next assignment can follow a value; anything else means the user wrote an expression.
         let is_behind_value = self.tokens[..self.next].iter().rev().nth(1).is_some_and(|token| token.text == "=");
         if start.kind != TokenKind::Word && is_behind_value {
             let message = format!("`{}` cannot follow a value: a configuration has no expressions", start.text);
@@ -473,7 +473,7 @@ impl<'a> Parser<'a> {
         Err(Noted)
     }
 
-    /// The next word, in words.
+    /// The next token, for messages.
     fn found(&self) -> String {
         match self.peek().text {
             "" => "the end".into(),
@@ -481,11 +481,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to a keyword, or to a word that an assignment begins with.
+    /// Skips to a keyword, or to a word that starts an assignment.
     fn recover(&mut self) {
         while !self.at_section() && !self.at_assignment() {
             let token = self.bump();
-            // A misspelt keyword ends the section all the same; what follows it belongs to it.
+            // A misspelled keyword ends the section too; the tokens after it belong to it.
             if token.kind == TokenKind::Word
                 && !self.at_assignment()
                 && let Some(section) = resembled_keyword(token.text).and_then(section)

@@ -1,4 +1,4 @@
-//! Configurations, read and refused.
+//! Configurations, accepted and rejected.
 
 use std::fmt::Write as _;
 
@@ -153,7 +153,7 @@ fn a_misspelt_keyword_after_constants() {
 }
 
 #[test]
-fn what_is_no_value() {
+fn invalid_values() {
     insta::assert_snapshot!(check("CONSTANT A = } B = 99999999999 C = 1 (* open"), @r"
     1:14: `}` is not a value (write a number, a string, `TRUE`, `FALSE`, a name, or a set of these)
     1:20: `99999999999` does not fit into 32 bits

@@ -1,4 +1,4 @@
-//! How a datum is written: as TLC writes it, which enumerates what is small and finite.
+//! The text of a datum: as TLC prints it, enumerating small finite sets.
 
 use std::fmt::{self, Write as _};
 
@@ -6,13 +6,13 @@ use super::{Datum, Host, LazySet, cardinality, is_finite, to_value};
 use crate::error::{ErrorKind, Result};
 use crate::value::Value;
 
-/// Up to this many elements of the base, a set of subsets is written out.
+/// A set of subsets is enumerated if its base has at most this many elements.
 const SUBSETS: u128 = 6;
 
-/// Up to this many elements, other sets are written out.
+/// Other sets are enumerated if they have at most this many elements.
 const ELEMENTS: u128 = 1999;
 
-/// As TLC writes it.
+/// The text of a datum as TLC prints it.
 pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
     match datum {
         Datum::Value(value) => value.display(host.strings()).to_string(),
@@ -24,7 +24,7 @@ pub fn display(host: &mut dyn Host, datum: &Datum) -> String {
     }
 }
 
-/// As [`print()`] writes it, or what is infinite or too large to list as it was written.
+/// As [`print()`]; a datum that is infinite or too large to enumerate is shown as written.
 pub fn print_or_display(host: &mut dyn Host, datum: &Datum) -> Result<String> {
     match print(host, datum) {
         Err(error) if matches!(error.kind, ErrorKind::NotEnumerable | ErrorKind::Limit) => Ok(display(host, datum)),
@@ -32,8 +32,8 @@ pub fn print_or_display(host: &mut dyn Host, datum: &Datum) -> Result<String> {
     }
 }
 
-/// As `ToString` writes it, which fails on sets whose elements cannot be counted or, if they are few, not listed, and on
-/// functions that have no value for some argument.
+/// As `ToString` prints it, which fails on sets whose elements cannot be counted or, if there are few, cannot be
+/// enumerated, and on functions that have no value for some argument.
 pub fn print(host: &mut dyn Host, datum: &Datum) -> Result<String> {
     if let Datum::Function(_) = datum
         && let Err(error) = to_value(host, datum)
@@ -61,10 +61,10 @@ pub fn print(host: &mut dyn Host, datum: &Datum) -> Result<String> {
     Ok(display(host, datum))
 }
 
-/// So many characters of a value are enough to recognize it in a message.
+/// The maximum length of a value in a message.
 const BRIEF: usize = 80;
 
-/// As TLC writes it, cut where it gets long.
+/// As TLC prints it, truncated if it is long.
 pub fn brief(host: &mut dyn Host, datum: &Datum) -> String {
     let mut cut = Cut(String::new());
     let is_whole = match datum {
@@ -74,7 +74,7 @@ pub fn brief(host: &mut dyn Host, datum: &Datum) -> String {
     if is_whole.is_err() { cut.0 + "..." } else { cut.0 }
 }
 
-/// Takes in the first characters and refuses the rest, so that a large value is not written out to be thrown away.
+/// Accepts the first characters and rejects the rest, so that a large value is not formatted in full.
 struct Cut(String);
 
 impl fmt::Write for Cut {

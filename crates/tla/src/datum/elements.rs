@@ -1,8 +1,8 @@
-//! Walking through a set in TLC's normalised order, one element at a time.
+//! Iterates over a set in TLC's normalized order, one element at a time.
 //!
-//! Subsets, functions, tuples and records are counted through without storing the set: subsets by size and then by their
-//! elements, the others like the digits of a number whose last digit turns fastest. That is the order that sorting
-//! would give. A union has no such order of its own, so it is enumerated and sorted first.
+//! Subsets, functions, tuples and records are generated without storing the set: subsets by size and then by their
+//! elements, the others like the digits of a number whose last digit changes fastest. This is the sorted order. A
+//! union has no such order, so it is enumerated and sorted first.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, EvalError, Result};
 use crate::strings::Str;
 use crate::value::{Set, Value};
 
-/// A walk through a set. Give it the same host each time.
+/// An iterator over a set. Pass the same host each time.
 #[derive(Debug, Clone)]
 pub struct Elements(Walk);
 
@@ -50,7 +50,7 @@ impl Elements {
         }
     }
 
-    /// The next element, left as it is if it has not been enumerated.
+    /// The next element, unconverted if it has not been enumerated.
     pub fn next_datum(&mut self, host: &mut dyn Host) -> Result<Option<Datum>> {
         if let Walk::Family(set, index) = &mut self.0 {
             let LazySet::Family(members) = &**set else { unreachable!("a walk through a family") };
@@ -80,7 +80,7 @@ fn walk(host: &mut dyn Host, set: &Datum) -> Result<Walk> {
         LazySet::Subsets(base) => Walk::Subsets(Combinations::new(operations::to_set(host, base)?)),
         LazySet::Functions(domain, range) => {
             let domain = operations::to_set(host, domain)?;
-            // There is one function on the empty set, whatever its range.
+            // The empty set has one function, whatever its range.
             let range = if domain.is_empty() { Set::empty() } else { operations::to_set(host, range)? };
             let columns = vec![range; domain.len()];
             Walk::Functions(domain, Odometer::new(columns))
@@ -104,7 +104,7 @@ fn walk(host: &mut dyn Host, set: &Datum) -> Result<Walk> {
     })
 }
 
-/// The sets enumerated, up to the first that is empty: nothing depends on those behind it.
+/// The enumerated sets, up to the first that is empty: the result does not depend on those behind it.
 fn columns<'a>(host: &mut dyn Host, sets: impl Iterator<Item = &'a Datum>) -> Result<Vec<Arc<Set>>> {
     let mut columns = Vec::new();
     for set in sets {
@@ -128,7 +128,7 @@ fn infinite(name: &str) -> Box<EvalError> {
 
 impl Walk {
     fn next(&mut self, host: &mut dyn Host) -> Result<Option<Value>> {
-        // A walk may have more elements than there is time for, whatever is done with each of them.
+        // An iteration may have more elements than there is time for, even if the caller does nothing with them.
         host.tick()?;
         Ok(match self {
             Walk::Set(set, index) => {
@@ -138,7 +138,7 @@ impl Walk {
             }
             Walk::Interval(low, high) if *low <= *high => {
                 let element = Value::Int(*low);
-                // The last integer of all has no successor.
+                // The largest integer has no successor.
                 match low.checked_add(1) {
                     Some(next) => *low = next,
                     None => (*low, *high) = (1, 0),
@@ -167,7 +167,7 @@ impl Walk {
                     break Some(element);
                 }
             },
-            // As values they have an order, and equal ones become one.
+            // As values they are ordered, and duplicates are merged.
             Walk::Family(set, index) => {
                 assert_eq!(*index, 0, "a walk through a family yields either values or data");
                 *self = Walk::Set(size::enumerate(host, set)?, 0);
@@ -177,11 +177,11 @@ impl Walk {
     }
 }
 
-/// The subsets of a set: by size, and among those of one size by their elements.
+/// The subsets of a set: by size, then by their elements.
 #[derive(Debug, Clone)]
 struct Combinations {
     base: Arc<Set>,
-    /// Which elements the next subset has, ascending; none when all were given out.
+    /// The indices of the next subset, ascending; `None` when done.
     next: Option<Vec<usize>>,
 }
 
@@ -209,11 +209,11 @@ impl Combinations {
     }
 }
 
-/// All ways to take one element from each column, the last column turning fastest.
+/// All choices of one element from each column, the last column changing fastest.
 #[derive(Debug, Clone)]
 struct Odometer {
     columns: Vec<Arc<Set>>,
-    /// The element of each column that comes next; none when all were given out.
+    /// The index of the next element of each column; `None` when done.
     next: Option<Vec<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! A host for tests: a few operators by number, and a world that remembers what was done to it.
+//! A host for tests: a few operators by number, and a world that records calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What evaluation may ask of the machine that runs it and of the world around it, and operators written in Rust, which do.
+//! The host and the world of an evaluation, and native operators, which use them.
 
 use super::{Closure, Datum, LazyFunction, Operator};
 use crate::error::Result;
@@ -6,31 +6,30 @@ use crate::id::Level;
 use crate::strings::Strings;
 use crate::value::Value;
 
-/// What a native operator, and a lazy set, may ask of whoever evaluates it.
+/// The services that an evaluator provides to native operators and lazy sets.
 pub trait Host {
     /// The table of strings.
     fn strings(&self) -> &Strings;
-    /// Applies an operator that was handed over.
+    /// Applies an operator that was passed as an argument.
     fn apply(&mut self, operator: &Operator, args: &[Datum]) -> Result<Datum>;
     /// Whether an element satisfies the predicate of a filter.
     fn test(&mut self, filter: &Closure, element: &Datum) -> Result<bool>;
     /// Applies a function that has not been tabulated, ignoring its changes and its domain.
     fn compute(&mut self, function: &LazyFunction, arg: &Value) -> Result<Datum>;
-    /// The world outside, and what `TLCGet` and `TLCSet` keep.
+    /// The world, including the values of `TLCGet` and `TLCSet`.
     fn world(&mut self) -> &mut dyn World;
-    /// Notes that a little work was done; an error once the world wants evaluation to end. Every loop over what may be
-    /// many elements calls it.
+    /// Counts a unit of work; an error if the world wants evaluation to stop. Every loop over potentially many
+    /// elements calls it.
     fn tick(&mut self) -> Result<()>;
-    /// Notes that a value with this many places is about to be made at once; an error if there is no room for it.
+    /// Announces the construction of a value with this many elements; an error if memory does not suffice.
     fn charge(&mut self, places: usize) -> Result<()>;
 }
 
-/// What a specification may ask about the world around it. Unless told otherwise, there is nothing out there, and nobody
-/// listens.
+/// The environment of a specification. By default it is empty, and output is discarded.
 pub trait World {
     /// Prints a line for the user.
     fn print(&mut self, _line: &str) {}
-    /// The bytes of a file, or why not.
+    /// The bytes of a file, or why it cannot be read.
     fn read(&mut self, path: &str) -> std::result::Result<Vec<u8>, String> {
         Err(format!("no file `{path}`"))
     }
@@ -44,7 +43,7 @@ pub trait World {
     }
     /// `TLCSet(i, v)`
     fn set_register(&mut self, _index: i64, _value: Datum) {}
-    /// `TLCGet("level")` and its kin.
+    /// `TLCGet("level")` and similar.
     fn statistic(&self, _name: &str) -> Option<Value> {
         None
     }
@@ -54,47 +53,47 @@ pub trait World {
     fn random(&mut self, _bound: u64) -> u64 {
         0
     }
-    /// The limit that was reached, if evaluation should end. Asked often, so it must be cheap.
+    /// The limit that was reached, if evaluation should stop. Called often, so it must be cheap.
     fn limit(&self) -> Option<Limit> {
         None
     }
-    /// Whether there is memory for this many more bytes. If not, the limit on memory is reached from now on.
+    /// Whether there is memory for this many more bytes. If not, the memory limit counts as reached from now on.
     fn has_room(&self, _bytes: u64) -> bool {
         true
     }
 }
 
-/// What a search was not allowed to exceed.
+/// The limits of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// So many states.
+    /// The number of states.
     States,
-    /// So much time.
+    /// The time.
     Time,
-    /// So much memory.
+    /// The memory.
     Memory,
-    /// The user's patience.
+    /// An interrupt by the user.
     Interrupt,
 }
 
-/// An operator that is implemented in Rust rather than in TLA+.
+/// An operator implemented in Rust rather than in TLA+.
 pub struct Native {
     /// The module that defines it.
     pub module: &'static str,
-    /// Its name; of an operator symbol, the canonical spelling, such as `+` or `\o`.
+    /// Its name; for an operator symbol, the canonical spelling, such as `+` or `\o`.
     pub name: &'static str,
     /// The arity of each parameter: 0 for a value, more for an operator.
     pub params: &'static [usize],
-    /// The lowest level that an application has.
+    /// The minimum level of an application.
     pub level: Level,
-    /// May give another answer the next time, or does something besides; so it is never computed ahead.
+    /// Whether its result may differ between evaluations, or it has side effects; it is never precomputed.
     pub is_volatile: bool,
-    /// What it does.
+    /// The implementation.
     pub run: fn(&mut dyn Host, &[Operand]) -> Result<Datum>,
 }
 
 impl Native {
-    /// An operator of constants that gives the same answer each time.
+    /// A constant operator that always gives the same result.
     pub(crate) const fn new(
         module: &'static str,
         name: &'static str,
@@ -104,13 +103,13 @@ impl Native {
         Native { module, name, params, level: Level::Constant, is_volatile: false, run }
     }
 
-    /// The same, never computed ahead.
+    /// The same, never precomputed.
     pub(crate) const fn volatile(mut self) -> Native {
         self.is_volatile = true;
         self
     }
 
-    /// The same, at this level at least.
+    /// The same, with at least this level.
     pub(crate) const fn at(mut self, level: Level) -> Native {
         self.level = level;
         self

@@ -1,4 +1,4 @@
-//! Whether a set has an element, answered from the structure of the set.
+//! Set membership, decided from the structure of the set.
 
 use super::operations::not_a_set;
 use super::{Datum, Elements, Host, LazySet, equal, make_interval, to_value};
@@ -45,7 +45,7 @@ pub fn contains(host: &mut dyn Host, set: &Datum, element: &Datum) -> Result<boo
             Ok(false)
         }
 
-        // What follows needs the element's structure, which a function that is not tabulated does not show.
+        // The rest needs the element's structure, which an untabulated function does not have.
         (_, Datum::Function(_)) => {
             let element = Datum::Value(to_value(host, element)?);
             contains(host, set, &element)

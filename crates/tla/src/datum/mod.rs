@@ -1,11 +1,11 @@
-//! What an expression evaluates to: a value, or a set or function too large to be one.
+//! Results of evaluation: a value, or a set or function too large to be one.
 //!
-//! `Nat`, `SUBSET S` or `[n \in Nat |-> n + 1]` stand for themselves until somebody asks whether they contain something,
-//! walks through them, or applies them. They never enter a state: [`Datum`] becomes a [`Value`] first, which enumerates
-//! what is finite and is an error for what is not.
+//! `Nat`, `SUBSET S` or `[n \in Nat |-> n + 1]` stay symbolic until an expression tests membership, enumerates them,
+//! or applies them. They never enter a state: a [`Datum`] is converted to a [`Value`] first, which enumerates finite
+//! ones and is an error for others.
 //!
-//! The operations here answer as TLC does, and from the structure wherever TLC does: `{1} \in SUBSET Nat` looks at `1`
-//! alone. Whoever asks lends a [`Host`], which runs the predicate of a filter and the body of a function.
+//! The operations here behave like TLC, and use the structure wherever TLC does: `{1} \in SUBSET Nat` only checks
+//! `1`. The caller passes a [`Host`], which runs the predicate of a filter and the body of a function.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ use crate::id::{DefId, ExprId};
 use crate::strings::Str;
 use crate::value::Value;
 
-/// What an expression evaluates to.
+/// The result of an evaluation.
 #[derive(Debug, Clone)]
 pub enum Datum {
     /// Finite and canonical.
@@ -44,7 +44,7 @@ pub enum Datum {
     Function(Arc<LazyFunction>),
 }
 
-/// A set known by its structure.
+/// A set represented by its structure.
 #[derive(Debug, Clone)]
 pub enum LazySet {
     /// `a..b`; empty if b < a.
@@ -77,55 +77,55 @@ pub enum LazySet {
     Cap(Datum, Datum),
     /// `S \ T`
     Minus(Datum, Datum),
-    /// A set of sets or functions some of which have not been enumerated, such as `{SUBSET S, Nat}`; in any order and
-    /// repeated or not.
+    /// A set of sets or functions some of which have not been enumerated, such as `{SUBSET S, Nat}`; in any order,
+    /// with or without duplicates.
     Family(Box<[Datum]>),
 }
 
-/// A function known by how to compute it.
+/// A function represented by its body.
 #[derive(Debug, Clone)]
 pub struct LazyFunction {
-    /// Where it is defined.
+    /// Its domain.
     pub domain: Datum,
-    /// The expression `[x \in S |-> e]`, and what the names in it stand for.
+    /// The expression `[x \in S |-> e]`, and the values of the names in it.
     pub closure: Closure,
-    /// Where `EXCEPT` changed it, the latest last.
+    /// The changes by `EXCEPT`, the latest last.
     pub changes: Vec<(Value, Datum)>,
 }
 
-/// An expression that binds names, together with what the other names in it stand for.
+/// An expression that binds names, together with the values of the other names in it.
 #[derive(Debug, Clone)]
 pub struct Closure {
     /// The expression: a [`crate::ir::Node::Filter`] or [`crate::ir::Node::Function`].
     pub code: ExprId,
-    /// The frame that it was met in.
+    /// The frame that it captured.
     pub frame: Arc<[Captured]>,
 }
 
 /// One slot of a captured frame.
 #[derive(Debug, Clone)]
 pub enum Captured {
-    /// Nothing that the expression could see.
+    /// A slot that the expression does not use.
     Empty,
     /// A value.
     Datum(Datum),
-    /// Something that has no value; an error only for those who look.
+    /// A name without a value; an error only when it is used.
     Error(Box<EvalError>),
     /// An operator.
     Operator(Operator),
 }
 
-/// An operator handed over as an argument.
+/// An operator passed as an argument.
 #[derive(Debug, Clone)]
 pub struct Operator {
     /// The definition.
     pub def: DefId,
-    /// What its first parameters are already bound to.
+    /// The captures bound to its first parameters.
     pub captured: Arc<[Captured]>,
 }
 
 impl Datum {
-    /// What sort of thing it is, in words.
+    /// The kind of datum, with an article.
     pub fn kind_name(&self) -> &'static str {
         match self {
             Datum::Value(value) => value.kind_name(),

@@ -1,8 +1,8 @@
 //! The operators of sets and functions, lazy where TLC is lazy.
 //!
-//! TLC calls a set *reducible* if its elements are at hand: an enumerated set or an interval. An operation on reducible
-//! sets gives a set that is enumerated; anything else stays as it was written. What is no set at all is found out only
-//! when somebody looks inside, so `{} \cap 1` is the empty set.
+//! TLC calls a set *reducible* if its elements are at hand: an enumerated set or an interval. An operation on
+//! reducible sets gives an enumerated set; anything else stays as written. An operand that is not a set is detected
+//! only when its elements are needed, so `{} \cap 1` is the empty set.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub fn equal(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<bool> {
             equal(host, x, y)
         }
         (LazySet::Functions(a, b), LazySet::Functions(c, d)) => Ok(equal(host, a, c)? && equal(host, b, d)?),
-        // Whether they are empty comes first and needs their elements, so infinite ones cannot be compared.
+        // Emptiness is checked first and needs their elements, so infinite ones cannot be compared.
         (LazySet::Product(_), LazySet::Product(_)) | (LazySet::Records(_), LazySet::Records(_))
             if is_empty(host, a)? || is_empty(host, b)? =>
         {
@@ -67,7 +67,7 @@ pub fn equal(host: &mut dyn Host, a: &Datum, b: &Datum) -> Result<bool> {
     }
 }
 
-/// Whether a set has no elements.
+/// Whether a set is empty.
 pub fn is_empty(host: &mut dyn Host, set: &Datum) -> Result<bool> {
     match set {
         Datum::Value(Value::Set(set)) => Ok(set.is_empty()),
@@ -220,7 +220,7 @@ fn not_a_function(host: &mut dyn Host, datum: &Datum) -> Box<EvalError> {
     EvalError::new(ErrorKind::WrongKind, format!("{} was applied as a function: `{shown}`", datum.kind_name()))
 }
 
-/// `[function EXCEPT ![key] = new]`, or none if `key` is outside the domain, where TLC leaves the function as it is.
+/// `[function EXCEPT ![key] = new]`; `None` if `key` is outside the domain, where TLC leaves the function unchanged.
 pub fn except(host: &mut dyn Host, function: &Datum, key: &Datum, new: Datum) -> Result<Option<Datum>> {
     let key = to_value(host, key)?;
     match function {
@@ -250,7 +250,7 @@ pub(super) fn value_at(host: &mut dyn Host, function: &LazyFunction, arg: &Value
     host.compute(function, arg)
 }
 
-/// The set that a datum stands for, enumerated.
+/// Converts a datum to an enumerated set.
 pub fn to_set(host: &mut dyn Host, set: &Datum) -> Result<Arc<Set>> {
     match set {
         Datum::Value(Value::Set(set)) => Ok(set.clone()),
@@ -259,7 +259,7 @@ pub fn to_set(host: &mut dyn Host, set: &Datum) -> Result<Arc<Set>> {
     }
 }
 
-/// The elements of a set that is reducible.
+/// The elements of a reducible set.
 fn reduce(host: &mut dyn Host, set: &Datum) -> Result<Option<Arc<Set>>> {
     match set {
         Datum::Value(Value::Set(set)) => Ok(Some(set.clone())),
@@ -294,7 +294,7 @@ fn all_equal<'a>(host: &mut dyn Host, mut pairs: impl Iterator<Item = (&'a Datum
     pairs.try_fold(true, |is_equal, (a, b)| Ok(is_equal && equal(host, a, b)?))
 }
 
-/// Whether the structure of a set tells that it has another number of elements. Then nothing needs to be enumerated.
+/// Whether the structure of a set shows that its size differs. Then nothing needs to be enumerated.
 fn has_other_len(host: &mut dyn Host, lazy: &Arc<LazySet>, set: &Set) -> bool {
     let is_counted = matches!(
         **lazy,
@@ -307,7 +307,7 @@ fn has_other_len(host: &mut dyn Host, lazy: &Arc<LazySet>, set: &Set) -> bool {
     is_counted && cardinality(host, &Datum::Set(lazy.clone())).is_ok_and(|len| len != set.len() as u128)
 }
 
-/// Whether TLC has a class of its own for the set, which can be compared with its like.
+/// Whether TLC has a separate class for the set, which can be compared with others of its kind.
 fn is_overridden(set: &LazySet) -> bool {
     matches!(set, LazySet::Naturals | LazySet::Integers | LazySet::Reals | LazySet::Strings | LazySet::Sequences(_))
 }

@@ -1,6 +1,6 @@
-//! How large a set is, and turning it into a value.
+//! The size of a set, and its conversion to a value.
 //!
-//! A set is measured before it is enumerated: `SUBSET (1..40)` is an error at once and not when memory is gone.
+//! A set is measured before it is enumerated: `SUBSET (1..40)` is an error at once, not when memory runs out.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use super::{Datum, Elements, Host, LazyFunction, LazySet, operations};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::value::{Set, Value};
 
-/// How many integers are listed between two ticks.
+/// The number of integers enumerated between two ticks.
 const CHUNK: usize = 1024;
 
-/// How many places for values a set may take up when it is enumerated.
+/// The maximum number of value slots of an enumerated set.
 pub const LIMIT: u128 = 50_000_000;
 
-/// The value that a datum stands for: sets are enumerated, functions are tabulated.
+/// Converts a datum to a value: sets are enumerated, functions are tabulated.
 pub fn to_value(host: &mut dyn Host, datum: &Datum) -> Result<Value> {
     match datum {
         Datum::Value(value) => Ok(value.clone()),
@@ -23,7 +23,7 @@ pub fn to_value(host: &mut dyn Host, datum: &Datum) -> Result<Value> {
     }
 }
 
-/// How many elements a set has.
+/// The number of elements of a set.
 pub fn cardinality(host: &mut dyn Host, set: &Datum) -> Result<u128> {
     match set {
         Datum::Value(Value::Set(set)) => Ok(set.len() as u128),
@@ -51,7 +51,7 @@ pub fn cardinality(host: &mut dyn Host, set: &Datum) -> Result<u128> {
     }
 }
 
-/// Whether a set is finite, where TLC can tell.
+/// Whether a set is finite, where TLC can decide it.
 pub fn is_finite(host: &mut dyn Host, set: &Datum) -> Result<bool> {
     let lazy = match set {
         Datum::Value(Value::Set(_)) => return Ok(true),
@@ -123,7 +123,7 @@ fn product<'a>(host: &mut dyn Host, sets: impl Iterator<Item = &'a Datum>) -> Re
     Ok(product)
 }
 
-/// The elements of a set, as a set that is a value.
+/// Enumerates a set.
 pub(super) fn enumerate(host: &mut dyn Host, set: &Arc<LazySet>) -> Result<Arc<Set>> {
     if places(host, set)? > LIMIT {
         return Err(too_large());
@@ -188,7 +188,7 @@ pub(super) fn enumerate(host: &mut dyn Host, set: &Arc<LazySet>) -> Result<Arc<S
     }
 }
 
-/// How many places for values enumerating would take up, as far as the structure tells.
+/// The number of value slots that enumeration would need, as far as the structure determines it.
 fn places(host: &mut dyn Host, set: &LazySet) -> Result<u128> {
     let (count, width) = match set {
         LazySet::Interval(low, high) => (interval_len(*low, *high), 0),
@@ -222,7 +222,7 @@ fn interval_len(low: i64, high: i64) -> u128 {
     if high < low { 0 } else { u128::from(high.abs_diff(low)) + 1 }
 }
 
-/// How many places an element takes up: its own, what lies directly in it, and about as much for keeping it.
+/// The number of value slots that an element needs: its own, its direct parts, and about as much overhead.
 pub(crate) fn places_of(element: &Value) -> u128 {
     match element {
         Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => 1,

@@ -1,4 +1,4 @@
-//! What lazy sets answer from their structure, and that it agrees with enumerating them.
+//! Answers of lazy sets from their structure, and their agreement with enumeration.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! A module with every name bound.
 //!
-//! Expressions stand in one arena and are numbered, so that whatever must remember one (an argument evaluated by need, a
-//! lazy set, an explanation) remembers a number. An operator runs in a *frame* of slots: its parameters first, then every
-//! name bound inside it, each with a slot of its own. An operator that a `LET` or a `LAMBDA` defines becomes a definition
-//! like any other, whose first parameters are the names that it sees around it. A module brought in by `INSTANCE` is
-//! resolved again for that instance, with its constants and variables replaced; the parameters of the instance come before
-//! the operator's own. A declared constant is a definition that waits for the configuration to say what it is.
+//! Expressions are in one arena and are numbered, so that a reference to one (in a lazy argument, a lazy set, an
+//! explanation) is a number. An operator runs in a *frame* of slots: its parameters first, then every name bound
+//! inside it, each with its own slot. An operator that a `LET` or a `LAMBDA` defines becomes a definition like any
+//! other, whose first parameters are the surrounding names it uses. A module brought in by `INSTANCE` is resolved
+//! again for that instance, with its constants and variables replaced; the parameters of the instance come before the
+//! operator's own. A declared constant is a definition without a body until the configuration gives it one.
 
 mod walk;
 
@@ -24,21 +24,22 @@ use crate::value::{Set, Value};
 pub struct Module {
     /// The name of the root module.
     pub name: String,
-    /// The texts it came from.
+    /// Its source texts.
     pub sources: Sources,
     /// The strings in it.
     pub strings: Strings,
-    /// The variables of the root module and of what it extends, in the order of declaration.
+    /// The variables of the root module and of the modules it extends, in the order of declaration.
     pub variables: Vec<Variable>,
     /// Every definition.
     pub definitions: Vec<Definition>,
     /// Every expression.
     pub exprs: Exprs,
-    /// What the root module and its configuration can call: `Next`, and `Inst!Next` of an instance without parameters.
+    /// The names that the root module and its configuration can call: `Next`, and `Inst!Next` of an instance without
+    /// parameters.
     pub names: BTreeMap<String, DefId>,
     /// `ASSUME`, with its name if it has one.
     pub assumptions: Vec<(Option<String>, ExprId)>,
-    /// What it takes to resolve another expression in the module.
+    /// The context for resolving another expression in the module.
     pub context: Context,
 }
 
@@ -54,23 +55,23 @@ pub struct Variable {
 /// A definition or a declared constant.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// Its name, with the instance that it came through: `Inst!Next`. Of a `LAMBDA`, the word `LAMBDA`.
+    /// Its name, with the instance it came through: `Inst!Next`. For a `LAMBDA`, the word `LAMBDA`.
     pub name: String,
     /// The module whose text defines it.
     pub module: String,
     /// Captured names, parameters of instances, its own parameters, in this order.
     pub params: Vec<Param>,
-    /// How many of the parameters its author did not write: captured names.
+    /// The number of parameters that are captured names, which are not in the text.
     pub captures: usize,
-    /// What it is.
+    /// Its body.
     pub body: Body,
-    /// How many slots its frame has.
+    /// The number of slots in its frame.
     pub slots: usize,
     /// Its level when its parameters are constants.
     pub level: Level,
     /// Whether it may call itself.
     pub is_recursive: bool,
-    /// Where its name stands.
+    /// The location of its name.
     pub site: Site,
 }
 
@@ -79,18 +80,18 @@ pub struct Definition {
 pub struct Param {
     /// Its name.
     pub name: String,
-    /// How many arguments it takes; 0 for a value.
+    /// The number of arguments it takes; 0 for a value.
     pub arity: usize,
 }
 
-/// What a definition is.
+/// The body of a definition.
 #[derive(Clone)]
 pub enum Body {
     /// A constant that the configuration must give a value.
     Declared,
     /// An expression.
     Expr(ExprId),
-    /// An operator that comes with us.
+    /// A built-in operator.
     Native(&'static Native),
 }
 
@@ -120,28 +121,28 @@ impl Exprs {
         id
     }
 
-    /// What an expression is.
+    /// The node of an expression.
     #[inline]
     pub fn node(&self, id: ExprId) -> &Node {
         &self.nodes[id.0 as usize]
     }
 
-    /// Replaces an expression, where it stands.
+    /// Replaces an expression in place.
     pub fn set(&mut self, id: ExprId, node: Node) {
         self.nodes[id.0 as usize] = node;
     }
 
-    /// Where an expression stands.
+    /// The location of an expression.
     pub fn site(&self, id: ExprId) -> Site {
         self.sites[id.0 as usize]
     }
 
-    /// How many there are.
+    /// The number of expressions.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -150,9 +151,9 @@ impl Exprs {
 /// An argument of an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arg {
-    /// An expression, evaluated by need.
+    /// A lazily evaluated expression.
     Expr(ExprId),
-    /// Whatever a slot holds, handed on: a captured name, an operator parameter.
+    /// The content of a slot, passed on: a captured name, an operator parameter.
     Slot(SlotId),
     /// An operator, with the slots that its first parameters capture.
     Operator(DefId, Box<[SlotId]>),
@@ -161,15 +162,15 @@ pub enum Arg {
 /// Slots bound to the elements of a set.
 #[derive(Debug, Clone)]
 pub struct Bound {
-    /// What each element is bound to.
+    /// The pattern for each element.
     pub pattern: Pattern,
-    /// The names that its author gave to the slots.
+    /// The names of the slots in the text.
     pub names: Box<[String]>,
     /// The set. `x, y \in S` is two bounds on the same expression.
     pub set: ExprId,
 }
 
-/// What an element is bound to.
+/// The pattern that an element is bound to.
 #[derive(Debug, Clone)]
 pub enum Pattern {
     /// The element.
@@ -181,20 +182,20 @@ pub enum Pattern {
 /// One update of an `EXCEPT`.
 #[derive(Debug, Clone)]
 pub struct Update {
-    /// From the function to what changes.
+    /// The path from the function to the updated part.
     pub path: Box<[Step]>,
-    /// What it becomes.
+    /// The new value.
     pub value: ExprId,
-    /// Where `@` finds what it was.
+    /// The slot of `@`, which holds the old value.
     pub at: SlotId,
-    /// Whether the value mentions `@`; linking finds out.
+    /// Whether the value mentions `@`; set by linking.
     pub reads_at: bool,
 }
 
 /// One step of an update's path.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// `[e]`; of `[e, f]`, a tuple.
+    /// `[e]`; for `[e, f]`, a tuple.
     Index(ExprId),
     /// `.a`
     Field(Str),
@@ -222,7 +223,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// Whether two integers compare as it says; none if it does not compare.
+    /// The result of the comparison; `None` if the operation is not one.
     #[inline]
     pub fn compares(self, a: i64, b: i64) -> Option<bool> {
         Some(match self {
@@ -234,7 +235,7 @@ impl Arithmetic {
         })
     }
 
-    /// The operation that a symbol stands for.
+    /// The operation of a symbol.
     pub fn of_symbol(symbol: &str) -> Option<Arithmetic> {
         Some(match symbol {
             "+" => Arithmetic::Add,
@@ -250,7 +251,7 @@ impl Arithmetic {
     }
 }
 
-/// What people write where they mean something simpler. The parts are expressions inside the one that was written.
+/// Common idioms with a faster implementation. The parts are subexpressions of the original.
 #[derive(Debug, Clone, Copy)]
 pub enum Idiom {
     /// `(k :> v) @@ f` and `[x \in DOMAIN f \cup {k} |-> IF x = k THEN v ELSE f[x]]`
@@ -276,45 +277,45 @@ pub enum Idiom {
     },
 }
 
-/// What an expression is.
+/// The forms of an expression.
 #[derive(Debug, Clone)]
 pub enum Node {
     /// A value.
     Value(Value),
     /// `STRING`
     Strings,
-    /// A variable, in the state that the expression is about.
+    /// A variable, in the state that the expression reads.
     Variable(VarId),
     /// A name bound to a value by a quantifier, a constructor, `CHOOSE`, or `@`.
     Local(SlotId),
-    /// A name that is evaluated by need: a parameter, or a `LET` without parameters.
+    /// A lazily evaluated name: a parameter, or a `LET` without parameters.
     Argument(SlotId),
     /// `LET x == value IN body`
     Let {
         /// The name.
         slot: SlotId,
-        /// What it stands for.
+        /// Its value.
         value: ExprId,
-        /// Where it can be seen.
+        /// The expression in which it is visible.
         body: ExprId,
     },
-    /// An operator that is defined.
+    /// A call of a defined operator.
     Call {
-        /// Which.
+        /// The operator.
         def: DefId,
         /// As many as it has parameters.
         args: Box<[Arg]>,
     },
-    /// An operator whose body stands here, with its parameters replaced. Linking makes it of a call.
+    /// An inlined operator: its body, with its parameters replaced. Linking creates it from a call.
     Inlined {
-        /// Which.
+        /// The operator.
         def: DefId,
-        /// The arguments, as seen by the body; none for an operator.
+        /// The arguments, as seen by the body; `None` for an operator.
         args: Box<[Option<ExprId>]>,
         /// The body.
         body: ExprId,
     },
-    /// An operator that is a parameter.
+    /// A call of an operator that is a parameter.
     CallArgument {
         /// The parameter.
         slot: SlotId,
@@ -331,7 +332,7 @@ pub enum Node {
     Implies(ExprId, ExprId),
     /// `a <=> b`
     Equivalent(ExprId, ExprId),
-    /// `a + b` and its like, with the definition that says what it means for operands that are not plain.
+    /// `a + b` and its like, with the definition that is used where the fast path does not apply.
     Arithmetic(Arithmetic, DefId, ExprId, ExprId),
     /// `a = b`
     Equal(ExprId, ExprId),
@@ -359,55 +360,55 @@ pub enum Node {
     If(ExprId, ExprId, ExprId),
     /// `CASE p -> a [] OTHER -> b`
     Case {
-        /// Guards and what they lead to.
+        /// Guards and their results.
         arms: Box<[(ExprId, ExprId)]>,
         /// After `OTHER`.
         other: Option<ExprId>,
     },
     /// `\A x \in S : p`
     Forall {
-        /// What is bound.
+        /// The bound variables.
         bounds: Box<[Bound]>,
         /// The claim.
         body: ExprId,
     },
     /// `\E x \in S : p`
     Exists {
-        /// What is bound.
+        /// The bound variables.
         bounds: Box<[Bound]>,
         /// The claim.
         body: ExprId,
     },
     /// `CHOOSE x \in S : p`
     Choose {
-        /// What is bound.
+        /// The bound variables.
         bound: Bound,
-        /// Of which kind.
+        /// The predicate.
         body: ExprId,
     },
     /// `{a, b}`
     Set(Box<[ExprId]>),
     /// `{x \in S : p}`
     Filter {
-        /// What is bound.
+        /// The bound variables.
         bound: Bound,
-        /// Which elements.
+        /// The predicate.
         body: ExprId,
     },
     /// `{e : x \in S}`
     Map {
-        /// What is bound.
+        /// The bound variables.
         bounds: Box<[Bound]>,
         /// The element.
         body: ExprId,
     },
     /// `[x \in S |-> e]`; with more than one bound, a function of tuples.
     Function {
-        /// What is bound.
+        /// The bound variables.
         bounds: Box<[Bound]>,
         /// The value.
         body: ExprId,
-        /// Where the body finds the function itself, if it was defined as `f[x \in S] == e`; a local.
+        /// The slot of the function itself in the body, if it was defined as `f[x \in S] == e`; a local.
         this: Option<SlotId>,
     },
     /// `[S -> T]`
@@ -423,7 +424,7 @@ pub enum Node {
     },
     /// `[a |-> e]`, as written.
     Record(Box<[(Str, ExprId)]>),
-    /// `[a |-> e]` with its fields in order. Linking makes it of a record whose fields differ.
+    /// `[a |-> e]` with sorted fields. Linking creates it from a record whose fields differ.
     Shaped(Arc<Set>, Box<[ExprId]>),
     /// `[a : S]`, as written.
     Records(Box<[(Str, ExprId)]>),
@@ -445,15 +446,15 @@ pub enum Node {
     Angle(ExprId, ExprId),
     /// `A \cdot B`
     Compose(ExprId, ExprId),
-    /// `[]P`. With the next one, what a specification's fairness and its box are found by.
+    /// `[]P`. This and the next form identify a specification's box and fairness.
     Always(ExprId),
-    /// An expression that can be had faster than it is written, and the expression. Linking makes it.
+    /// An expression with a fast path, and the original expression. Created by linking.
     Idiom(Idiom, ExprId),
-    /// Anything else temporal, and what TLC does not evaluate either: an error that says so when it is reached.
+    /// Other temporal operators, and forms that TLC does not evaluate either: an error when evaluated.
     Unsupported {
-        /// What it is, in words: `<>`, `a leads-to`, `WF_v(A)`, `an unbounded \E`.
+        /// Its description: `<>`, `a leads-to`, `WF_v(A)`, `an unbounded \E`.
         what: &'static str,
-        /// Its parts, so that they were resolved.
+        /// Its parts, kept so that they are resolved.
         parts: Box<[ExprId]>,
     },
 }

@@ -1,4 +1,4 @@
-//! Walks through expressions: what stands inside one, and which slots it reads and binds.
+//! Walks expressions: the children of a node, and the slots it reads and binds.
 
 use super::{Arg, Bound, DefId, ExprId, Exprs, Node, Pattern, SlotId, Step, Update};
 
@@ -16,7 +16,7 @@ impl Exprs {
         read
     }
 
-    /// How many slots a frame needs to evaluate an expression.
+    /// The number of slots that a frame needs to evaluate an expression.
     pub fn room(&self, expr: ExprId) -> usize {
         let mut room = 0;
         let mut see = |slot: SlotId| room = room.max(slot.0 as usize + 1);
@@ -27,7 +27,7 @@ impl Exprs {
         room
     }
 
-    /// Visits an expression and everything inside it, as far as its own text goes.
+    /// Visits an expression and everything inside it, without entering callees.
     pub fn for_each_below(&self, expr: ExprId, visit: &mut dyn FnMut(&Node)) {
         let node = self.node(expr);
         visit(node);
@@ -35,8 +35,8 @@ impl Exprs {
     }
 }
 
-/// What stands directly inside a node, in the order of the text. A shared node gives shared parts, a mutable one mutable
-/// parts, and there is one list of what a node is made of.
+/// The direct children of a node, in the order of the text. A shared node gives shared children, a mutable one
+/// mutable children, and the children of each form are listed only once.
 macro_rules! for_each_child {
     ($node:expr, $iter:ident, $visit:expr) => {
         match $node {
@@ -112,7 +112,7 @@ macro_rules! for_each_child {
     };
 }
 
-/// The slots that a node binds for what is inside it; shared or mutable, as [`for_each_child`].
+/// The slots that a node binds for its children; shared or mutable, as [`for_each_child`].
 macro_rules! for_each_slot_bound {
     ($node:expr, $iter:ident, $slots:ident, $visit:expr) => {
         match $node {
@@ -133,25 +133,25 @@ macro_rules! for_each_slot_bound {
 }
 
 impl Node {
-    /// Visits the expressions directly inside, in the order of the text.
+    /// Visits the direct children, in the order of the text.
     pub fn for_each_child(&self, visit: &mut dyn FnMut(ExprId)) {
         let mut visit = |child: &ExprId| visit(*child);
         for_each_child!(self, iter, &mut visit);
     }
 
-    /// Visits the expressions directly inside, to replace them.
+    /// Visits the direct children, to replace them.
     pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
         for_each_child!(self, iter_mut, &mut *visit);
     }
 
-    /// The expressions directly inside, in the order of the text.
+    /// The direct children, in the order of the text.
     pub fn children(&self) -> Vec<ExprId> {
         let mut children = Vec::new();
         self.for_each_child(&mut |child| children.push(child));
         children
     }
 
-    /// Visits the definitions that the node itself calls or hands over.
+    /// Visits the definitions that the node itself calls or passes.
     pub fn for_each_callee(&self, visit: &mut dyn FnMut(DefId)) {
         if let Node::Call { def, .. } = self {
             visit(*def);
@@ -185,13 +185,13 @@ impl Node {
         }
     }
 
-    /// Visits the slots that the node binds for what is inside it.
+    /// Visits the slots that the node binds for its children.
     pub fn for_each_slot_bound(&self, visit: &mut dyn FnMut(SlotId)) {
         let mut visit = |slot: &SlotId| visit(*slot);
         for_each_slot_bound!(self, iter, slots, &mut visit);
     }
 
-    /// Visits the slots that the node binds for what is inside it, to replace them.
+    /// Visits the slots that the node binds for its children, to replace them.
     pub fn for_each_slot_bound_mut(&mut self, visit: &mut dyn FnMut(&mut SlotId)) {
         for_each_slot_bound!(self, iter_mut, slots_mut, &mut *visit);
     }

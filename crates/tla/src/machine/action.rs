@@ -1,14 +1,14 @@
-//! Actions: the states that a next-state relation leads to, found the way TLC finds them.
+//! Actions: computes the successors allowed by a next-state relation as TLC does.
 //!
-//! The problem: given a state and a formula about it and the next one, find all next states that make it true, without
-//! trying every state there is. TLC's answer, which every specification that runs on it relies on: go through
+//! The problem: given a state and a formula about it and the next one, find all next states that make it true,
+//! without trying every possible state. TLC's answer, which every specification that runs on it relies on: evaluate
 //! conjunctions from left to right; branch at disjunctions and `\E`; the first `x' = e` or `x' \in S` that mentions a
 //! variable without a value *assigns* it, later ones test it; everything else is evaluated and must be true.
 //!
-//! Here each formula is handed what remains to be done after it as a function, `then`. A conjunction runs its first part,
-//! then the second, and so on; a disjunction runs `then` once for every way to be true; so duplicates are found as often
-//! as TLC finds them. Once every variable has a value, what remains is evaluated as a plain boolean, as TLC does, which is
-//! why `x' = 1 /\ (TRUE \/ TRUE)` has one successor and `(TRUE \/ TRUE) /\ x' = 1` has two.
+//! Here each formula gets its continuation as a function, `then`. A conjunction runs its first part, then the second,
+//! and so on; a disjunction runs `then` once for every way to be true; so duplicates are found as often as TLC finds
+//! them. Once every variable has a value, the rest is evaluated as a plain boolean, as in TLC, which is why
+//! `x' = 1 /\ (TRUE \/ TRUE)` has one successor and `(TRUE \/ TRUE) /\ x' = 1` has two.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -25,7 +25,7 @@ use crate::value::Value;
 /// The variables that a conjunction has assigned, to be undone.
 type Assigned = SmallVec<[VarId; 8]>;
 
-/// What remains to be done once a formula is true.
+/// The continuation once a formula is true.
 type Then<'a, 'p> = &'a mut dyn FnMut(&mut Machine<'p>) -> Flow;
 
 impl<'p> Machine<'p> {
@@ -34,7 +34,7 @@ impl<'p> Machine<'p> {
         if self.recorder.is_some() && !self.reads_next(expr, self.current_frame()) {
             return self.act_recorded(expr, then);
         }
-        // These lead to most of the work, and a function that does little else is entered faster.
+        // These lead to most of the work, and a small function is entered faster.
         match self.exprs.node(expr) {
             Node::And(parts) => {
                 let was_naming = std::mem::replace(&mut self.is_naming, false);
@@ -109,7 +109,7 @@ impl<'p> Machine<'p> {
                     self.label = Some(Naming::Called(*def, frame));
                 }
                 let flow = self.act_within(frame, body, then).map_err(|e| self.called(e, *def, expr));
-                // What comes after belongs to whoever called, and the frame of the label ends here.
+                // The continuation belongs to the caller, and the frame of the label ends here.
                 self.label = outer;
                 self.leave(frame);
                 flow
@@ -129,7 +129,7 @@ impl<'p> Machine<'p> {
             Node::Argument(slot) => match self.slot(*slot) {
                 Slot::Thunk { expr, frame } => {
                     let (expr, frame, top) = (*expr, *frame, self.current_frame());
-                    // The operator may run its argument again before this way of running it is finished.
+                    // The operator may run its argument again before this run is finished.
                     self.act_within(frame, expr, &mut |machine| machine.keeping(frame, top.start(), &mut *then))
                 }
                 _ => self.act_test(expr, then),
@@ -180,7 +180,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// `f[x]`, where the body of `f` may be true in several ways if it was not computed ahead.
+    /// `f[x]`, where the body of `f` may be true in several ways if it was not precomputed.
     fn act_apply(&mut self, function: ExprId, arg: ExprId, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         let lazy = match self.eval(function)? {
             Datum::Function(lazy) if lazy.changes.is_empty() && self.recorder.is_none() => lazy,
@@ -209,7 +209,8 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Runs the parts of a conjunction in a loop for as long as there is only one way, and hands the rest to [`Machine::act`].
+    /// Runs the parts of a conjunction in a loop as long as there is only one way, and leaves the rest to
+    /// [`Machine::act`].
     fn act_straight(&mut self, parts: &'p [ExprId], from: usize, assigned: &mut Assigned, then: Then<'_, 'p>) -> Flow {
         for (index, &part) in parts.iter().enumerate().skip(from) {
             let holds = if index > 0 && self.unassigned == 0 {
@@ -254,7 +255,7 @@ impl<'p> Machine<'p> {
         self.act(parts[index], &mut rest)
     }
 
-    /// The variables of `UNCHANGED <<x, y>>`, if it is nothing but variables.
+    /// The variables of `UNCHANGED <<x, y>>`, if it contains only variables.
     fn plain_variables(&self, expr: &'p ExprId) -> Option<&'p [ExprId]> {
         let exprs = self.exprs;
         let is_variable = |expr: &ExprId| matches!(exprs.node(*expr), Node::Variable(_));
@@ -271,7 +272,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Leaves variables as they are; false if one has another value already.
+    /// Leaves variables unchanged; `false` if one already has another value.
     fn keep(&mut self, variables: &'p [ExprId], assigned: &mut Assigned) -> Result<bool> {
         for &expr in variables {
             let Node::Variable(variable) = self.exprs.node(expr) else {
@@ -291,7 +292,7 @@ impl<'p> Machine<'p> {
         Ok(true)
     }
 
-    /// Runs one way of several.
+    /// Runs one of several branches.
     #[inline]
     fn act_branch(&mut self, choice: impl FnOnce(&Self) -> Choice, body: ExprId, then: Then<'_, 'p>) -> Flow {
         if self.recorder.is_none() {
@@ -309,7 +310,7 @@ impl<'p> Machine<'p> {
         self.recorded(part, &mut |machine| machine.assign(variable, value.clone(), then))
     }
 
-    /// A conjunct has no value: the end of everything, or of one way if the ways are being explained.
+    /// A conjunct has no value: ends the evaluation, or only this path if paths are being explained.
     #[cold]
     fn act_failed(&mut self, error: Box<EvalError>, expr: ExprId) -> Flow {
         if self.recorder.is_none() {
@@ -320,7 +321,7 @@ impl<'p> Machine<'p> {
         Ok(Continue(()))
     }
 
-    /// Runs a formula in a frame, and what remains in the frame it belongs to.
+    /// Runs a formula in a frame, and the continuation in its own frame.
     fn act_within(&mut self, frame: Frame, body: ExprId, then: Then<'_, 'p>) -> Flow {
         let outer = self.current_frame();
         self.deeper(|machine| {
@@ -385,7 +386,7 @@ impl<'p> Machine<'p> {
         if self.test(expr)? { then(self) } else { Ok(Continue(())) }
     }
 
-    /// `x' \in S`, of a variable without a value.
+    /// `x' \in S`, for a variable without a value.
     fn act_in(&mut self, variable: VarId, set: Datum, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         let mut elements = match Elements::new(self, &set) {
             Ok(elements) => elements,
@@ -406,7 +407,7 @@ impl<'p> Machine<'p> {
         Ok(Continue(()))
     }
 
-    /// `UNCHANGED e`: a variable is assigned, a tuple is taken apart, a definition is looked into.
+    /// `UNCHANGED e`: assigns a variable, splits a tuple, enters a definition.
     fn act_unchanged(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         match self.exprs.node(expr) {
             Node::Variable(variable) => self.act_unchanged_variable(*variable, expr, then),
@@ -475,7 +476,7 @@ impl<'p> Machine<'p> {
         self.next[variable.0 as usize].is_none().then_some(variable)
     }
 
-    /// The variable that `expr = e` is about: a primed one, seen through parameters, `LET` and definitions.
+    /// The variable that `expr = e` is about: a primed one, possibly behind parameters, `LET` and definitions.
     fn assignable(&self, expr: ExprId, frame: Frame) -> Option<VarId> {
         match self.exprs.node(expr) {
             Node::Prime(inner) if self.reading == Reading::Current => self.plain_variable(*inner, frame),
@@ -510,7 +511,7 @@ impl<'p> Machine<'p> {
                 let definition = &self.definitions[def.0 as usize];
                 match (&definition.body, &**args) {
                     (Body::Expr(body), []) if !definition.is_recursive => next(self, *body, frame),
-                    // An instance's parameter may stand for the variable.
+                    // An instance's parameter may be the variable.
                     (Body::Expr(body), args) => match self.exprs.node(*body) {
                         Node::Argument(slot) => match args.get(slot.0 as usize)? {
                             Arg::Expr(expr) => next(self, *expr, frame),

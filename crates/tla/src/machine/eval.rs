@@ -1,8 +1,8 @@
-//! Expressions: from a node to what it is.
+//! Evaluates expressions.
 //!
-//! [`Machine::eval`] is the evaluator. [`Machine::test`] is the same for what must be a boolean, and [`Machine::peek`]
-//! finds a value that already lies somewhere (a variable, a bound name, a function's value at one of those) without
-//! copying it; both exist for speed and change nothing.
+//! [`Machine::eval`] is the evaluator. [`Machine::test`] is the same for expressions that must be booleans, and
+//! [`Machine::peek`] finds a value that already exists (a variable, a bound name, a function's value at one of those)
+//! without copying it; both exist for speed and do not change results.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::value::{self, Value};
 type Sets = SmallVec<[Datum; 2]>;
 
 impl<'p> Machine<'p> {
-    /// What an expression is.
+    /// Evaluates an expression.
     pub(super) fn eval(&mut self, expr: ExprId) -> Result<Datum> {
         let value = match self.exprs.node(expr) {
             Node::Value(value) => value.clone(),
@@ -191,7 +191,7 @@ impl<'p> Machine<'p> {
                 Datum::Value(Value::Bool(holds)) => Ok(holds),
                 other => {
                     let error = self.not_a_boolean(&other);
-                    // The body of a definition is where to look, rather than its name.
+                    // Errors point at the body of a definition rather than its name.
                     let body = match self.exprs.node(expr) {
                         Node::Call { def, .. } => match self.definitions[def.0 as usize].body {
                             Body::Expr(body) => body,
@@ -205,7 +205,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The same, by the shortest way if it compares two integers that lie at hand, or lies at hand itself.
+    /// The same, with a fast path if it compares two existing integers, or is itself an existing value.
     #[inline]
     fn test_plain(&mut self, node: &'p Node, expr: ExprId) -> Result<Datum> {
         match node {
@@ -226,7 +226,7 @@ impl<'p> Machine<'p> {
         self.eval(expr)
     }
 
-    /// A value that lies somewhere already; none if it must be computed, or if that is an error.
+    /// A value that already exists; `None` if it must be computed, or if that is an error.
     #[inline(always)]
     pub(super) fn peek(&self, expr: ExprId) -> Option<&Value> {
         match self.exprs.node(expr) {
@@ -270,7 +270,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What an expression is, as a value.
+    /// Evaluates an expression to a value.
     pub(super) fn eval_value(&mut self, expr: ExprId) -> Result<Value> {
         let datum = self.eval(expr)?;
         self.settled(datum, expr)
@@ -301,7 +301,7 @@ impl<'p> Machine<'p> {
             let error = EvalError::new(ErrorKind::Unassigned, format!("`{name}{prime}` {when}"));
             let error = match self.reading {
                 Reading::Next => {
-                    let help = format!("conjuncts are taken from left to right: say what `{name}{prime}` is before");
+                    let help = format!("conjuncts are evaluated from left to right: assign `{name}{prime}` earlier");
                     error.help(format!("{help}, with `=` or `\\in`"))
                 }
                 Reading::Current => error,
@@ -310,7 +310,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Runs with the next state as the one that expressions are about.
+    /// Runs with the next state as the current one.
     pub(super) fn primed<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
         let outer = std::mem::replace(&mut self.reading, Reading::Next);
         let result = run(self);
@@ -351,7 +351,7 @@ impl<'p> Machine<'p> {
         self.run_operands(native, &operands)
     }
 
-    /// Runs a native operator whose arguments lie in the current frame.
+    /// Runs a native operator whose arguments are in the current frame.
     pub(super) fn run_native(&mut self, native: &'static Native) -> Result<Datum> {
         let slots = 0..native.params.len() as u32;
         let operands: SmallVec<[Operand; 3]> = slots.map(|slot| self.operand(SlotId(slot))).collect::<Result<_>>()?;
@@ -375,7 +375,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Adds a call to the way that led to an error.
+    /// Adds a call to the trace of an error.
     #[cold]
     pub(super) fn called(&self, mut error: Box<EvalError>, def: DefId, expr: ExprId) -> Box<EvalError> {
         let site = self.exprs.site(expr);
@@ -411,7 +411,7 @@ impl<'p> Machine<'p> {
         datum::equal(self, &a, &b).map_err(|e| self.incomparable(e, &a, "=", &b, expr))
     }
 
-    /// `ok = (k \in S)`, where one side lies at hand and the other is a formula; none if it is something else.
+    /// `ok = (k \in S)`, where one side is an existing value and the other a formula; `None` for anything else.
     #[inline]
     fn equal_truth(&mut self, a: ExprId, b: ExprId) -> Result<Option<bool>> {
         let (truth, formula) = match (self.peek(a), self.peek(b)) {
@@ -447,10 +447,10 @@ impl<'p> Machine<'p> {
         if let Node::Domain(function) = self.exprs.node(set)
             && let (Some(function), Datum::Value(element)) = (self.peek(*function), &element)
             && function.function_len().is_some()
-            // A model value is no index, and no element of any domain.
+            // A model value is neither an index nor an element of any domain.
             && !matches!((function, element), (Value::Seq(_), Value::Model(_)))
         {
-            // An empty set can be asked about anything.
+            // Membership in the empty set is never an error.
             if function.function_len() == Some(0) {
                 return Ok(false);
             }
@@ -465,7 +465,7 @@ impl<'p> Machine<'p> {
         datum::contains(self, &set, &element).map_err(|e| self.incomparable(e, &element, "\\in", &set, expr))
     }
 
-    /// Says which elements a set cannot have together.
+    /// Names the elements of a set that cannot be compared.
     #[cold]
     fn mixed(&mut self, mut error: Box<EvalError>, expr: ExprId) -> Box<EvalError> {
         if let Node::Set(elements) = self.exprs.node(expr)
@@ -478,7 +478,7 @@ impl<'p> Machine<'p> {
         self.at(error, expr)
     }
 
-    /// Says which values could not be compared, and where.
+    /// Names the values that could not be compared, and where.
     #[cold]
     fn incomparable(
         &mut self,
@@ -495,7 +495,7 @@ impl<'p> Machine<'p> {
         self.at(error, expr)
     }
 
-    /// `S \cup {e}`, which needs no second set.
+    /// `S \cup {e}`, without building the second set.
     fn with_one_more(&mut self, set: ExprId, singleton: ExprId, expr: ExprId) -> Result<Datum> {
         let Node::Set(elements) = self.exprs.node(singleton) else {
             unreachable!("the caller has looked");
@@ -524,7 +524,7 @@ impl<'p> Machine<'p> {
         self.run_operands(native, &[Operand::Datum(a), Operand::Datum(b)]).map_err(|e| self.at(e, expr))
     }
 
-    /// What an expression is, by the shortest way if it is an integer.
+    /// Evaluates an expression, with a fast path for integers.
     #[inline]
     fn eval_plain(&mut self, expr: ExprId) -> Result<Datum> {
         match self.peek(expr) {
@@ -661,8 +661,8 @@ impl<'p> Machine<'p> {
         Ok(Value::seq(values).into())
     }
 
-    /// What the body of a function is, as a value; none if it is too large to be one or has no value. Such a function is
-    /// no value either, but it can be applied where it has one.
+    /// The body of a function as a value; `None` if it is too large to be one or has no value. Then the function is
+    /// not a value either, but can be applied where it has one.
     fn eval_finite(&mut self, expr: ExprId) -> Result<Option<Value>> {
         match self.eval(expr) {
             Ok(Datum::Value(value)) => Ok(Some(value)),
@@ -670,13 +670,13 @@ impl<'p> Machine<'p> {
                 Err(error) if error.kind == ErrorKind::Stopped => Err(error),
                 result => Ok(result.ok()),
             },
-            // Trying again would go as deep again, and what was stopped stays stopped.
+            // A retry would recurse as deep again, and a stopped evaluation stays stopped.
             Err(error) if matches!(error.kind, ErrorKind::Limit | ErrorKind::Stopped) => Err(error),
             Err(_) => Ok(None),
         }
     }
 
-    /// Binds the argument of a function: one bound takes it whole, several take a tuple apart.
+    /// Binds the argument of a function: one bound takes it whole, several split a tuple.
     pub(super) fn bind_args(&mut self, bounds: &'p [Bound], arg: &Value, expr: ExprId) -> Result<()> {
         if let [bound] = bounds {
             return self.bind(&bound.pattern, arg.clone(), expr);
@@ -739,7 +739,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Arithmetic that stays within 32 bits.
+/// Arithmetic within 32 bits.
 #[inline]
 fn compute(operation: Arithmetic, a: i64, b: i64) -> Option<Datum> {
     let number = |result: Option<i64>| {
@@ -759,7 +759,7 @@ fn compute(operation: Arithmetic, a: i64, b: i64) -> Option<Datum> {
     }
 }
 
-/// Whether the elements of a set are there to be walked through, so that TLC would not put it off.
+/// Whether the elements of a set are already enumerated, so that TLC would not evaluate it lazily.
 pub(super) fn is_listed(set: &Datum) -> bool {
     match set {
         Datum::Value(_) => true,

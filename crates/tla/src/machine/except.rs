@@ -1,7 +1,7 @@
 //! `[f EXCEPT ![a].b = e]`: a copy of a function with some of its values replaced.
 //!
-//! Updates apply from left to right and `@` is what the update before left there. An index outside the domain changes
-//! nothing, and its new value is not even evaluated; TLC warns there and goes on.
+//! Updates apply from left to right and `@` is the result of the previous update. An index outside the domain changes
+//! nothing, and its new value is not evaluated; TLC warns there and continues.
 
 use super::Machine;
 use super::frame::Slot;
@@ -26,7 +26,7 @@ impl<'p> Machine<'p> {
         Ok(result)
     }
 
-    /// The commonest update, `[f EXCEPT ![k] = e]` of a function that lies at hand; none if it is another.
+    /// The most common update, `[f EXCEPT ![k] = e]` of a function that is already a value; `None` for any other.
     fn replace_one(&mut self, function: ExprId, update: &'p Update, expr: ExprId) -> Result<Option<Datum>> {
         let key = match &*update.path {
             [Step::Index(index)] if self.peek(function).is_some() => self.eval_value(*index)?,
@@ -50,7 +50,7 @@ impl<'p> Machine<'p> {
         Ok(old.except(&key, new).map_err(|e| self.at(e, expr))?.map(Datum::Value))
     }
 
-    /// What a function becomes when its value at the end of a path is replaced; none if it stays the same.
+    /// A function with its value at the end of a path replaced; `None` if it is unchanged.
     fn update(&mut self, old: &Datum, path: &'p [Step], update: &'p Update, expr: ExprId) -> Result<Option<Datum>> {
         let [step, rest @ ..] = path else {
             self.set_slot(update.at, Slot::Datum(old.clone()));

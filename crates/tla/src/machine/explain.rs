@@ -1,9 +1,9 @@
-//! Why an action is not enabled in a state: a second mode of the same evaluator.
+//! Explains why an action is not enabled in a state: a second mode of the same evaluator.
 //!
-//! While a [`Recorder`] is present, [`Machine::act`] runs as always and leaves a trail: which way it took at every
-//! disjunction and `\E`, and what became of each conjunct on that way. Every way ends in an [`Attempt`]: at a conjunct that
-//! is false or has no value, with those behind it not reached, or at a next state. A conjunct is taken apart by evaluating
-//! it once more, part by part, down to the values it compares ([`Machine::dissect`]).
+//! While a [`Recorder`] is present, [`Machine::act`] runs as always and records its path: the choice at every
+//! disjunction and `\E`, and the outcome of each conjunct on that path. Every path ends in an [`Attempt`]: at a
+//! conjunct that is false or has no value, with those behind it not reached, or at a next state. A conjunct is
+//! dissected by evaluating it once more, part by part, down to the values it compares ([`Machine::dissect`]).
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow::Continue;
@@ -16,53 +16,53 @@ use crate::ir::{Body, Bound, ExprId, Level, Node, VarId};
 use crate::source::Site;
 use crate::value::Value;
 
-/// How many attempts are kept; an action may have more ways than anyone reads.
+/// The maximum number of attempts to keep; an action may have more paths than a user reads.
 const MOST_ATTEMPTS: usize = 256;
-/// How many elements of a quantifier are taken apart.
+/// The maximum number of elements of a quantifier to dissect.
 const MOST_ELEMENTS: usize = 8;
-/// How deep a conjunct is taken apart.
+/// The maximum depth to which a conjunct is dissected.
 const DEEPEST_PART: usize = 24;
 
-/// Every way through an action, in the order in which they were tried.
+/// Every path through an action, in the order in which they were tried.
 #[derive(Debug, Clone, Default)]
 pub struct Explanation {
-    /// The ways.
+    /// The paths.
     pub attempts: Vec<Attempt>,
-    /// There were more.
+    /// Whether there were more.
     pub is_truncated: bool,
 }
 
-/// One way through an action.
+/// One path through an action.
 #[derive(Debug, Clone)]
 pub struct Attempt {
-    /// Which way it took, outermost first.
+    /// The choices on it, outermost first.
     pub choices: Vec<Choice>,
-    /// What became of each conjunct, in the order of evaluation; those not reached come last.
+    /// The outcome of each conjunct, in the order of evaluation; those not reached come last.
     pub conjuncts: Vec<Part>,
-    /// The next state, if nothing was false.
+    /// The next state, if no conjunct was false.
     pub state: Option<State>,
 }
 
-/// A decision on the way.
+/// A choice on a path.
 #[derive(Debug, Clone)]
 pub enum Choice {
-    /// Went into this disjunct.
+    /// Entered this disjunct.
     Disjunct(Site),
     /// Bound a name of an `\E`.
     Binding {
-        /// Where the quantifier stands.
+        /// The location of the quantifier.
         site: Site,
         /// The name and its value.
         values: Vec<(String, Value)>,
     },
 }
 
-/// An expression and what became of it.
+/// An expression and its outcome.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// Where it stands.
+    /// Its location.
     pub site: Site,
-    /// What it came to.
+    /// Its outcome.
     pub outcome: Outcome,
     /// For an element of a quantifier: the names bound to it.
     pub bindings: Vec<(String, Value)>,
@@ -70,27 +70,27 @@ pub struct Part {
     pub parts: Vec<Part>,
 }
 
-/// What became of an expression.
+/// The outcome of an expression.
 #[derive(Debug, Clone)]
 pub enum Outcome {
     /// A boolean.
     Truth(bool),
     /// Any other value.
     Value(Value),
-    /// A set or function that is not a value, as it prints.
+    /// A set or function that is not a value, as printed.
     Lazy(String),
-    /// A condition, which decided what comes next.
+    /// A condition, which decided the branch.
     Chose(bool),
-    /// It gave a variable its next value.
+    /// It assigned a variable's next value.
     Assigned(VarId, Value),
     /// It has no value.
     Error(Box<EvalError>),
-    /// Something before it was false.
+    /// An earlier conjunct was false.
     NotReached,
 }
 
 impl Attempt {
-    /// How many conjuncts were true before it ended.
+    /// The number of conjuncts that were true before it ended.
     pub fn reached(&self) -> usize {
         let is_true =
             |part: &&Part| matches!(part.outcome, Outcome::Truth(true) | Outcome::Chose(_) | Outcome::Assigned(..));
@@ -104,7 +104,7 @@ impl Explanation {
         self.attempts.iter().rev().max_by_key(|attempt| (attempt.state.is_some(), attempt.reached()))
     }
 
-    /// Of the attempts that went into the same disjuncts, the one that got furthest; those that got furthest first.
+    /// Of the attempts that entered the same disjuncts, the one that got furthest; those that got furthest first.
     pub fn furthest_of_each(&self) -> Vec<&Attempt> {
         let disjuncts = |attempt: &Attempt| -> Vec<Site> {
             let sites = attempt.choices.iter().filter_map(|choice| match choice {
@@ -126,7 +126,7 @@ impl Explanation {
     }
 }
 
-/// The trail that an explained action leaves.
+/// The path recorded while explaining an action.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     choices: Vec<Choice>,
@@ -137,19 +137,19 @@ pub(super) struct Recorder {
 }
 
 impl<'p> Machine<'p> {
-    /// Every way through an action in a state, and where it ended.
+    /// Every path through an action in a state, and where it ended.
     pub fn explain(&mut self, action: ExprId, state: &State) -> Explanation {
         self.fresh(Some(state.clone()), Reading::Current);
         self.explain_from_here(action)
     }
 
-    /// Every way through the initial predicate.
+    /// Every path through the initial predicate.
     pub fn explain_initial(&mut self) -> Explanation {
         self.fresh(None, Reading::Next);
         self.program.init.map(|init| self.explain_from_here(init)).unwrap_or_default()
     }
 
-    /// Takes a predicate apart in a state: why it is true, false, or has no value.
+    /// Dissects a predicate in a state: why it is true, false, or has no value.
     pub fn explain_predicate(&mut self, predicate: ExprId, state: &State) -> Part {
         self.fresh(Some(state.clone()), Reading::Current);
         self.dissect(predicate, 0)
@@ -159,7 +159,7 @@ impl<'p> Machine<'p> {
         self.explain_run(self.exprs.site(action), |machine, then| machine.act(action, then))
     }
 
-    /// Every way through what `run` does, with a place for an error that has none.
+    /// Every path taken by `run`, with a location for an error that has none.
     pub(super) fn explain_run(
         &mut self,
         site: Site,
@@ -178,8 +178,8 @@ impl<'p> Machine<'p> {
         self.recorder.take().map(|recorder| recorder.explanation).unwrap_or_default()
     }
 
-    /// Whether an expression says anything about the next state, itself or through what its names stand for. One that does
-    /// not is a predicate, and there is one reason for its being false, however many alternatives stand in it.
+    /// Whether an expression depends on the next state, directly or through its names. One that does not is a
+    /// predicate, and has one reason for being false, however many alternatives it contains.
     pub(super) fn reads_next(&self, expr: ExprId, frame: Frame) -> bool {
         let node = self.exprs.node(expr);
         let mut reads = match node {
@@ -200,7 +200,7 @@ impl<'p> Machine<'p> {
             },
             _ => false,
         };
-        // A slot that is bound inside is still empty, or holds what an earlier way left there.
+        // A slot that is bound inside is still empty, or holds the value of an earlier path.
         let mut bound = Vec::new();
         node.for_each_slot_bound(&mut |slot| bound.push(slot));
         node.for_each_child(&mut |child| {
@@ -210,7 +210,7 @@ impl<'p> Machine<'p> {
         reads
     }
 
-    /// Runs the parts of a conjunction from one of them on, and remembers those that are still to come.
+    /// Runs the parts of a conjunction from one of them on, and remembers the pending ones.
     #[cold]
     pub(super) fn act_all_recorded(
         &mut self,
@@ -224,7 +224,7 @@ impl<'p> Machine<'p> {
         }
         let is_plain = index > 0 && self.unassigned == 0;
         let mut and_then = |machine: &mut Self| {
-            // What comes next is not pending while it runs.
+            // The continuation is not pending while it runs.
             let pending = machine.recorder.as_mut().map(|recorder| {
                 let len = recorder.pending.len() - rest.len();
                 recorder.pending.split_off(len)
@@ -247,7 +247,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Runs a conjunct that is evaluated as a boolean, and records what became of it.
+    /// Runs a conjunct that is evaluated as a boolean, and records its outcome.
     #[cold]
     pub(super) fn act_recorded(&mut self, expr: ExprId, then: &mut dyn FnMut(&mut Self) -> Flow) -> Flow {
         let part = self.unrecorded(|machine| machine.dissect(expr, 0));
@@ -260,7 +260,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Records that an expression assigned a variable or found it as it should be, while `then` runs.
+    /// Records that an expression assigned or confirmed a variable's value, while `then` runs.
     pub(super) fn recorded(&mut self, part: Part, then: &mut dyn FnMut(&mut Self) -> Flow) -> Flow {
         if let Some(recorder) = &mut self.recorder {
             recorder.conjuncts.push(part);
@@ -272,7 +272,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Runs a branch, and records the condition that led there.
+    /// Runs a branch, and records the condition that led to it.
     #[inline]
     pub(super) fn act_decided(
         &mut self,
@@ -295,7 +295,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Records a decision while `run` runs.
+    /// Records a choice while `run` runs.
     pub(super) fn chosen(&mut self, choice: Choice, run: impl FnOnce(&mut Self) -> Flow) -> Flow {
         if let Some(recorder) = &mut self.recorder {
             recorder.choices.push(choice);
@@ -307,7 +307,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Ends the way that is being recorded.
+    /// Ends the path that is being recorded.
     pub(super) fn end_attempt(&mut self, last: Option<Part>, state: Option<State>) {
         let Some(recorder) = &mut self.recorder else {
             return;
@@ -333,12 +333,12 @@ impl<'p> Machine<'p> {
         result
     }
 
-    /// What an `\E` has bound its names to.
+    /// The values that an `\E` has bound to its names.
     pub(super) fn binding(&self, expr: ExprId, bounds: &[Bound]) -> Choice {
         Choice::Binding { site: self.exprs.site(expr), values: self.bindings(bounds) }
     }
 
-    /// The names that bounds bind, with the values they have now.
+    /// The names of bounds, with their current values.
     pub(super) fn bindings(&self, bounds: &[Bound]) -> Vec<(String, Value)> {
         let named = bounds.iter().flat_map(|bound| bound.names.iter().zip(bound.pattern.slots()));
         let bound = named.filter_map(|(name, &slot)| match self.slot(slot) {
@@ -406,7 +406,7 @@ impl<'p> Machine<'p> {
                     return self.compared(expr);
                 };
                 let outcome = self.outcome(expr);
-                // Only what decides a truth is worth looking into.
+                // Only parts that decide a boolean are worth dissecting.
                 if !matches!(outcome, Outcome::Truth(_) | Outcome::Error(_)) {
                     return self.compared(expr);
                 }
@@ -483,7 +483,7 @@ impl<'p> Machine<'p> {
         Part { site: self.exprs.site(expr), outcome, bindings: Vec::new(), parts }
     }
 
-    /// `x' \in S` where `S` is empty: with the set, and the values of what it was made from.
+    /// `x' \in S` where `S` is empty: with the set, and the values it was made from.
     pub(super) fn dissect_empty(&mut self, expr: ExprId) -> Part {
         let mut parts = Vec::new();
         if let Node::In(_, set) = self.exprs.node(expr) {
@@ -495,10 +495,10 @@ impl<'p> Machine<'p> {
         Part { parts, ..Part::new(self.exprs.site(expr), Outcome::Truth(false)) }
     }
 
-    /// An expression that is not taken apart further, with the values of what stands in it.
+    /// An expression that is not dissected further, with the values of its parts.
     fn compared(&mut self, expr: ExprId) -> Part {
         let node = self.exprs.node(expr);
-        // What is bound inside has no value here, and what is primed is another state's.
+        // Names bound inside have no value here, and primed expressions refer to another state.
         let mut is_closed = matches!(node, Node::Prime(_) | Node::Unchanged(_) | Node::Enabled(_));
         node.for_each_slot_bound(&mut |_| is_closed = true);
         if let Node::Inlined { def, args, .. } = node {

@@ -1,4 +1,4 @@
-//! Explanations as text: one line for each part, its mark, its words, its place, and the values inside it.
+//! Explanations as text: one line for each part with its outcome, text and location, and the values inside it.
 
 use std::fmt::Write;
 
@@ -7,11 +7,11 @@ use crate::ir::Module;
 use crate::source::Site;
 use crate::value::Value;
 
-/// How many characters of an expression are shown.
+/// The maximum number of characters of an expression to show.
 const MOST_CHARACTERS: usize = 60;
 
 impl Explanation {
-    /// Every attempt in words, the one that got furthest first.
+    /// The text of every attempt, the one that got furthest first.
     pub fn text(&self, module: &Module) -> String {
         let mut attempts: Vec<&Attempt> = self.attempts.iter().collect();
         attempts.sort_by_key(|attempt| (attempt.state.is_none(), usize::MAX - attempt.reached()));
@@ -20,14 +20,14 @@ impl Explanation {
             text += &attempt.text(module);
         }
         if self.is_truncated {
-            text += "and more ways that were not kept\n";
+            text += "and more ways, not shown\n";
         }
         text
     }
 }
 
 impl Attempt {
-    /// The way it took, and what became of each conjunct.
+    /// The path, and the outcome of each conjunct.
     pub fn text(&self, module: &Module) -> String {
         let mut text = String::new();
         let choices: Vec<String> = self.choices.iter().map(|choice| choice.text(module)).collect();
@@ -58,7 +58,7 @@ impl Part {
         text
     }
 
-    /// Where something beside it is false, what makes a part true is of no interest.
+    /// If a sibling is false, the reasons for a true part are left out.
     fn write(&self, module: &Module, depth: usize, is_blamed: bool, text: &mut String) {
         let (indent, words) = ("  ".repeat(depth), words(module, self.site));
         let position = module.sources.start(self.site);
@@ -96,7 +96,7 @@ impl Part {
         let is_blamed = self.is_false() && self.parts.iter().any(Part::is_false);
         for part in self.parts.iter().filter(|part| !part.says_nothing(module)) {
             if part.site == self.site {
-                // A definition that nobody named has the words of its body.
+                // A definition without a name is shown by the text of its body.
                 part.write_parts(module, depth, text);
             } else {
                 part.write(module, depth, is_blamed, text);
@@ -104,7 +104,7 @@ impl Part {
         }
     }
 
-    /// A value that is written the way it stands in the text.
+    /// Whether the value is the same as its text.
     fn says_nothing(&self, module: &Module) -> bool {
         match &self.outcome {
             Outcome::Value(value) => value.display(&module.strings).to_string() == words(module, self.site),
@@ -118,7 +118,7 @@ fn bindings(module: &Module, values: &[(String, Value)]) -> String {
     bound.collect::<Vec<_>>().join(", ")
 }
 
-/// The words at a place in one line, cut where they get long.
+/// The text at a location in one line, truncated if it is long.
 fn words(module: &Module, site: Site) -> String {
     let words: Vec<&str> = module.sources.words(site).split_whitespace().collect();
     let words = words.join(" ");

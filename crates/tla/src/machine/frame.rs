@@ -1,4 +1,4 @@
-//! The stack of slots: frames, arguments by need, and operators as arguments.
+//! The stack of slots: frames, lazy arguments, and operators as arguments.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{Arg, Body, DefId, Definition, ExprId, Level, Node, Pattern, SlotId};
 use crate::value::Value;
 
-/// Where a frame begins in the stack.
+/// The start of a frame in the stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Frame(u32);
 
 impl Frame {
-    /// Where in the stack its slots begin.
+    /// The index of its first slot in the stack.
     pub(super) fn start(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What an evaluation read: a set of bits.
+/// What an evaluation read: a bit set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reads(u8);
 
 impl Reads {
     pub(super) const CURRENT: Reads = Reads(1);
     pub(super) const NEXT: Reads = Reads(2);
-    /// Something that may differ the next time.
+    /// Something that may differ between evaluations.
     pub(super) const WORLD: Reads = Reads(4);
 
     pub(super) fn and(self, other: Reads) -> Reads {
@@ -34,7 +34,7 @@ impl Reads {
     }
 }
 
-/// How long what a thunk evaluated to stays true.
+/// How long the value of a thunk stays valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Valid {
     Always,
@@ -44,7 +44,7 @@ pub(super) enum Valid {
     Epoch(u32, Reading),
 }
 
-/// What a slot of a frame holds.
+/// The content of a slot.
 #[derive(Debug, Clone)]
 pub(super) enum Slot<'p> {
     Empty,
@@ -54,7 +54,7 @@ pub(super) enum Slot<'p> {
         expr: ExprId,
         frame: Frame,
     },
-    /// Evaluated, and what it was.
+    /// Evaluated, with its value.
     Forced {
         expr: ExprId,
         frame: Frame,
@@ -67,17 +67,17 @@ pub(super) enum Slot<'p> {
         captures: &'p [SlotId],
         frame: Frame,
     },
-    /// An operator that brings along what it captures.
+    /// An operator with its captures.
     Carried(Operator),
     /// A captured name without a value.
     Failed(Box<EvalError>),
 }
 
-/// What an expression needs of a frame.
+/// The slots that an expression needs.
 pub(super) struct Footprint {
     /// The slots that it reads and does not bind itself.
     free: Arc<[SlotId]>,
-    /// How many slots there must be.
+    /// The minimum number of slots.
     room: usize,
 }
 
@@ -98,7 +98,7 @@ impl<'p> Machine<'p> {
         self.stack[index] = content;
     }
 
-    /// Puts an element where a pattern says.
+    /// Binds an element to a pattern.
     #[inline]
     pub(super) fn bind(&mut self, pattern: &'p Pattern, element: Value, expr: ExprId) -> Result<()> {
         match pattern {
@@ -112,7 +112,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// The components of a tuple that so many names are bound to.
+    /// The components of a tuple that is bound to this many names.
     pub(super) fn components<'v>(&self, element: &'v Value, len: usize, expr: ExprId) -> Result<&'v [Value]> {
         match element {
             Value::Seq(tuple) if tuple.len() == len => Ok(tuple.elements()),
@@ -124,7 +124,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What an argument or a `LET` stands for, evaluated if it was not.
+    /// The value of an argument or a `LET`, evaluated if needed.
     pub(super) fn argument(&mut self, slot: SlotId) -> Result<Datum> {
         let (expr, frame) = match self.slot(slot) {
             Slot::Datum(datum) => return Ok(datum.clone()),
@@ -162,7 +162,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Notes what a value that was kept had read.
+    /// Records what a cached value had read.
     #[inline]
     pub(super) fn note(&self, valid: Valid) {
         let reads = match valid {
@@ -173,7 +173,7 @@ impl<'p> Machine<'p> {
         self.reads.set(self.reads.get().and(reads));
     }
 
-    /// Runs with another frame in view.
+    /// Runs with another frame as the current one.
     #[inline]
     pub(super) fn within<R>(&mut self, frame: Frame, run: impl FnOnce(&mut Self) -> R) -> R {
         let outer = std::mem::replace(&mut self.frame, frame);
@@ -182,7 +182,7 @@ impl<'p> Machine<'p> {
         result
     }
 
-    /// Runs something that may change the slots from a frame up to a place of the stack, and puts them back.
+    /// Runs code that may change the slots from a frame up to a stack index, and restores them.
     pub(super) fn keeping<R>(&mut self, frame: Frame, top: usize, run: impl FnOnce(&mut Self) -> R) -> R {
         let kept = self.stack[frame.start()..top].to_vec();
         let result = run(self);
@@ -194,7 +194,7 @@ impl<'p> Machine<'p> {
         self.frame
     }
 
-    /// What an argument looks like from inside the operator.
+    /// An argument as seen from inside the operator.
     #[inline]
     fn hand_over(&self, arg: &'p Arg) -> Slot<'p> {
         let frame = self.frame;
@@ -210,7 +210,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Pushes the frame of an operator and returns it; [`Machine::leave`] takes it away.
+    /// Pushes the frame of an operator and returns it; [`Machine::leave`] pops it.
     pub(super) fn enter(&mut self, definition: &'p Definition, args: &'p [Arg]) -> Frame {
         let start = self.stack.len();
         for arg in args {
@@ -220,7 +220,7 @@ impl<'p> Machine<'p> {
         self.with_room(start, definition.slots)
     }
 
-    /// The frame that begins there, with room for at least so many slots.
+    /// The frame that begins there, with room for at least this many slots.
     fn with_room(&mut self, start: usize, slots: usize) -> Frame {
         let len = self.stack.len().max(start + slots);
         self.stack.resize(len, Slot::Empty);
@@ -264,7 +264,7 @@ impl<'p> Machine<'p> {
         self.with_room(start, slots)
     }
 
-    /// Evaluates the body of an operator in its frame, and takes the frame away.
+    /// Evaluates the body of an operator in its frame, and pops the frame.
     pub(super) fn run_body(&mut self, def: DefId, frame: Frame) -> Result<Datum> {
         let definition = &self.definitions[def.0 as usize];
         let result = match &definition.body {
@@ -293,7 +293,7 @@ impl<'p> Machine<'p> {
         result
     }
 
-    /// What a definition without parameters is; a constant one is computed once.
+    /// The value of a definition without parameters; a constant one is computed once.
     pub(super) fn eval_constant(&mut self, def: DefId) -> Result<Datum> {
         let index = def.0 as usize;
         if let Some(datum) = &self.constants[index] {
@@ -315,7 +315,7 @@ impl<'p> Machine<'p> {
         Ok(datum)
     }
 
-    /// Enumerates a constant set that is small, since it will be walked through again and again.
+    /// Enumerates a small constant set, since it will be walked many times.
     fn settle(&mut self, datum: Datum) -> Datum {
         let is_worth_it = match &datum {
             Datum::Set(set) => match &**set {
@@ -337,7 +337,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What an expression sees of the frame, to be taken along.
+    /// Captures the part of the frame that an expression uses.
     pub(super) fn capture(&mut self, expr: ExprId) -> Arc<[Captured]> {
         let free = self.footprint(expr).free.clone();
         let len = free.iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);
@@ -371,7 +371,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What an expression needs of a frame, found out once.
+    /// The slots that an expression needs, computed once.
     fn footprint(&mut self, expr: ExprId) -> &Footprint {
         let exprs = self.exprs;
         self.footprints

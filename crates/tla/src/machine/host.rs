@@ -1,4 +1,4 @@
-//! What the machine does for lazy sets, lazy functions and native operators.
+//! The machine as a host of lazy sets, lazy functions and native operators.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::ir::{ExprId, Node, Pattern};
 use crate::strings::Strings;
 use crate::value::Value;
 
-/// A value with fewer places takes no time to make, and no memory that counts.
+/// A value with fewer elements costs neither noticeable time nor memory.
 const MANY: usize = 1 << 14;
 
 impl Host for Machine<'_> {
@@ -71,7 +71,7 @@ impl Host for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// The body of a function that is applied, and a frame in which its argument is bound.
+    /// The body of an applied function, and a frame in which its argument is bound.
     pub(super) fn enter_function(&mut self, function: &LazyFunction, arg: &Value) -> Result<(ExprId, Frame)> {
         if !datum::contains(self, &function.domain, &Datum::Value(arg.clone()))? {
             let message = format!("the argument {} is outside the domain", arg.display(self.strings()));
@@ -88,7 +88,7 @@ impl Machine<'_> {
         let frame = self.enter_closure(&function.closure);
         let bound = self.within(frame, |machine| {
             if let Some(slot) = this {
-                // The definition means itself as it was defined, whatever `EXCEPT` changed since.
+                // A recursive reference means the function as defined, without the changes of `EXCEPT`.
                 let itself = LazyFunction { changes: Vec::new(), ..function.clone() };
                 machine.set_slot(*slot, Slot::Datum(Datum::Function(Arc::new(itself))));
             }

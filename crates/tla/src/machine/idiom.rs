@@ -1,8 +1,8 @@
-//! Idioms, by the short way where it leads to the same, else as written.
+//! Evaluates idioms, on the fast path if it gives the same result, else as written.
 //!
-//! The short way is taken with a function that lies at hand and a key that can be compared with its keys; everything else is
-//! left to the expression as it was written, so that an idiom changes no answer and no message. No part is evaluated again
-//! after an error: where idioms stand inside each other, that would double the work at each of them.
+//! The fast path needs a function that is already a value and a key that can be compared with its keys; everything
+//! else is left to the original expression, so that an idiom changes no result and no message. No part is evaluated
+//! again after an error: with nested idioms, that would double the work at each level.
 
 use super::Machine;
 use super::eval::{is_listed, lazy_function};
@@ -46,7 +46,7 @@ impl Machine<'_> {
         matches!(self.peek(function), Some(Value::Seq(_) | Value::Fun(_)))
     }
 
-    /// How many elements a filter leaves; none if the set is not there to be walked through.
+    /// The number of elements that a filter keeps; `None` if the set cannot be walked directly.
     fn count(&mut self, filter: ExprId) -> Result<Option<Value>> {
         let Node::Filter { bound, body } = self.exprs.node(filter) else {
             unreachable!("what is counted is a filter");
@@ -54,7 +54,7 @@ impl Machine<'_> {
         if let Node::Domain(function) = self.exprs.node(bound.set)
             && let (Some(Value::Fun(function)), Pattern::Slot(slot)) = (self.peek(*function), &bound.pattern)
         {
-            // Keys lie in a row, and nobody has to ask for the next one.
+            // The keys are an array, so they are walked without an iterator over the set.
             let domain = function.domain().clone();
             let mut count = 0;
             for key in domain.elements() {
@@ -75,7 +75,7 @@ impl Machine<'_> {
             self.bind(&bound.pattern, element, filter)?;
             count += i64::from(self.test(*body)?);
         }
-        // The integers of TLC have 32 bits.
+        // TLC's integers have 32 bits.
         Ok(i32::try_from(count).is_ok().then_some(Value::Int(count)))
     }
 
@@ -86,7 +86,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What the expression is if the new value is none: a function that is written out can still be applied elsewhere.
+    /// The result if the new value cannot be evaluated: a lazy function can still be applied at other arguments.
     #[cold]
     fn without_value(&mut self, error: Box<EvalError>, written: ExprId) -> Result<Datum> {
         let Node::Function { bounds, .. } = self.exprs.node(written) else {

@@ -1,9 +1,9 @@
-//! Predicates that were true of the same values before.
+//! Memoizes predicates that were true.
 //!
-//! An invariant mostly reads a few of the variables, and states that agree on those are common: far more states differ
-//! elsewhere. So for each predicate the machine remembers the values of the variables it reads for which it was true.
-//! Values are compared whole, so nothing is ever taken for something else. A predicate that reads every variable, or the
-//! world, is not remembered, and neither is one whose values hardly ever come again.
+//! An invariant usually reads a few of the variables, and states that agree on those are common: far more states
+//! differ elsewhere. So for each predicate the machine remembers the values of the variables it reads for which it
+//! was true. Values are compared in full, so none is ever taken for another. A predicate that reads every variable,
+//! or the world, is not memoized, and neither is one whose values rarely recur.
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
@@ -13,15 +13,15 @@ use crate::error::Result;
 use crate::ir::{Body, DefId, ExprId, Node, VarId};
 use crate::value::Value;
 
-/// After so many questions a memory has to have proved its worth.
+/// After this many evaluations, memoization continues only if it has paid off.
 const TRIAL: u32 = 4_096;
 
-/// What is remembered of each predicate.
+/// The memo of each predicate.
 #[derive(Default)]
 pub(super) struct Memos(HashMap<ExprId, Memo, FxBuildHasher>);
 
 struct Memo {
-    /// What the predicate reads; none if remembering is of no use.
+    /// The variables that the predicate reads; `None` if it is not memoized.
     variables: Option<Box<[VarId]>>,
     /// The values for which it was true.
     holds: HashSet<Box<[Value]>, FxBuildHasher>,
@@ -30,7 +30,7 @@ struct Memo {
 }
 
 impl Machine<'_> {
-    /// Whether a predicate holds in a state; remembered if that is worth it.
+    /// Whether a predicate holds in a state; memoized if that pays off.
     pub fn holds(&mut self, predicate: ExprId, state: &State) -> Result<bool> {
         if !self.memos.0.contains_key(&predicate) {
             let memo =
@@ -59,7 +59,7 @@ impl Machine<'_> {
         Ok(holds)
     }
 
-    /// The variables that a predicate reads, if it reads some but not all, and nothing that changes by itself.
+    /// The variables that a predicate reads, if it reads some but not all, and nothing volatile.
     fn read_variables(&self, predicate: ExprId) -> Option<Box<[VarId]>> {
         let mut reader =
             Reader { machine: self, read: vec![false; self.next.len()], visited: Vec::new(), is_pure: true };
@@ -71,7 +71,7 @@ impl Machine<'_> {
     }
 }
 
-/// Goes through everything that an expression can reach.
+/// Visits everything that an expression can reach.
 struct Reader<'m, 'p> {
     machine: &'m Machine<'p>,
     read: Vec<bool>,

@@ -1,14 +1,14 @@
 //! Runs a program: evaluates expressions, and computes initial states and successors as TLC does.
 //!
-//! The machine walks the expressions of a [`Program`] with a stack of slots. Calling an operator pushes a *frame*: its
-//! arguments, then room for the names bound inside. Arguments and `LET` definitions are evaluated by need, so a slot may
-//! hold a *thunk*, an expression and the frame that it is to be evaluated in; that frame is always below, because an
-//! operator cannot return an operator. A lazy set can outlive its frame, so it takes with it what it sees there.
+//! The machine walks the expressions of a [`Program`] with a stack of slots. Calling an operator pushes a *frame*:
+//! its arguments, then room for the names bound inside. Arguments and `LET` definitions are evaluated lazily, so a
+//! slot may hold a *thunk*, an expression with its frame; that frame is always below, because an operator cannot
+//! return an operator. A lazy set can outlive its frame, so it captures the names it uses.
 //!
-//! Two states are in play, the *current* and the *next* one. An expression reads the current state; under a prime it reads
-//! the next. While initial states are computed everything reads the next, so that `Init` assigns variables by the same
-//! code that `Next` does. What a thunk has been evaluated to is kept for as long as the states it read stay the same:
-//! every evaluation notes what it read, and every assignment starts a new *epoch*.
+//! There are two states, the *current* and the *next* one. An expression reads the current state; under a prime it
+//! reads the next. While initial states are computed everything reads the next, so that `Init` assigns variables by
+//! the same code as `Next`. The value of a thunk is cached as long as the states it read stay the same: every
+//! evaluation records what it read, and every assignment starts a new *epoch*.
 
 mod action;
 mod eval;
@@ -42,7 +42,7 @@ use memo::Memos;
 /// One value for each variable, in the order of declaration.
 pub type State = Arc<[Value]>;
 
-/// How a step is called: the action of the next-state relation that allowed it, and its arguments.
+/// The label of a step: the action of the next-state relation that allowed it, and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// The name of the operator.
@@ -53,20 +53,20 @@ pub struct Label {
     pub site: Site,
 }
 
-/// Whether to go on with the search for states; a [`ControlFlow::Break`] ends it.
+/// Whether to continue the search for states; a [`ControlFlow::Break`] ends it.
 type Flow = Result<ControlFlow<()>>;
 
-/// How deep operators may call each other. TLC gives up earlier.
+/// The maximum depth of operator calls. TLC gives up earlier.
 const DEEPEST_CALL: usize = 20_000;
 
-/// What names a step: an operator that was called, or one whose body was put in place of the call.
+/// The operator that labels a step: one that was called, or one whose call was inlined.
 #[derive(Clone, Copy)]
 enum Naming<'p> {
     Called(DefId, Frame),
     Inlined(DefId, &'p [Option<ExprId>], Frame),
 }
 
-/// The world is asked whether to stop once in so many ticks.
+/// The number of ticks between checks whether the world wants to stop.
 const TICKS: u64 = 256;
 
 /// Which state a variable is read from.
@@ -84,22 +84,22 @@ pub struct Machine<'p> {
     stack: Vec<Slot<'p>>,
     frame: Frame,
     depth: usize,
-    /// Counts work, to ask the world now and then whether to stop.
+    /// Counts work, to check now and then whether the world wants to stop.
     ticks: u64,
     reading: Reading,
     current: Option<State>,
     next: Vec<Option<Value>>,
-    /// How many variables have no next value.
+    /// The number of variables without a next value.
     unassigned: usize,
     /// Grows with every assignment of a next value and its undoing.
     epoch: u32,
-    /// What has been read since somebody last looked.
+    /// What has been read since this was last reset.
     reads: Cell<Reads>,
-    /// What each constant definition is, once somebody asked.
+    /// The value of each constant definition, once computed.
     constants: Vec<Option<Datum>>,
-    /// What the expressions of closures need of a frame.
+    /// The slots that the expressions of closures need.
     footprints: HashMap<ExprId, Footprint, FxBuildHasher>,
-    /// The operator that names the step under construction, and its frame; kept while no conjunction has begun.
+    /// The operator that labels the step under construction, and its frame; set while no conjunction has begun.
     label: Option<Naming<'p>>,
     is_naming: bool,
     memos: Memos,
@@ -136,12 +136,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The program that it runs.
+    /// The program it runs.
     pub fn program(&self) -> &'p Program {
         self.program
     }
 
-    /// The world that the specification sees.
+    /// The world seen by the specification.
     pub fn world(&mut self) -> &mut (dyn World + Send + 'p) {
         &mut *self.world
     }
@@ -170,7 +170,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Every successor of a state with the name of the action that led to it.
+    /// Every successor of a state with the label of the step to it.
     pub fn labelled_successors(&mut self, state: &State) -> Result<Vec<(Label, State)>> {
         self.fresh(Some(state.clone()), Reading::Current);
         let mut out = Vec::new();
@@ -199,31 +199,31 @@ impl<'p> Machine<'p> {
         self.test(predicate)
     }
 
-    /// What an expression is, in a state if it needs one.
+    /// Evaluates an expression, in a state if it needs one.
     pub fn evaluate(&mut self, expr: ExprId, state: Option<&State>) -> Result<Datum> {
         self.fresh(state.cloned(), Reading::Current);
         self.eval(expr)
     }
 
-    /// What a definition without parameters is, left as lazy as it is.
+    /// Evaluates a definition without parameters; the result may be lazy.
     pub fn evaluate_definition(&mut self, def: DefId, state: Option<&State>) -> Result<Datum> {
         self.fresh(state.cloned(), Reading::Current);
         let frame = self.enter(&self.definitions[def.0 as usize], &[]);
         self.run_body(def, frame)
     }
 
-    /// What an expression is, as a finite value.
+    /// Evaluates an expression to a finite value.
     pub fn value(&mut self, expr: ExprId, state: Option<&State>) -> Result<Value> {
         let datum = self.evaluate(expr, state)?;
         self.settled(datum, expr)
     }
 
-    /// How much work was done so far: calls of operators and elements of sets, about.
+    /// The amount of work done so far: roughly, calls of operators and elements of sets.
     pub fn work(&self) -> u64 {
         self.ticks
     }
 
-    /// Notes that a little work was done. An error once the world wants evaluation to end.
+    /// Counts a unit of work. An error if the world wants evaluation to stop.
     #[inline]
     pub(crate) fn tick(&mut self) -> Result<()> {
         self.ticks += 1;
@@ -235,17 +235,17 @@ impl<'p> Machine<'p> {
 
     #[cold]
     fn stopped() -> Box<EvalError> {
-        EvalError::new(ErrorKind::Stopped, "stopped before there was a value")
+        EvalError::new(ErrorKind::Stopped, "evaluation was stopped")
     }
 
-    /// Forgets everything about the last run but constants.
+    /// Clears everything from the last run except constants.
     fn fresh(&mut self, current: Option<State>, reading: Reading) {
         self.stack.clear();
         self.frame = Frame::default();
         self.depth = 0;
         self.reading = reading;
         self.current = current;
-        // A run takes its assignments back, unless an error cut it short.
+        // A run undoes its assignments, unless an error cut it short.
         if self.unassigned < self.next.len() {
             self.next.fill(None);
             self.unassigned = self.next.len();
@@ -268,7 +268,7 @@ impl<'p> Machine<'p> {
             let error = EvalError::new(ErrorKind::Unassigned, message);
             let names = missing.replace('`', "");
             return Err(match (from, self.unassigned) {
-                (None, _) => error.help("an initial predicate says what every variable is"),
+                (None, _) => error.help("an initial predicate must assign every variable"),
                 (Some(_), 1) => error.help(format!("if it does not change, add `UNCHANGED {names}`")),
                 (Some(_), _) => error.help(format!("if they do not change, add `UNCHANGED <<{names}>>`")),
             });
@@ -277,7 +277,7 @@ impl<'p> Machine<'p> {
         Ok(self.next.iter().map(|value| value.clone().expect(complete)).collect())
     }
 
-    /// The variables without a next value, in words.
+    /// The variables without a next value, for messages.
     fn unassigned_names(&self) -> String {
         let variables = self.program.module.variables.iter().zip(&self.next);
         let missing =
@@ -285,7 +285,7 @@ impl<'p> Machine<'p> {
         missing.collect::<Vec<_>>().join(", ")
     }
 
-    /// The name of the step under construction.
+    /// The label of the step under construction.
     fn label(&mut self) -> Label {
         let (def, args) = match self.label {
             None => {
@@ -301,14 +301,14 @@ impl<'p> Machine<'p> {
         Label { name: definition.name.clone(), args, site: definition.site }
     }
 
-    /// The parameters that the author of a definition wrote, with their values in the current frame.
+    /// The parameters of a definition as written, with their values in the current frame.
     fn parameters(&mut self, def: DefId) -> Vec<(String, Value)> {
         let params = self.definitions[def.0 as usize].params.len() as u32;
         let values = (0..params).map(|slot| self.argument(SlotId(slot)).ok()).collect();
         self.named(def, values)
     }
 
-    /// The same of a definition whose body was put in place of the call.
+    /// The same for an inlined definition.
     fn inlined_parameters(&mut self, def: DefId, args: &[Option<ExprId>]) -> Vec<(String, Value)> {
         let values = args.iter().map(|arg| arg.and_then(|arg| self.eval(arg).ok())).collect();
         self.named(def, values)
@@ -327,7 +327,7 @@ impl<'p> Machine<'p> {
         named
     }
 
-    /// Gives a variable its next value while `then` runs.
+    /// Assigns a variable's next value while `then` runs.
     fn assign(&mut self, variable: VarId, value: Value, then: &mut dyn FnMut(&mut Self) -> Flow) -> Flow {
         self.set_next(variable, value);
         let flow = then(self);
@@ -349,7 +349,7 @@ impl<'p> Machine<'p> {
         self.epoch += 1;
     }
 
-    /// Turns a datum into a value, blaming the expression if it has none.
+    /// Turns a datum into a value; an error at the expression if it has none.
     fn settled(&mut self, datum: Datum, expr: ExprId) -> Result<Value> {
         match datum {
             Datum::Value(value) => Ok(value),
@@ -357,7 +357,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Tells an error its place, unless it knows a more precise one.
+    /// Sets the location of an error, unless it has a more precise one.
     #[cold]
     fn at(&self, mut error: Box<EvalError>, expr: ExprId) -> Box<EvalError> {
         error.site.get_or_insert(self.exprs.site(expr));

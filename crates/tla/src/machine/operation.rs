@@ -1,10 +1,10 @@
-//! Runs one operation of the next-state relation with the arguments that are known, as `Next` would.
+//! Runs one operation of the next-state relation with its known arguments, as `Next` would.
 //!
-//! Following a way from the root of `Next`, a bound that is linked to a known argument asks whether the argument is in the
-//! set; any other bound is enumerated. At the call, arguments that are not linked must equal what is known. An argument is
-//! evaluated by need in TLA+, and an action may guard against one without a value, so a comparison that has no value is
-//! made again after the action has run. An operation that is plain and has all its arguments needs none of this: they were
-//! checked by [`Machine::admits`], and its body runs in a frame that holds them.
+//! On a way from the root of `Next`, a bound that is linked to a known argument is a membership test; any other bound
+//! is enumerated. At the call, arguments that are not linked must equal the known ones. TLA+ evaluates arguments
+//! lazily, and an action may guard against one without a value, so a comparison that has no value is repeated after
+//! the action has run. A plain operation with all its arguments needs none of this: they were checked by
+//! [`Machine::admits`], and its body runs in a frame that holds them.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -21,12 +21,12 @@ use crate::program::path::{Link, Step, bounds_of};
 use crate::source::Site;
 use crate::value::Value;
 
-/// What remains to be done once a formula is true.
+/// The continuation once a formula is true.
 type Then<'a, 'p> = &'a mut dyn FnMut(&mut Machine<'p>) -> Flow;
 
 impl<'p> Machine<'p> {
-    /// Checks the arguments that are known against the constant sets that `Next` takes them from. `Ok(Err(index))` is the
-    /// first parameter whose value is in none of them, or is not the constant that `Next` gives.
+    /// Checks the known arguments against the constant sets over which `Next` quantifies them. `Ok(Err(index))` is
+    /// the first parameter whose value is in none of them, or is not the constant that `Next` passes.
     pub fn admits(&mut self, operation: &Operation, args: &[Option<Value>]) -> Result<std::result::Result<(), usize>> {
         if operation.is_free {
             return Ok(Ok(()));
@@ -48,8 +48,8 @@ impl<'p> Machine<'p> {
         Ok(Err(always.or(refused_first).unwrap_or_default()))
     }
 
-    /// Adds every state that a step of the operation may lead to, in TLC's order, duplicates included. An argument that is
-    /// not known is any value of the set in `Next`. Those that are known must be [admitted](Machine::admits).
+    /// Adds every state that a step of the operation may lead to, in TLC's order, duplicates included. An unknown
+    /// argument is any value of the set in `Next`. Known ones must be [admitted](Machine::admits).
     pub fn perform(
         &mut self,
         operation: &Operation,
@@ -69,8 +69,8 @@ impl<'p> Machine<'p> {
         self.follow_all(operation, args, &mut found).map(|_| ())
     }
 
-    /// Every way through the operation in a state, and where it ended: at a bound of `Next` that the argument is not in, at
-    /// an argument that `Next` gives another value, or in the action.
+    /// Every path through the operation in a state, and where it ended: at a bound of `Next` that does not contain
+    /// the argument, at an argument to which `Next` gives another value, or in the action.
     pub fn explain_operation(&mut self, operation: &Operation, args: &[Option<Value>], state: &State) -> Explanation {
         self.fresh(Some(state.clone()), Reading::Current);
         let site = self.definitions[operation.def.0 as usize].site;
@@ -99,8 +99,8 @@ impl<'p> Machine<'p> {
         self.kept(&keeping.shape).is_none_or(|kept| kept == keeping.all)
     }
 
-    /// The elements of the set that `Next` takes a parameter from, in a state; none if there is no such set, if it depends
-    /// on another name that `\E` binds, or if it has more than `most` elements.
+    /// The elements of the set over which `Next` quantifies a parameter, in a state; `None` if there is no such set,
+    /// if it depends on another name that `\E` binds, or if it has more than `most` elements.
     pub fn candidates(
         &mut self,
         operation: &Operation,
@@ -137,7 +137,8 @@ impl<'p> Machine<'p> {
         (!operation.ways.is_empty()).then_some(candidates)
     }
 
-    /// The set that `Next` takes a parameter from, if it is the same in every state and whatever else `\E` binds.
+    /// The set over which `Next` quantifies a parameter, if it depends neither on the state nor on other names bound
+    /// by `\E`.
     pub fn constant_set(&mut self, operation: &Operation, param: usize) -> Option<Result<Datum>> {
         self.fresh(None, Reading::Current);
         for step in &operation.ways.first()?.steps {
@@ -152,9 +153,9 @@ impl<'p> Machine<'p> {
         None
     }
 
-    /// Makes ready for a step from a state.
+    /// Prepares for a step from a state.
     fn fresh_step(&mut self, state: &State) {
-        // Whoever tries operations tries many of them in one state.
+        // Callers usually try many operations in one state.
         let current = match self.current.take() {
             Some(current) if State::ptr_eq(&current, state) => current,
             _ => state.clone(),
@@ -162,7 +163,7 @@ impl<'p> Machine<'p> {
         self.fresh(Some(current), Reading::Current);
     }
 
-    /// The state under construction, which must be complete; the same one if nothing changed.
+    /// The state under construction, which must be complete; the same one if it is unchanged.
     fn step_state(&self, from: &State) -> Result<State> {
         let is_same =
             |(next, current): (&Option<Value>, &Value)| next.as_ref().is_some_and(|next| next.is_identical(current));
@@ -183,7 +184,7 @@ impl<'p> Machine<'p> {
         args.len() == operation.params.len()
     }
 
-    /// Runs the body of an operator whose arguments lie at the bottom of the stack.
+    /// Runs the body of an operator whose arguments are at the bottom of the stack.
     fn act_operation(&mut self, operation: &Operation, then: Then<'_, 'p>) -> Flow {
         let definition = &self.definitions[operation.def.0 as usize];
         let len = self.stack.len().max(definition.slots);
@@ -198,7 +199,7 @@ impl<'p> Machine<'p> {
         if operation.is_free {
             let unknown = args.iter().position(Option::is_none).and_then(|index| operation.params.get(index));
             let name = unknown.map_or("", |param| &param.name);
-            let message = format!("`{name}` of `{}` is not known, and no set says what it can be", operation.name);
+            let message = format!("`{name}` of `{}` is unknown, and no set determines its values", operation.name);
             return Err(EvalError::new(ErrorKind::NotEnumerable, message));
         }
         for way in &operation.ways {
@@ -246,7 +247,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Goes past a step that needs no choice; the frame that it entered, if it did.
+    /// Passes a step that needs no choice; returns the frame if it entered one.
     fn pass(&mut self, step: &Step) -> Option<super::frame::Frame> {
         let (Step::Let(expr) | Step::Into(expr)) = step else {
             return None;
@@ -311,7 +312,7 @@ impl<'p> Machine<'p> {
         Ok(Continue(()))
     }
 
-    /// Whether the names that a bound just bound are what is known of them.
+    /// Whether the names that a bound just bound equal the known arguments.
     fn agrees(&self, walk: &Walk<'_>, bound: &Bound, link: &Link) -> bool {
         bound.pattern.slots().iter().zip(&*link.params).all(|(&slot, param)| {
             match (walk.known(*param), self.slot(slot)) {
@@ -321,7 +322,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Runs the call at the end of a way, if its arguments are those that are known.
+    /// Runs the call at the end of a way, if its arguments equal the known ones.
     fn follow_call(&mut self, walk: &Walk<'_>, then: Then<'_, 'p>) -> Flow {
         if walk.way.given.is_empty() {
             return self.act(walk.way.call, then);
@@ -331,7 +332,7 @@ impl<'p> Machine<'p> {
         self.follow_given(walk, &given, &mut Vec::new(), then)
     }
 
-    /// Compares the arguments that are left, then runs the call, then compares those that had no value before.
+    /// Compares the remaining arguments, then runs the call, then compares those that had no value before.
     fn follow_given<'w>(
         &mut self,
         walk: &Walk<'_>,
@@ -368,7 +369,7 @@ impl<'p> Machine<'p> {
         self.compare(walk, first, value, &mut |machine| machine.compare_late(walk, rest, then))
     }
 
-    /// Goes on if an argument is what is known.
+    /// Continues if an argument equals the known one.
     fn compare(&mut self, walk: &Walk<'_>, given: &Given, value: Value, then: Then<'_, 'p>) -> Flow {
         let Some(known) = walk.known(Some(given.param)) else {
             return then(self);
@@ -410,7 +411,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Whether an element is in a set; what cannot be compared with its elements is not.
+    /// Whether an element is in a set; `false` if it cannot be compared with the set's elements.
     fn is_member(&mut self, set: &Datum, element: &Value, bound: &Bound) -> Result<bool> {
         match datum::contains(self, set, &Datum::Value(element.clone())) {
             Err(error) if matches!(error.kind, ErrorKind::Incomparable | ErrorKind::WrongKind) => Ok(false),
@@ -418,7 +419,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Ends an explained way at a bound that nothing satisfies.
+    /// Ends an explained path at a bound that no element satisfies.
     fn end_at_bound(&mut self, quantifier: ExprId, bound: &Bound, element: Option<&Value>, set: &Datum) {
         if self.recorder.is_none() {
             return;
@@ -439,7 +440,7 @@ impl<'p> Machine<'p> {
         self.end_attempt(Some(Part { site, outcome: Outcome::Truth(false), bindings, parts }), None);
     }
 
-    /// Where `x \in S` stands.
+    /// The location of `x \in S`.
     fn bound_site(&self, quantifier: ExprId, bound: &Bound) -> Site {
         let (mut site, outer) = (self.exprs.site(bound.set), self.exprs.site(quantifier));
         let text = &self.program.module.sources.get(site.source).text;
@@ -454,7 +455,7 @@ impl<'p> Machine<'p> {
         site
     }
 
-    /// Which known arguments a way refuses, as far as constants tell.
+    /// The known arguments that a way rejects, as far as constants decide.
     fn refused(&mut self, way: &Way, args: &[Option<Value>]) -> Result<Option<Vec<bool>>> {
         self.fresh(None, Reading::Current);
         let walk = Walk { way, args, names_disjuncts: false };
@@ -494,7 +495,7 @@ impl<'p> Machine<'p> {
         Ok(Some(refused))
     }
 
-    /// Whether a set has no elements; one that cannot be enumerated has some.
+    /// Whether a set is empty; one that cannot be enumerated is not.
     fn is_empty(&mut self, set: ExprId) -> bool {
         let Ok(set) = self.eval(set) else {
             return false;
@@ -503,8 +504,8 @@ impl<'p> Machine<'p> {
         matches!(first, Ok(None))
     }
 
-    /// The variables that stay the same if a formula is true; none if it is false in every state. A condition without a
-    /// value rules nothing out.
+    /// The variables that stay the same if a formula is true; `None` if it is false in every state. A condition
+    /// without a value rules nothing out.
     fn kept(&mut self, shape: &Shape) -> Option<Variables> {
         match shape {
             Shape::Keeps(variables) => Some(*variables),
@@ -536,11 +537,11 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// A way, and what is known of the arguments at its end.
+/// A way, and the known arguments at its end.
 struct Walk<'w> {
     way: &'w Way,
     args: &'w [Option<Value>],
-    /// Whether an explanation says which way it was.
+    /// Whether an explanation names the disjuncts of the way.
     names_disjuncts: bool,
 }
 
@@ -556,7 +557,7 @@ impl<'w> Walk<'w> {
         self.args.get(param?)?.as_ref()
     }
 
-    /// The only element that a bound can have, if every name that it binds is known.
+    /// The only possible element of a bound, if every name that it binds is known.
     fn element(&self, link: &Link) -> Option<Value> {
         match &*link.params {
             [param] => self.known(*param).cloned(),
@@ -568,7 +569,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// Where a word stands last in a text.
+/// The last occurrence of a word in a text.
 fn last_word(text: &str, word: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let is_word = |place: &usize| {

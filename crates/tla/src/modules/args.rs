@@ -1,6 +1,6 @@
-//! What native operators do with their arguments: insist on a kind, or say which argument is of another.
+//! Arguments of native operators: checks their kinds, and reports which argument has the wrong kind.
 //!
-//! The resolver has checked how many arguments there are and which of them are operators.
+//! The resolver has checked the number of arguments and which of them are operators.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl<'a> Args<'a> {
         Args { operator, operands }
     }
 
-    /// As it is.
+    /// The argument, unevaluated.
     pub(super) fn datum(self, index: usize) -> &'a Datum {
         match &self.operands[index] {
             Operand::Datum(datum) => datum,
@@ -36,7 +36,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Enumerated or tabulated.
+    /// The argument, enumerated or tabulated.
     pub(super) fn value(self, host: &mut dyn Host, index: usize) -> Result<Value> {
         datum::to_value(host, self.datum(index))
     }
@@ -113,12 +113,12 @@ pub(super) fn apply1(host: &mut dyn Host, operator: &Operator, arg: &Value) -> R
     datum::to_value(host, &result)
 }
 
-/// Applies an operator of two arguments. What is accumulated may be lazy, and stays so.
+/// Applies an operator of two arguments. A lazy accumulator stays lazy.
 pub(super) fn apply2(host: &mut dyn Host, operator: &Operator, a: Datum, b: Datum) -> Result<Datum> {
     host.apply(operator, &[a, b])
 }
 
-/// Asks a predicate about values.
+/// Applies a predicate to values.
 pub(super) fn holds(host: &mut dyn Host, predicate: &Operator, args: &[&Value]) -> Result<bool> {
     let args: Vec<Datum> = args.iter().map(|&arg| Datum::Value(arg.clone())).collect();
     match host.apply(predicate, &args)? {
@@ -130,7 +130,7 @@ pub(super) fn holds(host: &mut dyn Host, predicate: &Operator, args: &[&Value]) 
     }
 }
 
-/// A truth value as a result.
+/// A boolean as a result.
 pub(super) fn yes(value: bool) -> Result<Datum> {
     Ok(Datum::Value(Value::Bool(value)))
 }
@@ -150,7 +150,7 @@ pub(super) fn count(len: usize) -> Result<Datum> {
     Ok(Datum::Value(Value::Int(len as i64)))
 }
 
-/// What arithmetic gave, if it fits into 32 bits.
+/// The result of arithmetic, if it fits into 32 bits.
 pub(super) fn within(value: Option<i64>, what: impl FnOnce() -> String) -> Result<i64> {
     match value {
         Some(value) if i32::try_from(value).is_ok() => Ok(value),
@@ -158,7 +158,7 @@ pub(super) fn within(value: Option<i64>, what: impl FnOnce() -> String) -> Resul
     }
 }
 
-/// An operator that stands in the table only.
+/// An operator that is listed in the table but not implemented.
 macro_rules! unsupported {
     ($module:literal, $name:literal, $params:expr) => {
         $crate::datum::Native::new($module, $name, $params, |_, _| {

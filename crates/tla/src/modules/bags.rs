@@ -1,4 +1,4 @@
-//! `Bags` and `BagsExt`. A bag is a function from its elements to how often they occur, at least once.
+//! `Bags` and `BagsExt`. A bag is a function from its elements to their number of copies, at least one.
 
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ pub(super) const NATIVES: &[Native] = &[
     Native::new("BagsExt", "FoldBag", &[2, 0, 0], |host, args| {
         let args = Args::new("FoldBag", args);
         let bag = proper_bag(host, args, 2)?;
-        // As TLC's Java does: `op(op(base, first), first)` and so on. The definition leaves the order open.
+        // As in TLC's Java: `op(op(base, first), first)` and so on. The definition leaves the order open.
         let mut result = args.datum(1).clone();
         for (element, count) in pairs(&bag)? {
             for _ in 0..count {
@@ -163,7 +163,7 @@ pub(super) const NATIVES: &[Native] = &[
     }),
 ];
 
-/// A function to integers, which need not be positive: TLC looks at the counts in some operators only.
+/// A function to integers, which need not be positive: TLC checks the counts in some operators only.
 fn bag(host: &mut dyn Host, args: Args<'_>, index: usize) -> Result<Value> {
     let bag = args.function(host, index)?;
     if copies(&bag).iter().all(|copies| matches!(copies, Value::Int(_))) {
@@ -172,7 +172,7 @@ fn bag(host: &mut dyn Host, args: Args<'_>, index: usize) -> Result<Value> {
     Err(args.wrong(host, index, "a bag"))
 }
 
-/// A bag in which everything occurs at least once.
+/// A bag in which every element has at least one copy.
 fn proper_bag(host: &mut dyn Host, args: Args<'_>, index: usize) -> Result<Value> {
     let bag = bag(host, args, index)?;
     match copies(&bag).iter().all(|copies| matches!(copies, Value::Int(1..))) {
@@ -219,7 +219,7 @@ fn without(host: &mut dyn Host, bag: &Value, element: Value) -> Result<Datum> {
     tabulate(host, domain, |_, key| bag.apply(key).cloned())
 }
 
-/// Every bag with at most as many copies of everything.
+/// Every bag with at most as many copies of each element.
 fn sub_bags(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     let args = Args::new("SubBag", args);
     let pairs = pairs(&proper_bag(host, args, 0)?)?;
@@ -234,7 +234,7 @@ fn sub_bags(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     set_of(Set::new(bags)?)
 }
 
-/// As the definition goes: each element is folded into `base` as often as it occurs, then those results are folded.
+/// As defined: each element is folded into `base` once per copy, then those results are folded.
 fn fold(host: &mut dyn Host, op: &Operator, base: &Datum, map: &Operator, bag: &Value) -> Result<Datum> {
     let mut result = base.clone();
     for (element, count) in pairs(bag)?.into_iter().rev() {
@@ -249,5 +249,5 @@ fn fold(host: &mut dyn Host, op: &Operator, base: &Datum, map: &Operator, bag: &
 }
 
 fn not_a_bag() -> Box<EvalError> {
-    EvalError::new(ErrorKind::WrongKind, "a bag maps each element to how often it occurs")
+    EvalError::new(ErrorKind::WrongKind, "a bag maps each element to its number of copies")
 }

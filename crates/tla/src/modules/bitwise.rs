@@ -12,7 +12,7 @@ pub(super) const NATIVES: &[Native] = &[
     Native::new("Bitwise", "^^", &[0, 0], |host, args| combine(host, args, "^^", |a, b| a ^ b)),
     Native::new("Bitwise", "Not", &[0], |host, args| {
         let value = small(Args::new("Not", args).int(host, 0)?)?;
-        // As many bits as the number has: nothing says how wide it is.
+        // As many bits as the number has: the module does not fix a width.
         let mask = if value <= 0 { 0 } else { u32::MAX >> value.leading_zeros() };
         Ok(Value::Int(i64::from(!(value as u32) & mask)).into())
     }),
@@ -33,5 +33,5 @@ fn combine(host: &mut dyn Host, args: &[Operand], name: &'static str, bits: fn(i
 
 fn small(value: i64) -> Result<i32> {
     i32::try_from(value)
-        .map_err(|_| EvalError::new(ErrorKind::Arithmetic, format!("{value} has more than the 32 bits of an integer")))
+        .map_err(|_| EvalError::new(ErrorKind::Arithmetic, format!("{value} does not fit into 32 bits")))
 }

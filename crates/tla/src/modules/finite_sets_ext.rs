@@ -144,7 +144,7 @@ fn k_subsets(host: &mut dyn Host, set: &Set, size: usize) -> Result<std::sync::A
     Set::new(subsets)
 }
 
-/// Every set that takes one element of each.
+/// Every set that contains one element of each.
 fn choices(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     let sets = Args::new("Choices", args).set(host, 0)?;
     let members = sets.elements().iter().cloned().map(Datum::Value).collect();

@@ -1,4 +1,4 @@
-//! `Folds`, and the folds that the other modules share.
+//! `Folds`, and the folds shared by other modules.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::value::{Set, Value};
 
 pub(super) const NATIVES: &[Native] = &[Native::new("Folds", "MapThenFoldSet", &[2, 0, 1, 1, 0], map_then_fold_set)];
 
-/// `op(f(x), ...)` over what `choose` takes away, first taken outermost.
+/// `op(f(x), ...)` over the elements removed by `choose`, the first one outermost.
 fn map_then_fold_set(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     let args = Args::new("MapThenFoldSet", args);
     let (op, map, choose) = (args.operator(0), args.operator(2), args.operator(3));
@@ -44,7 +44,7 @@ pub(super) fn fold_set(host: &mut dyn Host, op: &Operator, base: &Datum, set: &D
     Ok(result)
 }
 
-/// The same over the values of a function at some arguments, in the order of the arguments.
+/// [`fold_set`] over the values of a function at some arguments, in the order of the arguments.
 pub(super) fn fold_function(
     host: &mut dyn Host,
     op: &Operator,

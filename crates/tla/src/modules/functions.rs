@@ -118,7 +118,7 @@ pub(super) fn tabulate(
     Ok(Value::function(domain, values).into())
 }
 
-/// Whether no two arguments have the same value.
+/// Whether the function is injective.
 pub(super) fn is_injective(function: &Value) -> Result<bool> {
     let values = function.function_values().unwrap_or_default();
     Ok(range(function)?.len() == values.len())

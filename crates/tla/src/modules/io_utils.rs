@@ -1,7 +1,7 @@
-//! `IOUtils`: reading files that TLC wrote, and the environment. Running programs and writing files is not supported.
+//! `IOUtils`: reading files that TLC wrote, and the environment. Running programs and writing files are unsupported.
 //!
-//! TLC writes a value as a byte that tells its kind, then its parts. A value that it wrote before is written as the number
-//! of that earlier one: compound values are numbered when they begin, strings when they end.
+//! TLC writes a value as a kind byte followed by its parts. A value written before is written as the number of the
+//! earlier one: compound values are numbered when they begin, strings when they end.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn unreadable(path: &str, error: &str) -> Box<EvalError> {
 
 type Decoded<T> = Result<T, String>;
 
-/// Reads one value, and nothing may follow it.
+/// Reads one value, which must be the whole input.
 fn decode(bytes: &[u8], is_compressed: bool, strings: &Strings) -> Decoded<Value> {
     let mut inflated = Vec::new();
     let bytes = if is_compressed {
@@ -81,20 +81,20 @@ struct Decoder<'a> {
     at: usize,
     depth: usize,
     strings: &'a Strings,
-    /// Strings that were met, so that equal ones share their text.
+    /// Strings read so far, so that equal ones share their text.
     known: HashMap<&'a str, Str, FxBuildHasher>,
-    /// Values that may be referred to; none while they are being read.
+    /// Values that may be referred to; `None` while they are being read.
     numbered: Vec<Option<Value>>,
 }
 
-/// How deep values may lie within each other.
+/// The maximum nesting of values.
 const DEPTH: usize = 1000;
 
 impl<'a> Decoder<'a> {
     fn value(&mut self) -> Decoded<Value> {
         self.depth += 1;
         if self.depth > DEPTH {
-            return Err(format!("values lie more than {DEPTH} deep within each other"));
+            return Err(format!("values nest more than {DEPTH} levels deep"));
         }
         let kind = self.byte()?;
         let value = match kind {
@@ -123,7 +123,7 @@ impl<'a> Decoder<'a> {
             23 => Value::Set(self.interval()?),
             26 => self.earlier()?,
             21 => return Err("model values cannot be read".to_owned()),
-            kind => return Err(format!("there is no value of kind {kind}")),
+            kind => return Err(format!("unrecognized value kind {kind}")),
         };
         self.depth -= 1;
         Ok(value)
@@ -134,7 +134,7 @@ impl<'a> Decoder<'a> {
         if self.byte()? == 0 {
             let domain = self.interval()?;
             if domain.len() != len {
-                return Err("a function has another number of values than arguments".to_owned());
+                return Err("a function has different numbers of arguments and values".to_owned());
             }
             return Ok(Value::function(domain, self.row(len)?));
         }
@@ -157,16 +157,16 @@ impl<'a> Decoder<'a> {
     fn earlier(&mut self) -> Decoded<Value> {
         let number = self.natural()?;
         let value = self.numbered.get(number).cloned().flatten();
-        value.ok_or_else(|| format!("there is no earlier value number {number}"))
+        value.ok_or_else(|| format!("reference to unknown value number {number}"))
     }
 
-    /// The name of a field, which may be one that was written before.
+    /// The name of a field, which may refer to an earlier one.
     fn name(&mut self) -> Decoded<Value> {
         if self.byte()? == 26 { self.earlier() } else { self.string() }
     }
 
     fn string(&mut self) -> Decoded<Value> {
-        // The numbers of the string in the table of the TLC that wrote it.
+        // The string's numbers in the table of the TLC that wrote it.
         self.take(8)?;
         let len = self.int()?;
         let len = usize::try_from(len).map_err(|_| format!("a string has the length {len}"))?;
@@ -193,7 +193,7 @@ impl<'a> Decoder<'a> {
         Ok(row)
     }
 
-    /// How many values to make room for: no more than there can be in what is left.
+    /// The capacity to reserve: at most as many values as the rest of the input can hold.
     fn room(&self, len: usize) -> usize {
         len.min(self.bytes.len() - self.at)
     }
@@ -214,7 +214,7 @@ impl<'a> Decoder<'a> {
         Ok(i32::from_be_bytes(bytes.try_into().expect("four bytes were taken")))
     }
 
-    /// Two bytes if that is enough, otherwise the negative in four.
+    /// A number in two bytes if they suffice, otherwise its negative in four.
     fn natural(&mut self) -> Decoded<usize> {
         let bytes = self.take(2)?;
         let short = i16::from_be_bytes(bytes.try_into().expect("two bytes were taken"));

@@ -1,4 +1,4 @@
-//! `Json`: reading files, and values as text. Writing files is not supported.
+//! `Json`: reading files, and values as text. Writing files is unsupported.
 
 use serde_json::Value as Json;
 
@@ -97,7 +97,7 @@ fn to_json(value: &Value, strings: &Strings) -> Json {
 fn from_json(json: &Json, strings: &Strings) -> std::result::Result<Value, String> {
     match json {
         Json::Bool(value) => Ok(Value::Bool(*value)),
-        // TLC cuts off what does not fit an integer of 32 bits; larger ones keep their value here.
+        // TLC truncates numbers that do not fit into 32 bits; here they keep their value.
         Json::Number(number) => {
             number.as_i64().map(Value::Int).ok_or_else(|| format!("the number {number} is not an integer"))
         }
@@ -110,6 +110,6 @@ fn from_json(json: &Json, strings: &Strings) -> std::result::Result<Value, Strin
             let fields = fields.iter().map(|(name, value)| Ok((strings.str(name), from_json(value, strings)?)));
             Ok(Value::record(fields.collect::<std::result::Result<_, String>>()?))
         }
-        Json::Null => Err("there is no value for `null`".to_owned()),
+        Json::Null => Err("`null` is unsupported".to_owned()),
     }
 }

@@ -1,8 +1,8 @@
-//! The operators that come with us, as one table that is consulted while resolving and never while running.
+//! The built-in operators, as one table that is used while resolving and never at run time.
 //!
-//! They answer as TLC does with its standard modules and the community modules, where those are implemented in Java as
-//! the Java does. What we know of and do not implement stands in the table too and is an error when it is reached, so that
-//! a specification that mentions it can be read.
+//! They behave like TLC's standard modules and the community modules; where those are implemented in Java, like the
+//! Java. Known but unimplemented operators are in the table too and are an error when evaluated, so that a
+//! specification that mentions them can be read.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ mod tlc;
 mod tlc_ext;
 mod unsupported;
 
-/// Every module that comes with us, and what it extends. `LOCAL INSTANCE` makes nothing visible and is left out.
+/// Every built-in module, and the modules it extends. `LOCAL INSTANCE` makes nothing visible and is left out.
 const MODULES: &[(&str, &[&str])] = &[
     ("Naturals", &[]),
     ("Integers", &["Naturals"]),
@@ -57,7 +57,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("VectorClocks", &["Naturals", "Sequences", "Functions"]),
 ];
 
-/// Every operator that comes with us, grouped by module.
+/// Every built-in operator, grouped by module.
 pub fn natives() -> &'static [&'static Native] {
     static ALL: LazyLock<Vec<&'static Native>> = LazyLock::new(|| {
         let tables = [
@@ -83,17 +83,17 @@ pub fn natives() -> &'static [&'static Native] {
     &ALL
 }
 
-/// The operators that a module defines itself.
+/// The operators that a module itself defines.
 pub fn module(name: &str) -> impl Iterator<Item = &'static Native> {
     natives().iter().copied().filter(move |native| native.module == name)
 }
 
-/// The operator of this name that a module defines itself.
+/// The operator of this name that a module itself defines.
 pub fn find(module: &str, name: &str) -> Option<&'static Native> {
     natives().iter().copied().find(|native| native.module == module && native.name == name)
 }
 
-/// Whether a module comes with us.
+/// Whether a module is built in.
 pub fn exists(module: &str) -> bool {
     MODULES.iter().any(|(name, _)| *name == module)
 }

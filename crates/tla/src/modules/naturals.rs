@@ -1,4 +1,4 @@
-//! `Naturals`, `Integers` and `Reals`. Integers have 32 bits, as TLC's have, and whatever does not fit is an error.
+//! `Naturals`, `Integers` and `Reals`. Integers have 32 bits, as in TLC, and overflow is an error.
 
 use super::args::{Args, int_of, unsupported, within, yes};
 use super::{Host, Native, Operand};
@@ -78,7 +78,7 @@ fn divide(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     int_of(within(quotient, || format!("{a} \\div {b}"))?)
 }
 
-/// At least 0.
+/// The result is at least 0.
 fn modulo(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
     let (a, b) = two(host, args, "%")?;
     if b <= 0 {

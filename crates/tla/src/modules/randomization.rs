@@ -1,4 +1,4 @@
-//! `Randomization`, and random elements. Every choice comes from the host's seed.
+//! `Randomization` and random elements. Every choice comes from the host's seed.
 
 use super::args::{Args, set_of};
 use super::{Host, Native, Operand};
@@ -13,7 +13,7 @@ pub(super) const NATIVES: &[Native] = &[
         let Some(size) = usize::try_from(size).ok().filter(|&size| size <= set.len()) else {
             return Err(args.wrong(host, 0, "at most the size of the set"));
         };
-        // Each of the first `size` places takes one of what is left.
+        // Each of the first `size` positions takes one of the remaining elements.
         let mut rest = set.elements().to_vec();
         for place in 0..size {
             let other = place as u64 + host.world().random((rest.len() - place) as u64);
@@ -37,8 +37,8 @@ pub(super) const NATIVES: &[Native] = &[
     .volatile(),
 ];
 
-/// Picks as many subsets as the first argument says, each element with such a chance that a subset has as many as the
-/// second says on average.
+/// Picks as many subsets as the first argument says; each element is in a subset with the probability that makes the
+/// average size the second argument.
 fn random_subsets(host: &mut dyn Host, args: &[Operand], name: &'static str) -> Result<std::sync::Arc<Set>> {
     let args = Args::new(name, args);
     let (picks, average, set) = (args.int(host, 0)?, args.int(host, 1)?, args.set(host, 2)?);
@@ -57,7 +57,7 @@ fn random_subsets(host: &mut dyn Host, args: &[Operand], name: &'static str) -> 
     Set::new(subsets)
 }
 
-/// An element of a set, each as likely as the others. A set that is large but regular is not enumerated.
+/// A uniformly random element of a set. A large but regular set is not enumerated.
 pub(super) fn random_element(host: &mut dyn Host, set: &Datum) -> Result<Value> {
     let lazy = match set {
         Datum::Set(lazy) => &**lazy,
@@ -103,5 +103,5 @@ fn one_of(host: &mut dyn Host, set: &Set) -> Option<Value> {
 }
 
 fn no_element() -> Box<EvalError> {
-    EvalError::new(ErrorKind::NoChoice, "there is no element to choose at random")
+    EvalError::new(ErrorKind::NoChoice, "cannot choose a random element of the empty set")
 }

@@ -1,4 +1,4 @@
-//! `Sequences`. Strings are sequences too for `Len`, `\o`, `SubSeq` and `Tail`, and for nothing else.
+//! `Sequences`. Strings are sequences for `Len`, `\o`, `SubSeq` and `Tail` only.
 
 use super::args::{Args, count, holds};
 use super::{Host, Native, Operand};
@@ -41,7 +41,7 @@ pub(super) const NATIVES: &[Native] = &[
 pub(super) fn len(host: &dyn Host, row: &Value) -> usize {
     match row {
         Value::Seq(seq) => seq.len(),
-        // TLC counts as Java does, in units of 16 bits.
+        // TLC counts as Java does, in 16-bit units.
         Value::Str(string) => host.strings().text(string).encode_utf16().count(),
         _ => unreachable!("a row is a sequence or a string"),
     }

@@ -1,4 +1,4 @@
-//! `SequencesExt`, but for what is about sequences within sequences.
+//! `SequencesExt`, without the operators on sequences within sequences.
 
 use super::args::{Args, count, holds, set_of, yes};
 use super::folds::{fold_function, fold_left, fold_right};
@@ -203,7 +203,7 @@ pub(super) const NATIVES: &[Native] = &[
     Native::new("SequencesExt", "Interleave", &[0, 0], interleave),
 ];
 
-/// The sequences of at most this length, none of them written down.
+/// The sequences of at most this length, as a lazy set.
 fn bounded(host: &mut dyn Host, args: &[Operand], name: &'static str) -> Result<Datum> {
     let args = Args::new(name, args);
     let longest = args.int(host, 1)?;
@@ -248,7 +248,7 @@ fn in_part(
     let (seq, from, to) = (args.seq(host, 0)?, args.int(host, 1)?, args.int(host, 2)?);
     let Value::Seq(part) = sub(host, &Value::Seq(seq), from, to)? else { unreachable!("part of a sequence") };
     match search(host, &part, args.operator(3))? {
-        // Counted in the whole sequence, as TLC's Java does.
+        // An index into the whole sequence, as in TLC's Java.
         Some(index) => Ok(Value::Int(index as i64 + from).into()),
         None => count(0),
     }

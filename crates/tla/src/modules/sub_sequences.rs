@@ -1,4 +1,4 @@
-//! `SequencesExt`: what is about sequences, or strings, within others.
+//! `SequencesExt`: operators on sequences, or strings, within others.
 
 use super::args::{Args, set_of, yes};
 use super::sequences::{concat, len, sub};
@@ -135,11 +135,11 @@ fn prefixes(host: &mut dyn Host, row: &Value) -> Result<std::sync::Arc<Set>> {
     Set::new(prefixes)
 }
 
-/// The longest prefix of all; none if there are no rows.
+/// The longest common prefix; `None` if there are no rows.
 fn common_prefix(host: &dyn Host, rows: &Set) -> Result<Option<Value>> {
     let Some((first, rest)) = rows.elements().split_first() else { return Ok(None) };
     if rows.elements().iter().any(|row| !matches!(row, Value::Seq(_) | Value::Str(_))) {
-        return Err(EvalError::new(ErrorKind::WrongKind, "a common prefix is one of sequences"));
+        return Err(EvalError::new(ErrorKind::WrongKind, "`LongestCommonPrefix` needs a set of sequences"));
     }
     let units_of_first = units(host, first);
     let mut shared = units_of_first.len();
@@ -154,7 +154,7 @@ fn common_prefix(host: &dyn Host, rows: &Set) -> Result<Option<Value>> {
     Ok(Some(sub(host, first, 1, shared as i64)?))
 }
 
-/// The elements of a sequence; of a string, its units as numbers.
+/// The elements of a sequence; for a string, its units as numbers.
 fn units(host: &dyn Host, row: &Value) -> Vec<Value> {
     match row {
         Value::Seq(seq) => seq.elements().to_vec(),
@@ -165,7 +165,7 @@ fn units(host: &dyn Host, row: &Value) -> Vec<Value> {
     }
 }
 
-/// Where `part` first stands in `whole`, counted from 0, not before `from`.
+/// The first index of `part` in `whole`, counted from 0, not before `from`.
 fn find(host: &dyn Host, part: &Value, whole: &Value, from: usize) -> Result<Option<usize>> {
     let (part, whole) = (units(host, part), units(host, whole));
     if part.len() > whole.len() {
@@ -182,7 +182,7 @@ fn find(host: &dyn Host, part: &Value, whole: &Value, from: usize) -> Result<Opt
     Ok(None)
 }
 
-/// At a place counted from 1.
+/// Replaces at an index counted from 1.
 fn replace_at(host: &mut dyn Host, place: i64, new: &Value, old: &Value, whole: &Value) -> Result<Value> {
     let last = len(host, whole) as i64;
     let before = sub(host, whole, 1, place - 1)?;
@@ -209,7 +209,7 @@ fn replace_all(host: &mut dyn Host, args: &[Operand]) -> Result<Datum> {
         result = concat(host, &result, &between)?;
         result = concat(host, &result, &new)?;
         place = next + width;
-        // Nothing stands before each element.
+        // The empty sequence occurs before each element.
         if width == 0 {
             let element = sub(host, &whole, place as i64 + 1, place as i64 + 1)?;
             result = concat(host, &result, &element)?;

@@ -1,4 +1,4 @@
-//! Each operator that has a corner, as `module Name(arguments) = answer`; and the table itself.
+//! Corner cases of each operator, as `module Name(arguments) = answer`; and the table itself.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -60,7 +60,7 @@ fn every_module_of_the_table_exists_and_extends_modules_that_do() {
     let mut seen = BTreeSet::new();
     for native in natives() {
         assert!(exists(native.module), "{}", native.module);
-        assert!(seen.insert((native.module, native.name)), "{}!{} stands there twice", native.module, native.name);
+        assert!(seen.insert((native.module, native.name)), "{}!{} is listed twice", native.module, native.name);
         assert!(extends(native.module).iter().all(|module| exists(module)));
     }
     assert!(extends("SequencesExt").contains(&"TLC"));

@@ -90,7 +90,7 @@ pub(super) const NATIVES: &[Native] = &[
     }),
 ];
 
-/// `left @@ right`: where both are defined, the left one counts.
+/// `left @@ right`: where both are defined, the left one wins.
 pub(super) fn combined(left: &Value, right: &Value) -> Result<Value> {
     let (Some(a), Some(b)) = (left.function_domain(), right.function_domain()) else {
         unreachable!("asked of functions only")
@@ -101,7 +101,7 @@ pub(super) fn combined(left: &Value, right: &Value) -> Result<Value> {
     }
     let (of_left, of_right) = (left.function_values().unwrap_or_default(), right.function_values().unwrap_or_default());
     let mut values = Vec::with_capacity(domain.len());
-    // Both domains are sorted as their union is, so each is walked through once.
+    // Both domains and their union are sorted, so each is walked once.
     let (mut i, mut j) = (0, 0);
     for key in domain.elements() {
         let is_left = a.elements().get(i) == Some(key);
@@ -113,7 +113,7 @@ pub(super) fn combined(left: &Value, right: &Value) -> Result<Value> {
     Ok(Value::function(domain, values))
 }
 
-/// Every order of distinct elements that are sorted, in the order that sorting would give.
+/// Every permutation of sorted, distinct elements, in lexicographic order.
 pub(super) fn permutations(host: &mut dyn Host, elements: &[Value]) -> Result<Vec<Vec<Value>>> {
     let count = (1..=elements.len() as u128).try_fold(1, u128::checked_mul);
     let places = count.and_then(|count| count.checked_mul(elements.len() as u128 + 1));
@@ -126,16 +126,16 @@ pub(super) fn permutations(host: &mut dyn Host, elements: &[Value]) -> Result<Ve
     loop {
         host.tick()?;
         all.push(order.iter().map(|&index| elements[index].clone()).collect());
-        // The last place that can grow takes the next larger of what stands behind it, and the rest ascends again.
+        // The last position that can grow takes the next larger element behind it, and the rest is sorted ascending.
         let Some(place) = (1..order.len()).rev().find(|&place| order[place - 1] < order[place]) else { break };
         let larger = (place..order.len()).rev().find(|&other| order[other] > order[place - 1]);
-        order.swap(place - 1, larger.expect("what stands right behind is larger"));
+        order.swap(place - 1, larger.expect("the next element is larger"));
         order[place..].reverse();
     }
     Ok(all)
 }
 
-/// Sorts by inserting, as TLC does: an element moves left as long as `before` holds of it and its neighbour.
+/// Insertion sort, as in TLC: an element moves left as long as `before` holds of it and its neighbour.
 pub(super) fn sorted(host: &mut dyn Host, elements: &[Value], before: &Operator) -> Result<Vec<Value>> {
     let mut sorted: Vec<Value> = Vec::with_capacity(elements.len());
     for element in elements {
@@ -148,7 +148,7 @@ pub(super) fn sorted(host: &mut dyn Host, elements: &[Value], before: &Operator)
     Ok(sorted)
 }
 
-/// What `TLCGet` knows.
+/// `TLCGet`.
 pub(super) fn get(host: &mut dyn Host, args: Args<'_>) -> Result<Option<Datum>> {
     match args.datum(0) {
         Datum::Value(Value::Int(index)) => Ok(host.world().register(*index)),
@@ -169,7 +169,7 @@ pub(super) fn get(host: &mut dyn Host, args: Args<'_>) -> Result<Option<Datum>> 
     }
 }
 
-/// How the search goes, as far as a specification may rely on it.
+/// The configuration of the search, as far as a specification may rely on it.
 fn config(host: &mut dyn Host) -> Datum {
     let workers = host.world().statistic("workers").unwrap_or(Value::Int(1));
     let strings = host.strings();
@@ -177,7 +177,7 @@ fn config(host: &mut dyn Host) -> Datum {
     Value::record(fields).into()
 }
 
-/// What `TLCSet` does.
+/// `TLCSet`.
 pub(super) fn set(host: &mut dyn Host, args: Args<'_>, value: Datum) -> Result<()> {
     match args.datum(0) {
         Datum::Value(Value::Int(index)) if *index >= 0 => {

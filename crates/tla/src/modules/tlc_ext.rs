@@ -1,4 +1,4 @@
-//! `TLCExt`. `TLCCache` is its first argument: what it caches is evaluated when it is needed.
+//! `TLCExt`. `TLCCache` returns its first argument: the cached value is evaluated when it is needed.
 
 use super::Native;
 use super::args::{Args, apply2, unsupported, yes};
@@ -47,7 +47,7 @@ pub(super) const NATIVES: &[Native] = &[
         match host.strings().str(&name) {
             Str::Known(rank) => Ok(Value::Model(Model { name: rank, class: Model::class_of(&name) }).into()),
             Str::Made(_) => {
-                let message = format!("`TLCModelValue` cannot make up the name `{name}` while running");
+                let message = format!("`TLCModelValue` cannot create the model value `{name}` at run time");
                 Err(EvalError::new(ErrorKind::Unsupported, message))
             }
         }

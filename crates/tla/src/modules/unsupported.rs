@@ -1,4 +1,4 @@
-//! Operators of modules that we know of and have not implemented.
+//! Operators of known modules that are not implemented.
 
 use super::Native;
 use super::args::unsupported;

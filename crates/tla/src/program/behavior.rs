@@ -1,19 +1,19 @@
-//! Where the behaviors begin and how they go on: `INIT` and `NEXT`, or what a specification says of both.
+//! The initial predicate and the next-state relation: from `INIT` and `NEXT`, or from a specification.
 //!
 //! A specification is a conjunction such as `Init /\ [][Next]_vars /\ WF_vars(Next)`, with definitions, `LET` and
-//! parameters around its parts. Taking it apart goes down through those: a conjunct about one state is a part of the
-//! initial predicate, `[][A]_v` is the next-state relation, and anything else about behaviors is fairness. A part that was
-//! found inside a definition or a `LET` sees names that are bound there, so on the way back it is wrapped in a `LET` again,
-//! or becomes a definition with the same parameters and is called with the same arguments.
+//! parameters around its parts. Splitting it descends through those: a conjunct about one state is a part of the
+//! initial predicate, `[][A]_v` is the next-state relation, and any other temporal conjunct is fairness. A part found
+//! inside a definition or a `LET` uses names bound there, so on the way back it is wrapped in a `LET` again, or
+//! becomes a definition with the same parameters and is called with the same arguments.
 
 use super::walk::level;
 use super::{LinkError, Linker, Options, Place};
 use crate::ir::{Body, DefId, ExprId, Level, Node};
 
-/// What a specification looks like, for those whose specification does not.
+/// The expected form of a specification, for messages.
 const SHAPE: &str = "a specification has the form `Init /\\ [][Next]_vars`, with fairness if need be";
 
-/// What a part of a specification says.
+/// The role of a part of a specification.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Init,
@@ -62,7 +62,7 @@ impl Linker<'_> {
         let call = self.module.exprs.push(Node::Call { def, args: Box::new([]) }, site);
         let before = self.errors.len();
         let parts = match self.definition(def).body {
-            // It is wrong; taken apart as it stands, it shows where.
+            // It is invalid; splitting it shows where.
             Body::Expr(body) if self.level(call) == Level::Action => self.parts(body),
             _ => self.parts(call),
         };
@@ -104,7 +104,7 @@ impl Linker<'_> {
                 }
                 parts
             }
-            // What is no formula about behaviors has no part that is one.
+            // An action has no temporal part.
             Node::Call { .. } if self.level(expr) == Level::Action => self.no_part(expr),
             Node::Call { def, args } if !self.definition(def).is_recursive => {
                 let Body::Expr(body) = self.definition(def).body else { return self.no_part(expr) };

@@ -1,43 +1,43 @@
-//! Which parts of the state an operation looks at and changes, found in its text.
+//! Finds the parts of the state that an operation reads and writes, from its text.
 //!
-//! Operations on different keys of a map do not get in each other's way, and a search that knows this tries one order of
-//! them only. A [`Touch`] is a variable, or one place of a variable that is a function: `f[k]`, `k \in DOMAIN f`, and
-//! updates that change `f` at `k` alone, where `k` is a parameter of the operation or a value. Whatever else mentions a
-//! variable touches all of it. What is not understood has no footprint, and is assumed to get in everyone's way.
+//! Operations on different keys of a map are independent, and a search that knows this tries only one order of them.
+//! A [`Touch`] is a variable, or one element of a variable that is a function: `f[k]`, `k \in DOMAIN f`, and updates
+//! that change `f` at `k` alone, where `k` is a parameter of the operation or a value. Any other mention of a
+//! variable touches all of it. An unrecognized formula has no footprint, and is assumed to depend on every operation.
 //!
-//! A write is *blind* if it happens in every step of the operation and does not depend on what the place held before:
-//! `x' = e`, or an update of a function at one place, among the conjuncts of the whole action.
+//! A write is *blind* if it happens in every step of the operation and does not depend on the old value: `x' = e`, or
+//! an update of a function at one key, among the conjuncts of the whole action.
 
 use super::{Operation, Program};
 use crate::ir::{ExprId, Idiom, Level, Node, Step, VarId};
 use crate::value::Value;
 
-/// A part of the state that an operation looks at or changes.
+/// A part of the state that an operation reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touch {
     /// The variable.
     pub variable: VarId,
-    /// The place of it, if it is a function and only one place matters.
+    /// The key, if the variable is a function and only one key is touched.
     pub key: Option<Key>,
-    /// Whether it changes.
+    /// Whether it is written.
     pub writes: bool,
-    /// Whether it changes in every step, to something that does not depend on what it was.
+    /// Whether it is written in every step, with a value that does not depend on the old one.
     pub is_blind: bool,
-    /// Whether the change leaves the domain of the function as it was.
+    /// Whether the write leaves the domain of the function unchanged.
     pub keeps_domain: bool,
 }
 
-/// Where a place comes from.
+/// The source of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Key {
     /// The parameter with this number.
     Param(usize),
-    /// A value that the specification has written down.
+    /// A value written in the specification.
     Value(Value),
 }
 
 impl Program {
-    /// What an operation with known arguments touches; none if that is not known.
+    /// The footprint of an operation with known arguments; `None` if it is unknown.
     pub fn footprint(&self, operation: &Operation) -> Option<Vec<Touch>> {
         let body = self.body(operation.def).filter(|_| operation.is_plain && operation.captures == 0)?;
         let params = operation.params.len();
@@ -47,7 +47,7 @@ impl Program {
     }
 }
 
-/// How a place changes.
+/// How a part is written.
 #[derive(Clone, Copy)]
 struct Write {
     is_blind: bool,
@@ -57,7 +57,7 @@ struct Write {
 struct Reader<'p> {
     program: &'p Program,
     params: usize,
-    is_certain: bool, // Whether what is read now is a conjunct of the whole action.
+    is_certain: bool, // Whether the current formula is a conjunct of the whole action.
     touches: Vec<Touch>,
 }
 
@@ -79,10 +79,10 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Reads a part of an action. None if it is not understood.
+    /// Reads a part of an action. `None` if it is not recognized.
     fn formula(&mut self, expr: ExprId) -> Option<()> {
         match self.node(expr) {
-            // What stays the same is in nobody's way.
+            // An unchanged variable conflicts with no operation.
             Node::Unchanged(inner) => self.names_variables(*inner).then_some(()),
             Node::Equal(left, right) => match self.node(*left) {
                 Node::Prime(primed) => match self.node(*primed) {
@@ -111,7 +111,7 @@ impl<'p> Reader<'p> {
                 Level::Constant => self.children(expr),
                 _ => None,
             },
-            // The arguments stand in the body, where they are used.
+            // The arguments are read in the body, where they are used.
             Node::Inlined { body, .. } => self.formula(*body),
             Node::Idiom(_, written) => self.formula(*written),
             Node::And(parts) => parts.iter().all(|&part| self.formula(part).is_some()).then_some(()),
@@ -169,7 +169,7 @@ impl<'p> Reader<'p> {
         understood
     }
 
-    /// One place of a variable.
+    /// One element of a variable.
     fn place(&mut self, variable: VarId, key: ExprId, write: Option<Write>) -> Option<()> {
         let place = match self.node(key) {
             Node::Value(value) => Some(Key::Value(value.clone())),
@@ -181,13 +181,13 @@ impl<'p> Reader<'p> {
                 None
             }
         };
-        // Of a place that is not known, nothing is known.
+        // A write at an unknown key is not known to be blind.
         let write = write.map(|write| Write { is_blind: write.is_blind && place.is_some(), ..write });
         self.touch(variable, place, write);
         Some(())
     }
 
-    /// Whether an expression is made of variables alone.
+    /// Whether an expression consists of variables alone.
     fn names_variables(&self, expr: ExprId) -> bool {
         match self.node(expr) {
             Node::Variable(_) => true,

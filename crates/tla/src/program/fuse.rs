@@ -1,11 +1,11 @@
-//! Makes a linked program faster without changing what it means.
+//! Optimizes a linked program without changing its meaning.
 //!
-//! Each rewrite is done on the expression where it stands, so that its place in the text stays known. Nested conjunctions
-//! and disjunctions become lists. Records get their domain, which no evaluation changes. Arithmetic on two operands
-//! becomes a node of its own instead of a call of a native operator. Calls are [inlined](super::inline). And the largest
-//! expressions that depend on constants alone become definitions without parameters, which a machine computes once, when
-//! they are first needed: an error in one that is never reached stays unnoticed, as in TLC. At last, [idioms](super::idiom)
-//! are marked.
+//! Each rewrite happens in place, so that the expression keeps its location in the text. Nested conjunctions and
+//! disjunctions become lists. Records get their domain, which no evaluation changes. Arithmetic on two operands
+//! becomes a node instead of a call of a native operator. Calls are [inlined](super::inline). The largest expressions
+//! that depend on constants alone become definitions without parameters, which a machine computes once, when first
+//! needed: an error in one that is never reached stays unnoticed, as in TLC. Finally, [idioms](super::idiom) are
+//! marked.
 
 use super::idiom::recognise;
 use super::inline::inline;
@@ -28,7 +28,7 @@ pub(super) fn fuse(module: &mut Module) {
     let volatile = volatile_definitions(module);
     for index in 0..module.definitions.len() {
         if let Body::Expr(body) = module.definitions[index].body {
-            // The whole of a constant definition is computed once already.
+            // A constant definition is already computed once as a whole.
             let definition = &module.definitions[index];
             if definition.params.is_empty() && definition.level == Level::Constant && !volatile[index] {
                 continue;
@@ -36,7 +36,7 @@ pub(super) fn fuse(module: &mut Module) {
             hoist(module, &volatile, index, body);
         }
     }
-    // Nothing may be copied or moved any more: an idiom refers to parts of the expression it stands for.
+    // No expression may be copied or moved after this: an idiom refers to parts of its expression.
     recognise(module);
 }
 
@@ -54,7 +54,7 @@ fn arithmetic(module: &Module, node: &Node) -> Option<Node> {
     Some(Node::Arithmetic(Arithmetic::of_symbol(native.name)?, *def, *a, *b))
 }
 
-/// A record with its fields in order and its domain made.
+/// A record with sorted fields and a precomputed domain.
 fn shaped(node: &Node) -> Option<Node> {
     let Node::Record(fields) = node else {
         return None;
@@ -66,7 +66,7 @@ fn shaped(node: &Node) -> Option<Node> {
     Some(Node::Shaped(domain, fields.into_iter().map(|(_, expr)| expr).collect()))
 }
 
-/// An `EXCEPT` that knows which of its updates mention `@`.
+/// An `EXCEPT` that records which of its updates mention `@`.
 fn with_at(module: &Module, node: &Node) -> Option<Node> {
     let Node::Except { function, updates } = node else {
         return None;
@@ -81,7 +81,7 @@ fn with_at(module: &Module, node: &Node) -> Option<Node> {
     Some(Node::Except { function: *function, updates })
 }
 
-/// `(a /\ b) /\ c` is a list of three. Conjuncts are evaluated in the same order, and alternatives tried in the same.
+/// `(a /\ b) /\ c` becomes a list of three. Conjuncts are evaluated, and alternatives tried, in the same order.
 fn flatten(module: &mut Module, expr: ExprId) {
     let is_and = match module.exprs.node(expr) {
         Node::And(_) => true,
@@ -102,7 +102,7 @@ fn collect(module: &Module, expr: ExprId, is_and: bool, flat: &mut Vec<ExprId>) 
     }
 }
 
-/// Which definitions may give another answer the next time, themselves or through what they call.
+/// The definitions whose value may differ between evaluations, directly or through their callees.
 fn volatile_definitions(module: &Module) -> Vec<bool> {
     let mut volatile: Vec<bool> = module
         .definitions
@@ -131,13 +131,13 @@ fn volatile_definitions(module: &Module) -> Vec<bool> {
     }
 }
 
-/// What an expression depends on.
+/// The dependencies of an expression.
 struct Needs {
     /// A state, or the world.
     more_than_constants: bool,
     /// Names bound around it.
     slots: Vec<SlotId>,
-    /// It is as good as computed already.
+    /// Cheap enough that precomputing it does not pay off.
     is_trivial: bool,
 }
 
@@ -164,7 +164,7 @@ fn hoist(module: &mut Module, volatile: &[bool], owner: usize, expr: ExprId) -> 
     needs
 }
 
-/// What an expression depends on besides its parts.
+/// The dependencies of a node itself, without its parts.
 fn needs_itself(module: &Module, volatile: &[bool], node: &Node) -> Needs {
     let mut more_than_constants = matches!(
         node,
@@ -193,7 +193,7 @@ fn needs_itself(module: &Module, volatile: &[bool], node: &Node) -> Needs {
     Needs { more_than_constants, slots, is_trivial }
 }
 
-/// Moves an expression into a definition of its own and calls it from where it stood.
+/// Moves an expression into a new definition and replaces it by a call.
 fn make_definition(module: &mut Module, owner: usize, expr: ExprId) {
     let (node, site) = (module.exprs.node(expr).clone(), module.exprs.site(expr));
     let body = module.exprs.push(node, site);

@@ -1,8 +1,9 @@
-//! Recognises what people write for lack of a shorter word: a function with one more key, with one key less, the number of
-//! elements that satisfy something.
+//! Recognizes idioms: a function with one more key, a function with one key less, the number of elements that satisfy
+//! a predicate.
 //!
-//! Written out, `[x \in DOMAIN f \cup {k} |-> IF x = k THEN v ELSE f[x]]` builds a set and evaluates its body for every key.
-//! An idiom remembers `f`, `k` and `v`, and keeps what was written for whatever the short way does not cover.
+//! Evaluated as written, `[x \in DOMAIN f \cup {k} |-> IF x = k THEN v ELSE f[x]]` builds a set and evaluates its
+//! body for every key. An idiom records `f`, `k` and `v`, and keeps the original expression for cases that the fast
+//! path does not cover.
 
 use smallvec::SmallVec;
 
@@ -50,7 +51,7 @@ fn idiom(module: &Module, node: &Node) -> Option<Idiom> {
 /// `[x \in set |-> body]`
 fn function(module: &Module, x: SlotId, set: ExprId, body: ExprId) -> Option<Idiom> {
     let exprs = &module.exprs;
-    // An operator of the author may say what the domain becomes.
+    // A user-defined operator may compute the domain.
     let (set, body) = (inside(module, set), inside(module, body));
     match exprs.node(set) {
         Node::Minus(domain, singleton) => {
@@ -131,7 +132,7 @@ fn is_value_at(module: &Module, expr: ExprId, function: ExprId, x: SlotId) -> bo
     }
 }
 
-/// Whether two expressions are written the same and so mean the same, as far as names, fields and values go.
+/// Whether two expressions are syntactically equal and so mean the same, as far as names, fields and values go.
 fn is_same(module: &Module, a: ExprId, b: ExprId) -> bool {
     let (a, b) = (inside(module, a), inside(module, b));
     match (module.exprs.node(a), module.exprs.node(b)) {

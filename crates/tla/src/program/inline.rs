@@ -1,18 +1,18 @@
-//! Puts the bodies of operators where they are called, so that running needs few frames.
+//! Inlines operators, so that running needs few frames.
 //!
-//! A call becomes a [`Node::Inlined`], which remembers what was called, around a copy of the body. A parameter becomes its
-//! argument where that is a name, a variable or a value, and a `LET` around the body where it is more: both are evaluated
-//! by need, like the argument of a call. An operator handed over as an argument is called directly. Names bound in the
-//! body get slots of their own at the end of the caller's frame.
+//! A call becomes a [`Node::Inlined`], which remembers the callee, around a copy of the body. A parameter becomes its
+//! argument where that is a name, a variable or a value, and otherwise a `LET` around the body: both are evaluated
+//! lazily, like the argument of a call. An operator passed as an argument is called directly. Names bound in the body
+//! get new slots at the end of the caller's frame.
 //!
-//! What calls itself stays a call, and so does a constant without parameters, which is computed once. Bodies are inlined
-//! from the inside out, and a budget bounds how large a program can grow.
+//! Recursive calls are not inlined, nor are constants without parameters, which are computed once. Bodies are inlined
+//! from the inside out, and a budget bounds the size of the program.
 
 use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, Param, SlotId};
 
-/// The largest body that is copied.
+/// The maximum size of an inlined body.
 const LARGEST_BODY: usize = 2_000;
-/// How many expressions a program may have before inlining stops.
+/// The number of expressions in a program at which inlining stops.
 const LARGEST_PROGRAM: usize = 200_000;
 
 /// Inlines calls in every definition of a module.
@@ -31,7 +31,7 @@ enum Progress {
     Done(usize),
 }
 
-/// What a parameter becomes.
+/// The replacement of a parameter.
 enum Substitute {
     /// A value or a variable.
     Node(Node),
@@ -47,7 +47,7 @@ struct Inliner<'m> {
 }
 
 impl Inliner<'_> {
-    /// Inlines the calls in a definition and returns how large its body has become; none while it is being worked on.
+    /// Inlines the calls in a definition and returns the new size of its body; `None` while it is being processed.
     fn definition(&mut self, def: DefId) -> Option<usize> {
         let index = def.0 as usize;
         match self.progress[index] {
@@ -58,11 +58,12 @@ impl Inliner<'_> {
         self.progress[index] = Progress::Begun;
         let mut size = 0;
         let definition = &self.module.definitions[index];
-        // Nothing temporal runs, but the behavior's entry points stand in such definitions and have no frame.
+        // Temporal formulas never run, but the behavior's entry points are in such definitions and have no frame.
         if let Body::Expr(body) = definition.body
             && definition.level != Level::Temporal
         {
-            // What stands in two definitions, such as what an instance substitutes, must not get slots of one of them.
+            // An expression shared by two definitions, such as an instance's substitution, must not get slots of one
+            // of them.
             let body = Copier { substitutes: Vec::new(), offset: 0, params: 0 }.copy(self.module, body);
             self.module.definitions[index].body = Body::Expr(body);
             self.expr(def, body);
@@ -146,7 +147,7 @@ impl Inliner<'_> {
     }
 }
 
-/// The argument as an expression inside the call, for those who want to name it; none for an operator.
+/// The argument as an expression inside the call, for labels; `None` for an operator.
 fn shown(substitute: &Substitute, param: &Param) -> Option<Node> {
     match substitute {
         Substitute::Node(node) => Some(node.clone()),
@@ -155,7 +156,7 @@ fn shown(substitute: &Substitute, param: &Param) -> Option<Node> {
     }
 }
 
-/// Whether a parameter is handed on as a slot, so that it must be one.
+/// Whether a parameter is passed on as a slot, so that it must be one.
 fn is_handed_on(module: &Module, body: ExprId, param: SlotId) -> bool {
     let mut is_handed_on = false;
     module.exprs.for_each_below(body, &mut |node| {
@@ -173,7 +174,7 @@ fn is_handed_on(module: &Module, body: ExprId, param: SlotId) -> bool {
 /// Copies a body into the caller's frame.
 struct Copier {
     substitutes: Vec<Substitute>,
-    /// From a slot of the callee to one of the caller, for slots that are not parameters.
+    /// The offset from a slot of the callee to one of the caller, for slots that are not parameters.
     offset: i64,
     params: u32,
 }

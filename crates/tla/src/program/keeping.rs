@@ -1,18 +1,18 @@
-//! Which variables an action leaves as they are, found in its text.
+//! Finds the variables that an action leaves unchanged, from its text.
 //!
-//! An operation that changes nothing can be placed anywhere, which a search would like to know without running it. The
-//! [`Shape`] of an action has what matters for that: which conjuncts say that a variable stays the same, where alternatives
-//! part, and which conditions depend on constants and parameters alone, so that recorded arguments can rule an alternative
-//! out. `Insert(k, v, ok)` changes something only where `ok` is TRUE.
+//! An operation that changes nothing can be placed anywhere, which a search can use without running it. The [`Shape`]
+//! of an action has the relevant parts: the conjuncts that leave a variable unchanged, the alternatives, and the
+//! conditions that depend on constants and parameters alone, so that recorded arguments can rule out an alternative.
+//! `Insert(k, v, ok)` changes something only where `ok` is TRUE.
 //!
-//! Every shape is weaker than the formula it stands for: whatever makes the formula true leaves the variables alone that
-//! the shape says are left alone. What is not understood says nothing about any variable.
+//! Every shape is weaker than its formula: every step that satisfies the formula leaves the shape's variables
+//! unchanged. An unrecognized formula keeps no variable.
 
 use super::Program;
 use super::walk::level;
 use crate::ir::{Body, DefId, ExprId, Level, Node, SlotId, VarId};
 
-/// What the body of an operator leaves unchanged, whatever made it true.
+/// The variables that the body of an operator leaves unchanged in every step that satisfies it.
 #[derive(Debug, Clone)]
 pub(crate) struct Keeping {
     pub(crate) shape: Shape,
@@ -23,7 +23,7 @@ pub(crate) struct Keeping {
 /// A set of variables, as bits.
 pub(crate) type Variables = u128;
 
-/// What a formula says about variables staying the same.
+/// The part of a formula that is about unchanged variables.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
     /// These variables stay the same.
@@ -32,20 +32,20 @@ pub(crate) enum Shape {
     Guard(ExprId),
     /// A conjunction.
     All(Vec<Shape>),
-    /// A disjunction, and whatever else leads to one of several formulas.
+    /// A disjunction, or any other choice between formulas.
     Any(Vec<Shape>),
-    /// A name for what is inside.
+    /// A name for an expression used inside.
     Let(SlotId, ExprId, Box<Shape>),
-    /// Conditions in order and where they lead; none for one that is not known before a state is.
+    /// Conditions in order and their branches; `None` for one that depends on the state.
     Cases(Vec<(Option<ExprId>, Shape)>),
 }
 
 impl Keeping {
-    /// What a body leaves unchanged, in a frame whose first slots are parameters.
+    /// The variables that a body leaves unchanged, in a frame whose first slots are parameters.
     pub(crate) fn of(program: &Program, body: ExprId, params: usize) -> Keeping {
         let variables = program.module.variables.len();
         if variables > Variables::BITS as usize {
-            // Nobody writes so many, and saying nothing about them is right.
+            // No real specification has this many, and keeping none is sound.
             return Keeping { shape: Shape::Keeps(0), all: Variables::MAX };
         }
         let names = (0..params as u32).map(|slot| Name { slot: SlotId(slot), value: None, is_known: true }).collect();
@@ -59,10 +59,10 @@ fn bit(variable: VarId) -> Variables {
     1 << variable.0
 }
 
-/// A name that can be seen.
+/// A visible name.
 struct Name {
     slot: SlotId,
-    /// What a `LET` says it stands for.
+    /// The value bound by a `LET`.
     value: Option<ExprId>,
     /// Whether it depends on constants and parameters alone.
     is_known: bool,
@@ -120,7 +120,7 @@ impl Reader<'_> {
             let condition = Some(*condition).filter(|condition| self.is_known(*condition));
             branches.push((condition, shape(self, *body)));
         }
-        // Without any arm that is true there is an error, and nothing is said about what comes of it.
+        // If no arm is true, evaluation fails, so the missing arm keeps nothing.
         branches.push((None, other.map_or(Shape::Keeps(0), |other| shape(self, other))));
         cases(branches)
     }
@@ -170,7 +170,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The variables in an expression that stays the same: all in a tuple do.
+    /// The variables in an expression that stays the same: all variables of a tuple.
     fn variables(&self, expr: ExprId) -> Variables {
         match self.program.module.exprs.node(self.seen_through(expr)) {
             Node::Variable(variable) => bit(*variable),
@@ -179,7 +179,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What an expression is once names and definitions without parameters are looked through.
+    /// The expression behind names and definitions without parameters.
     fn seen_through(&self, expr: ExprId) -> ExprId {
         match self.program.module.exprs.node(expr) {
             Node::Inlined { body, .. } => self.seen_through(*body),
@@ -189,7 +189,7 @@ impl Reader<'_> {
             },
             Node::Call { def, args } if args.is_empty() && !self.program.definition(*def).is_recursive => {
                 match self.program.body(*def) {
-                    // Its own names mean nothing here.
+                    // Its own names have no meaning here.
                     Some(body) if self.program.module.exprs.room(body) == 0 => self.seen_through(body),
                     _ => expr,
                 }
@@ -202,7 +202,7 @@ impl Reader<'_> {
         self.names.iter().rev().find(|name| name.slot == slot)
     }
 
-    /// Whether an expression depends on constants and parameters alone, and is the same every time.
+    /// Whether an expression depends on constants and parameters alone, and always has the same value.
     fn is_known(&self, expr: ExprId) -> bool {
         let module = &self.program.module;
         if level(&module.exprs, &module.definitions, expr, Level::Temporal) != Level::Constant {
@@ -213,7 +213,7 @@ impl Reader<'_> {
         are_known && self.is_stable(expr, &mut Vec::new())
     }
 
-    /// Whether evaluating an expression asks the world nothing, nor an operator that is a parameter.
+    /// Whether evaluating an expression uses neither the world nor an operator that is a parameter.
     fn is_stable(&self, expr: ExprId, visited: &mut Vec<DefId>) -> bool {
         let (mut is_stable, mut callees) = (true, Vec::new());
         self.program.module.exprs.for_each_below(expr, &mut |node| {
@@ -235,7 +235,7 @@ impl Reader<'_> {
     }
 }
 
-/// A conjunction, with what it keeps in any case in one place.
+/// A conjunction, with its unconditionally kept variables merged.
 fn all(parts: Vec<Shape>) -> Shape {
     let (mut kept, mut others) = (0, Vec::new());
     for part in parts {

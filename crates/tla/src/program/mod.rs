@@ -1,12 +1,12 @@
-//! A module together with its configuration: what can be run.
+//! A module linked with its configuration, ready to run.
 //!
-//! [`link`] gives every constant its value, redirects what the configuration replaces, and finds the expressions that a
-//! check starts from. Each of these, an *entry point*, is an expression that needs no frame: a call of a definition without
-//! parameters, or a conjunction of such calls. Levels are checked here, so that an invariant that speaks of two states is
-//! an error before anything runs. All errors are reported at once, each with its place in the configuration or, where the
-//! configuration is silent, in a module.
+//! [`link`] gives every constant its value, redirects replaced definitions, and finds the expressions that a check
+//! starts from. Each of these, an *entry point*, is an expression that needs no frame: a call of a definition without
+//! parameters, or a conjunction of such calls. Levels are checked here, so that an invariant that depends on two
+//! states is an error before anything runs. All errors are reported at once, each with its location in the
+//! configuration or, if that has none, in a module.
 //!
-//! Fairness is left out: it restricts infinite behaviors only, and what is checked here is violated by a finite one.
+//! Fairness is dropped: it restricts infinite behaviors only, and every checked property is violated by a finite one.
 
 mod actions;
 mod behavior;
@@ -36,83 +36,83 @@ use crate::config::{Config, resembled_keyword};
 use crate::ir::{Body, DefId, Definition, ExprId, Level, Module, Node};
 use crate::source::{Site, Sources};
 
-/// A module and what to do with it.
+/// A module and its entry points.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// The module. No definition is [`Body::Declared`] any more.
     pub module: Module,
-    /// The initial predicate; none if there is nothing but assumptions to check.
+    /// The initial predicate; `None` if there are only assumptions to check.
     pub init: Option<ExprId>,
-    /// The next-state relation; none if there is nothing but assumptions to check.
+    /// The next-state relation; `None` if there are only assumptions to check.
     pub next: Option<ExprId>,
-    /// What must be true of every state.
+    /// Predicates that must be true in every state.
     pub invariants: Vec<(String, ExprId)>,
     /// States for which one of these is false are not explored.
     pub constraints: Vec<(String, ExprId)>,
     /// Steps for which one of these is false are not taken.
     pub action_constraints: Vec<(String, ExprId)>,
-    /// What of a state distinguishes it from others, if not everything.
+    /// The part of a state that distinguishes it from others, if not all of it.
     pub view: Option<ExprId>,
-    /// A set of permutations of model values that make no difference.
+    /// A set of permutations of model values under which the specification is symmetric.
     pub symmetry: Option<ExprId>,
-    /// How a state of a counterexample is shown.
+    /// The form in which a state of a counterexample is shown.
     pub alias: Option<ExprId>,
-    /// What must be true at the end.
+    /// Predicates that must be true at the end.
     pub postconditions: Vec<(String, ExprId)>,
     /// Whether a state without successors is an error.
     pub check_deadlock: bool,
-    /// Whether the specification had fairness conditions, which were left out.
+    /// Whether the specification had fairness conditions, which were dropped.
     pub has_fairness: bool,
-    /// What the user should know and need not act upon.
+    /// Warnings for the user, which require no action.
     pub warnings: Vec<Warning>,
-    /// The actions that the next-state relation is made of, in order.
+    /// The actions of the next-state relation, in order.
     pub actions: Vec<Action>,
 }
 
-/// How to link.
+/// Options for linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Leave out what `PROPERTY` asks for, with a warning, instead of refusing it.
+    /// Skip `PROPERTY` with a warning, instead of rejecting it.
     pub skip_properties: bool,
     /// Accept a module with variables and no behavior to explore, in order to evaluate expressions.
     pub without_behavior: bool,
 }
 
-/// A place where a configuration and a module meet.
+/// The location of an error in linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In the configuration.
     Config(Span),
     /// In a module.
     Module(Site),
-    /// Nowhere: something is missing from the configuration.
+    /// Nowhere: the configuration lacks an entry.
     Missing,
 }
 
-/// Why a module and a configuration do not fit.
+/// Why a module and a configuration cannot be linked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LinkError {
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Where.
+    /// The location.
     pub place: Place,
-    /// Another place that belongs to it, such as the definition that does not fit.
+    /// A related location, such as the definition that does not fit.
     pub related: Option<(Site, String)>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
-/// Something that is accepted and may be a mistake.
+/// A possible mistake that is accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// In words.
+    /// The message.
     pub message: String,
-    /// Where.
+    /// The location.
     pub place: Place,
 }
 
-/// All errors, and the texts that they speak of.
+/// All errors, and the texts they refer to.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the configuration does not fit the module: {}", .errors.first().map_or("", |error| &error.message))]
 pub struct LinkErrors {
@@ -138,7 +138,7 @@ impl LinkError {
     }
 }
 
-/// Makes a module and its configuration a program.
+/// Links a module with its configuration.
 pub fn link(module: Module, config: &Config, options: Options) -> Result<Program, Box<LinkErrors>> {
     let mut linker = Linker { module, config, errors: Vec::new(), warnings: Vec::new(), has_fairness: false };
     linker.replace();
@@ -154,12 +154,12 @@ struct Linker<'c> {
 }
 
 impl Linker<'_> {
-    /// A copy of an entry point that stands in no definition, so that what happens to the definition does not touch it.
-    fn apart(&mut self, expr: ExprId) -> ExprId {
+    /// A copy of an entry point outside its definition, so that rewriting the definition does not affect it.
+    fn detached(&mut self, expr: ExprId) -> ExprId {
         let (node, site) = (self.module.exprs.node(expr).clone(), self.module.exprs.site(expr));
         let node = match node {
-            Node::And(parts) => Node::And(parts.iter().map(|&part| self.apart(part)).collect()),
-            Node::Or(parts) => Node::Or(parts.iter().map(|&part| self.apart(part)).collect()),
+            Node::And(parts) => Node::And(parts.iter().map(|&part| self.detached(part)).collect()),
+            Node::Or(parts) => Node::Or(parts.iter().map(|&part| self.detached(part)).collect()),
             node => node,
         };
         self.module.exprs.push(node, site)
@@ -168,7 +168,7 @@ impl Linker<'_> {
     fn program(mut self, options: Options) -> Result<Program, Box<LinkErrors>> {
         let config = self.config;
         let (init, next) = self.behavior(options);
-        let (init, next) = (init.map(|init| self.apart(init)), next.map(|next| self.apart(next)));
+        let (init, next) = (init.map(|init| self.detached(init)), next.map(|next| self.detached(next)));
         let invariants = self.entries("invariant", &config.invariants, Level::State);
         let constraints = self.entries("constraint", &config.constraints, Level::State);
         let action_constraints = self.entries("action constraint", &config.action_constraints, Level::Action);
@@ -231,17 +231,17 @@ impl Linker<'_> {
         let def = self.defined(role, name)?;
         let definition = self.definition(def);
         if definition.level > level {
-            let speaks = match definition.level {
-                Level::Constant | Level::State => "of a state",
-                Level::Action => "of two states",
-                Level::Temporal => "of whole behaviors",
+            let depends = match definition.level {
+                Level::Constant | Level::State => "on a state",
+                Level::Action => "on two states",
+                Level::Temporal => "on whole behaviors",
             };
             let may = match level {
-                Level::Constant => "of constants only",
-                Level::State => "of one state only",
-                Level::Action | Level::Temporal => "of two states at most",
+                Level::Constant => "on constants only",
+                Level::State => "on one state only",
+                Level::Action | Level::Temporal => "on at most two states",
             };
-            let message = format!("`{}` speaks {speaks}, and {} {role} may speak {may}", name.text, article(role));
+            let message = format!("`{}` depends {depends}, but {} {role} may depend {may}", name.text, article(role));
             let error = LinkError::new(Place::Config(name.span), message).related(definition.site, "defined here");
             self.errors.push(error);
             return None;
@@ -255,7 +255,7 @@ impl Linker<'_> {
         let Some(&def) = self.module.names.get(&name.text) else {
             let message = format!("the module does not define the {role} `{}`", name.text);
             let error = LinkError::new(Place::Config(name.span), message);
-            // Keywords are written in capitals, and a name that is not was hardly meant to be one.
+            // Keywords are upper case, and a name that is not is hardly a misspelled keyword.
             let is_shouted = !name.text.contains(|c: char| c.is_ascii_lowercase());
             let keyword = resembled_keyword(&name.text).filter(|_| is_shouted);
             let hint = keyword.map(|keyword| format!("did you mean the keyword `{keyword}`?"));
@@ -292,7 +292,7 @@ impl Program {
         &self.module.definitions[def.0 as usize]
     }
 
-    /// The expression that a definition stands for, if it is written in TLA+.
+    /// The expression of a definition, if it is written in TLA+.
     pub fn body(&self, def: DefId) -> Option<ExprId> {
         match self.definition(def).body {
             Body::Expr(body) => Some(body),

@@ -1,16 +1,16 @@
-//! The operators that the next-state relation is made of, each with the ways that lead to it.
+//! The operators of the next-state relation, each with the paths that lead to it.
 //!
 //! A recorded operation is one action of the specification with its arguments given, so it must be run without trying
-//! all of `Next`. A *way* is a path from the root of `Next` to a call of the operator: the disjuncts it goes into, the
-//! `LET`s and calls it goes through, and the `\E`s whose names it needs. Where a name that `\E` binds is handed straight to
-//! a parameter of the operator, possibly through several calls, the bound is *linked* to the parameter: a known argument is
-//! then looked up in the set, which need not be enumerated, nor be finite. Any other argument of the call is *given*, and a
-//! known value must equal it.
+//! all of `Next`. A *way* is a path from the root of `Next` to a call of the operator: the disjuncts it enters, the
+//! `LET`s and calls it passes through, and the `\E`s whose names it needs. Where a name bound by `\E` is passed
+//! directly to a parameter of the operator, possibly through several calls, the bound is *linked* to the parameter: a
+//! known argument is then looked up in the set, which need not be enumerated, nor be finite. Any other argument of
+//! the call is *given*, and a known value must equal it.
 //!
-//! Ways are found in the linked program, where most calls have become [`Node::Inlined`]. The operator itself also stands
-//! among the definitions, with a frame of its own. An operation is *plain* if, once all its arguments are known, nothing on
-//! any way depends on a state or has to be enumerated: whether the arguments are admitted is then a question about
-//! constants, asked once, and to run the operation is to run the body of the operator.
+//! Ways are found in the linked program, where most calls have become [`Node::Inlined`]. The operator itself is also
+//! a definition, with its own frame. An operation is *plain* if, once all its arguments are known, nothing on any way
+//! depends on a state or has to be enumerated: whether the arguments are admitted then depends only on constants, is
+//! checked once, and running the operation means running the body of the operator.
 
 use super::Program;
 use super::keeping::Keeping;
@@ -18,24 +18,24 @@ use super::path::{Link, Path, Place, Step, bounds_of};
 use crate::ir::{Arg, Bound, DefId, ExprId, Node, SlotId};
 use crate::source::Site;
 
-/// An operator that the next-state relation is made of, and the ways that lead to it.
+/// An operator of the next-state relation, and the ways that lead to it.
 #[derive(Debug, Clone)]
 pub struct Operation {
     /// The operator.
     pub def: DefId,
-    /// Its name, with the instance that it came through.
+    /// Its name, with the instance it came through.
     pub name: String,
-    /// The parameters that its author wrote, and those of the instance that it came through.
+    /// Its parameters as written, and those of the instance it came through.
     pub params: Vec<Parameter>,
-    /// In the order in which `Next` tries them; none if the operator need not be a part of `Next`.
+    /// The ways, in the order in which `Next` tries them; empty if the operator need not be part of `Next`.
     pub(crate) ways: Vec<Way>,
-    /// Whether it is called as it is, whatever `Next` says.
+    /// Whether it is called directly, independently of `Next`.
     pub(crate) is_free: bool,
-    /// Whether known arguments leave nothing to do but to run the body.
+    /// Whether, with known arguments, only the body needs to run.
     pub(crate) is_plain: bool,
-    /// How many parameters of the operator come before those that its author wrote.
+    /// The number of the operator's parameters before those in its text.
     pub(crate) captures: usize,
-    /// What its body leaves unchanged.
+    /// The variables that its body leaves unchanged.
     pub(crate) keeping: Keeping,
 }
 
@@ -44,7 +44,7 @@ pub struct Operation {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// The set that `\E` takes it from in `Next`, as written; none if `Next` gives it another argument.
+    /// The set that it ranges over in `Next`, as written; `None` if `Next` passes another argument.
     pub set: Option<(String, Site)>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Way {
     pub(crate) given: Vec<Given>,
 }
 
-/// An argument that is compared with what is known.
+/// An argument that is compared with the known one.
 #[derive(Debug, Clone)]
 pub(crate) struct Given {
     pub(crate) param: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Given {
     pub(crate) is_closed: bool,
 }
 
-/// Where an argument is found.
+/// The source of an argument.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GivenArg {
     Expr(ExprId),
@@ -75,8 +75,8 @@ pub(crate) enum GivenArg {
 }
 
 impl Program {
-    /// The operator of this name among those that `Next` reaches through `\/`, `\E`, `LET` and calls, or else the only one
-    /// that an instance gives this name.
+    /// The operator of this name that `Next` reaches through `\/`, `\E`, `LET` and calls, or else the only one that
+    /// has this name through an instance.
     pub fn operation(&self, name: &str) -> Option<Operation> {
         let reached = self.reached();
         let mut found = reached.iter().filter(|def| self.definition(**def).name == name);
@@ -122,7 +122,7 @@ impl Program {
         names
     }
 
-    /// An operator of the module that need not be part of `Next`: called as it is, with arguments from anywhere.
+    /// An operator of the module that need not be part of `Next`: called directly, with arbitrary arguments.
     pub fn free_operation(&self, name: &str) -> Option<Operation> {
         let def = *self.module.names.get(name)?;
         let operation = self.operation_of(def)?;
@@ -195,7 +195,7 @@ impl Program {
                 args.iter().map(given).collect()
             }
             Node::Inlined { args, body, .. } => {
-                // An argument that is more than a name was given one, which can be seen inside only.
+                // An argument that is not just a name was bound to one, which is visible only inside.
                 let (mut named, mut inside) = (Vec::new(), *body);
                 while let Node::Let { slot, value, body } = exprs.node(inside) {
                     named.push((*slot, *value));
@@ -214,7 +214,7 @@ impl Program {
         }
     }
 
-    /// The set that a way takes a parameter from.
+    /// The set over which a way quantifies a parameter.
     fn set_of(&self, way: &Way, param: usize) -> Option<(String, Site)> {
         let bound = way.bounds(self).find(|(_, link)| link.params.contains(&Some(param)))?.0;
         Some((self.words(bound.set), self.module.exprs.site(bound.set)))
@@ -231,7 +231,7 @@ impl Way {
     }
 
     fn is_plain(&self) -> bool {
-        // A name that nothing needs may have any value, as long as there is one.
+        // A name that nothing uses may have any value, as long as there is one.
         let is_idle = self.links().all(|link| link.is_closed) && self.given.iter().all(|given| given.is_closed);
         let is_plain = |link: &Link| {
             let (mut params, is_handed_on) = (link.params.iter(), link.params.iter().all(Option::is_some));

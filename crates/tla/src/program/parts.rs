@@ -1,8 +1,8 @@
-//! The parts of an action that tell what a set of histories has exercised.
+//! The parts of an action, used to measure what a set of histories has exercised.
 //!
-//! A *guard* is a conjunct about the state before the step: it is true or false there. A *branch* is a disjunct of an
-//! alternative that says what the next state is, and a *condition* is what `IF` and `CASE` decide by. What only assigns
-//! variables is none of these, since it cannot fail. The places are those that explaining an action reports
+//! A *guard* is a conjunct about the state before the step: it is true or false there. A *branch* is a disjunct that
+//! determines the next state, and a *condition* is one of `IF` or `CASE`. A conjunct that only assigns variables is
+//! not a part, since it cannot fail. The locations are those reported when an action is explained
 //! ([`crate::machine::Machine::explain_operation`]).
 
 use super::walk::level;
@@ -13,20 +13,20 @@ use crate::source::Site;
 /// A part of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// What it is.
+    /// Its kind.
     pub kind: PartKind,
-    /// Where it stands.
+    /// Its location.
     pub site: Site,
 }
 
-/// What a part of an action is.
+/// The kind of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
     /// A conjunct about the state before the step.
     Guard,
     /// An alternative of a disjunction.
     Branch,
-    /// What `IF` or an arm of `CASE` decides by.
+    /// The condition of `IF` or of an arm of `CASE`.
     Condition,
 }
 
@@ -43,7 +43,7 @@ impl Program {
 
 struct Reader<'p> {
     program: &'p Program,
-    /// The definitions that are being read, so that one that calls itself is read once.
+    /// The definitions being read, so that a recursive one is read once.
     inside: Vec<DefId>,
     parts: Vec<Part>,
 }
@@ -60,7 +60,7 @@ impl Reader<'_> {
         let program = self.program;
         let exprs = &program.module.exprs;
         if level(exprs, &program.module.definitions, expr, Level::Temporal) < Level::Action {
-            // A conjunction of guards is a guard for each of its parts.
+            // A conjunction of guards is one guard per conjunct.
             match exprs.node(expr) {
                 Node::And(parts) => parts.iter().for_each(|part| self.read(*part)),
                 Node::Value(_) => {}

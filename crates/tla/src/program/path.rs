@@ -1,9 +1,9 @@
-//! Takes the next-state relation apart, as TLC does: at `\/`, `\E`, `LET` and calls of definitions that are about steps.
+//! Splits the next-state relation as TLC does: at `\/`, `\E`, `LET` and calls of action-level definitions.
 //!
-//! [`Program::walk`] is the one walk that does this. It goes from the root to every part that cannot be taken apart, which
-//! is an action, and passes every call on the way; at both it shows the [`Path`] so far: the steps from the root, and what
-//! is known about each name that can be seen there. It reads programs before calls are inlined, where a call has a frame of
-//! its own, and after, where a [`Node::Inlined`] shares its caller's.
+//! [`Program::walk`] is the only walk that does this. It goes from the root to every part that cannot be split, which
+//! is an action, and passes every call on the way; at both it passes the [`Path`] so far: the steps from the root,
+//! and the known facts about each visible name. It handles programs before calls are inlined, where a call has its
+//! own frame, and after, where a [`Node::Inlined`] shares its caller's.
 
 use super::Program;
 use super::walk::level;
@@ -22,25 +22,25 @@ pub(crate) enum Step {
     Into(ExprId),
 }
 
-/// What is known about a bound of an `\E`.
+/// The known facts about a bound of an `\E`.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
-    /// For each name that it binds, the parameter of an operation that the name is handed to.
+    /// For each name that it binds, the operation parameter that the name is passed to.
     pub(crate) params: Box<[Option<usize>]>,
-    /// Whether its set depends on constants and names bound before alone.
+    /// Whether its set depends only on constants and names bound earlier.
     pub(crate) is_constant: bool,
     /// Whether its set depends on no name that another `\E` binds.
     pub(crate) is_closed: bool,
 }
 
-/// A bound on a path: the step, the bound, and which of the names it binds.
+/// A bound on a path: the step, the bound, and the index of the name.
 type Origin = (usize, usize, usize);
 
-/// A name that can be seen at the end of a path.
+/// A name visible at the end of a path.
 #[derive(Clone)]
-pub(super) struct Seen {
+pub(super) struct VisibleName {
     slot: SlotId,
-    /// What its author called it, and the words of the set or the argument that it stands for; `None` for a `LET`.
+    /// Its name in the text, and the text of its set or argument; `None` for a `LET`.
     pub(super) written: Option<(String, String)>,
     /// The bound that its value comes from.
     pub(super) origin: Option<Origin>,
@@ -48,21 +48,21 @@ pub(super) struct Seen {
     pub(super) is_closed: bool,
 }
 
-/// Where a walk is.
+/// The position of a walk.
 pub(super) enum Place {
-    /// At a call of a definition that is about steps.
+    /// At a call of an action-level definition.
     Call(DefId, ExprId),
     /// At an action.
     Action(ExprId),
 }
 
-/// How a walk came to where it is.
+/// The path of a walk to its position.
 pub(super) struct Path<'p> {
     program: &'p Program,
     pub(super) steps: Vec<Step>,
     /// The names of the current frame.
-    pub(super) seen: Vec<Seen>,
-    /// The definitions that it is inside of, from the outside in, each with the number of steps to its body.
+    pub(super) visible: Vec<VisibleName>,
+    /// The definitions around the position, from the outside in, each with the number of steps to its body.
     pub(super) calls: Vec<(DefId, usize)>,
 }
 
@@ -71,7 +71,7 @@ impl Program {
     /// definition are not entered.
     pub(super) fn walk<'p>(&'p self, root: ExprId, of: Option<DefId>, visit: &mut dyn FnMut(&Path<'p>, Place)) {
         let calls = of.map(|def| (def, 0)).into_iter().collect();
-        Path { program: self, steps: Vec::new(), seen: Vec::new(), calls }.expr(root, visit);
+        Path { program: self, steps: Vec::new(), visible: Vec::new(), calls }.expr(root, visit);
     }
 
     pub(super) fn words(&self, expr: ExprId) -> String {
@@ -82,11 +82,11 @@ impl Program {
 
 impl<'p> Path<'p> {
     fn expr(&mut self, expr: ExprId, visit: &mut dyn FnMut(&Path<'p>, Place)) {
-        let before = self.seen.len();
+        let before = self.visible.len();
         match self.program.module.exprs.node(expr) {
             Node::Or(parts) => parts.iter().for_each(|&part| self.step(Step::Disjunct(part), part, visit)),
             Node::Let { slot, value, body } => {
-                self.seen.push(Seen { written: None, ..self.standing_for(*slot, *value) });
+                self.visible.push(VisibleName { written: None, ..self.standing_for(*slot, *value) });
                 self.step(Step::Let(expr), *body, visit);
             }
             Node::Exists { bounds, body } => {
@@ -97,7 +97,7 @@ impl<'p> Path<'p> {
             Node::Call { def, .. } | Node::Inlined { def, .. } if self.enters(*def) => self.enter(expr, *def, visit),
             _ => visit(self, Place::Action(expr)),
         }
-        self.seen.truncate(before);
+        self.visible.truncate(before);
     }
 
     fn step(&mut self, step: Step, next: ExprId, visit: &mut dyn FnMut(&Path<'p>, Place)) {
@@ -106,7 +106,7 @@ impl<'p> Path<'p> {
         self.steps.pop();
     }
 
-    /// Whether to look into a definition: it is about steps and is not being looked into already.
+    /// Whether to enter a definition: it is action-level and not already being visited.
     fn enters(&self, def: DefId) -> bool {
         let is_new = self.calls.iter().all(|(known, _)| *known != def);
         is_new && self.program.definition(def).level == Level::Action && self.program.body(def).is_some()
@@ -120,9 +120,9 @@ impl<'p> Path<'p> {
                 let params = self.program.definition(def).params.iter().zip(args).enumerate();
                 let inner = params.map(|(index, (param, arg))| self.argument(SlotId(index as u32), &param.name, arg));
                 let inner = inner.collect();
-                let outer = std::mem::replace(&mut self.seen, inner);
+                let outer = std::mem::replace(&mut self.visible, inner);
                 self.step(Step::Into(call), body, visit);
-                self.seen = outer;
+                self.visible = outer;
             }
             (Node::Inlined { body, .. }, _) => self.step(Step::Into(call), *body, visit),
             _ => unreachable!("only calls are entered"),
@@ -131,7 +131,7 @@ impl<'p> Path<'p> {
     }
 
     fn link(&self, bound: &Bound) -> Link {
-        let Seen { is_constant, is_closed, .. } = self.standing_for(SlotId(0), bound.set);
+        let VisibleName { is_constant, is_closed, .. } = self.standing_for(SlotId(0), bound.set);
         Link { params: vec![None; bound.pattern.slots().len()].into(), is_constant, is_closed }
     }
 
@@ -141,45 +141,45 @@ impl<'p> Path<'p> {
         for (place, (&slot, name)) in bound.pattern.slots().iter().zip(&bound.names).enumerate() {
             let written = Some((name.clone(), words.clone()));
             let origin = Some((self.steps.len(), index, place));
-            self.seen.push(Seen { slot, written, origin, is_constant: true, is_closed: false });
+            self.visible.push(VisibleName { slot, written, origin, is_constant: true, is_closed: false });
         }
     }
 
     /// A parameter with its argument.
-    fn argument(&self, slot: SlotId, name: &str, arg: &Arg) -> Seen {
+    fn argument(&self, slot: SlotId, name: &str, arg: &Arg) -> VisibleName {
         let (seen, otherwise) = match arg {
             Arg::Expr(expr) => (self.standing_for(slot, *expr), self.program.words(*expr)),
             Arg::Slot(given) => (self.lookup(*given), String::new()),
-            Arg::Operator(def, _) => (Seen::unknown(slot), self.program.definition(*def).name.clone()),
+            Arg::Operator(def, _) => (VisibleName::unknown(slot), self.program.definition(*def).name.clone()),
         };
         let words = seen.written.map_or(otherwise, |(_, words)| words);
-        Seen { slot, written: Some((name.to_owned(), words)), ..seen }
+        VisibleName { slot, written: Some((name.to_owned(), words)), ..seen }
     }
 
-    /// What is known about a name that stands for an expression.
-    pub(super) fn standing_for(&self, slot: SlotId, value: ExprId) -> Seen {
+    /// The known facts about a name for an expression.
+    pub(super) fn standing_for(&self, slot: SlotId, value: ExprId) -> VisibleName {
         let module = &self.program.module;
         if let Node::Local(other) | Node::Argument(other) = module.exprs.node(value) {
-            return Seen { slot, ..self.lookup(*other) };
+            return VisibleName { slot, ..self.lookup(*other) };
         }
-        let read: Vec<Seen> = module.exprs.free_slots(value).into_iter().map(|slot| self.lookup(slot)).collect();
+        let read: Vec<VisibleName> = module.exprs.free_slots(value).into_iter().map(|slot| self.lookup(slot)).collect();
         let level = level(&module.exprs, &module.definitions, value, Level::Temporal);
-        Seen {
+        VisibleName {
             is_constant: level == Level::Constant && read.iter().all(|seen| seen.is_constant),
             is_closed: read.iter().all(|seen| seen.is_closed),
-            ..Seen::unknown(slot)
+            ..VisibleName::unknown(slot)
         }
     }
 
-    pub(super) fn lookup(&self, slot: SlotId) -> Seen {
-        let known = self.seen.iter().rev().find(|seen| seen.slot == slot);
-        known.cloned().unwrap_or(Seen::unknown(slot))
+    pub(super) fn lookup(&self, slot: SlotId) -> VisibleName {
+        let known = self.visible.iter().rev().find(|seen| seen.slot == slot);
+        known.cloned().unwrap_or(VisibleName::unknown(slot))
     }
 }
 
-impl Seen {
-    fn unknown(slot: SlotId) -> Seen {
-        Seen { slot, written: None, origin: None, is_constant: false, is_closed: false }
+impl VisibleName {
+    fn unknown(slot: SlotId) -> VisibleName {
+        VisibleName { slot, written: None, origin: None, is_constant: false, is_closed: false }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Giving constants their values, and replacing definitions.
+//! Assigns constants, and replaces definitions.
 //!
-//! A name that is given a value becomes a definition of that value. A name that is given another name becomes an alias:
-//! every call of it is redirected, so that running it costs nothing, and its own body calls the other as well, so that no
-//! constant stays without a meaning. Calls from inside an instance are not redirected by a replacement of
-//! `Instance!Name`: TLC replaces what the root module sees under that name.
+//! A name with a value becomes a definition of that value. A name with another name becomes an alias: every call of
+//! it is redirected, so that it costs nothing at run time, and its own body calls the other as well, so that no
+//! constant stays undefined. Calls from inside an instance are not redirected by a replacement of `Instance!Name`:
+//! TLC replaces what the root module sees under that name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::source::Site;
 use crate::value::Value;
 
 impl Linker<'_> {
-    /// Does what the configuration says about constants.
+    /// Applies the configuration's assignments.
     pub(super) fn replace(&mut self) {
         let mut aliases: BTreeMap<DefId, DefId> = BTreeMap::new();
         let mut tables: BTreeMap<DefId, Vec<(&[Literal], &Literal)>> = BTreeMap::new();
@@ -24,7 +24,7 @@ impl Linker<'_> {
         for assignment in &self.config.constants {
             for def in self.targets(assignment) {
                 if assignment.args.is_none() && given.insert(def, assignment).is_some() {
-                    let message = format!("`{}` is given a meaning twice; the last one counts", assignment.name.text);
+                    let message = format!("`{}` is assigned twice; the last assignment counts", assignment.name.text);
                     self.warnings.push(Warning { message, place: Place::Config(assignment.name.span) });
                 }
                 match &assignment.meaning {
@@ -50,7 +50,7 @@ impl Linker<'_> {
         self.check_all_given(&given);
     }
 
-    /// The definitions that an assignment is about.
+    /// The definitions that an assignment affects.
     fn targets(&mut self, assignment: &Assignment) -> Vec<DefId> {
         let name = &assignment.name.text;
         let Some(module) = &assignment.module else {
@@ -64,9 +64,9 @@ impl Linker<'_> {
             let message = format!("the module has no constant or definition `{name}`");
             let is_native = modules::natives().iter().any(|native| native.name == name);
             match assignment.meaning {
-                // One that comes with us has a definition only if it is used.
+                // A built-in one has a definition only if it is used.
                 Meaning::Definition(_) if is_native => {}
-                // TLC accepts these, and configurations that serve several modules rely on it.
+                // TLC accepts these, and configurations shared by several modules rely on it.
                 Meaning::Value(_) => {
                     let message = message + &suggest::aside(name, self.names());
                     self.warnings.push(Warning { message, place: Place::Config(assignment.name.span) });
@@ -91,16 +91,16 @@ impl Linker<'_> {
         }
         let is_native = modules::natives().iter().any(|native| native.name == name);
         if targets.is_empty() && is_native {
-            // All modules share what comes with us, so TLC replaces it everywhere.
+            // All modules share the built-in operators, so TLC replaces them everywhere.
             targets = self.natives(name);
         } else if targets.is_empty() {
-            let message = format!("there is no definition `{name}` in a module `{}`", module.text);
+            let message = format!("module `{}` has no definition `{name}`", module.text);
             self.errors.push(LinkError::new(Place::Config(assignment.name.span.to(module.span)), message));
         }
         targets
     }
 
-    /// The operators that come with us and have this name, such as `Nat`; one for each module that defines it.
+    /// The built-in operators of this name, such as `Nat`; one for each module that defines it.
     fn natives(&self, name: &str) -> Vec<DefId> {
         let is_meant = |def: &DefId| matches!(self.definition(*def).body, Body::Native(native) if native.name == name);
         (0..self.module.definitions.len() as u32).map(DefId).filter(is_meant).collect()
@@ -199,7 +199,7 @@ impl Linker<'_> {
         self.module.exprs.push(node, site)
     }
 
-    /// Lets every call of an alias call what it stands for.
+    /// Redirects every call of an alias to its target.
     fn redirect(&mut self, aliases: &BTreeMap<DefId, DefId>) {
         if aliases.is_empty() {
             return;
@@ -229,7 +229,7 @@ impl Linker<'_> {
         self.find_new_recursion(aliases);
     }
 
-    /// A definition that calls an alias may speak of more states than it did.
+    /// A definition that calls an alias may now have a higher level.
     fn raise_levels(&mut self, aliases: &BTreeMap<DefId, DefId>) {
         let module = &mut self.module;
         let mut is_raised = aliases
@@ -249,7 +249,7 @@ impl Linker<'_> {
         }
     }
 
-    /// A replacement may call what it replaces, and so itself.
+    /// A replacement may call the operator it replaces, and so itself.
     fn find_new_recursion(&mut self, aliases: &BTreeMap<DefId, DefId>) {
         for &start in aliases.values() {
             let (mut seen, mut todo) = (BTreeSet::new(), vec![start]);
@@ -272,7 +272,7 @@ impl Linker<'_> {
         }
     }
 
-    /// A constant whose assignment is wrong has an error already.
+    /// A constant with a wrong assignment already has an error.
     fn check_all_given(&mut self, given: &BTreeMap<DefId, &Assignment>) {
         for (index, definition) in self.module.definitions.iter().enumerate() {
             if !matches!(definition.body, Body::Declared) || given.contains_key(&DefId(index as u32)) {
@@ -299,7 +299,7 @@ impl Linker<'_> {
         }
     }
 
-    /// Whether a constant stands where only a set can.
+    /// Whether a constant is used where only a set is allowed.
     fn is_used_as_set(&self, constant: DefId) -> bool {
         let exprs = &self.module.exprs;
         let is_meant = |expr: &ExprId| matches!(exprs.node(*expr), Node::Call { def, .. } if *def == constant);

@@ -1,4 +1,4 @@
-//! Modules made by hand, linked with configurations.
+//! Hand-built modules, linked with configurations.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::config;
 use crate::ir::{Bound, Exprs, Param, Pattern, SlotId, VarId, Variable};
 use crate::strings::Strings;
 
-/// A module made by hand, one definition at a time.
+/// A hand-built module, one definition at a time.
 struct Builder {
     module: Module,
 }
@@ -159,12 +159,12 @@ fn all_errors_at_once() {
     `Gone`: the module has no constant or definition `Gone`
     Missing: the constant `F` has no value (add a line `CONSTANT F <- Op`, where `Op` takes one argument)
     `Init`: `INIT` and `SPECIFICATION` exclude each other
-    `Next`: `Next` speaks of two states, and an invariant may speak of one state only
+    `Next`: `Next` depends on two states, but an invariant may depend on one state only
     `Inw`: the module does not define the invariant `Inw` (did you mean `Inv`?)
     `Plus`: `Plus` has parameters, and an invariant has none
     `INVARIENT`: the module does not define the invariant `INVARIENT` (did you mean the keyword `INVARIANT`?)
-    `Spec`: `Spec` speaks of whole behaviors, and a view may speak of one state only
-    `Inv`: `Inv` speaks of a state, and a symmetry may speak of constants only
+    `Spec`: `Spec` depends on whole behaviors, but a view may depend on one state only
+    `Inv`: `Inv` depends on a state, but a symmetry may depend on constants only
     `Live`: temporal properties are not checked, and `Live` is one (remove it from the configuration, or pass `--skip-properties` to check the rest without it)
     ");
 }

@@ -2,8 +2,8 @@
 
 use crate::ir::{Definition, ExprId, Exprs, Level, Node};
 
-/// The level of an expression, from the levels of the definitions. Names bound around it count as constants; what is not
-/// supported may be temporal or not, and has the level that is given for it.
+/// The level of an expression, from the levels of the definitions. Names bound around it count as constants; an
+/// unsupported expression may be temporal or not, and has the level given for it.
 pub(super) fn level(exprs: &Exprs, definitions: &[Definition], expr: ExprId, unsupported: Level) -> Level {
     let node = exprs.node(expr);
     let mut level = match node {

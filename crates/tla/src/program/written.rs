@@ -1,8 +1,8 @@
-//! Parts of a linked program as text that another module can use.
+//! Parts of a linked program as text for another module.
 //!
-//! A module that extends the root module sees its definitions and none of the names that are bound inside them. So an
-//! expression can be taken over as it is written if every name in it is a definition, or is bound by an `\E` of the same
-//! definition, which then is written too. Anything else is [`Unwritten`]: better no text than one that means something else.
+//! A module that extends the root module sees its definitions but not the names bound inside them. So an expression
+//! can be copied as written if every name in it is a definition, or is bound by an `\E` of the same definition, which
+//! is then written too. Anything else is [`Unwritten`]: no text is better than text with a different meaning.
 
 use super::Program;
 use super::operation::{Given, GivenArg, Operation, Way};
@@ -10,38 +10,38 @@ use super::path::{Step, bounds_of};
 use crate::ir::{DefId, ExprId, Node, Pattern, SlotId};
 use crate::source::Site;
 
-/// How `Next` comes to an operation, as text.
+/// A path from `Next` to an operation, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenWay {
-    /// What `\E` binds, from the outside in.
+    /// The bounds of `\E`, from the outside in.
     pub bounds: Vec<WrittenBound>,
-    /// Parameters for which `Next` has an expression: which, and the expression.
+    /// Parameters for which `Next` passes an expression: their indices and the expressions.
     pub given: Vec<(usize, String)>,
 }
 
 /// One bound of an `\E`, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenBound {
-    /// Each name, and the parameter that it is handed to.
+    /// Each name, and the parameter that it is passed to.
     pub names: Vec<(String, Option<usize>)>,
-    /// Whether the names are those of the components of a tuple.
+    /// Whether the names are the components of a tuple.
     pub is_tuple: bool,
     /// The set.
     pub set: String,
 }
 
-/// Something that only its own module can say.
+/// An expression that cannot be written outside its own module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Unwritten {
-    /// Why.
+    /// The reason.
     pub message: String,
-    /// Where it stands.
+    /// Its location.
     pub site: Site,
 }
 
 impl Operation {
-    /// Whether known arguments leave nothing to do but to call the operator.
+    /// Whether, with known arguments, only the operator needs to be called.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -54,7 +54,7 @@ impl Program {
         match self.module.names.get(&definition.name) {
             Some(known) if *known == def => Ok(&definition.name),
             _ => {
-                let message = format!("`{}` cannot be called from outside of its module", definition.name);
+                let message = format!("`{}` cannot be called from outside its module", definition.name);
                 Err(Unwritten { message, site: definition.site })
             }
         }
@@ -96,7 +96,7 @@ impl Program {
                         bounds.push(WrittenBound { names, is_tuple: matches!(bound.pattern, Pattern::Tuple(_)), set });
                     }
                 }
-                // Inside of another definition its own names are written, and those around it mean something else.
+                // Inside another definition its own names are written; the outer names have another meaning there.
                 Step::Into(expr) => {
                     scope.names.clear();
                     if let Node::Inlined { def, .. } | Node::Call { def, .. } = self.module.exprs.node(*expr) {
@@ -114,13 +114,13 @@ impl Program {
         match given.arg {
             GivenArg::Expr(expr) => self.written(expr, scope),
             GivenArg::Slot(slot) => scope.name(slot).map(str::to_owned).ok_or_else(|| {
-                let message = "an argument of this call is bound outside of its definition".to_owned();
+                let message = "an argument of this call is bound outside its definition".to_owned();
                 Unwritten { message, site: self.module.exprs.site(way.call) }
             }),
         }
     }
 
-    /// Several lines, which keep their places below each other, because bullets line up.
+    /// Several lines that keep their alignment, because bullets line up.
     fn written_lines(&self, site: Site, text: &str) -> String {
         let column = self.module.sources.start(site).column;
         let line = format!("\n{INDENT}");
@@ -133,9 +133,9 @@ impl Program {
         let text = self.module.sources.words(site);
         let is_known = |slot: &SlotId| scope.name(*slot).is_some();
         let why = if scope.is_instance {
-            "it stands in an instance of a module"
+            "it is in an instance of a module"
         } else if !self.module.exprs.free_slots(expr).iter().all(is_known) {
-            "it depends on a name that is bound outside of its definition"
+            "it depends on a name that is bound outside its definition"
         } else {
             return Ok(if text.contains('\n') { self.written_lines(site, text) } else { text.to_owned() });
         };
@@ -144,10 +144,10 @@ impl Program {
     }
 }
 
-/// How far lines that are taken over move to the right, so that they stand behind bullets around them.
+/// The indentation of copied lines, to the right of the bullets around them.
 const INDENT: &str = "        ";
 
-/// The names that text may use besides definitions.
+/// The names that the text may use besides definitions.
 #[derive(Default)]
 struct Scope {
     names: Vec<(SlotId, String)>,

@@ -1,7 +1,7 @@
-//! Checks a program: its assumptions, then every state that it can reach, then its postconditions.
+//! Checks a program: its assumptions, then every reachable state, then its postconditions.
 //!
-//! Each worker has a machine of its own, and a world of its own: what `TLCSet` keeps is kept per worker, as in TLC. The
-//! first worker computes the initial states, names the steps of counterexamples and evaluates what is asked at the end.
+//! Each worker has its own machine and world: values set by `TLCSet` are per worker, as in TLC. The first worker
+//! computes the initial states, labels the steps of counterexamples and evaluates the postconditions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,28 +16,28 @@ use crate::machine::{Label, Machine, State};
 use crate::program::Program;
 use crate::value::Value;
 
-/// What a check found, and how far it had come.
+/// The verdict of a check, and its progress.
 #[derive(Debug)]
 pub struct Checked {
-    /// What it found.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How far it had come.
+    /// The progress.
     pub stats: Stats,
 }
 
-/// What a check found.
+/// The verdict of a check.
 #[derive(Debug)]
 pub enum Verdict {
-    /// Nothing wrong, in any state that can be reached, or up to where the specification asked to stop.
+    /// No violation in any reachable state, or up to where the specification ended the search.
     Holds {
-        /// Whether the specification asked to stop.
+        /// Whether the specification ended the search.
         is_cut_short: bool,
     },
-    /// An assumption is false; its place in [`crate::ir::Module::assumptions`].
+    /// An assumption is false; its index in [`crate::ir::Module::assumptions`].
     AssumptionFalse(usize),
     /// An invariant is false in the last state.
     Violated {
-        /// Its place in [`Program::invariants`].
+        /// Its index in [`Program::invariants`].
         invariant: usize,
         /// From an initial state.
         trace: Vec<Step<Label, State>>,
@@ -47,33 +47,33 @@ pub enum Verdict {
         /// From an initial state.
         trace: Vec<Step<Label, State>>,
     },
-    /// A postcondition is false; its place in [`Program::postconditions`].
+    /// A postcondition is false; its index in [`Program::postconditions`].
     PostconditionFalse(usize),
-    /// Something could not be evaluated.
+    /// An evaluation failed.
     Error {
-        /// Why.
+        /// The cause.
         error: Box<EvalError>,
         /// What was being evaluated.
         during: During,
-        /// From an initial state to where it happened; may be empty.
+        /// From an initial state to the failure; may be empty.
         trace: Vec<Step<Label, State>>,
     },
     /// A limit was reached.
     Stopped(Limit),
 }
 
-/// What was being evaluated when something went wrong.
+/// The formula being evaluated when an error occurred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum During {
-    /// An assumption; its place in [`crate::ir::Module::assumptions`].
+    /// An assumption; its index in [`crate::ir::Module::assumptions`].
     Assumption(usize),
     /// The set of permutations.
     Symmetry,
     /// The initial predicate, the next-state relation, a constraint or the view.
     Search,
-    /// An invariant; its place in [`Program::invariants`].
+    /// An invariant; its index in [`Program::invariants`].
     Invariant(usize),
-    /// A postcondition; its place in [`Program::postconditions`].
+    /// A postcondition; its index in [`Program::postconditions`].
     Postcondition(usize),
 }
 
@@ -87,7 +87,7 @@ pub fn check<'p>(
     worlds: Vec<Box<dyn World + Send + 'p>>,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
 ) -> Checked {
-    assert!(!worlds.is_empty(), "somebody must do the work");
+    assert!(!worlds.is_empty(), "at least one world is needed");
     let progress = Arc::new(Progress::default());
     let worker = |inner| {
         let level = Arc::new(AtomicUsize::new(0));
@@ -126,10 +126,10 @@ pub fn check<'p>(
     Checked { verdict: workers[0].unless_stopped(verdict), stats: outcome.stats }
 }
 
-/// What `ALIAS` makes of a state, or the variables, each with its name.
+/// The fields of `ALIAS` in a state, or the variables, each with its name.
 pub fn shown(machine: &mut Machine<'_>, state: &State) -> Vec<(String, Value)> {
     let program = machine.program();
-    // An alias that cannot be evaluated must not hide the state.
+    // A failing alias must not hide the state.
     let alias = program.alias.and_then(|alias| machine.value(alias, Some(state)).ok());
     let fields = alias.as_ref().and_then(|alias| Some((alias.function_domain()?, alias.function_values()?)));
     if let Some((names, values)) = fields
@@ -150,7 +150,7 @@ pub fn shown(machine: &mut Machine<'_>, state: &State) -> Vec<(String, Value)> {
     }
 }
 
-/// How far the search has come, for the specification to ask.
+/// The progress of the search, readable by the specification.
 #[derive(Default)]
 struct Progress {
     generated: AtomicU64,
@@ -169,7 +169,7 @@ impl Progress {
     }
 }
 
-/// A world that knows about the search.
+/// A world with access to the progress of the search.
 struct Watched<'p> {
     inner: Box<dyn World + Send + 'p>,
     level: Arc<AtomicUsize>,
@@ -237,7 +237,7 @@ struct Checker<'p> {
 }
 
 impl Checker<'_> {
-    /// Checks the assumptions and finds the permutations.
+    /// Checks the assumptions and evaluates the symmetry.
     fn prepare(&mut self) -> std::result::Result<(), Verdict> {
         let program = self.machine.program();
         let failed = |error, during| Verdict::Error { error, during, trace: Vec::new() };
@@ -257,7 +257,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// What there is to say when nothing was found.
+    /// The verdict of a search without an event.
     fn conclude(&mut self, is_cut_short: bool) -> Verdict {
         for (index, (_, postcondition)) in self.machine.program().postconditions.iter().enumerate() {
             match self.claims(*postcondition) {
@@ -271,18 +271,18 @@ impl Checker<'_> {
         Verdict::Holds { is_cut_short }
     }
 
-    /// Being stopped in the middle of an expression is no error.
+    /// Replaces the verdict by [`Verdict::Stopped`] if the search was stopped in the middle of an expression.
     fn unless_stopped(&mut self, verdict: Verdict) -> Verdict {
         match verdict {
             Verdict::Error { error, .. } if error.kind == ErrorKind::Stopped => {
-                // Whoever asked may have thought better of it since; it was stopped all the same.
+                // The limit may have been lifted since; the search was stopped all the same.
                 Verdict::Stopped(self.machine.world().limit().unwrap_or(Limit::Interrupt))
             }
             verdict => verdict,
         }
     }
 
-    /// Whether the constraints on actions allow a step.
+    /// Whether the action constraints allow a step.
     fn allows_step(&mut self, from: &State, to: &State) -> Result<bool> {
         for (_, constraint) in &self.machine.program().action_constraints {
             if !self.machine.holds_step(*constraint, from, to)? {
@@ -292,12 +292,12 @@ impl Checker<'_> {
         Ok(true)
     }
 
-    /// Whether something about constants is true.
+    /// Whether a constant formula is true.
     fn claims(&mut self, claim: ExprId) -> Result<bool> {
         match self.machine.value(claim, None)? {
             Value::Bool(truth) => Ok(truth),
             other => {
-                let message = format!("a truth value was expected, and this is {}", other.kind_name());
+                let message = format!("expected a boolean, found {}", other.kind_name());
                 let mut error = EvalError::new(ErrorKind::WrongKind, message);
                 error.site = Some(self.machine.program().module.exprs.site(claim));
                 Err(error)
@@ -327,7 +327,7 @@ impl Explorer for Checker<'_> {
             }
         }
         let Some(from) = from.filter(|_| !program.action_constraints.is_empty()) else { return Ok(true) };
-        // A step is taken at the level of the state that it begins in.
+        // A step has the level of the state that it starts from.
         let level = self.level.load(Ordering::Relaxed);
         self.set_level(level.saturating_sub(1));
         let is_allowed = self.allows_step(from, state);
@@ -364,7 +364,7 @@ impl Explorer for Checker<'_> {
     }
 
     fn label(&mut self, from: &State, to: &State) -> Option<Label> {
-        // If the successors cannot all be computed, what led to this one cannot be told.
+        // If not all successors can be computed, the step cannot be labelled.
         let successors = self.machine.labelled_successors(from).ok()?;
         successors.into_iter().find(|(_, successor)| successor == to).map(|(label, _)| label)
     }

@@ -1,11 +1,11 @@
-//! The three phases of a block, and the workers that share each of them.
+//! The three phases of a block, each shared by all workers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Explorer;
 use super::store::{Shard, StateId, Store};
 
-/// When something happens: the position of a state in its level, and the index of a successor.
+/// The time of an event: the position of a state in its level, and the index of a successor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) position: u32,
@@ -17,7 +17,7 @@ impl Key {
     pub(super) const END: u32 = u32::MAX;
 }
 
-/// What ends a search, and when.
+/// An event that ends a search, and its key.
 pub(super) struct Event<E: Explorer> {
     pub(super) key: Key,
     pub(super) kind: Kind<E>,
@@ -38,16 +38,16 @@ pub(super) struct Found<S> {
     distinct_by: Option<S>,
 }
 
-/// A state that was not known before.
+/// A state found for the first time.
 #[derive(Clone, Copy)]
 pub(super) struct New {
     pub(super) key: Key,
     pub(super) id: StateId,
 }
 
-/// What became of some states of a block.
+/// The result of expanding some states of a block.
 pub(super) struct Piece<E: Explorer> {
-    /// How many successors each state has, as far as they were computed.
+    /// The number of successors of each state, as far as they were computed.
     pub(super) generated: Vec<u32>,
     /// By shard, in the order of keys.
     found: Vec<Vec<Found<E::State>>>,
@@ -59,10 +59,10 @@ pub(super) fn first<E: Explorer>(events: impl IntoIterator<Item = Event<E>>) -> 
     events.into_iter().min_by_key(|event| event.key)
 }
 
-/// So many states are one piece of work.
+/// The number of states in one piece of work.
 const PIECE: usize = 128;
 
-/// Phase 1: the successors of the states of a block, whose first has this position in the level.
+/// Phase 1: the successors of the states of a block, whose first state has this position in the level.
 pub(super) fn expand<E: Explorer>(
     workers: &mut [E],
     store: &Store<E::State>,
@@ -102,8 +102,8 @@ pub(super) fn expand<E: Explorer>(
     })
 }
 
-/// Computes the successors of one state, or the initial states, and keeps those that are not known. If something happens
-/// on the way, tells at which successor.
+/// Computes the successors of one state, or the initial states, and keeps those that are new. If an event occurs,
+/// returns the index of the successor.
 fn expand_one<E: Explorer>(
     explorer: &mut E,
     store: &Store<E::State>,
@@ -122,16 +122,16 @@ fn expand_one<E: Explorer>(
     piece.generated.push(successors.len() as u32);
     for (index, state) in successors.drain(..).enumerate() {
         let key = Key { position, index: index as u32 };
-        if let Err(kind) = meet(explorer, store, from, state, key, &mut piece.found) {
+        if let Err(kind) = keep_if_new(explorer, store, from, state, key, &mut piece.found) {
             return Some((key.index, kind));
         }
     }
     result.err().map(|error| (Key::END, Kind::Error { error, invariant: None, state: None }))
 }
 
-/// Keeps a successor if it is within the constraints and not known; if it is outside, checks the invariants at once, since
-/// it will not be met again.
-fn meet<E: Explorer>(
+/// Keeps a successor if it is within the constraints and new; if it is outside, checks the invariants at once, since
+/// no later phase sees it.
+fn keep_if_new<E: Explorer>(
     explorer: &mut E,
     store: &Store<E::State>,
     from: Option<&E::State>,
@@ -166,7 +166,7 @@ fn judge<E: Explorer>(explorer: &mut E, state: &E::State) -> Option<Kind<E>> {
     }
 }
 
-/// Phase 2: adds what was found up to an event to the store; what is new, in the order of keys.
+/// Phase 2: adds the states found before an event to the store; returns the new ones, in the order of keys.
 pub(super) fn settle<E: Explorer>(
     is_alone: bool,
     store: &mut Store<E::State>,
@@ -203,7 +203,7 @@ pub(super) fn settle<E: Explorer>(
     new
 }
 
-/// Phase 3: checks the invariants of the new states; the event with the least key, if any.
+/// Phase 3: checks the invariants of the new states; returns the event with the least key, if any.
 pub(super) fn inspect<E: Explorer>(workers: &mut [E], store: &Store<E::State>, new: &[New]) -> Option<Event<E>> {
     let last_needed = AtomicUsize::new(usize::MAX);
     let events = share(workers, new.len().div_ceil(PIECE), |explorer, index| {
@@ -222,10 +222,10 @@ pub(super) fn inspect<E: Explorer>(workers: &mut [E], store: &Store<E::State>, n
     first(events.into_iter().flatten())
 }
 
-/// Fewer pieces of work than this are not worth waking another worker for.
+/// With fewer pieces of work than this, waking another worker does not pay off.
 pub(super) const FEW: usize = 4;
 
-/// Lets the workers share a number of tasks, each taking the next one when it is done with one; the results in order.
+/// Runs tasks on the workers, each taking the next one when it is done; returns the results in order.
 fn share<E: Send, T: Send>(workers: &mut [E], tasks: usize, run: impl Fn(&mut E, usize) -> T + Sync) -> Vec<T> {
     if workers.len() == 1 || tasks < FEW {
         return (0..tasks).map(|task| run(&mut workers[0], task)).collect();
@@ -250,7 +250,7 @@ fn share<E: Send, T: Send>(workers: &mut [E], tasks: usize, run: impl Fn(&mut E,
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// A panic in a worker goes on in the thread that waits for it.
+/// Propagates a panic of a worker to the waiting thread.
 fn joined<T>(result: std::thread::Result<T>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

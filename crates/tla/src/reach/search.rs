@@ -1,14 +1,14 @@
-//! The one loop: blocks of a level, levels of the search.
+//! The main loop: levels of the search, blocks of a level.
 
 use super::phases::{self, Event, FEW, Key, Kind, New, Piece};
 use super::store::{StateId, Store};
 use super::{End, Explorer, Limit, Outcome, Stats, Step, Trace};
 
-/// So many states are a block. Progress is told and limits are looked at between blocks, so a block takes a moment only; it
-/// does not depend on the number of workers, so where a limit stops a search does not either.
+/// The number of states in a block. Progress is reported and limits are checked between blocks, so a block is short;
+/// its size does not depend on the number of workers, so neither does the point where a limit stops a search.
 const BLOCK: usize = 8192;
 
-/// Visits every state that can be reached. `watch` is called now and then, and may stop the search.
+/// Visits every reachable state. `watch` is called now and then, and may stop the search.
 ///
 /// # Panics
 ///
@@ -18,7 +18,7 @@ pub fn explore<E: Explorer>(
     check_deadlock: bool,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
 ) -> Outcome<E> {
-    assert!(!workers.is_empty(), "somebody must do the work");
+    assert!(!workers.is_empty(), "at least one worker is needed");
     let store = Store::new(workers.len());
     let mut search = Search { workers, check_deadlock, store, stats: Stats::default() };
     let mut frontier = vec![StateId::BEGINNING];
@@ -52,7 +52,7 @@ struct Search<'a, E: Explorer> {
 }
 
 impl<E: Explorer> Search<'_, E> {
-    /// Explores one block of a level; what it leads to is added to the next one.
+    /// Explores one block of a level and adds the new states to the next level.
     fn block(
         &mut self,
         frontier: &[StateId],
@@ -79,7 +79,7 @@ impl<E: Explorer> Search<'_, E> {
         Some(self.end(event, frontier))
     }
 
-    /// Counts what one worker would have met up to this key.
+    /// Counts the states that one worker would have found up to this key.
     fn count(&mut self, first: usize, pieces: &[Piece<E>], new: &[New], until: Option<Key>, level: usize) {
         let until = until.unwrap_or(Key { position: u32::MAX, index: Key::END });
         for (offset, &generated) in pieces.iter().flat_map(|piece| &piece.generated).enumerate() {
@@ -110,7 +110,7 @@ impl<E: Explorer> Search<'_, E> {
         }
     }
 
-    /// The states up to one that was found, and one more, with what led to each.
+    /// The states up to a found one, and one more, with the step that led to each.
     fn trace(&mut self, until: StateId, last: Option<E::State>) -> Trace<E> {
         let states = self.store.path(until).into_iter().cloned().chain(last);
         let explorer = &mut self.workers[0];

@@ -1,8 +1,8 @@
-//! States that are kept share their values.
+//! Shares values between stored states.
 //!
-//! Far fewer values than states are different: a step changes some variables and leaves the others. A worker remembers the
-//! values of the states it found, and a new state gets the remembered ones. So states take less memory, and most of a
-//! comparison of two states is a comparison of addresses. If values hardly ever come again, remembering them is given up.
+//! There are far fewer distinct values than states: a step changes some variables and leaves the others. A worker
+//! remembers the values of the states it found, and a new state reuses them. So states take less memory, and
+//! comparing two states mostly compares addresses. If values rarely recur, the worker stops remembering them.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -10,10 +10,10 @@ use rustc_hash::FxBuildHasher;
 use crate::machine::State;
 use crate::value::Value;
 
-/// After so many values, sharing has to have proved its worth.
+/// After this many values, sharing continues only if it has paid off.
 const TRIAL: u32 = 16_384;
 
-/// The values that one worker has met.
+/// The values that one worker has seen.
 #[derive(Default)]
 pub(super) struct Shared {
     values: HashSet<Value, FxBuildHasher>,
@@ -23,7 +23,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The same state, made of values that were met before where there are such.
+    /// The same state, with values seen before where possible.
     pub(super) fn state(&mut self, state: State) -> State {
         if self.is_useless {
             return state;

@@ -1,23 +1,23 @@
-//! The states that were found.
+//! The states found so far.
 //!
-//! A state belongs to the shard that its hash says. A shard is one table and one list, so whoever has a shard to itself
-//! needs no lock, and finding a state needs no lock while nobody adds any. Each state remembers the one it was found from.
+//! A state's hash selects its shard. A shard is one table and one list, so a worker with exclusive access to a shard
+//! needs no lock, and lookups need no lock while no worker adds states. Each state remembers its predecessor.
 
 use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// A state that was found.
+/// The number of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StateId(u32);
 
 impl StateId {
-    /// What initial states were found from.
+    /// The predecessor of initial states.
     pub(super) const BEGINNING: StateId = StateId(u32::MAX);
 }
 
-/// All states that were found.
+/// All states found so far.
 pub(super) struct Store<S> {
     shards: Vec<Shard<S>>, // Invariant: a power of two.
 }
@@ -26,7 +26,7 @@ pub(super) struct Store<S> {
 pub(super) struct Shard<S> {
     table: HashTable<u32>,
     entries: Vec<Entry<S>>,
-    /// How to number the states of this shard among those of all.
+    /// The position of this shard, which determines the numbers of its states.
     index: u32,
     shards: u32,
 }
@@ -35,7 +35,7 @@ struct Entry<S> {
     hash: u64,
     parent: StateId,
     state: S,
-    /// What distinguishes the state, if not all of it.
+    /// The part that distinguishes the state, if not all of it.
     key: Option<S>,
 }
 
@@ -60,9 +60,10 @@ impl<S: Eq + Hash> Store<S> {
         self.shards.len()
     }
 
-    /// Whether the numbers of states may run out before the next block is done.
+    /// Whether the state numbers may run out before the end of the next block.
     pub(super) fn is_full(&self) -> bool {
-        // A block adds at most 32,000 states for each of its own before a shard uses up the last sixteenth of its numbers.
+        // A block adds at most 32,000 states for each of its own before a shard uses up the last sixteenth of its
+        // numbers.
         let numbers = u32::MAX / self.shards.len() as u32;
         let most = (numbers - numbers / 16) as usize;
         self.shards.iter().any(|shard| shard.entries.len() > most)
@@ -72,7 +73,7 @@ impl<S: Eq + Hash> Store<S> {
         FxBuildHasher.hash_one(key)
     }
 
-    /// The shard of a hash, by bits that the table inside the shard does not look at first.
+    /// The shard of a hash, by bits other than those the shard's table uses first.
     pub(super) fn shard_of(&self, hash: u64) -> usize {
         (hash >> 40) as usize & (self.shards.len() - 1)
     }
@@ -105,14 +106,14 @@ impl<S: Eq + Hash> Store<S> {
 }
 
 impl<S: Eq> Shard<S> {
-    /// Adds a state unless it is there.
+    /// Adds a state unless it is already present.
     pub(super) fn insert(&mut self, hash: u64, state: S, key: Option<S>, parent: StateId) -> Option<StateId> {
         if self.find(hash, key.as_ref().unwrap_or(&state)).is_some() {
             return None;
         }
         let local = self.entries.len() as u32;
         // Invariant: `is_full` ended the search before numbers run out.
-        assert!(local < u32::MAX / self.shards, "there is a number for every state");
+        assert!(local < u32::MAX / self.shards, "state numbers do not run out");
         self.entries.push(Entry { hash, parent, state, key });
         let entries = &self.entries;
         self.table.insert_unique(hash, local, |&local| entries[local as usize].hash);

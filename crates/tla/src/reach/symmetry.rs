@@ -1,15 +1,16 @@
-//! Permutations of model values that make no difference.
+//! Symmetry reduction: permutations of model values.
 //!
-//! `SYMMETRY` names a set of functions that permute model values. States that such a permutation turns into each other are
-//! one state, so each is known by the least state that it can be turned into. For that to be the same state for all of
-//! them, the permutations must be a group; what the user gives is completed to one.
+//! `SYMMETRY` names a set of functions that permute model values. States that are permutations of each other count as
+//! one state, represented by the least of them. For the representative to be unique, the permutations must be a
+//! group; the user's set is completed to one.
 //!
-//! States are compared variable by variable, so the least one is found variable by variable: of the permutations that make
-//! the variables so far least, those stay that make the next one least. Mostly few are left after the first variable that
-//! holds a model value. Variables have far fewer values than there are states, so a worker remembers for each set of
-//! permutations and each value which of them stay and what they turn the value into: a state costs one look-up for each
-//! variable once its values are known. Values have parts in common too, such as the messages in two sets of messages: a
-//! worker remembers what each part is turned into, so an image is a row of known parts, and only the least one is made.
+//! States are compared variable by variable, so the least one is found variable by variable: of the permutations that
+//! minimize the variables so far, those remain that minimize the next one. Usually few remain after the first
+//! variable that holds a model value. Variables have far fewer values than there are states, so a worker caches, for
+//! each set of permutations and each value, the remaining permutations and the value's image: a state costs one
+//! lookup per variable once its values are known. Values share parts too, such as the messages in two sets of
+//! messages: a worker caches the image of each part, so an image is a row of cached parts, and only the least one is
+//! constructed.
 
 use std::cmp::Ordering;
 use std::slice;
@@ -22,10 +23,10 @@ use crate::error::{ErrorKind, EvalError, Result};
 use crate::machine::State;
 use crate::value::{Model, Value};
 
-/// What each of the permuted model values becomes, as places among them.
+/// The image of each permuted model value, as indices among them.
 type Permutation = Box<[u32]>;
 
-/// Notes that a little work was done; an error once it should end.
+/// Counts a unit of work; an error if evaluation must stop.
 type Tick<'a> = &'a mut dyn FnMut() -> Result<()>;
 
 /// A group of permutations.
@@ -33,38 +34,38 @@ type Tick<'a> = &'a mut dyn FnMut() -> Result<()>;
 pub(super) struct Symmetry {
     /// The model values that are permuted, ascending.
     models: Vec<Model>,
-    /// The first one changes nothing.
+    /// The first is the identity.
     permutations: Vec<Permutation>,
 }
 
-/// What one worker remembers about permuted values.
+/// One worker's cache of permuted values.
 #[derive(Debug, Default)]
 pub(super) struct Images {
     /// The first one has all permutations.
     stages: Vec<Stage>,
     ids: HashMap<Box<[u32]>, usize, FxBuildHasher>,
-    /// How many permutations and values are remembered.
+    /// The number of cached permutations and values.
     size: usize,
-    /// What parts are turned into, each once, so that equal ones are seen to be equal by their addresses.
-    met: HashSet<Value, FxBuildHasher>,
-    /// How many images of parts are remembered.
+    /// Images of parts, each stored once, so that equal ones have equal addresses.
+    interned: HashSet<Value, FxBuildHasher>,
+    /// The number of cached images of parts.
     parts: usize,
 }
 
-/// Permutations that make some variables of a state least.
+/// Permutations that minimize some variables of a state.
 #[derive(Debug, Default)]
 struct Stage {
     permutations: Box<[u32]>,
-    /// For a value of the next variable, the least that it becomes, and the stage of the permutations that do it.
+    /// For a value of the next variable, its least image, and the stage of the permutations that produce it.
     least: HashMap<Value, (Value, usize), FxBuildHasher>,
-    /// What each of the permutations turns a part of such a value into.
+    /// The image of a part of such a value under each of the permutations.
     parts: HashMap<Value, Arc<[Value]>, FxBuildHasher>,
 }
 
-/// Forget everything when this much is remembered.
+/// The cache is cleared when it holds this many entries.
 const MOST_REMEMBERED: usize = 1 << 21;
 
-/// Forget parts when this many images of them are remembered.
+/// The images of parts are cleared when there are this many.
 const MOST_PARTS: usize = 1 << 20;
 
 impl Symmetry {
@@ -105,12 +106,12 @@ impl Symmetry {
         Ok(Symmetry { models, permutations })
     }
 
-    /// Whether there is nothing to permute.
+    /// Whether the identity is the only permutation.
     pub(super) fn is_trivial(&self) -> bool {
         self.permutations.len() <= 1
     }
 
-    /// The least state that a state can be turned into.
+    /// The least permutation of a state.
     pub(super) fn least(&self, state: &State, images: &mut Images, tick: Tick<'_>) -> Result<State> {
         if images.stages.is_empty() || images.size > MOST_REMEMBERED {
             *images = Images::default();
@@ -118,7 +119,7 @@ impl Symmetry {
         }
         if images.parts > MOST_PARTS {
             images.stages.iter_mut().for_each(|stage| stage.parts.clear());
-            images.met.clear();
+            images.interned.clear();
             images.parts = 0;
         }
         let (mut stage, mut least) = (0, Vec::with_capacity(state.len()));
@@ -144,10 +145,10 @@ impl Symmetry {
         Ok(least.into())
     }
 
-    /// The least that the permutations of a stage turn a value into, and those that do it.
+    /// The least image of a value under the permutations of a stage, and the permutations that produce it.
     ///
-    /// All images of a value have as many parts, so they are ordered as their parts are: the keys, sorted, and then the
-    /// values that belong to them. The elements of a set are keys without values, those of a sequence values without keys.
+    /// All images of a value have the same number of parts, so they are ordered by their parts: the sorted keys, then
+    /// their values. The elements of a set are keys without values, those of a sequence values without keys.
     fn least_image(
         &self,
         value: &Value,
@@ -162,14 +163,14 @@ impl Symmetry {
             value => (&[][..], slice::from_ref(value)),
         };
         let (keys, values) =
-            (self.turned_parts(keys, images, stage, tick)?, self.turned_parts(values, images, stage, tick)?);
+            (self.permuted_parts(keys, images, stage, tick)?, self.permuted_parts(values, images, stage, tick)?);
         let (mut least, mut row, mut staying): (Vec<&Value>, Vec<&Value>, Vec<u32>) = Default::default();
         let mut sorted: Vec<(&Value, usize)> = Vec::with_capacity(keys.len());
         for (place, &index) in images.stages[stage].permutations.iter().enumerate() {
             tick()?;
             sorted.clear();
             sorted.extend(keys.iter().enumerate().map(|(key, images)| (&images[place], key)));
-            // Mostly the least key tells already.
+            // Usually the least key decides.
             if let (Some((first, _)), Some(least)) = (sorted.iter().min(), least.first())
                 && first > least
             {
@@ -205,38 +206,38 @@ impl Symmetry {
         Ok((if image == *value { value.clone() } else { image }, staying.into()))
     }
 
-    /// For each part of a value, what each permutation of a stage turns it into.
-    fn turned_parts(
+    /// For each part of a value, its image under each permutation of a stage.
+    fn permuted_parts(
         &self,
         parts: &[Value],
         images: &mut Images,
         stage: usize,
         tick: Tick<'_>,
     ) -> Result<Vec<Arc<[Value]>>> {
-        let Images { stages, met, parts: remembered, .. } = images;
+        let Images { stages, interned, parts: remembered, .. } = images;
         let Stage { permutations, parts: known, .. } = &mut stages[stage];
         let mut all = Vec::with_capacity(parts.len());
         for part in parts {
-            if let Some(turned) = known.get(part) {
-                all.push(turned.clone());
+            if let Some(permuted) = known.get(part) {
+                all.push(permuted.clone());
                 continue;
             }
-            let mut turned = Vec::with_capacity(permutations.len());
+            let mut permuted = Vec::with_capacity(permutations.len());
             for &index in &*permutations {
                 tick()?;
-                let image = self.turned(part, &self.permutations[index as usize])?.unwrap_or_else(|| part.clone());
-                turned.push(met.get_or_insert_with(&image, Value::clone).clone());
+                let image = self.permuted(part, &self.permutations[index as usize])?.unwrap_or_else(|| part.clone());
+                permuted.push(interned.get_or_insert_with(&image, Value::clone).clone());
             }
-            *remembered += turned.len();
-            let turned: Arc<[Value]> = turned.into();
-            known.insert(part.clone(), turned.clone());
-            all.push(turned);
+            *remembered += permuted.len();
+            let permuted: Arc<[Value]> = permuted.into();
+            known.insert(part.clone(), permuted.clone());
+            all.push(permuted);
         }
         Ok(all)
     }
 
-    /// What a permutation turns a value into; `None` if it leaves it as it is.
-    fn turned(&self, value: &Value, permutation: &Permutation) -> Result<Option<Value>> {
+    /// The image of a value under a permutation; `None` if it is unchanged.
+    fn permuted(&self, value: &Value, permutation: &Permutation) -> Result<Option<Value>> {
         Ok(match value {
             Value::Bool(_) | Value::Int(_) | Value::Str(_) => None,
             Value::Model(model) => {
@@ -244,11 +245,11 @@ impl Symmetry {
                 let image = place.map(|place| self.models[permutation[place] as usize]);
                 image.filter(|image| image != model).map(Value::Model)
             }
-            Value::Set(set) => self.all_turned(set.elements(), permutation)?.map(Value::set).transpose()?,
-            Value::Seq(seq) => self.all_turned(seq.elements(), permutation)?.map(Value::seq),
+            Value::Set(set) => self.all_permuted(set.elements(), permutation)?.map(Value::set).transpose()?,
+            Value::Seq(seq) => self.all_permuted(seq.elements(), permutation)?.map(Value::seq),
             Value::Fun(fun) => {
-                let keys = self.all_turned(fun.domain().elements(), permutation)?;
-                let values = self.all_turned(fun.values(), permutation)?;
+                let keys = self.all_permuted(fun.domain().elements(), permutation)?;
+                let values = self.all_permuted(fun.values(), permutation)?;
                 match (keys, values) {
                     (None, None) => None,
                     (None, Some(values)) => Some(Value::function(fun.domain().clone(), values)),
@@ -261,23 +262,23 @@ impl Symmetry {
         })
     }
 
-    /// The same for several values: `None` if all stay as they are.
-    fn all_turned(&self, values: &[Value], permutation: &Permutation) -> Result<Option<Vec<Value>>> {
-        let mut turned: Option<Vec<Value>> = None;
+    /// The images of several values; `None` if all are unchanged.
+    fn all_permuted(&self, values: &[Value], permutation: &Permutation) -> Result<Option<Vec<Value>>> {
+        let mut permuted: Option<Vec<Value>> = None;
         for (index, value) in values.iter().enumerate() {
-            match (self.turned(value, permutation)?, &mut turned) {
-                (Some(image), Some(turned)) => turned.push(image),
+            match (self.permuted(value, permutation)?, &mut permuted) {
+                (Some(image), Some(permuted)) => permuted.push(image),
                 (Some(image), None) => {
                     let mut begun = Vec::with_capacity(values.len());
                     begun.extend_from_slice(&values[..index]);
                     begun.push(image);
-                    turned = Some(begun);
+                    permuted = Some(begun);
                 }
-                (None, Some(turned)) => turned.push(value.clone()),
+                (None, Some(permuted)) => permuted.push(value.clone()),
                 (None, None) => {}
             }
         }
-        Ok(turned)
+        Ok(permuted)
     }
 }
 
@@ -294,10 +295,10 @@ impl Images {
     }
 }
 
-/// Everything that permutations of this many values can be composed to, the identity first.
+/// The group generated by permutations of this many values, the identity first.
 ///
-/// A permutation that is known already adds nothing, and one that is not at least doubles the group. So at most as many
-/// are composed with each element as the logarithm of the size of the group.
+/// A permutation already in the group adds nothing, and any other at least doubles it. So the number of permutations
+/// composed with each element is at most the logarithm of the size of the group.
 fn closure(generators: &[Permutation], len: usize, tick: Tick<'_>) -> Result<Vec<Permutation>> {
     let identity: Permutation = (0..len as u32).collect();
     let mut known: HashSet<Permutation, FxBuildHasher> = HashSet::default();
@@ -352,7 +353,7 @@ mod tests {
         let symmetry = Symmetry::new(&swaps, &mut || Ok(())).expect("a set of permutations");
         let mut images = Images::default();
         let state = |a, b| -> State { [Value::Model(model(a)), Value::seq(vec![Value::Model(model(b))])].into() };
-        let mut least = |a, b| symmetry.least(&state(a, b), &mut images, &mut || Ok(())).expect("nothing to go wrong");
+        let mut least = |a, b| symmetry.least(&state(a, b), &mut images, &mut || Ok(())).expect("comparable values");
         assert_eq!(least(3, 1), state(1, 2));
         assert_eq!(least(2, 3), state(1, 2));
         assert_eq!(least(3, 3), state(1, 1));
@@ -365,17 +366,17 @@ mod tests {
         assert!(Symmetry::new(&others, &mut || Ok(())).is_err());
     }
 
-    /// The least image of a whole state, computed without any of the above.
+    /// The least image of a whole state, computed by brute force.
     fn brute(symmetry: &Symmetry, state: &State) -> State {
         let image = |permutation: &Permutation| -> State {
-            let turned = |value: &Value| symmetry.turned(value, permutation).expect("comparable values");
-            state.iter().map(|value| turned(value).unwrap_or_else(|| value.clone())).collect()
+            let permuted = |value: &Value| symmetry.permuted(value, permutation).expect("comparable values");
+            state.iter().map(|value| permuted(value).unwrap_or_else(|| value.clone())).collect()
         };
         symmetry.permutations.iter().map(image).min().expect("the identity")
     }
 
     #[test]
-    fn variable_by_variable_finds_what_trying_all_finds() {
+    fn variable_by_variable_agrees_with_brute_force() {
         let swaps = (1..5).map(|name| swap(name, name + 1)).collect();
         let symmetry = Symmetry::new(&Value::set(swaps).expect("functions"), &mut || Ok(())).expect("permutations");
         assert_eq!(symmetry.permutations.len(), 120);

@@ -1,12 +1,12 @@
-//! A toy whose states TLC has counted, for any number of workers.
+//! A toy system whose states TLC has counted, for any number of workers.
 
 use super::*;
 
-/// Pairs of small numbers. From `(x, y)`: `x + 1`, then `y + 1` with `x`, `x + 1` or `x + 2`; none of it beyond `limit`.
-/// It is TLC that counted the states of the same specification in these tests.
+/// Pairs of small numbers. From `(x, y)`: `x + 1`, then `y + 1` with `x`, `x + 1` or `x + 2`; none of it beyond
+/// `limit`. TLC counted the states of the same specification for these tests.
 #[derive(Clone, Copy, Default)]
 struct Toy {
-    /// How many initial states there are besides the first.
+    /// The number of initial states besides the first.
     more: i32,
     /// States with `x` at least this are not explored.
     x_limit: Option<i32>,
@@ -75,7 +75,7 @@ impl Explorer for Toy {
 
     fn label(&mut self, from: &Pair, to: &Pair) -> Option<String> {
         let mut out = Vec::new();
-        // The error comes after the successors that are asked about here.
+        // The error comes after the successors in question.
         let _ = self.successors(from, &mut out);
         out.iter().position(|successor| successor == to).map(|index| format!("step {index}"))
     }
@@ -118,7 +118,7 @@ fn run(toy: Toy, workers: usize, most: u64) -> String {
     format!("{end}; {generated} generated, {distinct} distinct, {queued} queued, depth {depth}")
 }
 
-/// What one worker reports, if several report the same.
+/// The report of one worker, after checking that several workers report the same.
 fn check_up_to(toy: Toy, most: u64) -> String {
     let alone = run(toy, 1, most);
     for workers in [2, 3, 4, 9, 16, 33, 64] {

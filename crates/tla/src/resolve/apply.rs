@@ -1,7 +1,7 @@
 //! Names and operators.
 //!
-//! The operators of the language itself become nodes. Anything else is looked up: among the names bound around it, in
-//! the table of the module, and, behind `!`, in the table of an instance. A definition gets its first arguments from
+//! The operators of the language itself become nodes. All others are looked up: among the names bound around them, in
+//! the table of the module, and, after `!`, in the table of an instance. A definition gets its first arguments from
 //! the frame (see [`super::table`]), or from the arguments of the instance that it is reached through.
 
 use tla_syntax::Diagnostic;
@@ -15,7 +15,7 @@ use crate::modules;
 use crate::source::Site;
 use crate::value::Value;
 
-/// What a name turned out to be.
+/// The resolved meaning of a name.
 pub(super) enum Target {
     /// A slot that holds a value.
     Local(SlotId),
@@ -26,7 +26,7 @@ pub(super) enum Target {
     Def(DefId, Vec<Arg>),
 }
 
-/// How many arguments an operator of the language takes; none if it is not one.
+/// The number of arguments of a language operator; `None` for other names.
 pub(super) fn built_in(name: &str) -> Option<usize> {
     Some(match name {
         "BOOLEAN" | "STRING" => 0,
@@ -62,14 +62,14 @@ impl Resolver {
             return self.exprs.push(node, site);
         }
         let Some(target) = self.find(scope, prefixes, name) else {
-            // What is wrong in the arguments is worth saying all the same.
+            // Errors in the arguments are still reported.
             self.arguments_of_unknown(scope, args);
             return self.broken(site);
         };
         self.applied(scope, target, name, args, site)
     }
 
-    /// Resolves the arguments of what a name turned out to be.
+    /// Resolves the arguments of a resolved name.
     pub(super) fn applied(
         &mut self,
         scope: &mut Scope,
@@ -80,7 +80,7 @@ impl Resolver {
     ) -> ExprId {
         let params = self.params(&target);
         if params.is_empty() && matches!(target, Target::Def(def, _) if self.is_broken(def)) {
-            // What could not be read may have had parameters.
+            // A definition that failed to parse may have had parameters.
             self.arguments_of_unknown(scope, args);
             return self.broken(site);
         }
@@ -117,7 +117,7 @@ impl Resolver {
         self.exprs.push(node, site)
     }
 
-    /// Resolves an argument of an operator whose parameter takes so many arguments itself.
+    /// Resolves an argument for a parameter of this arity.
     pub(super) fn argument(&mut self, scope: &mut Scope, arg: &Expr, arity: usize, of: &str) -> Arg {
         if arity == 0 {
             return Arg::Expr(self.expr(scope, arg));
@@ -138,7 +138,7 @@ impl Resolver {
             Kind::Error => self.broken_operator(scope, arity, site),
             _ => {
                 self.expr(scope, arg);
-                let message = format!("`{of}` wants an operator with {} here, not a value", arguments(arity));
+                let message = format!("`{of}` expects an operator with {} here, not a value", arguments(arity));
                 let help =
                     format!("name an operator, or write `LAMBDA {} : ...`", ["x", "x, y", "x, y, z"][arity.min(3) - 1]);
                 self.report(site, Diagnostic::new(site.span, message).help(help), None);
@@ -147,7 +147,7 @@ impl Resolver {
         }
     }
 
-    /// Resolves the name of an operator that is handed over.
+    /// Resolves the name of an operator that is passed as an argument.
     fn operator(
         &mut self,
         scope: &mut Scope,
@@ -185,7 +185,7 @@ impl Resolver {
                     .collect();
                 match slots {
                     Some(slots) => Arg::Operator(def, slots),
-                    // An instance with arguments: they must be evaluated somewhere.
+                    // The arguments of an instance must be evaluated somewhere.
                     None => self.eta(scope, expr, prefixes, name, arity, site),
                 }
             }
@@ -194,7 +194,7 @@ impl Resolver {
     }
 
     /// `LAMBDA a, b : Op(a, b)`, for an operator that has no definition of its own. The parameters have names that
-    /// nobody can write.
+    /// cannot be written in TLA+.
     fn eta(
         &mut self,
         scope: &mut Scope,
@@ -258,7 +258,7 @@ impl Resolver {
         self.exprs.push(Node::Value(Value::Bool(value)), site)
     }
 
-    /// What `Op!label` means, if `Op` is a definition.
+    /// The meaning of `Op!label`, if `Op` is a definition.
     fn label_of(&mut self, scope: &mut Scope, prefixes: &[Prefix], name: &Name, args: &[Expr]) -> Option<Node> {
         let [prefix] = prefixes else { return None };
         let Symbol::Def(_) = scope.table.entries.get(&prefix.name.text)?.symbol else { return None };
@@ -272,7 +272,7 @@ impl Resolver {
         }
     }
 
-    /// Looks a name up; what is not found is reported.
+    /// Looks up a name; reports it if it is not found.
     pub(super) fn find(&mut self, scope: &mut Scope, prefixes: &[Prefix], name: &Name) -> Option<Target> {
         let hidden = self.universes[scope.universe.0].hidden.len();
         let hidden: Vec<Arg> = (0..hidden).map(|slot| Arg::Slot(slot_id(slot))).collect();
@@ -359,12 +359,12 @@ impl Resolver {
         })
     }
 
-    /// Adds the slots that captured names have in this frame.
+    /// Adds the slots of captured names in this frame.
     pub(super) fn add_captured(&mut self, scope: &Scope, captured: &[String], args: &mut Vec<Arg>) {
         for name in captured {
             match scope.frame.find(name).map(|local| &local.kind) {
                 Some(LocalKind::Value(slot) | LocalKind::Argument { slot, .. }) => args.push(Arg::Slot(*slot)),
-                _ => unreachable!("whoever mentions an operator captures what it captures"),
+                _ => unreachable!("a definition that mentions an operator captures its captures"),
             }
         }
     }
@@ -387,7 +387,7 @@ impl Resolver {
         Some(())
     }
 
-    /// How many arguments each argument takes.
+    /// The arity of each argument.
     fn params(&self, target: &Target) -> Vec<usize> {
         match target {
             Target::Local(_) | Target::Variable(_) => Vec::new(),
@@ -398,14 +398,14 @@ impl Resolver {
         }
     }
 
-    /// Resolves arguments that nobody takes, for the errors in them.
+    /// Resolves the arguments of an unknown operator, for the errors in them.
     pub(super) fn arguments_of_unknown(&mut self, scope: &mut Scope, args: &[Expr]) {
         for arg in args {
             match &arg.kind {
                 Kind::Lambda { params, body } => {
                     self.lambda(scope, params, body, scope.site(arg.span));
                 }
-                // It might have been meant as an operator, so only an unknown name is wrong.
+                // It might be intended as an operator, so only an unknown name is an error.
                 Kind::Apply { prefixes, name, args } if args.is_empty() && built_in(&name.text).is_none() => {
                     if self.label_of(scope, prefixes, name, args).is_none() {
                         self.find(scope, prefixes, name);
@@ -433,7 +433,7 @@ impl Resolver {
 
     fn wrong_operator(&mut self, site: Site, what: &str, takes: usize, wants: usize, of: &str) {
         let takes = if takes == 0 { "is not an operator".to_owned() } else { format!("takes {}", arguments(takes)) };
-        self.error(site, format!("{what} {takes}, but `{of}` wants an operator with {} here", arguments(wants)));
+        self.error(site, format!("{what} {takes}, but `{of}` expects an operator with {} here", arguments(wants)));
     }
 
     fn instance_alone(&mut self, scope: &Scope, name: &Name) {
@@ -483,7 +483,7 @@ impl Resolver {
     }
 }
 
-/// The operands of `a /\ b /\ c`, which stands as `(a /\ b) /\ c`.
+/// The operands of `a /\ b /\ c`, which is parsed as `(a /\ b) /\ c`.
 fn chain<'a>(name: &str, args: &'a [Expr], operands: &mut Vec<&'a Expr>) {
     for arg in args {
         match &arg.kind {
@@ -505,7 +505,7 @@ fn wrong_count(name: &str, wants: usize, has: usize) -> String {
     }
 }
 
-/// What someone may have meant who wrote an operator of another language, or of PlusCal.
+/// The likely intent behind an operator of another language, or of PlusCal.
 fn foreign(name: &str) -> Option<&'static str> {
     Some(match name {
         "&&" => "to say that both are true, write `/\\`",

@@ -1,7 +1,7 @@
 //! Expressions other than names and operators.
 //!
-//! Every name that is bound gets a slot of its own. The set that a name ranges over is resolved before the name is
-//! bound, so it cannot mention it; several names on one set share the resolved set.
+//! Every bound name gets its own slot. The set that a name ranges over is resolved before the name is bound, so it
+//! cannot mention it; several names on one set share the resolved set.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use tla_syntax::Diagnostic;
 use tla_syntax::ast::{self, Expr, Fairness, Kind, Name, Quantifier};
 
 use super::table::{Local, LocalKind, Scope};
-use super::{Resolver, deep};
+use super::{Resolver, with_stack};
 use crate::ir::{Bound, ExprId, Node, Pattern, SlotId, Step, Update};
 use crate::source::Site;
 use crate::strings::Str;
@@ -18,7 +18,7 @@ use crate::value::Value;
 impl Resolver {
     /// Resolves an expression.
     pub(super) fn expr(&mut self, scope: &mut Scope, expr: &Expr) -> ExprId {
-        deep(|| self.expr_here(scope, expr))
+        with_stack(|| self.expr_here(scope, expr))
     }
 
     fn expr_here(&mut self, scope: &mut Scope, expr: &Expr) -> ExprId {
@@ -35,7 +35,7 @@ impl Resolver {
             Kind::Boolean(value) => Node::Value(Value::Bool(*value)),
             Kind::Apply { prefixes, name, args } => return self.apply(scope, expr, prefixes, name, args),
             Kind::Lambda { .. } => {
-                self.error(site, "a `LAMBDA` can stand only where an operator is wanted");
+                self.error(site, "a `LAMBDA` is only allowed where an operator is expected");
                 return self.broken(site);
             }
             Kind::Conjunction(parts) => Node::And(self.exprs(scope, parts)),
@@ -112,7 +112,7 @@ impl Resolver {
                 Some(LocalKind::Value(slot)) => Node::Local(*slot),
                 Some(LocalKind::Argument { slot, .. }) => Node::Argument(*slot),
                 _ => {
-                    let diagnostic = Diagnostic::new(site.span, "`@` stands outside of an `EXCEPT`")
+                    let diagnostic = Diagnostic::new(site.span, "`@` is only allowed inside an `EXCEPT`")
                         .help("it means the old value, after the `=` of an update");
                     self.report(site, diagnostic, None);
                     return self.broken(site);
@@ -154,7 +154,7 @@ impl Resolver {
         id
     }
 
-    /// Resolves a `[x \in S |-> e]` that can mention itself by a name.
+    /// Resolves a `[x \in S |-> e]` that can refer to itself by a name.
     pub(super) fn function(&mut self, scope: &mut Scope, expr: &Expr, this: Option<&Name>) -> ExprId {
         let (Kind::Function { bounds, body }, Some(name)) = (&expr.kind, this) else { return self.expr(scope, expr) };
         let site = scope.site(expr.span);
@@ -173,12 +173,12 @@ impl Resolver {
         exprs.iter().map(|expr| self.expr(scope, expr)).collect()
     }
 
-    /// Resolves as many expressions as there are.
+    /// Resolves a fixed number of expressions.
     pub(super) fn parts<const N: usize>(&mut self, scope: &mut Scope, exprs: &[Expr; N]) -> [ExprId; N] {
         exprs.each_ref().map(|expr| self.expr(scope, expr))
     }
 
-    /// What happens inside sees the names that it binds; what comes after does not.
+    /// Runs `inside` in a nested scope: the names it binds are not visible afterwards.
     pub(super) fn within<T>(&mut self, scope: &mut Scope, inside: impl FnOnce(&mut Resolver, &mut Scope) -> T) -> T {
         let outer = scope.frame.locals.len();
         let result = inside(self, scope);
@@ -193,7 +193,7 @@ impl Resolver {
         slot
     }
 
-    /// Binds a name. One that is taken is reported, and means the new thing from here on, as its author thought.
+    /// Binds a name. One that is taken is reported, and has the new meaning from here on, as its author intended.
     pub(super) fn bind_as(&mut self, scope: &mut Scope, name: &Name, kind: LocalKind) {
         let site = scope.site(name.span);
         self.is_taken(scope, &name.text, site);
@@ -246,7 +246,7 @@ impl Resolver {
                 let first = fields.iter().find(|(first, _)| first.text == name.text);
                 let first = first.map(|(first, _)| (scope.site(first.span), "first here"));
                 let site = scope.site(name.span);
-                self.report(site, Diagnostic::new(site.span, format!("field `{}` stands twice", name.text)), first);
+                self.report(site, Diagnostic::new(site.span, format!("duplicate field `{}`", name.text)), first);
             }
         }
         fields.iter().map(|(name, value)| (self.strings.intern(&name.text), self.expr(scope, value))).collect()
@@ -275,7 +275,7 @@ impl Resolver {
         let path = path.collect();
         let at = scope.frame.slot();
         let value = self.within(scope, |this, scope| {
-            // An `EXCEPT` inside the value has an `@` of its own, so this one name may be bound again.
+            // An `EXCEPT` inside the value has its own `@`, so this one name may be bound again.
             scope.frame.locals.push(Local { name: "@".to_owned(), site, kind: LocalKind::Value(at) });
             this.expr(scope, &update.value)
         });

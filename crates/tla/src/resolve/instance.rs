@@ -1,9 +1,9 @@
 //! `INSTANCE`.
 //!
-//! Each constant and variable of the module gets what replaces it: what stands after `WITH`, or else what has the same
-//! name here. A plain name is taken for itself, so that a variable stays a variable that an action can assign; anything
-//! else becomes a definition whose parameters are the hidden ones of the instance. Then the module is resolved with
-//! these in place of its declarations.
+//! Each constant and variable of the module gets a replacement: the expression after `WITH`, or else the definition
+//! of the same name here. A plain name is used directly, so that a variable stays a variable that an action can
+//! assign; any other expression becomes a definition whose parameters are the hidden ones of the instance. Then the
+//! module is resolved with the replacements in place of its declarations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use super::table::{Entry, Instance, LocalKind, Scope, Symbol, Table, Universe, U
 use crate::ir::{Arg, Level, Node, Param};
 use crate::source::Site;
 
-/// A constant (and how many arguments it takes) or a variable that an instance must replace.
-struct Wanted {
+/// A constant (with its arity) or a variable that an instance must replace.
+struct Declared {
     name: String,
     constant: Option<usize>,
     site: Site,
-    /// The highest level that may replace it.
+    /// The maximum level of its replacement.
     most: Level,
 }
 
@@ -44,7 +44,7 @@ impl Resolver {
         }
     }
 
-    /// An instance among the units of a `LET`. It sees every name around it.
+    /// An instance among the units of a `LET`. It sees every surrounding name.
     pub(super) fn let_instance(&mut self, scope: &mut Scope, instance: &ast::Instance) {
         let captured = visible(scope);
         let table = self.instantiate(scope, instance, &captured);
@@ -74,7 +74,7 @@ impl Resolver {
         }
     }
 
-    /// What the module exports, for this instance.
+    /// The exports of the module, for this instance.
     fn instantiate(&mut self, scope: &mut Scope, instance: &ast::Instance, captured: &[String]) -> Table {
         let name = &instance.module.text;
         let site = scope.site(instance.module.span);
@@ -82,7 +82,7 @@ impl Resolver {
         let file = self.files.texts.get(name).cloned().flatten();
         let Some(text) = inner.clone().or(file) else {
             let table = self.extended(UniverseId(0), &Table::default(), name, site);
-            self.unwanted(scope, instance, &[], table.is_partial);
+            self.check_substitutions(scope, instance, &[], table.is_partial);
             return exports(&table, false);
         };
         let partial = Table { is_partial: true, ..Table::default() };
@@ -95,10 +95,10 @@ impl Resolver {
             if declared.iter().any(|(_, constant, _)| constant.is_none()) { Level::Constant } else { Level::Temporal };
         let wanted = declared.into_iter().map(|(name, constant, site)| {
             let most = if constant.is_some() { constants_are } else { Level::State };
-            Wanted { name, constant, site, most }
+            Declared { name, constant, site, most }
         });
-        let wanted: Vec<Wanted> = wanted.collect();
-        self.unwanted(scope, instance, &wanted, false);
+        let wanted: Vec<Declared> = wanted.collect();
+        self.check_substitutions(scope, instance, &wanted, false);
         if wanted.is_empty() && inner.is_none() {
             return exports(&self.extended(UniverseId(0), &Table::default(), name, site), false);
         }
@@ -116,8 +116,8 @@ impl Resolver {
         exports(&self.module(universe, &text).table, false)
     }
 
-    /// Reports substitutions for what the module does not declare, and those that stand twice.
-    fn unwanted(&mut self, scope: &Scope, instance: &ast::Instance, wanted: &[Wanted], is_partial: bool) {
+    /// Reports substitutions for names that the module does not declare, and duplicates.
+    fn check_substitutions(&mut self, scope: &Scope, instance: &ast::Instance, wanted: &[Declared], is_partial: bool) {
         for (index, (name, _)) in instance.substitutions.iter().enumerate() {
             let site = scope.site(name.span);
             if instance.substitutions[..index].iter().any(|(first, _)| first.text == name.text) {
@@ -132,14 +132,14 @@ impl Resolver {
         }
     }
 
-    /// What replaces each constant and variable.
+    /// The replacement of each constant and variable.
     fn given(
         &mut self,
         scope: &mut Scope,
         instance: &ast::Instance,
         captured: &[String],
         params: &[Param],
-        wanted: &[Wanted],
+        wanted: &[Declared],
     ) -> BTreeMap<String, Symbol> {
         let inner = self.inner_frame(scope, captured);
         let outer = std::mem::replace(&mut scope.frame, inner);
@@ -183,7 +183,7 @@ impl Resolver {
         is_local || scope.table.entries.contains_key(name)
     }
 
-    fn missing(&mut self, scope: &Scope, instance: &ast::Instance, wanted: &Wanted) {
+    fn missing(&mut self, scope: &Scope, instance: &ast::Instance, wanted: &Declared) {
         let site = scope.site(instance.module.span);
         let what = if wanted.constant.is_some() { "constant" } else { "variable" };
         let message = format!("nothing replaces {what} `{}` of module `{}`", wanted.name, instance.module.text);
@@ -191,11 +191,11 @@ impl Resolver {
         self.report(site, Diagnostic::new(site.span, message).help(help), Some((wanted.site, "declared here")));
     }
 
-    /// What an expression means in place of a constant or variable; none if that was reported.
+    /// The meaning of an expression in place of a constant or variable; `None` if an error was reported.
     fn substitute(
         &mut self,
         scope: &mut Scope,
-        wanted: &Wanted,
+        wanted: &Declared,
         expr: &Expr,
         params: &[Param],
         name: &str,
@@ -216,7 +216,7 @@ impl Resolver {
             Arg::Operator(def, slots) => (def, slots),
             Arg::Expr(_) => return None,
         };
-        // The operator captures what it mentions; those who call it know only the hidden parameters.
+        // The operator captures the names it mentions; its callers have only the hidden parameters.
         let own = (1..=arity).map(|index| Param { name: format!("_{index}"), arity: 0 });
         let all: Vec<Param> = params.iter().cloned().chain(own).collect();
         let def = self.reserve(scope, name, all, params.len(), site);
@@ -229,7 +229,7 @@ impl Resolver {
         Some(Symbol::Def(def))
     }
 
-    /// What a plain name means, if it can be taken for itself.
+    /// The meaning of a plain name, if it can be used directly.
     fn plain(&mut self, scope: &Scope, expr: &Expr, arity: usize) -> Option<Symbol> {
         let Kind::Apply { prefixes, name, args } = &expr.kind else { return None };
         if !prefixes.is_empty() || !args.is_empty() || built_in(&name.text).is_some() {

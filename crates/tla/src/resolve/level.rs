@@ -1,38 +1,38 @@
-//! What each definition depends on: constants, a state, two states, a behavior.
+//! The level of each definition: constant, state, action or temporal.
 //!
-//! The level of an expression is that of its deepest part, except that `ENABLED` hides the next state. A definition's
-//! level is computed as if its parameters were constants; which parameters can raise it, and how high an argument may
-//! be (at most a state if the definition primes it), is computed along and used wherever it is called. Recursive
-//! definitions need more than one round; levels only rise and limits only fall, so the rounds end.
+//! The level of an expression is the highest of its parts, except that `ENABLED` hides the next state. A definition's
+//! level is computed as if its parameters were constants; which parameters can raise it, and the maximum level of
+//! each argument (at most a state if the definition primes it), is computed at the same time and used at every call.
+//! Recursive definitions need more than one round; levels only rise and limits only fall, so the rounds end.
 //!
-//! An operator that comes with us may ask about the state although nothing in TLA+ says so, as `TLCGet` does. An
-//! assumption may mention it all the same. So two levels are computed: the one that the text has, which is what places
-//! demand, and the one that includes such operators, which is what a definition is said to have.
+//! A built-in operator may read the state although nothing in TLA+ says so, as `TLCGet` does. An assumption may still
+//! mention it. So two levels are computed: the one of the text, which is compared with limits, and the one that
+//! includes such operators, which is reported as the definition's level.
 
 use tla_syntax::Diagnostic;
 
 use super::table::Symbol;
-use super::{Resolver, deep};
+use super::{Resolver, with_stack};
 use crate::ir::{Arg, Body, Bound, DefId, ExprId, Exprs, Level, Node, SlotId};
 use crate::source::Site;
 
-/// Parameters beyond this are not followed: their levels count, their limits do not.
+/// Parameters beyond this are not tracked: their levels count, their limits do not.
 const FOLLOWED: usize = 128;
 
-/// What calling a definition does to the level.
+/// The effect of a call on the level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Effect {
-    /// What the text says.
+    /// The level of the text.
     level: Level,
-    /// What operators that come with us look at besides.
-    looks: Level,
+    /// The level of the built-in operators in it.
+    native_level: Level,
     /// Parameters whose level the result has.
     raises: u128,
-    /// The highest level that each argument may have.
+    /// The maximum level of each argument.
     most: Vec<Level>,
 }
 
-/// What replaces a constant or variable of an instance, and the highest level that it may have.
+/// The replacement of an instance's constant or variable, and its maximum level.
 #[derive(Debug)]
 pub(super) struct Substitution {
     pub(super) symbol: Symbol,
@@ -42,20 +42,20 @@ pub(super) struct Substitution {
     pub(super) module: String,
 }
 
-/// The level of an expression: at least this, and that of these parameters.
+/// The level of an expression: at least this, and at least that of these parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Depth {
     level: Level,
-    looks: Level,
+    native_level: Level,
     params: u128,
 }
 
-const CONSTANT: Depth = Depth { level: Level::Constant, looks: Level::Constant, params: 0 };
+const CONSTANT: Depth = Depth { level: Level::Constant, native_level: Level::Constant, params: 0 };
 
 impl Depth {
     fn join(self, other: Depth) -> Depth {
-        let (level, looks) = (self.level.max(other.level), self.looks.max(other.looks));
-        Depth { level, looks, params: self.params | other.params }
+        let (level, native_level) = (self.level.max(other.level), self.native_level.max(other.native_level));
+        Depth { level, native_level, params: self.params | other.params }
     }
 
     fn at_least(self, level: Level) -> Depth {
@@ -64,16 +64,16 @@ impl Depth {
 }
 
 impl Resolver {
-    /// Computes the levels of what was resolved since the last time, and reports what is too deep for its place.
+    /// Computes the levels of all new definitions, and reports expressions whose level is too high.
     pub(super) fn levels(&mut self) {
         for definition in &self.definitions[self.context.effects.len()..] {
             let count = definition.params.len();
-            let (looks, raises, most) = match &definition.body {
+            let (native_level, raises, most) = match &definition.body {
                 Body::Declared | Body::Expr(_) => (Level::Constant, 0, Level::Temporal),
                 Body::Native(native) => (native.level, u128::MAX, Level::Action),
             };
             let most = vec![most; count];
-            self.context.effects.push(Effect { level: Level::Constant, looks, raises, most });
+            self.context.effects.push(Effect { level: Level::Constant, native_level, raises, most });
         }
         loop {
             let mut is_stable = true;
@@ -90,8 +90,8 @@ impl Resolver {
         let mut found = Vec::new();
         for &def in &self.finished {
             self.walk(def, &mut found);
-            let Effect { level, looks, .. } = self.context.effects[def.0 as usize];
-            self.definitions[def.0 as usize].level = level.max(looks);
+            let Effect { level, native_level, .. } = self.context.effects[def.0 as usize];
+            self.definitions[def.0 as usize].level = level.max(native_level);
         }
         for (_, _, def, _) in &self.assumptions {
             let level = self.context.effects[def.0 as usize].level;
@@ -127,10 +127,10 @@ impl Resolver {
         let most = vec![Level::Temporal; definition.params.len()];
         let mut walk = Walk { exprs: &self.exprs, effects: &self.context.effects, resolver: self, slots, most, found };
         let depth = walk.depth(body);
-        Effect { level: depth.level, looks: depth.looks, raises: depth.params, most: walk.most }
+        Effect { level: depth.level, native_level: depth.native_level, raises: depth.params, most: walk.most }
     }
 
-    /// Marks every definition that can be reached from itself. A cycle always passes through a `RECURSIVE` declaration.
+    /// Marks every recursive definition. A cycle always passes through a `RECURSIVE` declaration.
     fn mark_recursive(&mut self) {
         if self.recursive.is_empty() {
             return;
@@ -156,7 +156,7 @@ impl Resolver {
     }
 }
 
-/// Which definitions can be reached from one by at least one step.
+/// The definitions that can be reached from one in at least one step.
 fn reach(steps: &[Vec<DefId>], from: DefId) -> Vec<bool> {
     let mut reached = vec![false; steps.len()];
     let mut open = vec![from];
@@ -181,7 +181,7 @@ fn called_by(exprs: &Exprs, expr: ExprId, called: &mut Vec<DefId>) {
             Arg::Expr(_) | Arg::Slot(_) => None,
         }));
     }
-    node.for_each_child(&mut |child| deep(|| called_by(exprs, child, called)));
+    node.for_each_child(&mut |child| with_stack(|| called_by(exprs, child, called)));
 }
 
 fn words(level: Level) -> &'static str {
@@ -198,9 +198,9 @@ struct Walk<'a> {
     exprs: &'a Exprs,
     effects: &'a [Effect],
     resolver: &'a Resolver,
-    /// The depth of what each slot holds.
+    /// The level of each slot's content.
     slots: Vec<Depth>,
-    /// The highest level that each argument may have.
+    /// The maximum level of each argument.
     most: Vec<Level>,
     found: &'a mut Vec<(Site, String)>,
 }
@@ -214,7 +214,7 @@ impl Walk<'_> {
         self.found.push((self.exprs.site(expr), message.into()));
     }
 
-    /// Demands that an expression is no deeper than this.
+    /// Reports an expression whose level exceeds the limit.
     fn limit(&mut self, depth: Depth, most: Level, expr: ExprId, message: &str) {
         if depth.level > most {
             self.report(expr, message);
@@ -226,21 +226,21 @@ impl Walk<'_> {
         }
     }
 
-    /// The depth of a part that must have a value in a step, at the latest.
+    /// The level of a part that must have a value in a step.
     fn value(&mut self, expr: ExprId) -> Depth {
         let depth = self.depth(expr);
         self.limit(depth, Level::Action, expr, "a temporal formula has no value here");
         depth
     }
 
-    /// The depth of parts of a formula, of which none may be about steps if another is about behaviors.
+    /// The level of parts of a formula; reports actions combined with temporal formulas.
     fn formula(&mut self, parts: &[ExprId]) -> Depth {
         let depths: Vec<Depth> = parts.iter().map(|part| self.depth(*part)).collect();
         let joined = depths.iter().fold(CONSTANT, |all, depth| all.join(*depth));
         if joined.level == Level::Temporal {
             for (part, depth) in parts.iter().zip(&depths) {
                 if depth.level == Level::Action {
-                    self.report(*part, "an action cannot stand beside a temporal formula, unless within `[A]_v`");
+                    self.report(*part, "an action cannot be combined with a temporal formula, unless within `[A]_v`");
                 }
             }
         }
@@ -265,8 +265,8 @@ impl Walk<'_> {
             Arg::Expr(expr) => this.depth(*expr),
             Arg::Slot(slot) => this.slot(*slot),
             Arg::Operator(def, slots) => {
-                let Effect { level, looks, .. } = this.effects[def.0 as usize];
-                slots.iter().fold(Depth { level, looks, params: 0 }, |all, slot| all.join(this.slot(*slot)))
+                let Effect { level, native_level, .. } = this.effects[def.0 as usize];
+                slots.iter().fold(Depth { level, native_level, params: 0 }, |all, slot| all.join(this.slot(*slot)))
             }
         };
         args.iter().map(|arg| depth(self, arg)).collect()
@@ -276,7 +276,7 @@ impl Walk<'_> {
         let depths = self.args(args);
         let effects = self.effects;
         let effect = &effects[def.0 as usize];
-        let mut result = Depth { level: effect.level, looks: effect.looks, params: 0 };
+        let mut result = Depth { level: effect.level, native_level: effect.native_level, params: 0 };
         for (index, depth) in depths.into_iter().enumerate() {
             let site = match &args[index] {
                 Arg::Expr(arg) => *arg,
@@ -298,7 +298,7 @@ impl Walk<'_> {
     }
 
     fn depth(&mut self, expr: ExprId) -> Depth {
-        deep(|| self.depth_here(expr))
+        with_stack(|| self.depth_here(expr))
     }
 
     fn depth_here(&mut self, expr: ExprId) -> Depth {

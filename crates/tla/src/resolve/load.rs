@@ -1,8 +1,8 @@
 //! Finds and parses every module that a specification needs.
 //!
-//! A module is loaded once, whoever needs it, the extended ones before the instanced ones, each followed by what it needs
-//! itself. That is the order in which TLC meets strings, which decides what `CHOOSE` chooses, so it is kept. A text that
-//! the loader finds wins over a module that comes with us.
+//! Each module is loaded once, extended modules before instanced ones, each followed by its own dependencies. This is
+//! the order in which TLC sees strings, which affects `CHOOSE`, so it is kept. A text found by the loader takes
+//! precedence over a built-in module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use tla_syntax::{Diagnostic, parse};
 use super::mention::{children, unit_children};
 use super::problem::Problems;
 use super::table::Text;
-use super::{Loader, deep};
+use super::{Loader, with_stack};
 use crate::modules;
 use crate::source::{SourceId, Sources};
 use crate::strings::Strings;
 
-/// Modules that only provers read, and what each makes visible: their theorems have no value, but those who extend them
-/// count on the operators that come along.
+/// Modules for provers only, and the modules each makes visible: their theorems have no value, but modules that
+/// extend them use the operators that come along.
 const PROVER_MODULES: &[(&str, &[&str])] = &[
     ("TLAPS", &[]),
     ("BagsTheorems", &["Bags"]),
@@ -33,7 +33,7 @@ const PROVER_MODULES: &[(&str, &[&str])] = &[
     ("WellFoundedInduction", &["Integers", "Naturals"]),
 ];
 
-/// What a module that has no text makes visible besides its own operators; none if there is no such module.
+/// The modules that a module without text makes visible besides its own operators; `None` if the module is unknown.
 pub(super) fn built_in(name: &str) -> Option<&'static [&'static str]> {
     if modules::exists(name) {
         return Some(modules::extends(name));
@@ -41,22 +41,22 @@ pub(super) fn built_in(name: &str) -> Option<&'static [&'static str]> {
     PROVER_MODULES.iter().find(|(module, _)| *module == name).map(|(_, extends)| *extends)
 }
 
-/// Every text that was found.
+/// Every text found.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    /// By the name of the module; none where a text could not be parsed, or was not found.
+    /// By the name of the module; `None` where a text was not found or could not be parsed.
     pub(super) texts: BTreeMap<String, Option<Arc<Text>>>,
     pub(super) sources: Sources,
     pub(super) strings: Strings,
     pub(super) problems: Problems,
     /// In the order of loading, to be interned after the identifiers of all modules.
     literals: Vec<String>,
-    /// The modules inside each module, those of the modules it extends included.
+    /// The modules inside each module, including those of the modules it extends.
     inner: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Files {
-    /// Loads the root and everything that it needs; the root's name, or none if it is not a module at all.
+    /// Loads the root and its dependencies; returns the root's name, or `None` if the text is not a module.
     pub(super) fn load(&mut self, name: &str, text: &str, loader: &mut dyn Loader) -> Option<String> {
         let (source, tree) = self.parse(name, text);
         let root = tree.map(|tree| {
@@ -70,7 +70,7 @@ impl Files {
         root
     }
 
-    /// Adds a module and all that it extends.
+    /// Adds a module and all modules it extends.
     pub(super) fn add_extended(&self, name: &str, extended: &mut BTreeSet<String>) {
         if !extended.insert(name.to_owned()) {
             return;
@@ -123,7 +123,7 @@ impl Files {
         let Some((display, text)) = loader.load(&name.text) else {
             self.texts.insert(name.text.clone(), None);
             match built_in(&name.text) {
-                Some(extends) => extends.iter().for_each(|extended| self.along(extended, loader)),
+                Some(extends) => extends.iter().for_each(|extended| self.load_visible(extended, loader)),
                 None => self.missing(source, name),
             }
             return;
@@ -133,15 +133,15 @@ impl Files {
         let Some(tree) = tree else { return };
         if tree.name.text != name.text {
             let message = format!("this is module `{}`, not `{}`", tree.name.text, name.text);
-            let help = "a module is looked for in the file of its name".to_owned();
+            let help = "a module must be in the file of its name".to_owned();
             self.problems.add(found, Diagnostic::new(tree.name.span, message).help(help), None);
             return;
         }
-        deep(|| self.add(found, tree, loader));
+        with_stack(|| self.add(found, tree, loader));
     }
 
-    /// Loads a text that a module of ours makes visible: a copy beside the specification wins there too.
-    fn along(&mut self, name: &str, loader: &mut dyn Loader) {
+    /// Loads a text that a built-in module makes visible: a copy beside the specification takes precedence there too.
+    fn load_visible(&mut self, name: &str, loader: &mut dyn Loader) {
         let name = Name { text: name.to_owned(), span: tla_syntax::Span::default() };
         self.need(SourceId::default(), &name, loader);
     }
@@ -150,12 +150,12 @@ impl Files {
         let known = modules::natives().iter().map(|native| native.module);
         let known = known.chain(PROVER_MODULES.iter().map(|(module, _)| *module));
         let diagnostic = Diagnostic::new(name.span, format!("there is no module `{}`", name.text))
-            .label("neither beside the specification nor among ours");
+            .label("neither beside the specification nor built in");
         self.problems.add(source, Diagnostic { help: suggest::hint(&name.text, known), ..diagnostic }, None);
     }
 }
 
-/// The modules that one text asks for.
+/// The modules that one text depends on.
 #[derive(Default)]
 struct Needs<'a> {
     extends: Vec<&'a Name>,
@@ -188,6 +188,6 @@ impl<'a> Needs<'a> {
             self.expr(body);
             return;
         }
-        children(expr, &mut |child| deep(|| self.expr(child)));
+        children(expr, &mut |child| with_stack(|| self.expr(child)));
     }
 }

@@ -1,9 +1,9 @@
 //! `LET` and `LAMBDA`.
 //!
-//! A `LET` without parameters is a slot that is evaluated by need. Everything else becomes a definition whose first
-//! parameters are the names around it that it mentions, or that an operator captures which it mentions. Between a
-//! `RECURSIVE` declaration and its definition nobody knows yet what the operator will mention, so it captures every name
-//! that it could, and what is defined there without parameters becomes a definition too, because it may call it.
+//! A `LET` without parameters is a lazily evaluated slot. Everything else becomes a definition whose first parameters
+//! are the surrounding names that it mentions, directly or through operators that capture them. Between a `RECURSIVE`
+//! declaration and its definition it is unknown what the operator will mention, so it captures every name that it
+//! could; a definition without parameters in between becomes a definition too, because it may call the operator.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,8 @@ impl Resolver {
         Arg::Operator(def, slots.collect())
     }
 
-    /// Resolves `name :: body`. Where no name is bound around it, `Op!name` can mean it, so it becomes a definition.
+    /// Resolves `name :: body`. Where no name is bound around it, `Op!name` can refer to it, so it becomes a
+    /// definition.
     pub(super) fn label(&mut self, scope: &mut Scope, name: &Name, body: &Expr, site: Site) -> ExprId {
         let Some(operator) = scope.labelled.as_ref().filter(|_| scope.frame.locals.is_empty()) else {
             return self.expr(scope, body);
@@ -118,7 +119,7 @@ impl Resolver {
         None
     }
 
-    /// Whether a definition has the parameters that `RECURSIVE` promised; takes over their names.
+    /// Whether a definition has the parameters of its `RECURSIVE` declaration; takes over their names.
     pub(super) fn matches_declaration(
         &mut self,
         scope: &Scope,
@@ -135,7 +136,7 @@ impl Resolver {
         }
         let first = definition.site;
         let site = scope.site(name.span);
-        let message = format!("`{}` has other parameters than its `RECURSIVE` declaration", name.text);
+        let message = format!("`{}` has different parameters than its `RECURSIVE` declaration", name.text);
         self.report(site, Diagnostic::new(site.span, message), Some((first, "declared here")));
         false
     }
@@ -147,7 +148,7 @@ impl Resolver {
         self.reserve(scope, name, own, captured.len(), site)
     }
 
-    /// Resolves the body of such a definition, in a frame of its own.
+    /// Resolves the body of such a definition, in its own frame.
     fn lifted(
         &mut self,
         scope: &mut Scope,
@@ -193,18 +194,18 @@ impl Resolver {
     }
 }
 
-/// The parameters that a `RECURSIVE` declaration promises.
+/// The parameters of a `RECURSIVE` declaration.
 pub(super) fn blanks(declaration: &Declaration) -> Vec<Declaration> {
     let blank = |index| Name { text: format!("_{index}"), span: declaration.name.span };
     (1..=declaration.arity).map(|index| Declaration { name: blank(index), arity: 0 }).collect()
 }
 
-/// A parameter as it is kept.
+/// Converts a parameter.
 pub(super) fn param(declaration: &Declaration) -> Param {
     Param { name: declaration.name.text.clone(), arity: declaration.arity }
 }
 
-/// The name by which a function that is being defined mentions itself, if it does.
+/// The name by which a function refers to itself in its definition, if it does.
 pub(super) fn this(definition: &Definition) -> Option<&Name> {
     let mut names = BTreeSet::new();
     if definition.is_function {
@@ -222,12 +223,12 @@ pub(super) fn captured_param(scope: &Scope, name: &str) -> Param {
     Param { name: name.to_owned(), arity }
 }
 
-/// Every name around that has a slot.
+/// Every surrounding name that has a slot.
 pub(super) fn visible(scope: &Scope) -> Vec<String> {
     capture(scope, |_| true)
 }
 
-/// The names around that have a slot and that an expression needs.
+/// The surrounding names that have a slot and that an expression needs.
 fn mentions(scope: &Scope, body: &Expr) -> Vec<String> {
     let mut names = BTreeSet::new();
     mentioned(body, &mut names);

@@ -1,14 +1,14 @@
-//! Which names an expression mentions.
+//! Collects the names that an expression mentions.
 //!
-//! TLA+ lets no name be bound twice where both can be seen, so a name that is mentioned and bound outside means the
-//! outer one; there is nothing to subtract.
+//! TLA+ forbids shadowing, so a mentioned name that is bound outside means the outer one; there is nothing to
+//! subtract.
 
 use std::collections::BTreeSet;
 
-use super::deep;
+use super::with_stack;
 use tla_syntax::ast::{Expr, Kind, Step, Unit, Update};
 
-/// Adds every name that stands in an expression where it could mean something bound outside; `@` is such a name.
+/// Adds every name in an expression that could refer to an outer binding; `@` is such a name.
 pub(super) fn mentioned<'a>(expr: &'a Expr, names: &mut BTreeSet<&'a str>) {
     if let Kind::Apply { prefixes, name, .. } | Kind::Part { prefixes, name, .. } = &expr.kind {
         names.insert(prefixes.first().map_or(&name.text, |prefix| &prefix.name.text));
@@ -18,16 +18,16 @@ pub(super) fn mentioned<'a>(expr: &'a Expr, names: &mut BTreeSet<&'a str>) {
     }
     if let Kind::Let { units, .. } = &expr.kind {
         for unit in units {
-            // An instance may replace a constant by whatever around it has the constant's name.
+            // An instance may replace a constant by a surrounding name that equals the constant's.
             if let Unit::Instance(_) = unit {
                 names.insert("INSTANCE");
             }
         }
     }
-    children(expr, &mut |child| deep(|| mentioned(child, names)));
+    children(expr, &mut |child| with_stack(|| mentioned(child, names)));
 }
 
-/// Calls a function with every expression directly inside an expression, in the order of the text.
+/// Visits every direct subexpression, in the order of the text.
 pub(super) fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         Kind::Error
@@ -94,7 +94,7 @@ pub(super) fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// Calls a function with every expression directly inside a declaration or definition.
+/// Visits every expression directly inside a declaration or definition.
 pub(super) fn unit_children<'a>(unit: &'a Unit, visit: &mut dyn FnMut(&'a Expr)) {
     match unit {
         Unit::Definition(definition) => visit(&definition.body),

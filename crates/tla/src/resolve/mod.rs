@@ -1,12 +1,12 @@
 //! Binds every name of a specification: from trees to [`ir::Module`].
 //!
-//! First every module that is needed is loaded. Then the units of each module are resolved in the order of the
-//! text, because a name must stand before it is used. A module that is extended is resolved once; one that is instanced
-//! is resolved again for the instance, unless it declares neither constants nor variables, so that nothing could differ.
-//! What stands where is in `table`; `module` resolves units, `instance` `INSTANCE`, `local` `LET` and `LAMBDA`,
-//! `apply` names and operators, `expr` everything else. Last, `level` computes what each definition depends on.
+//! First all needed modules are loaded. Then the units of each module are resolved in the order of the text, because
+//! a name must be defined before it is used. An extended module is resolved once; an instanced one is resolved again
+//! for the instance, unless it declares neither constants nor variables, so that its instances cannot differ. `table`
+//! holds the symbol tables; `module` resolves units, `instance` `INSTANCE`, `local` `LET` and `LAMBDA`, `apply` names
+//! and operators, `expr` everything else. Last, `level` computes the level of each definition.
 //!
-//! All errors are reported at once. What is wrong becomes an expression that nobody complains about again.
+//! All errors are reported at once. A wrong expression becomes a placeholder that causes no further errors.
 
 mod apply;
 mod expr;
@@ -36,28 +36,28 @@ use crate::ir::{self, Body, DefId, Definition, ExprId, Exprs, Level, Node, Param
 use crate::source::{Site, SourceId};
 use crate::strings::Strings;
 
-/// A specification whose instances multiply beyond this is not one that anybody wrote.
+/// The maximum number of definitions; no handwritten specification has instances that multiply beyond it.
 const MOST_DEFINITIONS: usize = 200_000;
 
 /// Finds the text of a module.
 pub trait Loader {
-    /// What the text is called in messages, and the text. A module that is found here wins over one that comes with us.
+    /// The name of the text in messages, and the text. A module found here takes precedence over a built-in one.
     fn load(&mut self, module: &str) -> Option<(String, String)>;
 }
 
-/// What must be kept of a module to resolve another expression in it.
+/// The parts of a module that are needed to resolve another expression in it.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
     table: Table,
     hidden: Vec<usize>,
     natives: BTreeMap<(&'static str, &'static str), DefId>,
     effects: Vec<level::Effect>,
-    /// Conjunctions and disjunctions that are lists of bullets.
+    /// Conjunctions and disjunctions that are written as bullet lists.
     lists: BTreeSet<ExprId>,
 }
 
-/// Resolves a specification: its root module, and every module that it needs. The strings are those that the
-/// configuration mentions; they come first in the order of strings.
+/// Resolves a specification: its root module and every module that it needs. The strings are those of the
+/// configuration; they come first in the order of strings.
 pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings) -> Result<ir::Module, Errors> {
     let mut files = Files::default();
     files.strings = strings;
@@ -81,7 +81,7 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
     let Some(root) = root else {
         let Resolver { mut problems, files, .. } = resolver;
         if problems.is_empty() {
-            let diagnostic = Diagnostic::new(Span::default(), "there is no module in this text")
+            let diagnostic = Diagnostic::new(Span::default(), "this text has no module")
                 .help("a module begins with `---- MODULE Name ----` and ends with `====`");
             problems.add(SourceId::default(), diagnostic, None);
         }
@@ -105,15 +105,15 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
     Ok(ir::Module { name: root, sources, strings, variables, definitions, exprs, names, assumptions, context })
 }
 
-/// What stands before an expression that is parsed as a module.
+/// The text before an expression that is parsed as a module.
 const BEFORE: &str = "---- MODULE Expression ----\nexpression ==\n";
 
 fn parse_expression(text: &str) -> tla_syntax::Parse {
     tla_syntax::parse(&format!("{BEFORE}{text}\n===="))
 }
 
-/// Adds the strings of expressions that are to be resolved one by one, in the order that they would have if the
-/// expressions stood together at the end of the root module: first the identifiers of all, then the literals of all.
+/// Adds the strings of expressions that will be resolved one by one, in the order they would have if the expressions
+/// were at the end of the root module: first the identifiers of all, then the literals of all.
 pub fn intern_expressions(module: &mut ir::Module, texts: &[&str]) {
     let parses: Vec<_> = texts.iter().map(|text| parse_expression(text)).collect();
     let identifiers = parses.iter().flat_map(|parse| &parse.identifiers);
@@ -123,8 +123,8 @@ pub fn intern_expressions(module: &mut ir::Module, texts: &[&str]) {
     }
 }
 
-/// Resolves one more expression, as if it stood at the end of the root module, and adds a definition without parameters
-/// for it. The text becomes a source of its own.
+/// Resolves one more expression, as if it were at the end of the root module, and adds a definition without
+/// parameters for it. The text becomes a separate source.
 pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, Errors> {
     let parse = parse_expression(text);
     let mut sources = module.sources.clone();
@@ -138,13 +138,13 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
         Span { start: shift(span.start), end: shift(span.end) }
     };
     if text.trim().is_empty() {
-        problems.add(source, Diagnostic::new(inside(part), "there is no expression"), None);
+        problems.add(source, Diagnostic::new(inside(part), "expected an expression"), None);
         return Err(problems.finish(sources));
     }
     for mut error in parse.errors {
         if error.span.end <= start {
-            // The text was taken for a unit of its own, and ours before it is what lacks an expression.
-            error = Diagnostic::new(part, "this is not an expression").help("a definition belongs into a module");
+            // The text was parsed as a separate unit, and our definition before it lacks an expression.
+            error = Diagnostic::new(part, "this is not an expression").help("definitions belong in a module");
         }
         error.span = inside(error.span);
         error.related.iter_mut().for_each(|(span, _)| *span = inside(*span));
@@ -155,10 +155,10 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
         _ => None,
     });
     if body.is_none() && problems.is_empty() {
-        problems.add(source, Diagnostic::new(inside(part), "this is not one expression"), None);
+        problems.add(source, Diagnostic::new(inside(part), "this is not a single expression"), None);
     }
     let Some(body) = body.filter(|_| problems.is_empty()) else { return Err(problems.finish(sources)) };
-    // What goes wrong from here on leaves nothing behind but strings and expressions that nothing refers to.
+    // Errors from here on leave behind only strings and expressions that nothing refers to.
     let known = module.definitions.len();
     let mut resolver = Resolver {
         strings: std::mem::take(&mut module.strings),
@@ -215,7 +215,7 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
     Ok(def)
 }
 
-/// What the root module and its configuration can call, and what they can call through instances without parameters.
+/// The names that the root module and its configuration can call, including those of instances without parameters.
 fn names(table: &Table) -> BTreeMap<String, DefId> {
     fn add(prefix: &str, table: &Table, names: &mut BTreeMap<String, DefId>) {
         for (name, entry) in &table.entries {
@@ -236,11 +236,11 @@ fn names(table: &Table) -> BTreeMap<String, DefId> {
 }
 
 /// Makes room on the stack for one more level of an expression; the parser allows many.
-fn deep<T>(inside: impl FnOnce() -> T) -> T {
+fn with_stack<T>(inside: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 2 << 20, inside)
 }
 
-/// Everything that is made while resolving.
+/// The state of resolution.
 struct Resolver {
     strings: Strings,
     problems: Problems,
@@ -252,19 +252,19 @@ struct Resolver {
     assumptions: Vec<(String, Option<String>, DefId, ExprId)>,
     universes: Vec<Universe>,
     context: Context,
-    /// The modules being resolved, to find those that need themselves.
+    /// The modules being resolved, to find circular dependencies.
     stack: Vec<String>,
-    /// Definitions in the order in which they were finished, so that each comes after what it needs.
+    /// Definitions in the order in which they were finished, so that each comes after those it needs.
     finished: Vec<DefId>,
     /// Definitions that were declared `RECURSIVE`.
     recursive: Vec<DefId>,
-    /// What replaces a constant or variable of an instance, and the highest level that it may have.
+    /// The replacements of an instance's constants and variables, and their maximum levels.
     substitutions: Vec<level::Substitution>,
-    /// The limit of definitions was reached and reported.
+    /// Whether the limit of definitions was reached and reported.
     is_exhausted: bool,
 }
 
-/// What stands in place of an expression that was reported.
+/// The placeholder for an expression with a reported error.
 const BROKEN: &str = "an error";
 
 impl Resolver {
@@ -276,12 +276,12 @@ impl Resolver {
         self.problems.add(site.source, diagnostic, first);
     }
 
-    /// An expression in place of one that was reported.
+    /// A placeholder for an expression with a reported error.
     fn broken(&mut self, site: Site) -> ExprId {
         self.exprs.push(Node::Unsupported { what: BROKEN, parts: Box::default() }, site)
     }
 
-    /// Whether the body of a definition was reported.
+    /// Whether the body of a definition has a reported error.
     fn is_broken(&self, def: DefId) -> bool {
         match self.definition(def).body {
             Body::Expr(body) => matches!(self.exprs.node(body), Node::Unsupported { what: BROKEN, .. }),
@@ -289,7 +289,7 @@ impl Resolver {
         }
     }
 
-    /// Adds a definition whose body is not known yet. The first parameters are filled in by whoever mentions it.
+    /// Adds a definition whose body is not known yet. Call sites fill in the first parameters.
     fn reserve(&mut self, scope: &Scope, name: &str, own: Vec<Param>, captures: usize, site: Site) -> DefId {
         let universe = &self.universes[scope.universe.0];
         let hidden = universe.hidden.len() + captures;
@@ -316,7 +316,7 @@ impl Resolver {
         def
     }
 
-    /// Gives a definition its body.
+    /// Sets the body of a definition.
     fn fill(&mut self, def: DefId, body: ExprId, frame: &Frame) {
         let definition = &mut self.definitions[def.0 as usize];
         definition.body = Body::Expr(body);
@@ -328,12 +328,12 @@ impl Resolver {
         &self.definitions[def.0 as usize]
     }
 
-    /// How many of a definition's parameters are filled in by whoever mentions it.
+    /// The number of a definition's parameters that call sites fill in.
     fn hidden(&self, def: DefId) -> usize {
         self.context.hidden[def.0 as usize]
     }
 
-    /// The definition of an operator that comes with us.
+    /// The definition of a built-in operator.
     fn native(&mut self, native: &'static crate::datum::Native) -> DefId {
         if let Some(def) = self.context.natives.get(&(native.module, native.name)) {
             return *def;
@@ -366,7 +366,7 @@ impl Resolver {
         scope.table.entries.insert(name.to_owned(), entry);
     }
 
-    /// Whether a name already means something here, which is reported.
+    /// Whether a name is already taken here, which is reported.
     fn is_taken(&mut self, scope: &Scope, name: &str, site: Site) -> bool {
         let first = match (scope.frame.find(name), scope.table.entries.get(name)) {
             (Some(local), _) => Some(local.site),

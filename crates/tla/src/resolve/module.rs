@@ -10,13 +10,13 @@ use super::apply::slot_id;
 use super::load::built_in;
 use super::local::{blanks, param, this};
 use super::table::{Entry, Frame, Scope, Symbol, Table, Text, UniverseId};
-use super::{Resolver, deep};
+use super::{Resolver, with_stack};
 use crate::datum::Native;
 use crate::ir::{Body, Definition, Level, Node, Param, VarId, Variable};
 use crate::modules;
 use crate::source::Site;
 
-/// The modules whose operators TLC implements itself, whatever a text of that name says.
+/// The modules whose operators TLC implements itself, even if a text of that name exists.
 const OVERRIDDEN: &[&str] = &[
     "Bags",
     "FiniteSets",
@@ -31,7 +31,7 @@ const OVERRIDDEN: &[&str] = &[
     "TLCExt",
 ];
 
-/// The operator of ours that replaces one that a text defines.
+/// The built-in operator that replaces one that a text defines.
 fn overriding(module: &str, name: &str, params: &[Declaration]) -> Option<&'static Native> {
     let native = OVERRIDDEN.contains(&module).then(|| modules::find(module, name))??;
     (native.params.len() == params.len()).then_some(native)
@@ -40,7 +40,7 @@ fn overriding(module: &str, name: &str, params: &[Declaration]) -> Option<&'stat
 impl Resolver {
     /// Resolves a module for an instance.
     pub(super) fn module(&mut self, universe: UniverseId, text: &Text) -> Scope {
-        deep(|| self.module_here(universe, text))
+        with_stack(|| self.module_here(universe, text))
     }
 
     fn module_here(&mut self, universe: UniverseId, text: &Text) -> Scope {
@@ -114,7 +114,7 @@ impl Resolver {
                 if let Some(name) = name {
                     self.define(scope, &name.text, Entry::new(Symbol::Def(def), site));
                 }
-                // An instance assumes what its module assumes, but nobody checks it there.
+                // The assumptions of an instance are not checked.
                 if scope.universe == UniverseId(0) {
                     let call = self.exprs.push(Node::Call { def, args: Box::default() }, scope.site(body.span));
                     let name = name.as_ref().map(|name| name.text.clone());
@@ -132,8 +132,8 @@ impl Resolver {
         Frame { slots: slot_id(self.universes[scope.universe.0].hidden.len()).0, locals: Vec::new() }
     }
 
-    /// The name of a theorem can stand for what it claims. A claim that only provers understand has no name, and what is
-    /// wrong with it is their business.
+    /// The name of a theorem can be used for its claim. A claim that does not resolve, because only provers understand
+    /// it, has no name, and its errors are not reported.
     fn theorem(&mut self, scope: &mut Scope, name: &Name, body: &Expr) {
         let site = scope.site(name.span);
         let known = self.problems.len();
@@ -166,7 +166,7 @@ impl Resolver {
             Some(def) if !self.matches_declaration(scope, def, params, name) => return,
             Some(def) => def,
             None => {
-                // Even what is defined twice is resolved, for the errors in it.
+                // Duplicate definitions are resolved too, for the errors in them.
                 self.is_taken(scope, &name.text, site);
                 self.reserve(scope, &name.text, params.iter().map(param).collect(), 0, site)
             }
@@ -187,7 +187,7 @@ impl Resolver {
         }
     }
 
-    /// Declares a constant that takes so many arguments, or a variable.
+    /// Declares a constant with this arity, or a variable.
     fn declare(&mut self, scope: &mut Scope, name: &Name, constant: Option<usize>) {
         let site = scope.site(name.span);
         let universe = &self.universes[scope.universe.0];
@@ -196,7 +196,7 @@ impl Resolver {
             Some(given) => match given.get(&name.text) {
                 Some(symbol) => Some(Entry { is_declared: true, ..Entry::new(symbol.clone(), site) }),
                 None => {
-                    // The instance was reported.
+                    // The instance has a reported error.
                     scope.table.is_partial = true;
                     return;
                 }
@@ -257,7 +257,7 @@ impl Resolver {
         scope.table.modules.insert(module.name.text.clone(), Arc::new(text));
     }
 
-    /// What a module exports to those who extend it.
+    /// The names that a module exports to modules that extend it.
     pub(super) fn extended(&mut self, universe: UniverseId, around: &Table, name: &str, site: Site) -> Arc<Table> {
         let partial = || Arc::new(Table { is_partial: true, ..Table::default() });
         if let Some(text) = around.modules.get(name).cloned() {
@@ -299,22 +299,22 @@ impl Resolver {
         table
     }
 
-    /// Whether a module is being resolved already, which is reported.
+    /// Whether a module is already being resolved, which is reported.
     pub(super) fn is_circular(&mut self, name: &str, site: Site) -> bool {
         let is_circular = self.stack.iter().any(|module| module == name);
         if is_circular {
-            self.error(site, format!("module `{name}` needs itself"));
+            self.error(site, format!("module `{name}` depends on itself"));
         }
         is_circular
     }
 
-    /// Whether neither a module nor what it extends declares anything, so that its instances do not differ.
+    /// Whether neither a module nor the modules it extends declare anything, so that its instances do not differ.
     fn is_free(&self, name: &str) -> bool {
         self.declarations(name, None).is_empty()
     }
 
-    /// The constants and variables that a module declares, those of the modules it extends first: the name, how many
-    /// arguments a constant takes, and where it stands.
+    /// The constants and variables that a module declares, those of the modules it extends first: the name, the arity
+    /// of a constant, and the location.
     pub(super) fn declarations(&self, name: &str, text: Option<&Text>) -> Vec<(String, Option<usize>, Site)> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -355,8 +355,8 @@ impl Resolver {
         }
     }
 
-    /// Makes what a module exports visible. Of two different definitions with one name the first stays, if they take as
-    /// many arguments; so SANY has it.
+    /// Makes the exports of a module visible. Of two different definitions with one name, the first stays if both
+    /// take the same number of arguments, as in SANY.
     pub(super) fn import(&mut self, scope: &mut Scope, table: &Table, site: Site, is_local: bool) {
         for (name, entry) in &table.entries {
             match scope.table.entries.get(name) {
@@ -365,7 +365,7 @@ impl Resolver {
                     scope.table.entries.insert(name.clone(), entry);
                 }
                 Some(known) if known.symbol.is_same(&entry.symbol) || self.may_stand_for(known, entry) => {
-                    // What is imported once for all and once for itself is exported.
+                    // A name imported both as local and as not local is exported.
                     let is_local = known.is_local && (is_local || entry.is_local);
                     if let Some(known) = scope.table.entries.get_mut(name) {
                         known.is_local = is_local;
@@ -397,13 +397,13 @@ impl Resolver {
 }
 
 impl Entry {
-    /// Something defined here, for everyone.
+    /// A symbol defined here and exported.
     pub(super) fn new(symbol: Symbol, site: Site) -> Entry {
         Entry { symbol, site: Some(site), is_local: false, is_declared: false, is_pending: false }
     }
 }
 
-/// What others see of a module: those who extend it, or those who instance it.
+/// The names of a module that are visible to modules that extend it, or to modules that instance it.
 pub(super) fn exports(table: &Table, with_declared: bool) -> Table {
     let entries = table.entries.iter().filter(|(_, entry)| !entry.is_local && (with_declared || !entry.is_declared));
     Table {

@@ -1,8 +1,8 @@
 //! Parts of definitions: `Inv!2` is the second conjunct of `Inv`.
 //!
-//! The part becomes a definition with the parameters and slots of the whole, whose body is the expression that stands in
-//! the whole already. So a part can be reached only where no name is bound on the way to it, because nobody would give
-//! that name a value.
+//! The part becomes a definition with the parameters and slots of the whole, whose body is the expression already in
+//! the whole. So a part can be reached only if no name is bound on the path to it, because that name would have no
+//! value.
 
 use tla_syntax::ast::{Expr, Name, Prefix};
 
@@ -42,7 +42,7 @@ impl Resolver {
         }
     }
 
-    /// The definition of a part, made when it is first asked for.
+    /// The definition of a part, created on first use.
     fn part_of(&mut self, def: DefId, path: &[usize]) -> Option<DefId> {
         let whole = self.definition(def);
         let Body::Expr(mut body) = whole.body else { return None };
@@ -63,7 +63,7 @@ impl Resolver {
         let place = number.checked_sub(1)?;
         let node = self.exprs.node(expr);
         let has_operands = match node {
-            // An infix chain stands for nested operators of two operands each.
+            // An infix chain represents nested operators of two operands each.
             Node::And(parts) | Node::Or(parts) => parts.len() == 2 || self.context.lists.contains(&expr),
             Node::Set(_) | Node::Tuple(_) | Node::If(..) => true,
             Node::Not(_) | Node::Subsets(_) | Node::Union(_) | Node::Domain(_) | Node::Unchanged(_) => true,

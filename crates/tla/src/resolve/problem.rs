@@ -1,4 +1,4 @@
-//! What is wrong with a specification, over all its texts.
+//! Errors of a specification, over all its texts.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use tla_syntax::Diagnostic;
 
 use crate::source::{Site, SourceId, Sources};
 
-/// More errors than anyone reads at once.
+/// The maximum number of errors to report.
 const SHOWN: usize = 100;
 
-/// More errors than are worth looking for; the first ones in the text are among them.
+/// The maximum number of errors to collect; the first ones in the text are among them.
 const LIMIT: usize = 1000;
 
 /// One error, and the text it is in.
@@ -17,18 +17,18 @@ const LIMIT: usize = 1000;
 pub struct Problem {
     /// The text.
     pub source: SourceId,
-    /// What is wrong in it.
+    /// The error.
     pub diagnostic: Diagnostic,
-    /// Places in other texts that belong to the error.
+    /// Related locations in other texts.
     pub related: Vec<(Site, String)>,
 }
 
-/// Every error that was found, and the texts they are in.
+/// Every error found, and the texts they are in.
 #[derive(Debug, Clone)]
 pub struct Errors {
     /// The texts.
     pub sources: Sources,
-    /// The errors, in the order of the texts and then of the places; at least one.
+    /// The errors, ordered by text and then by location; at least one.
     pub errors: Vec<Problem>,
 }
 
@@ -53,7 +53,7 @@ impl std::error::Error for Errors {}
 pub(super) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Adds an error, unless the same was said of the same place, as happens when a module is resolved for two instances.
+    /// Adds an error, unless it is already there, as happens when a module is resolved for two instances.
     pub(super) fn add(&mut self, source: SourceId, diagnostic: Diagnostic, first: Option<(Site, &str)>) {
         let is_known = |known: &Problem| {
             known.source == source
@@ -82,12 +82,12 @@ impl Problems {
         self.0.len()
     }
 
-    /// Forgets the latest ones.
+    /// Drops the latest errors.
     pub(super) fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
-    /// All of them in order, or as many as anyone reads.
+    /// All errors in order, up to the maximum.
     pub(super) fn finish(mut self, sources: Sources) -> Errors {
         self.0.sort_by_key(|problem| (problem.source, problem.diagnostic.span));
         self.0.truncate(SHOWN);

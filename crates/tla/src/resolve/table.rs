@@ -1,10 +1,10 @@
-//! What a name can mean, and where it is looked up.
+//! Symbol tables: the meanings of names, and where they are looked up.
 //!
-//! A name is looked up among the names bound around it, the [`Frame`], and then in the [`Table`] of its module. The first
-//! slots of a frame belong to the instance that the text is resolved for (its *hidden* parameters), which the text cannot
-//! name; they are the same in every frame of one instance, so that one operator can hand them to the next. Hidden
-//! parameters of an instance inside an instance begin with those of the outer one, so an operator always finds the ones
-//! that it wants at the front.
+//! A name is looked up among the names bound around it, the [`Frame`], and then in the [`Table`] of its module. The
+//! first slots of a frame belong to the instance that the text is resolved for (its *hidden* parameters), which the
+//! text cannot name; they are the same in every frame of one instance, so that one operator can pass them to the
+//! next. Hidden parameters of a nested instance begin with those of the outer one, so an operator always finds its
+//! own at the front.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,18 +17,18 @@ use crate::datum::Native;
 use crate::ir::{DefId, Param, SlotId, VarId};
 use crate::source::{Site, SourceId};
 
-/// The text of a module, and what is around it if it stands inside another one.
+/// The text of a module, and the names around it if it is inside another one.
 #[derive(Debug)]
 pub(super) struct Text {
-    /// Where it was read from.
+    /// The source it was read from.
     pub(super) source: SourceId,
     /// Its tree.
     pub(super) tree: ast::Module,
-    /// What it sees of the module around it.
+    /// The names visible from the module around it.
     pub(super) outer: Option<Table>,
 }
 
-/// What a name of a module means.
+/// The meaning of a module's name.
 #[derive(Clone)]
 pub(super) enum Symbol {
     /// A variable of the specification.
@@ -39,12 +39,12 @@ pub(super) enum Symbol {
     Hidden {
         /// Its slot.
         slot: SlotId,
-        /// How many arguments it takes.
+        /// The number of arguments it takes.
         arity: usize,
     },
     /// `I == INSTANCE M`
     Instance(Arc<Instance>),
-    /// An operator that comes with us.
+    /// A built-in operator.
     Native(&'static Native),
 }
 
@@ -61,7 +61,7 @@ impl fmt::Debug for Symbol {
 }
 
 impl Symbol {
-    /// Whether both are the same thing, reached on two ways.
+    /// Whether both are the same symbol, reached in two ways.
     pub(super) fn is_same(&self, other: &Symbol) -> bool {
         match (self, other) {
             (Symbol::Variable(a), Symbol::Variable(b)) => a == b,
@@ -74,10 +74,10 @@ impl Symbol {
     }
 }
 
-/// What `I!` leads to.
+/// The meaning of `I!`.
 #[derive(Debug)]
 pub(super) struct Instance {
-    /// What the module exports, for this instance.
+    /// The exports of the module, for this instance.
     pub(super) table: Table,
     /// The parameters of the name: `I(a)!`.
     pub(super) params: Vec<Param>,
@@ -88,11 +88,11 @@ pub(super) struct Instance {
 /// A name in a table.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    /// What it means.
+    /// Its meaning.
     pub(super) symbol: Symbol,
-    /// Where it was declared or defined; none for what comes with us.
+    /// The location of its declaration or definition; `None` if it is built in.
     pub(super) site: Option<Site>,
-    /// Not exported, because `LOCAL` stood before it.
+    /// Not exported, because it is preceded by `LOCAL`.
     pub(super) is_local: bool,
     /// A declared constant or variable, which an instance replaces and does not export.
     pub(super) is_declared: bool,
@@ -103,11 +103,11 @@ pub(super) struct Entry {
 /// The names of a module.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
-    /// What can stand in an expression.
+    /// The names allowed in expressions.
     pub(super) entries: BTreeMap<String, Entry>,
-    /// What can stand after `INSTANCE`, besides the modules in files.
+    /// The modules allowed after `INSTANCE`, besides those in files.
     pub(super) modules: BTreeMap<String, Arc<Text>>,
-    /// Something is missing that was already reported, so an unknown name may be none.
+    /// Names are missing because of a reported error, so an unknown name need not be an error.
     pub(super) is_partial: bool,
 }
 
@@ -116,13 +116,13 @@ pub(super) struct Table {
 pub(super) struct Local {
     /// The name.
     pub(super) name: String,
-    /// Where it was bound.
+    /// The location of the binding.
     pub(super) site: Site,
-    /// What it means.
+    /// Its meaning.
     pub(super) kind: LocalKind,
 }
 
-/// What a bound name means.
+/// The meaning of a bound name.
 #[derive(Debug, Clone)]
 pub(super) enum LocalKind {
     /// A slot that holds a value.
@@ -131,35 +131,35 @@ pub(super) enum LocalKind {
     Argument {
         /// Its slot.
         slot: SlotId,
-        /// How many arguments it takes.
+        /// The number of arguments it takes.
         arity: usize,
     },
     /// A definition made from a `LET`.
     Operator {
         /// The definition.
         def: DefId,
-        /// The names that its first parameters stand for, after the hidden ones.
+        /// The names captured by its first parameters, after the hidden ones.
         captured: Vec<String>,
         /// Declared `RECURSIVE` and not defined yet.
         is_pending: bool,
     },
     /// An instance made by a `LET`.
     Instance(Arc<Instance>),
-    /// Bound around an operator that does not mention it; it cannot be bound again all the same.
+    /// Bound around an operator that does not mention it; it still cannot be bound again.
     Unmentioned,
 }
 
-/// The slots of a definition, and the names that stand for them.
+/// The slots of a definition, and their names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frame {
-    /// How many slots there are.
+    /// The number of slots.
     pub(super) slots: u32,
     /// The names bound so far, the innermost last.
     pub(super) locals: Vec<Local>,
 }
 
 impl Frame {
-    /// A slot of its own.
+    /// Allocates a slot.
     pub(super) fn slot(&mut self) -> SlotId {
         self.slots += 1;
         SlotId(self.slots - 1)
@@ -174,49 +174,49 @@ impl Frame {
 /// An instance that a text is resolved for; the first is the specification itself.
 #[derive(Debug, Default)]
 pub(super) struct Universe {
-    /// What the names of its definitions begin with.
+    /// The prefix of its definitions' names.
     pub(super) prefix: String,
     /// The first parameters of all its definitions.
     pub(super) hidden: Vec<Param>,
-    /// How many of them are captured names.
+    /// The number of captured names among them.
     pub(super) captures: usize,
-    /// What replaces its constants and variables; none in the specification itself.
+    /// The replacements of its constants and variables; `None` for the specification itself.
     pub(super) given: Option<BTreeMap<String, Symbol>>,
-    /// The constants and variables declared so far. Two modules that declare the same one mean the same.
+    /// The constants and variables declared so far. Two modules that declare the same name share it.
     pub(super) declared: BTreeMap<String, Entry>,
     /// The modules that it extends, as far as they are resolved.
     pub(super) tables: BTreeMap<String, Arc<Table>>,
 }
 
-/// Number of a [`Universe`].
+/// The number of a [`Universe`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UniverseId(pub(super) usize);
 
-/// Where an expression is resolved.
+/// The context in which an expression is resolved.
 #[derive(Debug)]
 pub(super) struct Scope {
-    /// For which instance.
+    /// The instance.
     pub(super) universe: UniverseId,
     /// The module whose text it is.
     pub(super) module: String,
     /// The text.
     pub(super) source: SourceId,
-    /// Which bytes of what was parsed are the text.
+    /// The bytes of the parsed input that are the text.
     pub(super) part: Span,
     /// The names of the module so far.
     pub(super) table: Table,
     /// The names bound around the expression.
     pub(super) frame: Frame,
-    /// Definitions that stand further below and how many arguments they take, for messages.
+    /// Definitions that come later in the text and their arities, for messages.
     pub(super) later: BTreeMap<String, (Site, usize)>,
     /// The definition that is being resolved, if its labels can be reached from elsewhere.
     pub(super) labelled: Option<String>,
-    /// The labels met in it.
+    /// The labels found in it.
     pub(super) labels: Vec<(Name, DefId)>,
 }
 
 impl Scope {
-    /// A place in the text.
+    /// A location in the text.
     pub(super) fn site(&self, span: Span) -> Site {
         let shift = |byte: u32| byte.clamp(self.part.start, self.part.end) - self.part.start;
         Site { source: self.source, span: Span { start: shift(span.start), end: shift(span.end) } }

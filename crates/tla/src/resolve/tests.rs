@@ -1,4 +1,4 @@
-//! Specifications and what they resolve to, as text.
+//! Specifications and their resolved form, as text.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::value::Value;
 mod err;
 mod ok;
 
-/// Modules that stand one after the other in one text; the first is the root.
+/// Modules concatenated in one text; the first is the root.
 struct Texts(Vec<(String, String)>);
 
 impl Texts {
@@ -44,7 +44,7 @@ fn resolve_texts(text: &str) -> Result<Module, Errors> {
     resolve(&name, &root, &mut texts, Strings::default())
 }
 
-/// Every definition that the text brings in, one per line.
+/// Every definition in the text, one per line.
 fn check(text: &str) -> String {
     match resolve_texts(text) {
         Ok(module) => dump(&module),
@@ -52,7 +52,7 @@ fn check(text: &str) -> String {
     }
 }
 
-/// The errors, with everything that belongs to them.
+/// The errors, with their related locations and help.
 fn check_errors(text: &str) -> String {
     match resolve_texts(text) {
         Ok(module) => panic!("no error in\n{}", dump(&module)),

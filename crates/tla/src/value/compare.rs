@@ -1,10 +1,10 @@
 //! TLC's equality and order, which fail for values of different kinds, and a total order that does not.
 //!
-//! An untyped model value can be compared with everything and comes first; a typed one can be compared with model values
-//! of its type and with untyped ones. Sets are ordered by size, then by their elements; functions by the size of their
-//! domain, then by the domain's elements, then by the values. So a difference in size answers before a difference in
-//! kind is noticed. A record on the left can be compared with records only, whatever their sizes; on the right of another
-//! function it is a function like any other. That is how TLC does it.
+//! An untyped model value can be compared with everything and comes first; a typed one can be compared with model
+//! values of its type and with untyped ones. Sets are ordered by size, then by their elements; functions by the size
+//! of their domain, then by the domain's elements, then by the values. So a difference in size is found before a
+//! difference in kind. A record on the left can only be compared with records, whatever their sizes; on the right of
+//! another function it is a function like any other. All of this follows TLC.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub fn compare(a: &Value, b: &Value) -> Result<Ordering> {
     order::<true>(a, b)
 }
 
-/// A total order that agrees with TLC's where there is one.
+/// A total order that agrees with TLC's where TLC's is defined.
 #[inline]
 pub(super) fn total(a: &Value, b: &Value) -> Ordering {
     order::<false>(a, b).expect("only the checked order fails")
@@ -131,7 +131,7 @@ fn functions<const CHECKED: bool>(a: &Arc<Fun>, b: &Arc<Fun>) -> Result<Ordering
     rows::<CHECKED>(a.values(), b.values())
 }
 
-/// A sequence with a function that is none: the domains differ.
+/// Compares a sequence with a function that is not one: the domains differ.
 fn with_sequence<const CHECKED: bool>(seq: &Seq, fun: &Fun, a: &Value, b: &Value) -> Result<Ordering> {
     let sizes = seq.len().cmp(&fun.values().len());
     if sizes.is_ne() {
@@ -168,7 +168,7 @@ fn check_models(a: Model, b: Model) -> Result<()> {
     ))
 }
 
-/// The kinds in an order of their own; model values come before all of them.
+/// An order of the kinds; model values come before all of them.
 fn rank(value: &Value) -> u8 {
     match value {
         Value::Model(_) => 0,

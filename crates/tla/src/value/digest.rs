@@ -1,6 +1,6 @@
-//! Structural hashes of 64 bits, computed once for each node.
+//! 64-bit structural hashes, computed once for each node.
 //!
-//! A hash depends on what a value is and never on where it stands in memory, so it is the same in every run.
+//! A hash depends on the value and never on its address, so it is the same in every run.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +10,12 @@ use rustc_hash::FxHasher;
 use crate::strings::Str;
 use crate::value::Value;
 
-/// The hash of a node, once somebody asked for it.
+/// The hash of a node, cached when first computed.
 #[derive(Debug, Default)]
-pub(super) struct Digest(AtomicU64); // 0: nobody asked yet.
+pub(super) struct Digest(AtomicU64); // 0: not computed yet.
 
 impl Digest {
-    /// The hash, if it is known.
+    /// The hash, if it is cached.
     #[inline]
     fn known(&self) -> Option<u64> {
         match self.0.load(Ordering::Relaxed) {
@@ -24,18 +24,18 @@ impl Digest {
         }
     }
 
-    /// The hash, computed now if it is not known.
+    /// The hash, computed if it is not cached.
     #[inline]
     pub(super) fn get(&self, compute: impl FnOnce() -> u64) -> u64 {
         self.known().unwrap_or_else(|| {
-            // 0 would be computed again and again.
+            // A hash of 0 would be recomputed every time.
             let digest = compute().max(1);
             self.0.store(digest, Ordering::Relaxed);
             digest
         })
     }
 
-    /// Whether two nodes are known to differ.
+    /// Whether two nodes are known to differ by their cached hashes.
     #[inline]
     pub(super) fn differs(&self, other: &Digest) -> bool {
         matches!((self.known(), other.known()), (Some(a), Some(b)) if a != b)
@@ -43,7 +43,7 @@ impl Digest {
 }
 
 impl Value {
-    /// A structural hash. Equal values have equal ones.
+    /// A structural hash. Equal values have equal hashes.
     #[inline]
     pub fn digest(&self) -> u64 {
         match self {
@@ -59,7 +59,7 @@ impl Value {
     }
 }
 
-/// The hash of values in a row, of a node of this sort.
+/// The hash of a sequence of values, for a node of this sort.
 pub(super) fn of_row(sort: u64, values: &[Value]) -> u64 {
     values.iter().fold(mix(SEED ^ sort, values.len() as u64), |digest, value| mix(digest, value.digest()))
 }

@@ -1,11 +1,11 @@
-//! How a value is written: as TLC writes it, which is TLA+ again.
+//! The text of a value: as TLC prints it, which is valid TLA+.
 
 use std::fmt;
 
 use super::{Fun, Value};
 use crate::strings::Strings;
 
-/// A value on its way to text.
+/// A value to be displayed.
 #[derive(Debug, Clone, Copy)]
 pub struct Displayed<'a> {
     value: &'a Value,
@@ -13,7 +13,7 @@ pub struct Displayed<'a> {
 }
 
 impl Value {
-    /// As TLC writes it.
+    /// Displays the value as TLC prints it.
     pub fn display<'a>(&'a self, strings: &'a Strings) -> Displayed<'a> {
         Displayed { value: self, strings }
     }
@@ -65,7 +65,7 @@ impl<'a> Displayed<'a> {
         f.write_str(")")
     }
 
-    /// The text of a key that can be written as the name of a field.
+    /// The text of a key that is valid as a field name.
     fn field_name(&self, key: &'a Value) -> Option<&'a str> {
         let Value::Str(string) = key else { return None };
         let text = self.strings.text(string);
@@ -76,7 +76,7 @@ impl<'a> Displayed<'a> {
     }
 }
 
-/// The text between the quotes of a string.
+/// Escapes a text for use in a string literal.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -44,25 +44,25 @@ impl Seq {
         &self.elements
     }
 
-    /// How many there are.
+    /// The number of elements.
     #[inline]
     pub fn len(&self) -> usize {
         self.elements.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }
 
-    /// The element at a place counted from 1, or none if the sequence does not reach there.
+    /// The element at an index counted from 1; `None` if it is out of bounds.
     #[inline]
     pub fn get(&self, index: &Value) -> Result<Option<&Value>> {
         Ok(self.position(index)?.map(|index| &self.elements[index]))
     }
 
-    /// The place counted from 0 of a place counted from 1.
+    /// Converts an index counted from 1 to one counted from 0.
     #[inline]
     pub(super) fn position(&self, index: &Value) -> Result<Option<usize>> {
         match index {
@@ -85,12 +85,12 @@ impl Seq {
         Seq::new(elements)
     }
 
-    /// `Tail(self)`, or none of `<<>>`
+    /// `Tail(self)`; `None` for `<<>>`.
     pub fn tail(&self) -> Option<Arc<Seq>> {
         self.elements.split_first().map(|(_, rest)| Seq::new(rest.to_vec()))
     }
 
-    /// `SubSeq(self, first, last)`, or none if it does not lie within the sequence; `<<>>` if last < first.
+    /// `SubSeq(self, first, last)`; `None` if it is out of bounds; `<<>>` if last < first.
     pub fn sub(self: &Arc<Seq>, first: i64, last: i64) -> Option<Arc<Seq>> {
         if last < first {
             return Some(Seq::empty());
@@ -132,25 +132,25 @@ impl Fun {
         Arc::new(Fun { domain, values: values.into_boxed_slice(), digest: Digest::default() })
     }
 
-    /// Where it is defined.
+    /// The domain.
     #[inline]
     pub fn domain(&self) -> &Arc<Set> {
         &self.domain
     }
 
-    /// What it maps to, in the order of the domain.
+    /// The values, in the order of the domain.
     #[inline]
     pub fn values(&self) -> &[Value] {
         &self.values
     }
 
-    /// Whether its domain are strings.
+    /// Whether its domain consists of strings.
     #[inline]
     pub fn is_record(&self) -> bool {
         self.domain.is_strings()
     }
 
-    /// The value at an argument, or none if that is outside the domain.
+    /// The value at an argument; `None` if that is outside the domain.
     #[inline]
     pub fn get(&self, arg: &Value) -> Result<Option<&Value>> {
         Ok(self.domain.position(arg)?.map(|index| &self.values[index]))
@@ -160,7 +160,7 @@ impl Fun {
     #[inline]
     pub fn field(&self, name: &Str) -> Option<&Value> {
         let names = self.domain.elements();
-        // A record of a specification has a handful of fields, and comparing two names is comparing two numbers.
+        // A record has only a few fields, and comparing two names compares two numbers.
         names.iter().position(|known| matches!(known, Value::Str(known) if known == name)).map(|i| &self.values[i])
     }
 
@@ -178,7 +178,7 @@ impl Fun {
             && self.values == other.values
     }
 
-    /// TLC's equality: the sizes answer first, then the domains, then the values in order.
+    /// TLC's equality: compares sizes first, then the domains, then the values in order.
     pub(super) fn equals(&self, other: &Fun) -> Result<bool> {
         if !Arc::ptr_eq(&self.domain, &other.domain) && !self.domain.equals(&other.domain)? {
             return Ok(false);

@@ -3,12 +3,12 @@
 //! Equal values have one representation: the elements of a set are sorted and distinct, a function on `1..n` is a
 //! sequence, a record is a function on strings. So equality is structural, and a value can be a key.
 //!
-//! There are two comparisons. [`equal`] and [`compare`] are TLC's: values of different kinds cannot be compared, and
-//! asking is an error. `Eq`, `Ord` and `Hash` are total, for tables of states; they agree with TLC's wherever those answer.
+//! There are two comparisons. [`equal`] and [`compare`] are TLC's: comparing values of different kinds is an error.
+//! `Eq`, `Ord` and `Hash` are total, for tables of states; they agree with TLC's wherever those are defined.
 //!
-//! A clone costs a reference count at most. Each set, sequence and function remembers its hash once somebody asked.
+//! A clone costs at most a reference count. Each set, sequence and function caches its hash when first computed.
 //!
-//! TLC sorts a set when it must; we sort it when it is made. So `{1, "a"}` is an error here even if nobody looks at it.
+//! TLC sorts a set lazily; we sort it on construction. So `{1, "a"}` is an error here even if it is never used.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub use set::Set;
 pub enum Value {
     /// `TRUE`, `FALSE`
     Bool(bool),
-    /// An integer. Arithmetic stays within TLC's 32 bits; a trace may bring larger ones.
+    /// An integer. Arithmetic stays within TLC's 32 bits; a trace may contain larger ones.
     Int(i64),
     /// A string.
     Str(Str),
@@ -42,23 +42,23 @@ pub enum Value {
     Set(Arc<Set>),
     /// A function on `1..n`: a sequence, a tuple.
     Seq(Arc<Seq>),
-    /// Any other function, a record among them.
+    /// Any other function, including records.
     Fun(Arc<Fun>),
 }
 
-/// A value that a configuration made up, equal to itself alone.
+/// A value that a configuration created, equal only to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Model {
-    /// Its name's place in the order of strings.
+    /// The rank of its name in the order of strings.
     pub name: u32,
-    /// Of `a_x`, the letter `a`: such a value can be compared with values of the same type only. 0 if it has none.
+    /// For `a_x`, the letter `a`: such a value can only be compared with values of the same type. 0 if untyped.
     pub class: u8,
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
 
 impl Model {
-    /// The type that a name gives to a model value: of `a_x`, the letter `a`; otherwise 0.
+    /// The type that a name gives to a model value: for `a_x`, the letter `a`; otherwise 0.
     pub fn class_of(name: &str) -> u8 {
         match name.as_bytes() {
             [letter, b'_', _, ..] if letter.is_ascii() => *letter,
@@ -68,7 +68,7 @@ impl Model {
 }
 
 impl Value {
-    /// The set of these elements, in any order and repeated or not.
+    /// The set of these elements, in any order, with or without duplicates.
     pub fn set(elements: Vec<Value>) -> Result<Value> {
         Ok(Value::Set(Set::new(elements)?))
     }
@@ -82,22 +82,22 @@ impl Value {
     ///
     /// # Panics
     ///
-    /// If there are not as many values as elements.
+    /// If the numbers of values and elements differ.
     pub fn function(domain: Arc<Set>, values: Vec<Value>) -> Value {
         assert_eq!(domain.len(), values.len(), "a function has one value for each element of its domain");
         if domain.is_one_to_n() { Value::seq(values) } else { Value::Fun(Fun::new(domain, values)) }
     }
 
-    /// The function of these pairs, in any order; of two with the same key, the first counts.
+    /// The function of these pairs, in any order; for duplicate keys, the first one wins.
     pub fn pairs(mut pairs: Vec<(Value, Value)>) -> Result<Value> {
         let domain = Set::new(pairs.iter().map(|(key, _)| key.clone()).collect())?;
-        // Stable, so that the first of two with the same key stays first. The keys were just found comparable.
+        // Stable, so that the first of duplicate keys stays first. The keys were just found comparable.
         pairs.sort_by(|a, b| a.0.cmp(&b.0));
         pairs.dedup_by(|later, first| later.0 == first.0);
         Ok(Value::function(domain, pairs.into_iter().map(|(_, value)| value).collect()))
     }
 
-    /// The record with these fields, in any order; of two with the same name, the first counts.
+    /// The record with these fields, in any order; for duplicate names, the first one wins.
     pub fn record(mut fields: Vec<(Str, Value)>) -> Value {
         fields.sort_by(|a, b| a.0.cmp(&b.0));
         fields.dedup_by(|later, first| later.0 == first.0);
@@ -120,7 +120,7 @@ impl Value {
         Value::Seq(Seq::empty())
     }
 
-    /// A truth value.
+    /// A boolean.
     #[inline]
     pub fn bool(value: bool) -> Value {
         Value::Bool(value)
@@ -132,7 +132,7 @@ impl Value {
         Value::Int(value)
     }
 
-    /// How many arguments a function, sequence or record has a value for; none for other values.
+    /// The size of the domain of a function, sequence or record; `None` for other values.
     pub fn function_len(&self) -> Option<usize> {
         match self {
             Value::Seq(seq) => Some(seq.len()),
@@ -141,7 +141,7 @@ impl Value {
         }
     }
 
-    /// What a function, sequence or record maps to, in the order of its domain; none for other values.
+    /// The values of a function, sequence or record, in the order of its domain; `None` for other values.
     pub fn function_values(&self) -> Option<&[Value]> {
         match self {
             Value::Seq(seq) => Some(seq.elements()),
@@ -150,7 +150,7 @@ impl Value {
         }
     }
 
-    /// The domain of a function, sequence or record; none for other values.
+    /// The domain of a function, sequence or record; `None` for other values.
     pub fn function_domain(&self) -> Option<Arc<Set>> {
         match self {
             Value::Seq(seq) => Some(Set::interval(1, seq.len() as i64)),
@@ -159,7 +159,8 @@ impl Value {
         }
     }
 
-    /// `self[arg]`, or none if `arg` is outside the domain; an error if this is no function or cannot have such keys.
+    /// `self[arg]`; `None` if `arg` is outside the domain; an error if this is not a function or cannot have such
+    /// keys.
     #[inline]
     pub fn get(&self, arg: &Value) -> Result<Option<&Value>> {
         match self {
@@ -192,7 +193,7 @@ impl Value {
         value.ok_or_else(|| EvalError::new(ErrorKind::OutsideDomain, "the record has no such field"))
     }
 
-    /// `[self EXCEPT ![key] = new]`, or none if `key` is outside the domain, where TLC leaves the function as it is.
+    /// `[self EXCEPT ![key] = new]`; `None` if `key` is outside the domain, where TLC leaves the function unchanged.
     pub fn except(&self, key: &Value, new: Value) -> Result<Option<Value>> {
         match self {
             Value::Seq(seq) => {
@@ -215,7 +216,7 @@ impl Value {
         }
     }
 
-    /// The function that differs from this one in having a value at `key`: `(key :> new) @@ self`.
+    /// `(key :> new) @@ self`: this function with `key` mapped to `new`.
     pub fn with(&self, key: &Value, new: Value) -> Result<Value> {
         if self.function_len() == Some(0) {
             return Ok(Value::function(Set::from_sorted(vec![key.clone()]), vec![new]));
@@ -240,7 +241,7 @@ impl Value {
         }
     }
 
-    /// The function that differs from this one in having no value at `key`.
+    /// This function without `key` in its domain.
     pub fn without(&self, key: &Value) -> Result<Value> {
         let domain = match self {
             Value::Seq(seq) => match seq.position(key)? {
@@ -258,7 +259,7 @@ impl Value {
         Ok(Value::function(Set::from_sorted(all_but(domain.elements(), index)), values))
     }
 
-    /// What sort of value it is, in words.
+    /// The kind of the value, with an article.
     pub fn kind_name(&self) -> &'static str {
         match self {
             Value::Bool(_) => "a boolean",
@@ -272,7 +273,7 @@ impl Value {
         }
     }
 
-    /// Whether two values are seen to be equal without looking inside them.
+    /// Whether two values are shallowly equal: known to be equal without comparing their parts.
     #[inline]
     pub(crate) fn is_identical(&self, other: &Value) -> bool {
         match (self, other) {

@@ -1,8 +1,8 @@
-//! Sets: their elements sorted and distinct.
+//! Sets: sorted, distinct elements.
 //!
 //! The elements of a set can be compared with each other, and an untyped model value, which can be compared with
-//! everything, comes before all else. So the first element tells what all of them are, and looking something up among
-//! integers or strings needs no check of kinds.
+//! everything, sorts first. So the first element determines the kind of all, and a lookup among integers or strings
+//! needs no check of kinds.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,10 +18,10 @@ pub struct Set {
     digest: Digest,
 }
 
-/// What the elements are.
+/// The kind of the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keys {
-    /// All integers from this one on without a gap; of the empty set, from 1.
+    /// Consecutive integers from this one; for the empty set, from 1.
     Interval(i64),
     /// Integers.
     Integers,
@@ -33,14 +33,14 @@ enum Keys {
     Other,
 }
 
-/// Up to this many elements, inserting one after the other is what TLC does and is no slower than anything else.
+/// Up to this many elements, use insertion sort, as TLC does; it is not slower than the alternatives.
 const INSERTION: usize = 16;
 
-/// Up to this many strings or integers, looking at each in turn is faster than jumping.
+/// Up to this many strings or integers, linear search is faster than binary search.
 const LINEAR: usize = 8;
 
 impl Set {
-    /// The set of these elements, in any order and repeated or not.
+    /// The set of these elements, in any order, with or without duplicates.
     pub fn new(mut elements: Vec<Value>) -> Result<Arc<Set>> {
         if is_ascending(&elements)? {
             return Ok(Set::from_sorted(elements));
@@ -67,7 +67,7 @@ impl Set {
         Ok(Set::from_sorted(elements))
     }
 
-    /// The set of elements that are sorted and distinct already.
+    /// The set of elements that are already sorted and distinct.
     pub(crate) fn from_sorted(elements: Vec<Value>) -> Arc<Set> {
         let keys = match (elements.first(), elements.last()) {
             (None, _) => return Set::empty(),
@@ -102,31 +102,31 @@ impl Set {
         &self.elements
     }
 
-    /// How many there are.
+    /// The number of elements.
     #[inline]
     pub fn len(&self) -> usize {
         self.elements.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }
 
-    /// Whether it is `1..n`, as the domain of a sequence is.
+    /// Whether it is `1..n`, as the domain of a sequence.
     #[inline]
     pub fn is_one_to_n(&self) -> bool {
         self.keys == Keys::Interval(1)
     }
 
-    /// Whether there are elements and all of them are strings.
+    /// Whether it is not empty and all elements are strings.
     #[inline]
     pub fn is_strings(&self) -> bool {
         self.keys == Keys::Strings
     }
 
-    /// Its first and last element if it is all integers between them.
+    /// Its first and last element if it is an interval of integers.
     pub fn as_interval(&self) -> Option<(i64, i64)> {
         match self.keys {
             Keys::Interval(low) => Some((low, low + self.len() as i64 - 1)),
@@ -134,7 +134,7 @@ impl Set {
         }
     }
 
-    /// Where an element stands.
+    /// The index of an element.
     #[inline]
     pub fn position(&self, element: &Value) -> Result<Option<usize>> {
         match (self.keys, element) {
@@ -152,7 +152,7 @@ impl Set {
         }
     }
 
-    /// Where a model value stands among others. Those of a configuration are mostly named one after the other.
+    /// The index of a model value among others. Those of a configuration usually have consecutive names.
     #[inline]
     fn position_of_model(&self, model: Model) -> Option<usize> {
         let is_here = |index: &usize| matches!(&self.elements[*index], Value::Model(here) if *here == model);
@@ -164,7 +164,7 @@ impl Set {
         self.elements.binary_search(&Value::Model(model)).ok()
     }
 
-    /// Whether it has this element.
+    /// Whether it contains this element.
     #[inline]
     pub fn contains(&self, element: &Value) -> Result<bool> {
         Ok(self.position(element)?.is_some())
@@ -175,7 +175,7 @@ impl Set {
         Ok(self.insert_at(&element)?.0)
     }
 
-    /// With one more element, and where it stands.
+    /// With one more element, and its index.
     pub(super) fn insert_at(self: &Arc<Set>, element: &Value) -> Result<(Arc<Set>, usize)> {
         match self.search(element)? {
             Ok(index) => Ok((self.clone(), index)),
@@ -233,7 +233,7 @@ impl Set {
         self.retain(|element| Ok(!other.contains(element)?))
     }
 
-    /// Those elements for which `keep` says so, asked in order.
+    /// The elements for which `keep` returns `true`, called in order.
     pub fn retain(self: &Arc<Set>, mut keep: impl FnMut(&Value) -> Result<bool>) -> Result<Arc<Set>> {
         let mut kept = Vec::new();
         for element in &self.elements {
@@ -265,7 +265,7 @@ impl Set {
         self.len() == other.len() && !self.digest.differs(&other.digest) && self.elements == other.elements
     }
 
-    /// TLC's equality: the sizes answer first, then the elements in order.
+    /// TLC's equality: compares sizes first, then the elements in order.
     pub(super) fn equals(&self, other: &Set) -> Result<bool> {
         if self.len() != other.len() {
             return Ok(false);
@@ -294,7 +294,7 @@ impl Set {
         Ok(Err(low))
     }
 
-    /// Where an integer stands among others, or would.
+    /// The index of an integer among others, or where it would be inserted.
     #[inline]
     fn search_integer(&self, value: i64) -> std::result::Result<usize, usize> {
         let order = |known: &Value| match known {
@@ -321,7 +321,7 @@ fn is_ascending(elements: &[Value]) -> Result<bool> {
     Ok(true)
 }
 
-/// Sorts as TLC does, so that a pair that cannot be compared goes unnoticed only where TLC does not notice it either.
+/// Sorts as TLC does, so that an incomparable pair goes unnoticed only where TLC does not notice it either.
 fn inserted(elements: Vec<Value>) -> Result<Vec<Value>> {
     let mut sorted: Vec<Value> = Vec::with_capacity(elements.len());
     'next: for element in elements {

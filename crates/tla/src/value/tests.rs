@@ -1,4 +1,4 @@
-//! Canonical forms, TLC's order and its failures, and how values are written.
+//! Canonical forms, TLC's order and its failures, and the text of values.
 
 use std::cmp::Ordering;
 
@@ -169,7 +169,7 @@ fn updates_outside_the_domain_change_nothing() {
     assert_eq!(fields.field(&strings().str("b")).unwrap_err().kind, ErrorKind::OutsideDomain);
 }
 
-/// A value of no great depth, with few enough leaves that equal ones turn up.
+/// A shallow value, with few enough leaves that equal ones occur.
 fn random(rng: &mut fastrand::Rng, depth: u32) -> Value {
     let row = |rng: &mut fastrand::Rng| (0..rng.usize(0..3)).map(|_| random(rng, depth - 1)).collect::<Vec<_>>();
     match rng.u32(0..if depth == 0 { 4 } else { 8 }) {
@@ -207,7 +207,7 @@ fn both_orders_and_both_equalities_agree() {
 }
 
 #[test]
-fn sets_are_the_same_in_whatever_order_they_are_made() {
+fn sets_do_not_depend_on_insertion_order() {
     let mut rng = fastrand::Rng::with_seed(11);
     for _ in 0..2_000 {
         let row: Vec<Value> = (0..rng.usize(0..30)).map(|_| Value::seq(ints([rng.i64(0..4), rng.i64(0..4)]))).collect();

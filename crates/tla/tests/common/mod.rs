@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a module in a string becomes a program, and a world in which nothing happens.
+//! Shared by the tests of this crate: links a module given as a string, and a world without effects.
 
 use tla::config;
 use tla::datum::World;
@@ -18,10 +18,10 @@ pub(crate) fn program(text: &str, config: &str) -> Result<Program, String> {
 }
 
 pub(crate) fn machine(program: &Program) -> Machine<'_> {
-    Machine::new(program, Box::new(Silence))
+    Machine::new(program, Box::new(NullWorld))
 }
 
-/// Finds no module besides those that come with us.
+/// Loads no modules besides the built-in ones.
 struct Alone;
 
 impl Loader for Alone {
@@ -30,7 +30,7 @@ impl Loader for Alone {
     }
 }
 
-/// A world in which there is nothing.
-struct Silence;
+/// A world without files or output.
+struct NullWorld;
 
-impl World for Silence {}
+impl World for NullWorld {}

@@ -40,7 +40,7 @@ fn successors_are_those_of_tlc() {
     let rows: Vec<_> = rows("recorded-actions.tsv")
         .into_iter()
         .map(|(next, answer)| {
-            // TLC hands out incomplete states and complains later; we name what is missing at once.
+            // TLC returns incomplete states and complains later; we name the missing variables at once.
             let answer = match answer.contains("INCOMPLETE") {
                 true => format!("INCOMPLETE {}", missing(&answer)),
                 false => answer.split(" [WARN").next().unwrap_or(&answer).trim().to_owned(),
@@ -51,7 +51,7 @@ fn successors_are_those_of_tlc() {
     compare(&rows, DIFFERENCES, successors);
 }
 
-/// What our message says about an incomplete state of TLC.
+/// Our message for an incomplete state of TLC.
 fn missing(answer: &str) -> String {
     let names: Vec<_> = ["x", "y"].into_iter().filter(|name| answer.contains(&format!("{name} = null"))).collect();
     format!("the next state has no value for `{}`", names.join("`, `"))

@@ -1,7 +1,7 @@
-//! Agreement with what TLC answered, as recorded in `tests/oracle/recorded-*.tsv`.
+//! Agreement with TLC's answers, as recorded in `tests/oracle/recorded-*.tsv`.
 //!
-//! Values must be printed the same and errors must be errors; which words an error uses is our own affair. Rows where we
-//! differ on purpose are listed beside each test with the reason, and a row listed there that agrees fails the test.
+//! Values must be printed the same and errors must be errors; error messages may differ. Rows where we differ on
+//! purpose are listed beside each test with the reason, and a listed row that agrees fails the test.
 
 mod actions;
 #[path = "../common/mod.rs"]
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The rows of a recorded table: what was asked, and what TLC answered.
+/// The rows of a recorded table: the question and TLC's answer.
 fn rows(name: &str) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/oracle").join(name);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

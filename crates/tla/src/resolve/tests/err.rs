@@ -1,9 +1,9 @@
-//! What does not resolve, and what is said about it.
+//! Specifications that do not resolve, and their errors.
 
 use super::*;
 
 #[test]
-fn unknown_names_are_reported_with_what_was_meant() {
+fn unknown_names_are_reported_with_suggestions() {
     insta::assert_snapshot!(
         check_errors(
             r#"
@@ -83,12 +83,12 @@ H == SUBSET 1 \cup F
         @r"
     Root `A(1)`: `A` takes 2 arguments, but has 1
       Root:3 `A`: defined here
-    Root `2`: `A` wants an operator with 1 argument here, not a value
+    Root `2`: `A` expects an operator with 1 argument here, not a value
       help: name an operator, or write `LAMBDA x : ...`
-    Root `LAMBDA p, q : p`: this `LAMBDA` takes 2 arguments, but `A` wants an operator with 1 argument here
+    Root `LAMBDA p, q : p`: this `LAMBDA` takes 2 arguments, but `A` expects an operator with 1 argument here
     Root `F`: `F` takes 1 argument, but has none
       Root:2 `F`: defined here
-    Root `A`: `A` takes 2 arguments, but `A` wants an operator with 1 argument here
+    Root `A`: `A` takes 2 arguments, but `A` expects an operator with 1 argument here
     Root `F`: `F` takes 1 argument, but has none
       Root:2 `F`: defined here
     "
@@ -111,7 +111,7 @@ D == LET RECURSIVE E(_) IN 1
       Root:2 `A`: defined only here
       help: define it before it is used, or declare it with `RECURSIVE A(_)`
     Root `C`: `C` is declared `RECURSIVE` but never defined
-    Root `B`: `B` has other parameters than its `RECURSIVE` declaration
+    Root `B`: `B` has different parameters than its `RECURSIVE` declaration
       Root:3 `B`: declared here
     Root `E`: `E` is declared `RECURSIVE` but never defined
     "
@@ -166,7 +166,7 @@ EXTENDS M
     Root `Natural`: there is no module `Natural`
       help: did you mean `Naturals`?
     Root `Nowhere`: there is no module `Nowhere`
-    N `M`: module `M` needs itself
+    N `M`: module `M` depends on itself
     "
     );
 }
@@ -194,7 +194,7 @@ Good == Primes(x) /\ N'
     Root `x'`: `Primes` primes this argument, which depends on two states already
     Root `[]x`: a temporal formula has no value here
     Root `[](x' = 1)`: `[]` of an action must have the form `[][A]_v`
-    Root `x' = 1`: an action cannot stand beside a temporal formula, unless within `[A]_v`
+    Root `x' = 1`: an action cannot be combined with a temporal formula, unless within `[A]_v`
     Root `UNCHANGED (x')`: `UNCHANGED` of what depends on two states already
     Root `x = N`: an assumption cannot depend on a state
     "
@@ -202,7 +202,7 @@ Good == Primes(x) /\ N'
 }
 
 #[test]
-fn fields_and_ats_stand_where_they_may() {
+fn fields_are_distinct_and_ats_are_inside_except() {
     insta::assert_snapshot!(
         check_errors(
             r#"
@@ -212,11 +212,11 @@ C == @
 "#
         ),
         @r"
-    Root `a`: field `a` stands twice
+    Root `a`: duplicate field `a`
       Root:2 `a`: first here
-    Root `a`: field `a` stands twice
+    Root `a`: duplicate field `a`
       Root:3 `a`: first here
-    Root `@`: `@` stands outside of an `EXCEPT`
+    Root `@`: `@` is only allowed inside an `EXCEPT`
       help: it means the old value, after the `=` of an update
     "
     );
@@ -244,7 +244,7 @@ B(a) == 2
 }
 
 #[test]
-fn what_could_not_be_read_may_have_parameters() {
+fn a_broken_definition_may_have_parameters() {
     insta::assert_snapshot!(
         check_errors(
             r#"

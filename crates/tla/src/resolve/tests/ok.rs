@@ -1,4 +1,4 @@
-//! What resolves, and to what.
+//! Specifications that resolve, and their resolved form.
 
 use super::*;
 
@@ -53,7 +53,7 @@ Chosen == CHOOSE i \in N : i = 1
 }
 
 #[test]
-fn a_function_finds_itself_only_if_it_looks() {
+fn a_function_has_a_self_slot_only_if_it_is_recursive() {
     insta::assert_snapshot!(
         check(
             r#"
@@ -73,7 +73,7 @@ h == LET f1[n \in N] == f1[n] IN f1[1, 2]
 }
 
 #[test]
-fn a_let_is_a_slot_or_captures_what_it_mentions() {
+fn a_let_is_a_slot_or_captures_mentioned_names() {
     insta::assert_snapshot!(
         check(
             r#"
@@ -215,7 +215,7 @@ Q(a) == v' = c /\ Op(a)
 }
 
 #[test]
-fn an_instance_takes_what_has_the_same_name() {
+fn an_instance_takes_definitions_of_the_same_name() {
     insta::assert_snapshot!(
         check(
             r#"
@@ -376,7 +376,7 @@ Both == Named /\ Claim
 }
 
 #[test]
-fn what_nobody_evaluates_is_kept_with_its_parts() {
+fn unsupported_expressions_are_kept_with_their_parts() {
     insta::assert_snapshot!(
         check(
             r#"
@@ -431,7 +431,7 @@ Sum == Op(<<1>>, +) = Op(<<>>, -)
     );
 }
 
-/// Resolves an expression in the context of a module, and shows what was added.
+/// Resolves an expression in the context of a module, and shows the added definitions.
 fn check_expression(text: &str, expression: &str) -> String {
     let mut module = resolve_texts(text).unwrap();
     let known = module.definitions.len();
@@ -471,7 +471,7 @@ fn expressions_are_resolved_in_the_context_of_a_module() {
     insta::assert_snapshot!(check("<<x, (x')'>>"), @"expression `(x')'`: this primes what depends on two states already");
     insta::assert_snapshot!(check("1\nOther == 2"), @r"
     expression `1
-    Other == 2`: this is not one expression
+    Other == 2`: this is not a single expression
     ");
     for broken in ["", "1 2", "(", ")", "===="] {
         assert!(resolve_expression(&mut resolve_texts(text).unwrap(), broken).is_err(), "{broken}");
@@ -494,7 +494,7 @@ fn an_expression_can_be_asked_for_again_after_an_error() {
 }
 
 #[test]
-fn strings_stand_in_the_order_of_the_configuration_then_names_then_literals() {
+fn strings_are_ordered_by_configuration_then_names_then_literals() {
     let mut texts = Texts::new("EXTENDS M\nA == <<\"literal\", [field |-> 1]>>\n---- MODULE M ----\nB == \"other\"");
     let (name, root) = texts.0.remove(0);
     let mut strings = Strings::default();
