@@ -151,9 +151,11 @@ impl Source<'_> {
     }
 }
 
-/// The name of a file's copy in the site. Browsers show text, and may only offer to save other files.
+/// The name of a file's copy in the site. Browsers show text, and may only offer to save other files. mdBook takes every name
+/// with `.md` in it for a chapter.
 fn copy_of(path: &Path) -> PathBuf {
-    Path::new(COPIES).join(format!("{}.txt", path.display()))
+    let name = path.display().to_string();
+    Path::new(COPIES).join(format!("{}.txt", name.strip_suffix(".md").unwrap_or(&name)))
 }
 
 /// A path without `.` and `..`, as far as that is possible without the file system.
