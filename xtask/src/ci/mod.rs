@@ -36,9 +36,8 @@ const STEPS: &[Step] = &[
     Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--workspace --no-run")),
     Step::new("tests", With::Nothing, |workspace| nextest(workspace, "--workspace")),
     Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),
-    Step::new("book", With::Nothing, |workspace| {
-        reference::run(workspace, &reference::Options::check())?;
-        book::run(workspace)
+    Step::new("command reference", With::Nothing, |workspace| {
+        reference::run(workspace, &reference::Options::check())
     }),
     Step::new("page in a browser", With::Nothing, |workspace| viewer::run(workspace, &viewer::Options::default())),
     Step::new("case studies", With::Nothing, |workspace| studies::run(workspace, None, Build::Debug)),
@@ -66,6 +65,7 @@ const FULL: &[Step] = &[
         .unless(sanitizers::lacks_nightly),
     Step::new("Miri", With::Nothing, sanitizers::miri).unless(sanitizers::lacks_miri),
     Step::new("hostile inputs", With::Nothing, |workspace| hostile::run(workspace, &hostile::Options::default())),
+    Step::new("book", With::Nothing, book::run),
     Step::new("cargo deny", With::Nothing, |workspace| {
         installed(workspace, "deny")?.cargo("deny check licenses bans sources")
     }),
