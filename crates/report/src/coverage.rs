@@ -1,8 +1,8 @@
-//! What of a specification histories exercised.
+//! The parts of a specification that histories exercised.
 //!
-//! A check that is accepted says nothing about an action that never happened, nor about a guard that was never false. So
-//! operations are counted by action, and the parts of an action by how often each was taken and how often it refused a
-//! step, in the order of operations that a check found. What several histories exercised is added up.
+//! An accepted history says nothing about an action that never happened, nor about a guard that was never false. So
+//! operations are counted by action, and the parts of an action by how often each was taken and how often it disabled a
+//! step, in the order of operations that a check found. The counts of several histories add up.
 
 use std::fmt::Write as _;
 
@@ -12,56 +12,56 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::words::{count, cut, number, pad};
 
-/// What of a specification was exercised.
+/// The exercised parts of a specification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
-    /// The actions of the specification, or the operations of one that is built in.
+    /// The actions of the specification, or the operations of a built-in one.
     pub actions: Vec<CoveredAction>,
-    /// How many operations there were, of whatever action.
+    /// The number of operations, of any action.
     pub operations: u64,
-    /// How many of them the specification has something to say about: an operation that failed had no effect.
+    /// The number of operations that concern the specification: an operation that failed had no effect.
     pub relevant: u64,
-    /// How many steps were looked at. Parts of actions are counted for these.
+    /// The number of steps examined. Parts of actions are counted for these.
     pub steps: u64,
-    /// There were more steps than were looked at.
+    /// True if some steps were not examined.
     pub is_cut_off: bool,
 }
 
-/// What of an action was exercised.
+/// The exercised parts of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoveredAction {
     /// Its name.
     pub name: String,
-    /// How many operations were recorded as it.
+    /// The number of operations recorded as this action.
     pub operations: u64,
-    /// How many steps were it.
+    /// The number of its steps.
     pub steps: u64,
-    /// No operation records it.
+    /// True if no operation records it.
     pub is_internal: bool,
     /// Its guards, branches and conditions.
     pub parts: Vec<CoveredPart>,
 }
 
-/// What became of a part of an action.
+/// How often a part of an action was true and false.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoveredPart {
-    /// What it is.
+    /// Its kind.
     pub kind: PartKind,
-    /// The file, and where in it.
+    /// Its file.
     pub path: String,
     /// From 1.
     pub line: usize,
     /// From 1.
     pub column: usize,
-    /// The words there, on one line.
+    /// Its source text, on one line.
     pub text: String,
-    /// How often a step went through it: a guard or condition was true, a branch led to a state.
+    /// How often a step passed through it: a guard or condition was true, a branch led to a state.
     pub taken: u64,
-    /// How often it was false where its operation had begun.
+    /// How often it was false for an operation that had begun.
     pub refused: u64,
 }
 
-/// What a part of an action is.
+/// The kind of a part of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartKind {
@@ -69,18 +69,18 @@ pub enum PartKind {
     Guard,
     /// An alternative of a disjunction.
     Branch,
-    /// What `IF` or an arm of `CASE` decides by.
+    /// The condition of `IF` or of an arm of `CASE`.
     Condition,
 }
 
-/// What is told about a part in the table is at most this wide.
+/// The maximum width of a part's text in the table.
 const WIDTH: usize = 80;
 
-/// At most this many parts of a kind are listed.
+/// The maximum number of parts listed per kind.
 const MOST_LISTED: usize = 12;
 
 impl Coverage {
-    /// Adds what another history exercised of the same specification.
+    /// Adds the coverage of another history of the same specification.
     pub fn add(&mut self, other: &Coverage) {
         self.operations += other.operations;
         self.relevant += other.relevant;
@@ -94,7 +94,7 @@ impl Coverage {
         }
     }
 
-    /// The actions that operations could have been recorded as, and none was.
+    /// The actions that operations can be recorded as, but none was.
     pub fn never_seen(&self) -> impl Iterator<Item = &CoveredAction> {
         self.actions.iter().filter(|action| action.operations == 0 && !action.is_internal)
     }
@@ -129,7 +129,7 @@ impl Coverage {
         text
     }
 
-    /// The parts of actions that were seen and of which something is true.
+    /// Lists the parts of exercised actions that satisfy a predicate.
     fn list(&self, text: &mut String, title: &str, is_meant: impl Fn(&CoveredPart) -> bool) {
         let seen = self.actions.iter().filter(|action| action.steps > 0);
         let parts = seen.flat_map(|action| action.parts.iter().map(move |part| (action, part)));
@@ -167,7 +167,7 @@ impl CoveredAction {
         }
     }
 
-    /// How many of its parts are so, of how many: `2/3`, or nothing if it has none.
+    /// How many of its parts satisfy a predicate, of how many: `2/3`, or nothing if it has no parts.
     fn share(&self, kinds: &[PartKind], is_so: impl Fn(&CoveredPart) -> bool) -> String {
         let parts: Vec<&CoveredPart> = self.parts.iter().filter(|part| kinds.contains(&part.kind)).collect();
         match parts.len() {
@@ -178,7 +178,7 @@ impl CoveredAction {
 }
 
 impl CoveredPart {
-    /// Whether a branch was taken, and a condition went both ways.
+    /// Whether a branch was taken, and a condition was both true and false.
     fn is_exercised(&self) -> bool {
         self.taken > 0 && (self.kind == PartKind::Branch || self.refused > 0)
     }

@@ -8,49 +8,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
 
-/// The name and version of the form in which reports are written.
+/// The name and version of the report format.
 pub const SCHEMA: &str = "omnilink.report/2";
 
-/// What a check found about one history.
+/// The result of checking one history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: String,
-    /// What was checked.
+    /// The history.
     pub history: History,
-    /// What it was checked against.
+    /// The specification.
     pub spec: Spec,
-    /// What orders operations of different processes.
+    /// The order between operations of different processes.
     pub order: Order,
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The operations that the report speaks of. An [`OpRef`] is a place in this list.
+    /// The operations that the report mentions. An [`OpRef`] is an index into this list.
     pub operations: Vec<Operation>,
-    /// The texts that places in a specification point into. [`Span::source`] is a place in this list.
+    /// The texts that spans point into. [`Span::source`] is an index into this list.
     pub sources: Vec<Source>,
-    /// What it took.
+    /// The cost of the check.
     pub stats: Stats,
-    /// What was assumed about the order of operations: only orders that keep it count.
+    /// Assumptions about the order of operations: only orders consistent with them count.
     #[serde(default)]
     pub assumed: Vec<String>,
-    /// What the reader should know and need not act upon.
+    /// Notes that need no action.
     pub notes: Vec<String>,
-    /// The names of known failures that this one is like, as the settings define them.
+    /// The names of the known failures that this one matches, as defined in the settings.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What of the specification the history exercised, if that was asked for.
+    /// The exercised parts of the specification, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
-    /// Commands that lead further.
+    /// Follow-up commands.
     pub next: Vec<Command>,
 }
 
 /// A history that could not be checked, and why: it cannot be read, or the specification cannot be applied to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unchecked {
-    /// How the user calls the history: mostly a path.
+    /// The user's name for the history: mostly a path.
     pub history: String,
-    /// How the user calls the specification.
+    /// The user's name for the specification.
     pub spec: String,
     /// At least one.
     pub problems: Vec<Problem>,
@@ -68,26 +68,26 @@ pub struct Problem {
 /// The history that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct History {
-    /// How the user calls it: mostly a path.
+    /// The user's name for the history: mostly a path.
     pub name: String,
-    /// How many operations it has; none if that was not found out.
+    /// The number of operations; `None` if unknown.
     pub operations: Option<u64>,
-    /// How many processes it has.
+    /// The number of processes.
     pub processes: usize,
-    /// Places where the recording breaks off.
+    /// Places where the trace is cut off.
     pub cuts: Vec<String>,
 }
 
 /// The specification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spec {
-    /// How the user calls it: a path, or the name of a built-in one.
+    /// The user's name for it: a path, or the name of a built-in one.
     pub name: String,
-    /// The constants whose values came from the history, with their values.
+    /// The constants that got their values from the history, with these values.
     pub constants: Vec<Field>,
 }
 
-/// What orders operations of different processes.
+/// The order between operations of different processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -97,39 +97,39 @@ pub enum Order {
     Program,
 }
 
-/// The answer.
+/// The verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Verdict {
     /// The specification allows the history.
     Accepted,
-    /// No order of the operations is allowed.
+    /// No order of the operations is legal.
     Rejected(Box<Rejection>),
-    /// The check was stopped before it knew.
+    /// The check was stopped before it had a verdict.
     Inconclusive {
         /// The limit that was reached.
         limit: Limit,
-        /// The same in words, with how far the check was.
+        /// The same in words, with the progress of the check.
         stop: String,
     },
 }
 
-/// What can stop a check.
+/// The reasons to stop a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// The limit on time.
+    /// The time limit.
     Time,
-    /// The limit on memory.
+    /// The memory limit.
     Memory,
-    /// The limit on configurations that are possible at once.
+    /// The limit on simultaneous configurations.
     Width,
     /// The user.
     Interrupt,
 }
 
 impl Verdict {
-    /// In one word.
+    /// The verdict in one word.
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Accepted => "accepted",
@@ -139,17 +139,17 @@ impl Verdict {
     }
 }
 
-/// Why no order of the operations is allowed.
+/// Why no order of the operations is legal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rejection {
     /// In one sentence.
     pub sentence: String,
-    /// The operations that no order can place. In real time one, by whose return it has to be placed; none if
+    /// The operations that no order can place. In real time there is one, which has to be placed by its return; none if
     /// operations contradict each other.
     pub blocked: Vec<OpRef>,
-    /// How many operations had returned, and can be explained, before.
+    /// The number of operations that had returned before and can be explained.
     pub explained: u64,
-    /// What shows it.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
@@ -160,7 +160,7 @@ impl Rejection {
         self.blocked.first().copied().or(reasons.first().map(|reason| reason.op))
     }
 
-    /// The few operations that show it, if they are known.
+    /// The few operations that show it, if known.
     pub fn window(&self) -> Option<Window> {
         match &self.evidence {
             Evidence::Stuck(stuck) => stuck.window.clone(),
@@ -172,7 +172,7 @@ impl Rejection {
     }
 }
 
-/// What makes a rejection checkable.
+/// Evidence that makes a rejection checkable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Evidence {
@@ -183,12 +183,12 @@ pub enum Evidence {
         /// These, by start.
         operations: Vec<OpRef>,
     },
-    /// Orders exist that the actions allow, and each of them makes an invariant false.
+    /// Orders exist that the actions allow, and each of them violates an invariant.
     Invariant(Broken),
 }
 
 impl Evidence {
-    /// What it makes of a history, in one word.
+    /// The verdict on the history in one word.
     fn word(&self) -> &'static str {
         match self {
             Evidence::Stuck(_) | Evidence::Contradiction { .. } => "rejected",
@@ -200,19 +200,19 @@ impl Evidence {
 /// Where every order gets stuck.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stuck {
-    /// The different states that are possible then.
+    /// The distinct states possible at that point.
     pub states: Vec<State>,
-    /// Each way to explain the operations so far, and where it leads.
+    /// The ways to explain the operations so far, each with the state that it leads to.
     pub interpretations: Vec<Interpretation>,
-    /// Why none of the operations that could be next is, those against blocked operations first.
+    /// Why no operation can be next; reasons against blocked operations come first.
     pub reasons: Vec<Reason>,
-    /// Results with which the blocked operation would have been allowed in one of the states.
+    /// Results with which the blocked operation would have been legal in one of the states.
     pub expected: Vec<Vec<Field>>,
-    /// There are more than those.
+    /// True if there are more.
     pub expects_more: bool,
-    /// When the blocked operation would have been allowed as it is recorded.
+    /// When the blocked operation would have been legal as recorded.
     pub legal: Legal,
-    /// What would be if; each was checked.
+    /// Verdicts under other assumptions; each was checked.
     pub what_ifs: Vec<WhatIf>,
     /// A small part of the history that fails by itself.
     pub window: Option<Window>,
@@ -221,16 +221,16 @@ pub struct Stuck {
 /// A state of the specification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
-    /// The same for equal states, in every run.
+    /// Equal for equal states, in every run.
     pub id: String,
-    /// The variables and their values; a specification without variables has one without a name.
+    /// The variables and their values; a specification without variables has one variable without a name.
     pub variables: Vec<Field>,
 }
 
 impl State {
     /// The state with these values.
     pub fn new(variables: Vec<Field>) -> State {
-        // People write these down, so they are the same whoever computes them and whenever.
+        // Users copy fingerprints, so they must be the same on every machine and in every version.
         let mut hasher = FnvHasher::default();
         for text in variables.iter().flat_map(|field| [&field.name, &field.value]) {
             hasher.write(text.as_bytes());
@@ -243,18 +243,18 @@ impl State {
 /// One way to explain the operations before a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interpretation {
-    /// Where it leads: a place in [`Stuck::states`].
+    /// The state that it leads to: an index into [`Stuck::states`].
     pub state: usize,
-    /// The last operations in the order that it puts them in: all since the ways parted.
+    /// The last operations in its order: all since the orders diverged.
     pub recent: Vec<Step>,
 }
 
 /// A step of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
-    /// The operation that takes it.
+    /// The operation.
     pub op: OpRef,
-    /// True if the operation is not over with it.
+    /// True if the operation needs further steps.
     pub partway: bool,
 }
 
@@ -263,7 +263,7 @@ pub struct Step {
 pub struct Reason {
     /// The operation.
     pub op: OpRef,
-    /// The states that the reason holds in: places in [`Stuck::states`], increasing.
+    /// The states in which the reason holds: indices into [`Stuck::states`], increasing.
     pub states: Vec<usize>,
     /// The reason.
     pub why: Why,
@@ -275,17 +275,17 @@ pub struct Reason {
 pub enum Why {
     /// Another operation returned before this one began, and has not been placed.
     Time {
-        /// The other.
+        /// The other operation.
         after: OpRef,
     },
-    /// The specification says no.
+    /// The specification does not enable it.
     Guard(Guard),
-    /// The specification says no, in its own words.
+    /// The specification does not enable it, for a reason in its own words.
     Words {
         /// The words.
         text: String,
     },
-    /// The step is possible and leads to a state, or is a step, that a constraint of the configuration excludes.
+    /// The step is possible, but a constraint of the configuration excludes it or the state it leads to.
     Excluded {
         /// The constraint, or the invariant.
         name: String,
@@ -299,39 +299,39 @@ pub enum Why {
         /// Where.
         span: Option<Span>,
     },
-    /// It is allowed, but whatever follows is stuck too.
+    /// It is legal, but every continuation gets stuck too.
     Dead,
 }
 
-/// Which part of an action is false.
+/// The false parts of an action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Guard {
     /// The action.
     pub action: String,
     /// Where it is defined.
     pub span: Span,
-    /// How many ways through the action there are; the conjuncts are those of the way that got furthest.
+    /// The number of ways through the action; the conjuncts are those of the way that got furthest.
     pub ways: usize,
     /// The choices on that way: names that `\E` bound and their values.
     pub choices: Vec<Field>,
-    /// What became of each conjunct, in the order of evaluation.
+    /// The outcome of each conjunct, in the order of evaluation.
     pub conjuncts: Vec<Conjunct>,
 }
 
-/// One conjunct and what became of it in each of the states of its [`Reason`].
+/// One conjunct and its outcome in each of the states of its [`Reason`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conjunct {
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
     /// As written, on one line.
     pub text: String,
-    /// One for each state.
+    /// One outcome for each state.
     pub outcomes: Vec<Outcome>,
-    /// What stands in it, with the value it has in each state.
+    /// Its subexpressions, with their values in each state.
     pub values: Vec<Evaluated>,
 }
 
-/// What became of a conjunct.
+/// The outcome of a conjunct.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -339,62 +339,62 @@ pub enum Outcome {
     True,
     /// It is false.
     False,
-    /// It is a condition, and this decided what comes next.
+    /// It is a condition, and decided what was evaluated next.
     Chose(bool),
     /// It has no value, for this reason.
     Error(String),
-    /// It was not looked at.
+    /// It was not evaluated.
     NotReached,
 }
 
-/// A part of an expression and its values.
+/// A subexpression and its values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evaluated {
-    /// The part, as written.
+    /// The subexpression, as written.
     pub text: String,
-    /// Its value in each of the states; none where it has none.
+    /// Its value in each of the states; `None` where it has no value.
     pub values: Vec<Option<String>>,
 }
 
-/// When an operation would have been allowed as it is recorded.
+/// When an operation would have been legal as recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Legal {
-    /// It was, in some state, until this operation took effect: what it saw is stale.
+    /// It was legal in some state until this operation took effect: it saw something stale.
     Earlier {
-        /// The first operation after which it was not allowed any more.
+        /// The first operation after which it was no longer legal.
         until: OpRef,
     },
-    /// It would be, in some state, once this operation has taken effect: what it saw is from the future.
+    /// It is legal in some state once this operation has taken effect: it saw something from the future.
     Later {
-        /// The first operation after which it is allowed.
+        /// The first operation after which it is legal.
         after: OpRef,
     },
-    /// Nowhere near.
+    /// At no nearby point.
     Never {
-        /// How many operations before and after were looked at.
+        /// The number of operations examined, before and after it.
         looked_at: u64,
     },
-    /// It was not looked for.
+    /// Not determined.
     Unknown,
 }
 
-/// Something assumed, and what came of it.
+/// An assumption and the verdict under it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhatIf {
-    /// What is assumed.
+    /// The assumption.
     pub assumption: Assumption,
-    /// What the history is then.
+    /// The verdict under it.
     pub outcome: Consequence,
 }
 
-/// What can be assumed about the blocked operation.
+/// The possible assumptions about the blocked operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Assumption {
     /// It had other results.
     OtherResults {
-        /// These.
+        /// These results.
         results: Vec<Field>,
     },
     /// It never happened.
@@ -403,83 +403,83 @@ pub enum Assumption {
     ProgramOrder,
 }
 
-/// What a history is under an assumption.
+/// The verdict on a history under an assumption.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Consequence {
     /// The specification allows it.
     Accepted,
-    /// It is rejected all the same.
+    /// It is still rejected.
     Rejected {
         /// The operation that cannot be placed then.
         blocked: Option<OpRef>,
-        /// How many operations had returned, and can be explained, before.
+        /// The number of operations that had returned before and can be explained.
         explained: u64,
     },
-    /// It was not found out.
+    /// Not determined.
     Inconclusive {
         /// Why.
         stop: String,
     },
 }
 
-/// A small part of a history that fails by itself: whatever happened before, one of the start states was reached.
+/// A small part of a history that fails by itself: before it, one of the start states was reached in any case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
-    /// Every state that is possible where it begins.
+    /// Every state possible at its start.
     pub start: Vec<State>,
     /// The operations of the window, by start.
     pub operations: Vec<OpRef>,
-    /// How many operations were placed before it.
+    /// The number of operations placed before it.
     pub before: u64,
 }
 
-/// An invariant that every explanation makes false.
+/// An invariant that every explanation violates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Broken {
     /// The invariant.
     pub invariant: String,
     /// Where it is defined.
     pub span: Span,
-    /// The states that make the invariant false.
+    /// The states that violate the invariant.
     pub states: Vec<State>,
-    /// What became of the parts of the invariant in these states.
+    /// The outcomes of the invariant's parts in these states.
     pub conjuncts: Vec<Conjunct>,
 }
 
 /// An operation of the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Operation {
-    /// Its name: process and place there, such as `T3:12`.
+    /// Its name: its process and its index there, such as `T3:12`.
     pub name: String,
     /// Its process.
     pub process: String,
-    /// What was called, as it is printed: action, arguments, results.
+    /// The call as printed: action, arguments, results.
     pub text: String,
     /// The action.
     pub action: String,
     /// Its arguments.
     pub args: Vec<Field>,
-    /// Its results; none if it never finished.
+    /// Its results; none if it is unfinished.
     pub results: Vec<Field>,
     /// A time before it began.
     pub start: u64,
     /// A time after it ended, if it did.
     pub end: Option<u64>,
-    /// What else was recorded.
+    /// Further recorded fields.
     pub meta: Vec<Field>,
 }
 
-/// A name and a value. The name is empty where a value is known by its place.
+/// A name and a value. The name is empty if the value is identified by its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Field {
     /// The name.
     pub name: String,
-    /// The value, as it is printed.
+    /// The value, as printed.
     pub value: String,
 }
 
-/// A text that places point into.
+/// A text that spans point into.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
     /// Its path.
@@ -488,10 +488,10 @@ pub struct Source {
     pub text: String,
 }
 
-/// A place in a text.
+/// A range of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Span {
-    /// Which text: a place in [`Report::sources`].
+    /// The text: an index into [`Report::sources`].
     pub source: usize,
     /// The first byte.
     pub start: usize,
@@ -499,40 +499,40 @@ pub struct Span {
     pub end: usize,
 }
 
-/// What a check took.
+/// The cost of a check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stats {
-    /// How the verdict was found, in words.
+    /// The method that found the verdict, in words.
     pub method: String,
-    /// Why the procedure for the specification's data type did not decide it, if it was asked.
+    /// Why the procedure for the specification's data type did not decide, if it was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_procedure: Option<String>,
-    /// How many operations had returned when the check ended.
+    /// The number of operations that had returned when the check ended.
     pub returned: u64,
-    /// How often the specification was asked whether a state allows an operation, and where it leads.
+    /// The number of times the specification was evaluated for an operation in a state.
     pub evaluations: u64,
-    /// How many configurations were reached.
+    /// The number of configurations reached.
     pub generated: u64,
-    /// How many of them were different from those before.
+    /// The number of distinct configurations.
     pub distinct: u64,
-    /// Where most configurations were possible at once.
+    /// The point with the most configurations at once.
     pub widest: Option<Widest>,
     /// Wall time.
     pub seconds: f64,
 }
 
-/// The widest place of a search.
+/// The widest point of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Widest {
-    /// How many configurations there were.
+    /// The number of configurations.
     pub width: usize,
-    /// The operation whose return was being looked at.
+    /// The operation whose return was being processed.
     pub at: Option<OpRef>,
-    /// The operations in flight there; not all if there are many.
+    /// The operations in flight there; only some if there are many.
     pub in_flight: Vec<OpRef>,
 }
 
-/// A command that leads further.
+/// A follow-up command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {
     /// What it does.
@@ -541,11 +541,11 @@ pub struct Command {
     pub line: String,
 }
 
-/// An operation: a place in [`Report::operations`].
+/// An operation: an index into [`Report::operations`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct OpRef(pub usize);
 
-/// The operations that a report speaks of, as it is being written: an [`OpRef`] is a place among them.
+/// The operations that a report mentions, while it is being built: an [`OpRef`] is an index into them.
 #[derive(Debug, Clone)]
 pub struct Mentions<Id>(Vec<Id>);
 
@@ -572,7 +572,7 @@ impl<Id: PartialEq> Mentions<Id> {
 }
 
 impl Operation {
-    /// When it ran: `[5 9]`, or `[5 ...]` if it never ended.
+    /// Its interval: `[5 9]`, or `[5 ...]` if it never ended.
     pub fn interval(&self) -> String {
         let end = self.end.map_or("...".to_owned(), |end| end.to_string());
         format!("[{} {end}]", self.start)
@@ -580,17 +580,17 @@ impl Operation {
 }
 
 impl Report {
-    /// The operation that is meant.
+    /// The operation at this index.
     pub fn op(&self, op: OpRef) -> &Operation {
         &self.operations[op.0]
     }
 
-    /// Why no order is allowed, if none is.
+    /// Why no order is legal, if the history is rejected.
     pub fn rejection(&self) -> Option<&Rejection> {
         if let Verdict::Rejected(rejection) = &self.verdict { Some(rejection) } else { None }
     }
 
-    /// Where every order gets stuck, if that is why none is allowed.
+    /// Where every order gets stuck, if that is the reason for a rejection.
     pub fn stuck(&self) -> Option<&Stuck> {
         if let Evidence::Stuck(stuck) = &self.rejection()?.evidence { Some(stuck) } else { None }
     }

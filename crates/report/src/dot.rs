@@ -1,9 +1,9 @@
-//! The interpretations of a history as a graph for Graphviz.
+//! The interpretations of a history as a Graphviz graph.
 //!
-//! A node is a state after so many steps, an edge is the operation that leads from one to the next. Interpretations that
-//! are in equal states after equally many steps share the node, so what they have in common is seen. Where an
-//! interpretation ends, red edges say which operations cannot be next and why. A history with only one order, such as an
-//! accepted one, has a graph that is a line: its last steps.
+//! A node is a state after some number of steps, an edge is the operation that leads from one to the next.
+//! Interpretations that are in equal states after equally many steps share the node, so their common part is visible.
+//! Where an interpretation ends, red edges say which operations cannot be next and why. A history with only one order,
+//! such as an accepted one, has a graph that is a line: its last steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,17 +13,17 @@ use crate::finding::{fields, op_text, why};
 use crate::timeline::{Ending, Placement, Timeline};
 use crate::words::{count, short};
 
-/// So many common steps are drawn before the interpretations part, and so many if they never do.
+/// The number of common steps drawn before the interpretations diverge, and if they never do.
 const BEFORE_ENDINGS: usize = 5;
 const ALONE: usize = 50;
 
-/// So many interpretations are drawn.
+/// The maximum number of interpretations drawn.
 const MOST_ENDINGS: usize = 64;
 
 /// The layer of reasons, below all states.
 const LAST: usize = usize::MAX;
 
-/// So many columns of a text are drawn.
+/// The maximum width of a text.
 const WIDTH: usize = 60;
 
 /// The interpretations of a history as a graph.
@@ -47,23 +47,23 @@ pub fn dot(report: &Report, timeline: &Timeline) -> String {
 
 #[derive(Default)]
 struct Graph {
-    /// How each node is written, and how many steps come before it.
+    /// The text of each node, and the number of steps before it.
     nodes: Vec<(String, usize)>,
-    /// The nodes of known states after so many steps.
+    /// The nodes of known states, by the number of steps before.
     known: BTreeMap<(usize, String), usize>,
-    /// The nodes of unknown states: the same node before, and the same operation.
+    /// The nodes of unknown states, by the previous node and the operation.
     unknown: BTreeMap<(usize, u32), usize>,
-    /// From, to, and how they are written. A set, because interpretations share what they have in common.
+    /// From, to, and text. A set, because interpretations share their common part.
     edges: BTreeSet<(usize, usize, String)>,
-    /// The nodes of reasons, each once: several states may be stuck for one.
+    /// The nodes of reasons, each once: several states may be stuck for the same reason.
     reasons: BTreeMap<usize, usize>,
 }
 
 impl Graph {
-    /// Draws the last of the steps that all interpretations have in common, and says where they end.
+    /// Draws the last steps common to all interpretations, and returns where they end.
     fn common(&mut self, timeline: &Timeline, most: usize) -> usize {
         let steps = timeline.order.len();
-        // States are known up to the last step, unless somebody asked for an earlier stretch.
+        // States are known up to the last step, unless an earlier range was requested.
         let states = if timeline.until == steps { &timeline.states[..] } else { &[] };
         let first = steps - most.min(steps);
         let state = |after: usize| states.len().checked_sub(1 + steps - after).and_then(|place| states.get(place));
@@ -91,7 +91,7 @@ impl Graph {
         to
     }
 
-    /// The node of a state after so many steps; of an unknown one, by how it is reached.
+    /// The node of a state after this many steps; an unknown state is identified by how it is reached.
     fn node(&mut self, after: usize, state: Option<&State>, reached: Option<(usize, u32)>) -> usize {
         let next = self.nodes.len();
         let node = match (state, reached) {
@@ -109,7 +109,7 @@ impl Graph {
         node
     }
 
-    /// Draws what cannot be next, in one of the states or in any.
+    /// Draws the operations that cannot be next, in one of the states or in any.
     fn stuck(&mut self, report: &Report, stuck: &Stuck, at: usize, state: Option<usize>) {
         let holds = |states: &[usize]| state.is_none_or(|state| states.contains(&state));
         for (place, reason) in stuck.reasons.iter().enumerate().filter(|(_, reason)| holds(&reason.states)) {
@@ -148,7 +148,7 @@ impl Graph {
     }
 }
 
-/// A text in quotes. What is meant by a backslash is a backslash, and a new line is one.
+/// A quoted text: a backslash stands for itself, and a line break is kept.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

@@ -1,8 +1,8 @@
-//! What there is to say about a verdict, before anyone decides how it looks.
+//! The content of a report's text, before a renderer decides its form.
 //!
-//! A [`Finding`] is a sentence, marks in the specification, and notes. Text, Markdown, annotations and SARIF are all made
-//! from it. Reasons that hold in different states are added up by the place they point at, so that a conjunct is marked
-//! once, with how many of all the states make it false and with every value it had there.
+//! A [`Finding`] is a sentence, marks in the specification, and notes. Text, Markdown, annotations and SARIF are all
+//! made from it. Reasons that hold in different states are combined by the place they point at, so that a conjunct is
+//! marked once, with the number of states that make it false and with every value it had there.
 
 use crate::data::{
     Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, OpRef, Outcome, Reason,
@@ -10,39 +10,39 @@ use crate::data::{
 };
 use crate::words::{clean, count, list, number, short};
 
-/// So many columns are shown of a value within a sentence.
+/// The maximum width of a value within a sentence.
 pub(crate) const VALUE: usize = 40;
 
-/// So many values are shown of a list of alternatives.
+/// The maximum number of values in a list of alternatives.
 const ALTERNATIVES: usize = 4;
 
-/// So many parts of a conjunct are shown with their values.
+/// The maximum number of parts of a conjunct shown with their values.
 const PARTS: usize = 4;
 
-/// So many true conjuncts are marked beside a false one.
+/// The maximum number of true conjuncts marked beside a false one.
 const TRUE_SHOWN: usize = 3;
 
-/// What there is to say about a verdict that somebody has to act upon.
+/// The text about a verdict that needs action.
 #[derive(Debug)]
 pub(crate) struct Finding {
-    /// It is a warning: nothing was found to be wrong.
+    /// True if nothing was found to be wrong.
     pub(crate) is_warning: bool,
     /// In one sentence.
     pub(crate) title: String,
     /// Places in the specification, in order of place.
     pub(crate) marks: Vec<Mark>,
-    /// What belongs to it.
+    /// Facts and help.
     pub(crate) notes: Vec<Note>,
 }
 
-/// A place in the specification, and what became of it.
+/// A place in the specification, and its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
     /// Where.
     pub(crate) span: Span,
-    /// It is the cause, not context.
+    /// True if it is the cause, not context.
     pub(crate) is_primary: bool,
-    /// What to write beside it.
+    /// The text beside it.
     pub(crate) label: String,
 }
 
@@ -51,12 +51,12 @@ pub(crate) struct Mark {
 pub(crate) enum Note {
     /// A fact.
     Note(String),
-    /// What would be otherwise, or what to do.
+    /// A verdict under an assumption, or what to do.
     Help(String),
 }
 
 impl Finding {
-    /// What there is to say; nothing about an accepted history.
+    /// The finding of a report; `None` for an accepted history.
     pub(crate) fn new(report: &Report) -> Option<Finding> {
         let mut finding = match &report.verdict {
             Verdict::Accepted => return None,
@@ -76,7 +76,7 @@ impl Finding {
         Some(finding)
     }
 
-    /// The first place that is the cause.
+    /// The first mark that is a cause.
     pub(crate) fn primary(&self) -> Option<&Mark> {
         self.marks.iter().find(|mark| mark.is_primary)
     }
@@ -93,7 +93,7 @@ impl Finding {
                 }
             }
             if marks.is_empty() {
-                // The cause lies with an operation that stands in its way.
+                // The cause is an operation that blocks it.
                 let others = stuck.reasons.iter().map(|reason| reason.op).filter(|&op| op != subject);
                 let other = others.map(|op| (op, self::marks(against(op), stuck.states.len())));
                 if let Some((op, found)) = other.into_iter().find(|(_, marks)| !marks.is_empty()) {
@@ -147,9 +147,9 @@ impl Finding {
             }
             notes.push(Note::Help(match unfinished {
                 0 => "fewer operations at once, or a larger limit, make it decidable".into(),
-                1 => "1 of them never returned and may take effect at any time: record how it ended".into(),
+                1 => "1 of them is unfinished and may take effect at any time: record how it ended".into(),
                 _ => format!(
-                    "{unfinished} of them never returned and may take effect at any time: record how they ended"
+                    "{unfinished} of them are unfinished and may take effect at any time: record how they ended"
                 ),
             }));
         }
@@ -157,12 +157,12 @@ impl Finding {
     }
 }
 
-/// The text that a place points at, if it points anywhere.
+/// The text of a span, if the span is valid.
 pub(crate) fn place(report: &Report, span: Span) -> Option<&str> {
     report.sources.get(span.source)?.text.get(span.start..span.end)
 }
 
-/// The line and column, from 1, where a place begins and ends. Columns count characters.
+/// The line and column, from 1, of a span's start and end. Columns count characters.
 pub(crate) fn lines(report: &Report, span: Span) -> Option<[(usize, usize); 2]> {
     let text = &report.sources.get(span.source)?.text;
     let position = |at: usize| {
@@ -179,7 +179,7 @@ pub(crate) fn op_text(report: &Report, op: OpRef) -> String {
     format!("{} {}", short(&op.name, VALUE), short(&op.text, VALUE)).trim().to_owned()
 }
 
-/// An operation with the time in which it ran: `T3:12 Dequeue(4) [5 9]`.
+/// An operation with its interval: `T3:12 Dequeue(4) [5 9]`.
 fn timed(report: &Report, op: OpRef) -> String {
     format!("{} {}", op_text(report, op), report.op(op).interval())
 }
@@ -193,14 +193,14 @@ pub(crate) fn fields(fields: &[Field], sign: &str, width: usize) -> String {
     fields.iter().map(field).collect::<Vec<_>>().join(", ")
 }
 
-/// Which variables do not have the same value in all states.
+/// The variables whose values differ between states.
 pub(crate) fn differing(states: &[State]) -> Vec<&str> {
     let Some((first, rest)) = states.split_first() else { return Vec::new() };
     let is_same = |field: &&Field| rest.iter().all(|state| state.variables.contains(field));
     first.variables.iter().filter(|field| !is_same(field)).map(|field| field.name.as_str()).collect()
 }
 
-/// One reason, without the operation it is against.
+/// One reason, without the operation it is about.
 pub(crate) fn why(report: &Report, stuck: &Stuck, reason: &Reason) -> String {
     let among = among(reason.states.len(), stuck.states.len());
     match &reason.why {
@@ -221,17 +221,17 @@ pub(crate) fn why(report: &Report, stuck: &Stuck, reason: &Reason) -> String {
         }
         Why::Excluded { name, .. } => format!("`{}` excludes it{among}", clean(name)),
         Why::Error { message, .. } => format!("cannot be evaluated{among}: {}", clean(message)),
-        Why::Dead => format!("is allowed{among}, but whatever follows is stuck"),
+        Why::Dead => format!("is legal{among}, but every continuation gets stuck"),
     }
 }
 
-/// The notes that come with every report.
+/// The notes of every report.
 pub(crate) fn remarks(report: &Report) -> Vec<String> {
-    let cuts = report.history.cuts.iter().map(|cut| format!("the recording breaks off: {}", clean(cut)));
+    let cuts = report.history.cuts.iter().map(|cut| format!("the trace is cut off: {}", clean(cut)));
     cuts.chain(report.notes.iter().map(|note| clean(note))).collect()
 }
 
-/// The commands that lead further, with the widths to align them.
+/// The follow-up commands.
 pub(crate) fn commands(report: &Report) -> Vec<(String, String)> {
     report.next.iter().map(|Command { what, line }| (clean(what), clean(line))).collect()
 }
@@ -256,7 +256,7 @@ fn unmarked(report: &Report, stuck: &Stuck, reason: &Reason) -> Option<String> {
     }
 }
 
-/// Which way through an action is shown.
+/// The way through an action that is shown, if there is a choice.
 fn ways(guard: &Guard) -> Option<String> {
     let choices = match guard.choices.as_slice() {
         [] => String::new(),
@@ -267,7 +267,7 @@ fn ways(guard: &Guard) -> Option<String> {
         0 | 1 if choices.is_empty() => None,
         0 | 1 => Some(format!("this is {action}{choices}")),
         ways => Some(format!(
-            "{} through {action} fail; shown is the one that gets furthest{choices}",
+            "{} through {action} fail; showing the one that gets furthest{choices}",
             count(ways as u64, "way")
         )),
     }
@@ -314,15 +314,15 @@ fn expected(stuck: &Stuck) -> Option<String> {
     Some(format!("expected {name}{alternatives}"))
 }
 
-/// When an operation would have been allowed.
+/// When an operation would have been legal.
 pub(crate) fn legal(report: &Report, legal: &Legal) -> Option<String> {
     match legal {
-        Legal::Earlier { until } => Some(format!("stale: it was allowed until {} took effect", timed(report, *until))),
+        Legal::Earlier { until } => Some(format!("stale: legal until {} took effect", timed(report, *until))),
         Legal::Later { after } => {
-            Some(format!("from the future: it is allowed once {} has taken effect", timed(report, *after)))
+            Some(format!("from the future: legal once {} has taken effect", timed(report, *after)))
         }
         Legal::Never { looked_at } => {
-            Some(format!("not allowed anywhere near: looked at {} before and after it", count(*looked_at, "operation")))
+            Some(format!("not legal at any point among the {} before and after it", count(*looked_at, "operation")))
         }
         Legal::Unknown => None,
     }
@@ -346,14 +346,14 @@ fn what_ifs(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Vec<String
                 };
                 format!("the history gets stuck {later}, at {}", op_text(report, *op))
             }
-            Consequence::Inconclusive { stop } => format!("the history is undecided: {}", clean(stop)),
+            Consequence::Inconclusive { stop } => format!("the history is inconclusive: {}", clean(stop)),
         };
         format!("{assumption} {outcome}")
     };
     stuck.what_ifs.iter().map(|what_if| sentence(&what_if.assumption, &what_if.outcome)).collect()
 }
 
-/// The places that reasons against one operation point at.
+/// The marks of the reasons against one operation.
 fn marks<'a>(reasons: impl Iterator<Item = &'a Reason>, total: usize) -> Vec<Mark> {
     let (mut tallies, mut marks) = (Tallies::new(total), Vec::new());
     for reason in reasons {
@@ -375,23 +375,23 @@ fn marks<'a>(reasons: impl Iterator<Item = &'a Reason>, total: usize) -> Vec<Mar
     marks
 }
 
-/// What became of conjuncts, added up over states.
+/// The outcomes of conjuncts, added up over states.
 struct Tallies {
     total: usize,
     all: Vec<Tally>,
 }
 
-/// What became of one conjunct in all states.
+/// The outcomes of one conjunct in all states.
 struct Tally {
     span: Span,
     text: String,
     is_true: usize,
     is_false: usize,
-    /// As a condition: in how many states it is true, and false.
+    /// As a condition: the number of states in which it is true, and false.
     chose: [usize; 2],
     errors: Vec<String>,
     failed: usize,
-    /// Its parts and their different values where it is not true.
+    /// Its parts and their distinct values where it is not true.
     values: Vec<(String, Vec<String>)>,
 }
 
@@ -406,7 +406,7 @@ impl Tallies {
             self.add(conjunct);
         }
         if !guard.conjuncts.iter().any(|conjunct| conjunct.outcomes.iter().any(is_blamed)) {
-            // Nothing below the action is to blame by itself.
+            // No part of the action is to blame by itself.
             let outcomes = vec![Outcome::False; reason.states.len()];
             self.add(&Conjunct { span: guard.span, text: guard.action.clone(), outcomes, values: Vec::new() });
         }
@@ -437,7 +437,7 @@ impl Tallies {
             }
             for part in &conjunct.values {
                 let Some(Some(value)) = part.values.get(state) else { continue };
-                // Literals, and the conjunct itself, say nothing.
+                // Literals, and the conjunct itself, carry no information.
                 if *value == part.text || part.text == conjunct.text {
                     continue;
                 }
@@ -469,7 +469,7 @@ impl Tallies {
             };
             marks.push(Mark { span: tally.span, is_primary: false, label: format!("{label}{}", tally.parts()) });
         }
-        // Those evaluated last stand nearest to the one that is false.
+        // The conjuncts evaluated last are nearest to the false one.
         for tally in context.iter().rev().take(TRUE_SHOWN) {
             let label = format!("TRUE{}", among(tally.is_true, self.total));
             marks.push(Mark { span: tally.span, is_primary: false, label });

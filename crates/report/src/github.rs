@@ -1,4 +1,4 @@
-//! Annotations of a GitHub workflow: one line for each history that somebody has to look at, shown beside the line of the
+//! Annotations of a GitHub workflow: one line for each history that is not accepted, shown beside the line of the
 //! specification that is to blame.
 
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ pub fn github(reports: &[Report], unchecked: &[Unchecked]) -> String {
                 properties.push(("file", clean(&report.sources[mark.span.source].path)));
                 properties.push(("line", line.to_string()));
                 properties.push(("endLine", end_line.to_string()));
-                // Columns of a place that spans lines are refused.
+                // GitHub rejects columns for a span of several lines.
                 if line == end_line {
                     properties.push(("col", column.to_string()));
                     properties.push(("endColumn", end_column.to_string()));

@@ -1,17 +1,17 @@
-//! States of a history in the Informal Trace Format, which Apalache, Quint and viewers for editors read.
+//! States of a history in the Informal Trace Format, for Apalache, Quint and editor viewers.
 //!
-//! The states are those on the way of the order, as far back as somebody looked, and for a rejected history those of its
-//! first interpretation after them. Each says in its `#meta` which operation led to it.
+//! The states are those along the order, as far back as requested, and for a rejected history then those of its first
+//! interpretation. The `#meta` of a state names the operation that led to it.
 //!
-//! A report has values as they are printed. Who knows how they are written hands in what reads them; a value that it
-//! cannot read is `#unserializable`, which the format has for this.
+//! A report has values as printed. The caller passes the function that parses them; a value that it cannot parse is
+//! `#unserializable`, which the format has for this.
 
 use serde_json::{Map, Value, json};
 
 use crate::data::{Report, State};
 use crate::timeline::{Placement, Timeline};
 
-/// The states of a history. `read` turns the text of a value into a value of the format.
+/// The states of a history. `read` parses a printed value into a value of the format.
 pub fn itf(report: &Report, timeline: &Timeline, mut read: impl FnMut(&str) -> Option<Value>) -> String {
     let fields = timeline.states.last().map_or(&[][..], |state| &state.variables);
     let names: Vec<&str> = fields.iter().map(|field| name(&field.name)).collect();
@@ -55,7 +55,7 @@ fn name(name: &str) -> &str {
     if name.is_empty() { "state" } else { name }
 }
 
-/// Each state, how many steps come before it, and the last of them.
+/// Each state, the number of steps before it, and the last of them.
 fn walk(timeline: &Timeline) -> impl Iterator<Item = (usize, Option<&Placement>, &State)> {
     let first = (timeline.until + 1).saturating_sub(timeline.states.len());
     let common = (first..).zip(&timeline.states);

@@ -1,7 +1,7 @@
-//! Reports that were written before, read back.
+//! Reads reports back from JSON.
 //!
-//! Reading is the border: whatever a file points at is looked up once, here, so that no renderer can be led out of range
-//! by a file that somebody changed. A report of another version is refused, because its numbers might mean something else.
+//! Every index in a file is checked once, here, so that no renderer can be led out of range by an edited file. A report
+//! of another version is rejected, because its numbers might mean something else.
 
 use serde::Deserialize;
 use thiserror::Error;
@@ -10,51 +10,51 @@ use crate::data::{
     Assumption, Conjunct, Consequence, Evidence, Legal, OpRef, Report, SCHEMA, Span, Stuck, Verdict, Why,
 };
 
-/// Why a text is not a report that can be read.
+/// Why a text is not a readable report.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// It is not JSON, or lacks something.
-    #[error("this is not a report: {0}")]
+    #[error("not a report: {0}")]
     Form(#[from] serde_json::Error),
-    /// It is of another version.
-    #[error("the report is of version `{found}` and this program reads `{SCHEMA}`; check the history again to get one")]
+    /// Another version.
+    #[error("unsupported report version `{found}` (expected `{SCHEMA}`); check the history again")]
     Version {
-        /// What it says it is.
+        /// Its version.
         found: String,
     },
-    /// It contradicts itself.
-    #[error("the report is damaged: {what} {index} is named, counted from 0, and there are {len}")]
+    /// An index is out of range.
+    #[error("damaged report: {what} {index} (counted from 0) is out of range, there are {len}")]
     Index {
-        /// What is counted.
+        /// The indexed items.
         what: &'static str,
-        /// The place that is named.
+        /// The index.
         index: usize,
-        /// How many there are.
+        /// The number of items.
         len: usize,
     },
-    /// A place is not within its text, or not between characters.
-    #[error("the report is damaged: bytes {start} to {end} are no part of `{path}`")]
+    /// A span is not within its text, or not between characters.
+    #[error("damaged report: bytes {start} to {end} are not a range of `{path}`")]
     Place {
-        /// Which text.
+        /// The path of the text.
         path: String,
         /// The first byte.
         start: usize,
         /// The byte after the last.
         end: usize,
     },
-    /// A conjunct has not as many outcomes or values as there are states.
-    #[error("the report is damaged: `{text}` has {found} where there are {states} states")]
+    /// The number of outcomes or values of a conjunct is not the number of states.
+    #[error("damaged report: `{text}` has {found}, expected one for each of {states} states")]
     Shape {
         /// The conjunct, or the part of it.
         text: String,
-        /// What it has.
+        /// The number found.
         found: usize,
-        /// How many states there are.
+        /// The number of states.
         states: usize,
     },
 }
 
-/// The JSON Schema of reports, for programs that read them without us.
+/// The JSON Schema of reports, for other programs.
 pub fn json_schema() -> String {
     let mut schema = schemars::schema_for!(Report);
     schema.insert("title".into(), "A report of OmniLink".into());
@@ -87,7 +87,7 @@ impl Report {
         Ok(report)
     }
 
-    /// Looks up everything that the report points at.
+    /// Checks every index and span of the report.
     fn check(&self) -> Result<(), ReadError> {
         if let Some(widest) = &self.stats.widest {
             self.check_ops(widest.at.iter().chain(&widest.in_flight))?;

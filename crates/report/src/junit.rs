@@ -1,7 +1,7 @@
-//! JUnit XML, which most test dashboards read: a suite for each specification, a test case for each history.
+//! JUnit XML, for test dashboards: a suite for each specification, a test case for each history.
 //!
-//! A history that is rejected is a failure. One that is undecided is an error: nothing was found to be wrong with it. So is
-//! one that could not be checked, and one without operations: nothing was checked.
+//! A rejected history is a failure. An inconclusive one is an error: nothing was found to be wrong with it. So is one
+//! that could not be checked, and one without operations: nothing was checked.
 
 use std::time::Duration;
 

@@ -1,13 +1,13 @@
-//! What a check found, as plain data, and how people and programs read it.
+//! The result of a check as plain data, and its renderers for people and programs.
 //!
-//! A [`Report`] holds strings, numbers and indices only: whoever shows one computes nothing about operations or
-//! specifications. Every text, page and file about a verdict is made from it, so that they cannot disagree. It is written
-//! as JSON with a version in it, and a report of an older version is refused rather than guessed at.
+//! A [`Report`] holds strings, numbers and indices only: renderers compute nothing about operations or specifications.
+//! Every text, page and file about a verdict is made from it, so that they cannot disagree. Its JSON has a version, and
+//! a report of an older version is rejected, not guessed at.
 //!
-//! A [`Timeline`] stands beside a report for those who want to look at the whole history.
+//! A [`Timeline`] accompanies a report and holds the whole history.
 //!
-//! Renderers are functions from reports, and some from timelines too, to strings. `finding` decides what is said, they decide how it looks; `words` and
-//! `window` are what they share.
+//! Renderers are functions from reports, and some from timelines too, to strings. `finding` decides the content,
+//! renderers decide the form; `words` and `window` are shared by them.
 
 mod coverage;
 mod data;

@@ -1,6 +1,6 @@
-//! Verdicts for a step summary or an issue: the same content as the text, where tables and folding exist.
+//! Verdicts for a step summary or an issue: the content of the text, with tables and folding.
 //!
-//! Foreign text stands within code only. There it cannot become markup, a link, or the mention of a person.
+//! Foreign text appears within code only. There it cannot become markup, a link, or the mention of a person.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use crate::text::{UNCHECKED, everything, problems, snippet, summary, verdict_sty
 use crate::window::{Cell, Grid};
 use crate::words::{clean, number, short};
 
-/// So many histories are listed, and so many of those that are not accepted are shown at length.
+/// The maximum number of histories listed, and of histories that are not accepted shown at length.
 const LISTED: usize = 100;
 const SHOWN: usize = 10;
 
-/// So many processes are shown of a window.
+/// The maximum number of processes shown of a window.
 const PROCESSES: usize = 10;
 
-/// So many bytes are shown of everything: pages that are too long are refused as a whole.
+/// The maximum size of the full report in bytes: GitHub rejects pages that are too long as a whole.
 const EVERYTHING: usize = 50_000;
 
 /// All histories as Markdown.
@@ -147,7 +147,7 @@ fn table(out: &mut String, report: &Report, window: &Window, blocked: &[OpRef]) 
     let _ = writeln!(out, "\nOperations in one row overlap.{hidden}\n");
 }
 
-/// A block of code, whatever stands in it.
+/// A block of code for any text.
 fn fence(out: &mut String, language: &str, text: &str) {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

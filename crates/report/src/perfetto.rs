@@ -1,13 +1,13 @@
-//! A history as Chrome trace events, which Perfetto and `chrome://tracing` show.
+//! A history as Chrome trace events, for Perfetto and `chrome://tracing`.
 //!
-//! A process is a thread, and an operation is a complete event (`X`) on it. Operations of one process do not overlap, so
-//! events of one thread nest as the format demands. An operation that never finished lasts to the end of the history and
-//! says so in its arguments: a begin (`B`) without an end is not allowed everywhere, and where it is, viewers disagree
-//! about how long it lasts. It is the last of its process.
+//! A process is a thread, and an operation is a complete event (`X`) on it. Operations of one process do not overlap,
+//! so events of one thread nest as the format demands. An unfinished operation lasts to the end of the history and says
+//! so in its arguments: a begin (`B`) without an end is not legal everywhere, and where it is, viewers disagree about
+//! its length. It is the last of its process.
 //!
-//! The last steps of the order are arrows (flows) from operation to operation. A step is drawn at the latest start of all
-//! steps so far, which is the earliest time that it can have taken effect at; in real time that is inside its operation.
-//! In program order it may not be, so there are no arrows then.
+//! The last steps of the order are arrows (flows) from operation to operation. A step is drawn at the latest start of
+//! all steps so far, which is the earliest time at which it can have taken effect; in real time that is inside its
+//! operation. In program order it may not be, so there are no arrows then.
 //!
 //! Times are in microseconds, exact to the nanosecond, and count from the first start, because readers keep them as
 //! floating-point numbers, which are too coarse for the time since 1970.
@@ -17,10 +17,10 @@ use serde_json::{Map, Value, json};
 use crate::data::{Order, Report};
 use crate::timeline::{Entry, Placement, Timeline};
 
-/// So many of the last steps are drawn.
+/// The number of last steps drawn.
 const STEPS: usize = 200;
 
-/// All that happens, happens in one process of the format.
+/// All events belong to one process of the format.
 const PID: u32 = 1;
 
 /// A history as Chrome trace events.
@@ -43,9 +43,9 @@ struct Trace<'a> {
     timeline: &'a Timeline,
     origin: u64,
     end: u64,
-    /// The operation that no order can place, if there is one.
+    /// The operation that no order can place, if any.
     blocked: Option<usize>,
-    /// For each operation, which step it is over with.
+    /// For each operation, its final step.
     steps: Vec<Option<usize>>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// How processes are called, and in which order they stand.
+    /// The names of the processes, and their order.
     fn names(&self) -> impl Iterator<Item = Value> {
         let whole =
             json!({ "name": "process_name", "ph": "M", "pid": PID, "args": { "name": self.report.history.name } });

@@ -1,8 +1,9 @@
 //! SARIF 2.1.0, for code scanning: a rule is an action or an invariant, a result is a history that is not accepted, and
-//! its place is what is false in the specification.
+//! its location is the false part of the specification.
 //!
-//! The fingerprint of a result is made of what fails and how, never of values or line numbers: the same cause keeps its
-//! fingerprint when other lines of the specification move and when another run fails in another way of the same kind.
+//! The fingerprint of a result depends on the cause of the failure, never on values or line numbers: the same cause
+//! keeps its fingerprint when other lines of the specification move and when another run fails in another way of the
+//! same kind.
 
 use serde_json::{Value, json};
 
@@ -39,12 +40,12 @@ pub fn sarif(reports: &[Report], unchecked: &[Unchecked]) -> String {
     format!("{log:#}\n")
 }
 
-/// What a failure is about, whatever its values.
+/// The cause of a failure, without its values.
 struct Cause {
     rule: String,
     reason: &'static str,
     legal: &'static str,
-    /// What is false, with its spaces made one.
+    /// The false expression, with whitespace normalized.
     text: String,
 }
 

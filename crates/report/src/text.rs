@@ -1,7 +1,7 @@
-//! Verdicts for people at a terminal.
+//! Verdicts for a terminal.
 //!
-//! In the order in which somebody in a hurry asks: what is wrong, where in the specification, with which values, what was
-//! expected instead, in which part of the history, and what to run next. [`Detail::Full`] adds everything a report knows.
+//! In the order of a reader in a hurry: what is wrong, where in the specification, with which values, what was expected
+//! instead, in which part of the history, and what to run next. [`Detail::Full`] adds everything else in the report.
 
 use std::fmt::Write as _;
 
@@ -18,22 +18,22 @@ use crate::finding::{Finding, Note, VALUE, commands, differing, fields, op_text,
 use crate::window::{Cell, Grid};
 use crate::words::{clean, count, cut, duration, list, number, pad, short, wrapped};
 
-/// How much is shown.
+/// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What is needed to see the cause.
+    /// Enough to see the cause.
     Brief,
     /// Everything.
     Full,
 }
 
-/// The widest line of what we lay out ourselves.
+/// The maximum width of lines with our own layout.
 const WIDTH: usize = 120;
 
-/// A terminal that is narrower has to break lines itself.
+/// A narrower terminal has to wrap lines itself.
 const NARROWEST: usize = 60;
 
-/// So many states, reasons and rows are shown in brief.
+/// The maximum number of states, reasons and rows in brief.
 const BRIEF_STATES: usize = 3;
 const BRIEF_REASONS: usize = 3;
 const BRIEF_ROWS: usize = 12;
@@ -41,7 +41,7 @@ const BRIEF_ROWS: usize = 12;
 /// The widest cells of a table, tried in this order.
 const CELLS: [usize; 3] = [36, 24, 16];
 
-/// So much is shown of a value in full.
+/// The maximum width of a value in full.
 const FULL_VALUE: usize = 2000;
 
 /// A report as text, ending with a line break. Colors are ANSI escapes.
@@ -49,7 +49,7 @@ pub fn text(report: &Report, detail: Detail, color: bool) -> String {
     text_within(report, detail, color, WIDTH)
 }
 
-/// A report as text in which our own lines, and above all tables, have at most this many columns.
+/// A report as text whose own lines, above all tables, have at most this many columns.
 pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -> String {
     let width = width.clamp(NARROWEST, WIDTH);
     let pen = Pen { color };
@@ -86,7 +86,7 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
 pub fn headline(report: &Report, color: bool) -> String {
     let mut first = text(report, Detail::Brief, color).lines().next().unwrap_or_default().to_owned();
     if !report.assumed.is_empty() {
-        first = format!("{first} under what is assumed ({})", clean(&report.assumed.join(", ")));
+        first = format!("{first} under the assumptions ({})", clean(&report.assumed.join(", ")));
     }
     match sentence(report) {
         Some(sentence) if report.history.operations != Some(0) => format!("{first}: {sentence}\n"),
@@ -94,19 +94,19 @@ pub fn headline(report: &Report, color: bool) -> String {
     }
 }
 
-/// What there is to say in one sentence; nothing about an accepted history.
+/// The finding in one sentence; nothing for an accepted history.
 pub fn sentence(report: &Report) -> Option<String> {
     Finding::new(report).map(|finding| finding.title)
 }
 
-/// Everything that a report knows beyond what is shown in brief; often nothing.
+/// Everything in a report that the brief form leaves out; often nothing.
 pub(crate) fn everything(report: &Report) -> String {
     let mut out = String::new();
     Sections { report, pen: Pen { color: false }, width: WIDTH, out: &mut out }.everything();
     out
 }
 
-/// What the check took, for those who want to make it faster.
+/// The cost of the check, for tuning.
 pub fn stats(report: &Report) -> String {
     let Stats { method, no_procedure, returned, evaluations, generated, distinct, widest, seconds } = &report.stats;
     let mut out = format!("{}: {} in {}\n", clean(&report.history.name), clean(method), duration(*seconds));
@@ -124,7 +124,7 @@ pub fn stats(report: &Report) -> String {
         0 => String::new(),
         _ => format!(" ({:.1} % coalesced)", 100.0 * (1.0 - *distinct as f64 / *generated as f64)),
     };
-    line("configurations", format!("{} different of {} reached{coalesced}", number(*distinct), number(*generated)));
+    line("configurations", format!("{} distinct of {} reached{coalesced}", number(*distinct), number(*generated)));
     if let Some(widest) = widest {
         let at = widest.at.map(|op| format!(" when {} returned", op_text(report, op))).unwrap_or_default();
         line("widest", format!("{} at once{at}", count(widest.width as u64, "configuration")));
@@ -136,7 +136,7 @@ pub fn stats(report: &Report) -> String {
     out
 }
 
-/// What is said instead of a verdict about a history that could not be checked.
+/// Printed instead of a verdict if a history could not be checked.
 pub(crate) const UNCHECKED: &str = "not checked";
 
 /// Why a history could not be checked, one problem after the other.
@@ -151,7 +151,7 @@ pub(crate) fn problems(unchecked: &Unchecked) -> String {
     out
 }
 
-/// How many histories got which verdict, on one line; empty if there is only one.
+/// The number of histories by verdict, on one line; empty if there is only one history.
 pub fn summary(reports: &[Report], unchecked: &[Unchecked]) -> String {
     let histories = reports.len() + unchecked.len();
     if histories < 2 {
@@ -194,7 +194,7 @@ pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool) -> String
     renderer.decor_style(DecorStyle::Ascii).render(&[group])
 }
 
-/// What the outcome of a check is called, and its color. A history without operations was not checked.
+/// The word for an outcome, and its color. A history without operations was not checked.
 pub(crate) fn verdict_style(report: &Report) -> (Style, &'static str) {
     let style = match report.verdict {
         _ if report.history.operations == Some(0) => return (YELLOW, "empty"),
@@ -205,7 +205,7 @@ pub(crate) fn verdict_style(report: &Report) -> (Style, &'static str) {
     (style, report.verdict.word())
 }
 
-/// What a window is.
+/// Describes a window.
 pub(crate) fn window_title(window: &Window) -> String {
     let operations = count(window.operations.len() as u64, "operation");
     let before = match window.before {
@@ -220,7 +220,7 @@ pub(crate) fn window_title(window: &Window) -> String {
     format!("this part fails by itself: {operations}{before}{start}")
 }
 
-/// How much was checked, how, and what it took.
+/// The size of the history, the method, and the cost.
 pub(crate) fn work(report: &Report) -> String {
     let processes = count(report.history.processes as u64, "process");
     let operations = report.history.operations.unwrap_or(report.stats.returned);
@@ -361,7 +361,7 @@ impl Sections<'_> {
         }
     }
 
-    /// The reasons against other operations, in brief: who waits was said already.
+    /// The reasons against other operations, in brief. Operations that wait were listed before.
     fn others(&mut self, rejection: &Rejection, stuck: &Stuck) {
         let subject = rejection.subject();
         let is_other = |reason: &&Reason| {
@@ -386,7 +386,7 @@ impl Sections<'_> {
         self.grouped(&waiting);
     }
 
-    /// Operations that wait for the same one, or that lead nowhere, on one line each.
+    /// Operations that wait for the same one, or whose continuations get stuck, on one line each.
     fn grouped(&mut self, reasons: &[&Reason]) {
         let mut groups: Vec<(Option<OpRef>, Vec<OpRef>)> = Vec::new();
         for reason in reasons {
@@ -402,8 +402,8 @@ impl Sections<'_> {
             let ops = list(&names, "and", BRIEF_REASONS);
             let line = match after {
                 Some(after) => format!("{ops} must wait for {}", op_text(self.report, after)),
-                None if names.len() == 1 => format!("{ops} is allowed, but whatever follows is stuck"),
-                None => format!("{ops} are allowed, but whatever follows is stuck"),
+                None if names.len() == 1 => format!("{ops} is legal, but every continuation gets stuck"),
+                None => format!("{ops} are legal, but every continuation gets stuck"),
             };
             self.line(4, &line);
         }
@@ -432,7 +432,7 @@ impl Sections<'_> {
         if stuck.interpretations.is_empty() {
             return;
         }
-        self.heading("orders that lead there, since they parted");
+        self.heading("orders that lead there, from where they diverge");
         for interpretation in &stuck.interpretations {
             let step = |step: &Step| {
                 format!("{}{}", op_text(self.report, step.op), if step.partway { " (partway)" } else { "" })

@@ -1,75 +1,75 @@
-//! A whole history beside its report: every operation, the order as far as one is known, and states on the way.
+//! A whole history beside its report: every operation, the order as far as known, and intermediate states.
 //!
-//! A report speaks of tens of operations. Who wants to look around needs all of them, and there may be millions, so
-//! they are kept in columns: what operations of one kind have in common stands in their [`Shape`], and values are
-//! numbers or places in a table of texts.
+//! A report mentions tens of operations. A viewer needs all of them, and there may be millions, so they are stored in
+//! columns: the common part of operations of one kind is in their [`Shape`], and values are numbers or indices into a
+//! table of texts.
 
 use crate::data::State;
 
-/// A whole history, as far as somebody may want to look at it.
+/// A whole history for a viewer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
-    /// The names of the processes, as they stand before the colon in the name of an operation.
+    /// The names of the processes: the part of an operation's name before the colon.
     pub processes: Vec<String>,
-    /// What operations of one kind have in common.
+    /// The common parts of operations of one kind.
     pub shapes: Vec<Shape>,
     /// Every operation, by start.
     pub operations: Vec<Entry>,
     /// The values of all operations, one operation after the other.
     pub values: Vec<Datum>,
-    /// The texts that values are places in.
+    /// The texts that values index.
     pub texts: Vec<String>,
-    /// Where each of the operations that the report speaks of is, in the order of [`Report::operations`].
+    /// The index of each operation that the report mentions, in the order of [`Report::operations`].
     ///
     /// [`Report::operations`]: crate::Report::operations
     pub mentioned: Vec<usize>,
-    /// How many configurations were possible when an operation returned, for each operation; nought where that is not
-    /// known, and empty if it is known nowhere.
+    /// The number of configurations when an operation returned, for each operation; 0 where unknown, and empty if
+    /// unknown everywhere.
     pub widths: Vec<u32>,
-    /// The steps that every explanation has in common; for an accepted history, all steps.
+    /// The steps common to all explanations; for an accepted history, all steps.
     pub order: Vec<Placement>,
-    /// States on the way: the last is the one after the first `until` steps of `order`, the one before it is one step
-    /// earlier, and so on, as far back as anybody looked. Empty if states are not known.
+    /// Intermediate states: the last is the one after the first `until` steps of `order`, the one before it is one step
+    /// earlier, and so on, as far back as requested. Empty if states are not known.
     pub states: Vec<State>,
-    /// All of `order`, unless somebody asked for an earlier stretch; then endings have no states.
+    /// All of `order`, unless an earlier range was requested; then endings have no states.
     pub until: usize,
-    /// So many of the last variables of each state are expressions that somebody asked for, and their values.
+    /// The number of requested expressions: the last variables of each state are these expressions, with their values.
     pub watched: usize,
-    /// How interpretations of a rejected history go on from there, in the order of [`Stuck::interpretations`]; not
-    /// all if there are many.
+    /// How interpretations of a rejected history continue from there, in the order of [`Stuck::interpretations`]; only
+    /// some if there are many.
     ///
     /// [`Stuck::interpretations`]: crate::Stuck::interpretations
     pub endings: Vec<Ending>,
-    /// The operations that could have happened, as far as that is known.
+    /// The operations that could have happened, as far as known.
     pub actions: Vec<String>,
 }
 
-/// What operations of one kind have in common.
+/// The common part of operations of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// The action.
     pub action: String,
-    /// The names of arguments; empty where a value is known by its place.
+    /// The names of arguments; empty if a value is identified by its position.
     pub args: Vec<String>,
     /// The names of results.
     pub results: Vec<String>,
-    /// The names of what else was recorded.
+    /// The names of further recorded fields.
     pub meta: Vec<String>,
-    /// An operation as it is printed, around the values of arguments and results: one piece before each and one at the
-    /// end.
+    /// The printed form of an operation around the values of arguments and results: one piece before each and one at
+    /// the end.
     pub pieces: Vec<String>,
 }
 
 /// An operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Its process: a place in [`Timeline::processes`].
+    /// Its process: an index into [`Timeline::processes`].
     pub process: u32,
-    /// How many operations its process called before it.
+    /// The number of operations that its process called before it.
     pub index: u32,
-    /// Its kind: a place in [`Timeline::shapes`].
+    /// Its kind: an index into [`Timeline::shapes`].
     pub shape: u32,
-    /// Its first value: a place in [`Timeline::values`]. It has as many as its shape has names.
+    /// Its first value: an index into [`Timeline::values`]. It has as many values as its shape has names.
     pub values: usize,
     /// A time before it began.
     pub start: u64,
@@ -82,20 +82,20 @@ pub struct Entry {
 pub enum Datum {
     /// A number.
     Number(i64),
-    /// Anything else, as it is printed: a place in [`Timeline::texts`].
+    /// Anything else, as printed: an index into [`Timeline::texts`].
     Text(u32),
 }
 
 /// A step of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
-    /// The operation that takes it: a place in [`Timeline::operations`].
+    /// The operation: an index into [`Timeline::operations`].
     pub op: u32,
-    /// True if the operation is not over with it.
+    /// True if the operation needs further steps.
     pub partway: bool,
 }
 
-/// How one interpretation goes on where they part.
+/// How one interpretation continues where they diverge.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ending {
     /// The steps.
@@ -105,20 +105,20 @@ pub struct Ending {
 }
 
 impl Shape {
-    /// How many values an operation has.
+    /// The number of values of an operation.
     pub fn width(&self) -> usize {
         self.args.len() + self.results.len() + self.meta.len()
     }
 }
 
 impl Timeline {
-    /// The values of an operation: arguments, results, what else was recorded.
+    /// The values of an operation: arguments, results, further recorded fields.
     pub fn values(&self, entry: &Entry) -> &[Datum] {
         let width = self.shapes[entry.shape as usize].width();
         &self.values[entry.values..entry.values + width]
     }
 
-    /// A value as it is printed.
+    /// A value as printed.
     pub fn value(&self, datum: Datum) -> String {
         match datum {
             Datum::Number(number) => number.to_string(),
@@ -126,7 +126,7 @@ impl Timeline {
         }
     }
 
-    /// An operation as it is printed: action, arguments, results.
+    /// An operation as printed: action, arguments, results.
     pub fn text(&self, entry: &Entry) -> String {
         let pieces = &self.shapes[entry.shape as usize].pieces;
         let mut text = pieces.first().cloned().unwrap_or_default();

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use crate::data::{OpRef, Operation, Order, Report, Window};
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
     /// The process is idle, or between operations.
@@ -41,7 +41,7 @@ impl Grid {
         for op in ops {
             let Operation { process, start, end, .. } = report.op(op);
             let column = grid.processes.iter().position(|known| known == process).expect("every process has a column");
-            // Without real time, only places within a process mean anything.
+            // Without real time, only the order within a process has a meaning.
             let row = match report.order {
                 Order::RealTime => {
                     let last = grid.rows.last().filter(|row| *start <= earliest_end && row[column] == Cell::Empty);

@@ -1,12 +1,12 @@
 //! Numbers, lists and foreign text, as every renderer writes them.
 //!
-//! Names and values come from recordings, which anything may have written. [`clean`] makes them one line of visible
-//! characters, so that they can neither steer a terminal nor pretend to be ours. Whatever reaches a renderer from a report
-//! goes through it exactly once.
+//! Names and values come from traces, whose content is not trusted. [`clean`] makes them one line of visible
+//! characters, so that they can neither control a terminal nor imitate our output. Every text from a report passes
+//! through it exactly once in a renderer.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A number with its thousands apart: `1,234,567`.
+/// A number with separated thousands: `1,234,567`.
 pub(crate) fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -32,7 +32,7 @@ pub(crate) fn count(many: u64, thing: &str) -> String {
     }
 }
 
-/// How long something took, as precise as it matters.
+/// A duration, with a sensible precision.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         _ if seconds < 0.01 => format!("{:.1} ms", seconds * 1e3),
@@ -42,7 +42,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// Foreign text on one line, with everything escaped that is not seen or that changes how the rest is seen.
+/// Foreign text on one line, with everything escaped that is invisible or changes how the rest is displayed.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -57,8 +57,8 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// JSON with the same meaning, in which no string holds a character that is not seen or that changes how the rest is
-/// seen. Line ends between the tokens stay.
+/// JSON with the same meaning, in which no string holds a character that is invisible or changes how the rest is
+/// displayed. Line ends between the tokens stay.
 pub fn visible_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -80,7 +80,7 @@ fn is_invisible(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Clean text of at most so many columns, with how many characters are left out.
+/// Clean text of at most `width` columns, with the number of omitted characters.
 pub(crate) fn short(text: &str, width: usize) -> String {
     let text = clean(text);
     if text.width() <= width {
@@ -90,8 +90,8 @@ pub(crate) fn short(text: &str, width: usize) -> String {
     format!("{}... ({} more)", &text[..end], number(text[end..].chars().count() as u64))
 }
 
-/// Clean text of at most so many columns, for places where there is no room to say more. What a call begins with and what
-/// it returned stand at its ends, so the middle is left out.
+/// Clean text of at most `width` columns, without that number. The call is at its start and the result at its end, so
+/// the middle is omitted.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     let text = clean(text);
     if text.width() <= width {
@@ -108,7 +108,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{head}...{tail}")
 }
 
-/// The byte where a text reaches a width.
+/// The byte offset at which a text reaches a width.
 fn fitting(text: &str, width: usize) -> usize {
     let mut columns = 0;
     let overflow = text.char_indices().find(|(_, c)| {
@@ -118,12 +118,12 @@ fn fitting(text: &str, width: usize) -> usize {
     overflow.map_or(text.len(), |(at, _)| at)
 }
 
-/// Fills up to a width.
+/// Pads to a width.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// That orders get no further, where nothing but the end forces an operation to be placed.
+/// Says how far orders get, where only the end of the history forces an operation to be placed.
 pub fn longest_orders(explained: u64, blocked: &[String]) -> String {
     let placed = match explained {
         0 => "no order can begin".to_owned(),
@@ -135,7 +135,7 @@ pub fn longest_orders(explained: u64, blocked: &[String]) -> String {
     }
 }
 
-/// So many operations are named in one sentence.
+/// The maximum number of operations named in one sentence.
 const NAMED: usize = 4;
 
 /// A list: `a, b or c`, or `a, b or 3 others` if there are more than `most`.
@@ -150,7 +150,7 @@ pub(crate) fn list(items: &[String], word: &str, most: usize) -> String {
     }
 }
 
-/// Words in lines of at most so many columns, all but the first behind an indent.
+/// Wraps words at `width` columns; all lines but the first are indented.
 pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let (mut out, mut column) = (String::new(), 0);
     for word in text.split(' ') {

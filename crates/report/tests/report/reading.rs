@@ -25,22 +25,22 @@ fn what_was_written_is_read() {
 
 #[test]
 fn what_is_no_report_is_refused() {
-    insta::assert_snapshot!(error("{}"), @"this is not a report: missing field `schema` at line 1 column 2");
-    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/2"}"#), @"this is not a report: missing field `history` at line 1 column 31");
-    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/7", "what": 1}"#), @"the report is of version `omnilink.report/7` and this program reads `omnilink.report/2`; check the history again to get one");
-    insta::assert_snapshot!(error("\u{0}"), @"this is not a report: expected value at line 1 column 1");
+    insta::assert_snapshot!(error("{}"), @"not a report: missing field `schema` at line 1 column 2");
+    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/2"}"#), @"not a report: missing field `history` at line 1 column 31");
+    insta::assert_snapshot!(error(r#"{"schema": "omnilink.report/7", "what": 1}"#), @"unsupported report version `omnilink.report/7` (expected `omnilink.report/2`); check the history again");
+    insta::assert_snapshot!(error("\u{0}"), @"not a report: expected value at line 1 column 1");
 }
 
 #[test]
 fn what_points_nowhere_is_refused() {
-    insta::assert_snapshot!(changed("/verdict/blocked/0", 8), @"the report is damaged: operation 8 is named, counted from 0, and there are 8");
-    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/states/1", 2), @"the report is damaged: state 2 is named, counted from 0, and there are 2");
-    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/span/source", 1), @"the report is damaged: source 1 is named, counted from 0, and there are 1");
-    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/span/end", 100_000), @"the report is damaged: bytes 247 to 100000 are no part of `specs/Queue.tla`");
-    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/outcomes", Vec::<Value>::new()), @"the report is damaged: `Head(queue) = elem` has 0 where there are 2 states");
-    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/values/0/values/0", 1), @"this is not a report: invalid type: integer `1`, expected a string at line 1 column 2549");
-    insta::assert_snapshot!(changed("/verdict/evidence/legal/after", 99), @"the report is damaged: operation 99 is named, counted from 0, and there are 8");
-    insta::assert_snapshot!(changed("/verdict/evidence/window/operations/0", 99), @"the report is damaged: operation 99 is named, counted from 0, and there are 8");
+    insta::assert_snapshot!(changed("/verdict/blocked/0", 8), @"damaged report: operation 8 (counted from 0) is out of range, there are 8");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/states/1", 2), @"damaged report: state 2 (counted from 0) is out of range, there are 2");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/span/source", 1), @"damaged report: source 1 (counted from 0) is out of range, there are 1");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/span/end", 100_000), @"damaged report: bytes 247 to 100000 are not a range of `specs/Queue.tla`");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/outcomes", Vec::<Value>::new()), @"damaged report: `Head(queue) = elem` has 0, expected one for each of 2 states");
+    insta::assert_snapshot!(changed("/verdict/evidence/reasons/0/why/conjuncts/1/values/0/values/0", 1), @"not a report: invalid type: integer `1`, expected a string at line 1 column 2549");
+    insta::assert_snapshot!(changed("/verdict/evidence/legal/after", 99), @"damaged report: operation 99 (counted from 0) is out of range, there are 8");
+    insta::assert_snapshot!(changed("/verdict/evidence/window/operations/0", 99), @"damaged report: operation 99 (counted from 0) is out of range, there are 8");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn what_it_took() {
     run.jsonl: searched whole in 1.2 s
       returned         41 operations
       evaluations      412,345 (329,876/s)
-      configurations   105,210 different of 250,000 reached (57.9 % coalesced)
+      configurations   105,210 distinct of 250,000 reached (57.9 % coalesced)
       widest           12,345 configurations at once when T2:1 Enqueue(2) returned
       in flight there  T0:1 Enqueue(0), T1:1 Enqueue(1), T2:1 Enqueue(2), T3:1 Enqueue(3), T4:1 Enqueue(4) and 4 others
     "#);
