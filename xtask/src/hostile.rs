@@ -1,6 +1,6 @@
 //! Inputs made to use up time or memory, and what the command makes of them.
 //!
-//! Every row of the table is an input that somebody could be sent: a history in each format, a specification, a bundle, a
+//! Every row of the table is an input that a user could receive: a history in each format, a specification, a bundle, a
 //! report, a command line. The command runs on it with `--timeout` and `--max-memory`. It must end within
 //! [`EXTRA_TIME`] of its time limit and use no more than [`most_memory`] allows, and must end as the row says: an exit code
 //! that is not in the row, such as that of a panic, fails the step.
@@ -63,7 +63,7 @@ pub(crate) struct Options {
     pub(crate) full: bool,
     /// Replace the table in `bench/README.md`.
     pub(crate) write: bool,
-    /// The command; it is built if this is none.
+    /// The command; built if `None`.
     pub(crate) command: Option<PathBuf>,
     /// Only inputs whose name contains this.
     pub(crate) name: Option<String>,

@@ -5,7 +5,7 @@
 //! Chromium, and some studies need packages of Debian. `bench` takes minutes and means something only on a machine that
 //! does nothing else, and so does what `schedules` says about cost.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script talks to the person who runs it")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script prints to its user")]
 
 mod bench;
 mod book;

@@ -7,9 +7,9 @@ use std::fmt;
 pub(super) struct Difference {
     /// The expression, or the name of the spec.
     pub(super) question: String,
-    /// Who gave the first answer.
+    /// The source of the first answer.
     pub(super) left: (&'static str, String),
-    /// Who gave the second one.
+    /// The source of the second answer.
     pub(super) right: (&'static str, String),
 }
 

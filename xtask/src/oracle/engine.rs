@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// How long our engine may take for a question of ours.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// The text of a value, or why there is none.
+/// The text of a value, or why it has no value.
 pub(super) type Evaluated = std::result::Result<String, String>;
 
 /// The command `omnilink`.
@@ -74,7 +74,7 @@ impl Engine {
         Ok(Some(answer(&report)))
     }
 
-    /// How checking a model of somebody else ends, from their directory and without its temporal properties.
+    /// The result of checking a third-party model, from its directory and without its temporal properties.
     pub(super) fn check_model(
         &self,
         directory: &Path,

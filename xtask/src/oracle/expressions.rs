@@ -1,6 +1,6 @@
 //! Constant expressions: what TLC prints for each, or that it fails.
 //!
-//! Starting Java takes a second, so many expressions are asked in one module. TLC evaluates every definition without
+//! Starting Java takes a second, so one module evaluates many expressions. TLC evaluates every definition without
 //! parameters that is constant when it starts, and goes on when one fails: a definition that prints its expression
 //! either does so, or the expression has no value. What TLC does not say then is why; that is asked in a run of its own,
 //! only when the answers are recorded.
@@ -62,11 +62,11 @@ pub(super) fn run(workspace: &Workspace, tlc: &Tlc, file: &str, options: &Option
 /// The difference between a recorded row and an answer. Of errors, only that there is one is compared.
 pub(super) fn compare(
     [expression, recorded, _]: &[String; 3],
-    (who, answer): (&'static str, Option<String>),
+    (source, answer): (&'static str, Option<String>),
 ) -> Option<Difference> {
     let recorded = if recorded.starts_with("ERR") { "ERR" } else { recorded };
     let answer = answer.map_or_else(|| "ERR".to_owned(), |value| format!("VALUE {value}"));
-    Difference::between(expression, ("recorded", recorded), (who, &answer))
+    Difference::between(expression, ("recorded", recorded), (source, &answer))
 }
 
 /// Why the expressions without a value have none, and nothing for the others. Reasons that are recorded are kept.

@@ -1,7 +1,7 @@
 //! Which of our sorts of mistakes TLC's words describe.
 //!
-//! TLC has no sorts of its own for mistakes in expressions, so this is a table of what its messages contain. It serves
-//! the person who reads the recorded answers, and tests that want more than "an error"; what it cannot tell is `Other`.
+//! TLC has no error classes for mistakes in expressions, so this is a table of substrings of its messages. It serves
+//! readers of the recorded answers, and tests that need more than "an error"; an unrecognized message is `Other`.
 
 /// What a message contains, and the sort of mistake that it then is. The first row that matches counts.
 const KINDS: &[(&[&str], &str)] = &[

@@ -87,12 +87,12 @@ impl Options {
         Options { only: LARGE.to_owned(), ..Options::default() }
     }
 
-    /// So many random expressions, the same in every run.
+    /// Number of random expressions, the same in every run.
     pub(crate) fn random(count: usize) -> Options {
         Options { random: Some(count), ..Options::default() }
     }
 
-    /// So many random histories, the same in every run.
+    /// Number of random histories, the same in every run.
     pub(crate) fn traces(count: usize) -> Options {
         Options { traces: Some(count), ..Options::default() }
     }

@@ -34,7 +34,7 @@ const MOST_STATES: u64 = 20_000;
 /// More configurations at once than this are a sign of far too many states.
 const MOST_AT_ONCE: &str = "3000";
 
-/// One history in so many is given to `omnilink confirm`, and as many are as long as they get.
+/// The number of histories for each one that is given to `omnilink confirm`; as many have the maximum length.
 const EVERY: usize = 10;
 
 /// How long histories are.

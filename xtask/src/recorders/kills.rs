@@ -68,7 +68,8 @@ fn kill(set: &Set, directory: &Path, way: &str, time: u64) -> Result<ExitStatus>
     victim.arg(directory).args([&THREADS.to_string(), way, &time.to_string()]).stderr(Stdio::null());
     let mut victim = victim.spawn()?;
     if way == "sigkill" {
-        // The clock is calibrated first, which takes two milliseconds; a victim that has published nothing is no test.
+        // The clock is calibrated first, which takes two milliseconds; a victim that has published nothing tests
+        // nothing.
         while progress(directory)?.iter().all(|(begun, _)| *begun == 0) && victim.try_wait()?.is_none() {
             thread::sleep(Duration::from_micros(100));
         }
@@ -106,7 +107,7 @@ fn check(directory: &Path, is_complete: bool, found: &mut Found) -> Result<()> {
         found.operations += records.len();
         found.open += open;
     }
-    ensure!(by_process.is_empty(), "there are processes that nobody started");
+    ensure!(by_process.is_empty(), "found processes that were not started");
     ensure!(!is_complete || trace.cuts.is_empty(), "a segment breaks off, and the program returned");
     found.segments += trace.processes.len();
     found.cuts += trace.cuts.len();

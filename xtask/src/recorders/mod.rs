@@ -76,7 +76,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans up temporary files.
+        // A directory that cannot be removed is left to the cleanup of temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,7 +1,7 @@
 //! Same scripts, same bytes.
 //!
-//! Scripts in `tests/golden/recorder` have their segments beside them, so that nobody changes the bytes by accident;
-//! random ones go where nobody thought of. Values are drawn around the places where the format changes form.
+//! Scripts in `tests/golden/recorder` have their segments beside them, so that the bytes do not change by accident;
+//! random ones cover cases without a script. Values are drawn around the places where the format changes form.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -4,8 +4,8 @@
 //! file of settings, the verdict and how long may pass. Every expectation is one `omnilink fuzz` with the profile `ci`. A
 //! rejection or a crash ends it at once; an acceptance uses up its time, and means only that nothing was found in it.
 //!
-//! A harness is controlled if it can be built so, as it is for everybody, unless the expectation names a schedule. It names
-//! `free` where what matters happens out of control: in servers, or in libraries that are not built with the harness.
+//! A harness is controlled if it can be instrumented, as for users, unless the expectation names a schedule. It names
+//! `free` where the relevant code is out of control: in servers, or in libraries that are not built with the harness.
 
 mod compare;
 
@@ -43,7 +43,7 @@ struct Expectation {
     verdict: Verdict,
     /// How long may pass, such as `60s`.
     within: String,
-    /// What decides who runs. If it is not said, the command chooses.
+    /// Scheduling strategy; if `None`, the command chooses.
     schedule: Option<Schedule>,
 }
 

@@ -1,4 +1,4 @@
-//! Rules about packages: who may depend on whom, what a manifest says, and under which licences we build.
+//! Rules about packages: their dependencies on each other, their manifests, and the licences we build under.
 //!
 //! Arrows between our crates point down only, and [`LAYERS`] is the picture as a table. Development dependencies are
 //! free: the tests of a lower layer may use a higher one, and `testkit` is for nothing else. Licences are checked

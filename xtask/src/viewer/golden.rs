@@ -44,7 +44,7 @@ struct Golden {
     runs: Option<String>,
     #[serde(default)]
     options: Vec<String>,
-    /// In one word; `error` if there is none, and `index` if there are many.
+    /// In one word; `error` without a verdict, and `index` for several.
     verdict: String,
     /// Kinds of reasons that are in it.
     #[serde(default)]

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use fastrand::Rng;
 use serde_json::json;
 
-/// How long the queue gets before somebody must take from it.
+/// The length of the queue at which the next operation must dequeue.
 const LONGEST: usize = 8;
 
 /// How many processes share the long queue.
@@ -84,7 +84,7 @@ fn processes(count: usize) -> String {
     text
 }
 
-/// Names and values by somebody who means harm. They must be shown, and must not do anything.
+/// Hostile names and values. They must be shown, and must not do anything.
 fn hostile() -> String {
     const SCRIPT: &str = "</script><script>window.pwned=1</script>";
     const IMAGE: &str = "<img src=x onerror=window.pwned=1>";

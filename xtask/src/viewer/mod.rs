@@ -1,9 +1,9 @@
 //! The page that shows a report: it is what its sources build, it stays small, and it works in a real browser.
 //!
-//! The steps are those of somebody who changes it. First the sources are checked and built, and the page must be the
-//! committed one, byte for byte. Then the command writes a page for each golden report; each must
-//! have the verdict that it stands for and may take only so many bytes. Last, browser tests open these pages as files
-//! and as `omnilink view` serves them. It needs Node, npm and Chromium.
+//! The steps are those of a developer of the viewer. First the sources are checked and built, and the page must be the
+//! committed one, byte for byte. Then the command writes a page for each golden report; each must have its expected
+//! verdict and a limited size. Last, browser tests open these pages as files and as `omnilink view` serves them. It
+//! needs Node, npm and Chromium.
 
 mod golden;
 mod make;
