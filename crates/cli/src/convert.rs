@@ -16,7 +16,7 @@ use report::clean;
 use crate::args::{ConvertArgs, Progress, Writable};
 use crate::exit::Exit;
 use crate::limits::{self, Limits, Settings};
-use crate::tell::tell;
+use crate::outcome::print_failure;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &ConvertArgs) -> Exit {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Exit {
     let opened = input::open_within(&args.input, args.from, max_memory, &limits, &Arc::default());
     let trace = match opened.and_then(|opened| opened.read_within(&limits)) {
         Ok(trace) => trace,
-        Err(failed) => return tell(&failed, &label),
+        Err(failed) => return print_failure(&failed, &label),
     };
     for cut in &trace.cuts {
         errln!("note: {}", clean(&format!("{label}: {cut}")));
@@ -58,13 +58,13 @@ fn write(trace: &Trace, args: &ConvertArgs) -> Result<(), InputError> {
         (Writable::Text, _) => into_file(|trace, out| text::write(trace, out)),
         (Writable::Binary, Some(directory)) => write_binary(trace, directory),
         (Writable::Binary, None) => Err(InputError {
-            message: "a binary trace is a directory".into(),
+            message: "a binary trace is a directory, which cannot go to standard output".into(),
             help: Some("name it with `--output`".into()),
         }),
     }
 }
 
-/// Writes a directory beside its place first, so that a failure leaves nothing.
+/// Writes to a temporary directory first, so that a failure leaves nothing behind.
 fn write_binary(trace: &Trace, directory: &Path) -> Result<(), InputError> {
     let cannot = |error: io::Error| InputError::new(format!("cannot be written: {error}"));
     if directory.exists() && fs::read_dir(directory).map_err(cannot)?.next().is_some() {

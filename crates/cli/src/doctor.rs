@@ -1,6 +1,6 @@
-//! `omnilink doctor`: what can be done on this machine, found out by trying.
+//! `omnilink doctor`: reports what works on this machine, by trying it.
 //!
-//! Every line is a fact and what follows from it. Nothing here is needed to check a history, so the command never fails.
+//! Every line is a fact and its consequence. Checking a history needs nothing of this, so the command never fails.
 
 use std::fs;
 use std::path::Path;
@@ -14,13 +14,13 @@ use serde_json::json;
 use crate::args::{DoctorArgs, Output};
 use crate::exit::Exit;
 
-/// Something that is there or is not.
+/// A feature that is present or missing.
 struct Fact {
     name: &'static str,
     is_there: bool,
-    /// What was found.
+    /// The evidence.
     found: String,
-    /// What it is good for, or what happens without it.
+    /// The consequence.
     so: &'static str,
 }
 
@@ -54,7 +54,7 @@ fn cores() -> Fact {
         is_there: cores > 1,
         found: format!("{cores}"),
         so: match cores {
-            1 => "threads take turns: races between two instructions are hardly ever seen by free-running threads",
+            1 => "threads take turns: free-running threads hardly ever hit races between two instructions",
             _ => "threads run at the same time; more of them than cores take turns as well",
         },
     }
@@ -90,18 +90,18 @@ fn control() -> Fact {
         name: "control",
         is_there: tried.is_ok(),
         so: match &tried {
-            Ok(_) => "`omnilink fuzz` decides who makes the next step, and what it finds can be repeated",
-            Err(_) => "`omnilink fuzz` leaves schedules to the machine, or to rr",
+            Ok(_) => "`omnilink fuzz` controls the schedule, and its findings can be replayed",
+            Err(_) => "`omnilink fuzz` leaves the schedule to the operating system, or to rr",
         },
         found: tried.unwrap_or_else(|why| why),
     }
 }
 
-/// A program with two threads, which is built for control.
+/// A program with two threads, built for control.
 const TRIAL: &str = "#include <atomic>\n#include <thread>\nstd::atomic<int> x;\n\
                      int main() { std::thread other([] { ++x; }); ++x; other.join(); }\n";
 
-/// Builds a small program and executes it twice.
+/// Builds a small program and runs it twice.
 fn try_control() -> Result<String, String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = |name: &str| scratch.path().join(name);
@@ -112,7 +112,7 @@ fn try_control() -> Result<String, String> {
     let built = build.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     if !built.status.success() {
         let said = String::from_utf8_lossy(&built.stderr);
-        return Err(said.lines().next().unwrap_or("no program could be built").to_owned());
+        return Err(said.lines().next().unwrap_or("cannot build a program").to_owned());
     }
     let runtime = crate::build::kit()?.runtime().path();
     let execute = || {
@@ -151,7 +151,7 @@ fn rr(rr: &str) -> Fact {
         name: "rr",
         is_there: probed.is_ok(),
         so: match &probed {
-            Ok(_) => "it recorded and replayed a program just now: `omnilink fuzz --rr` works",
+            Ok(_) => "recorded and replayed a program just now: `omnilink fuzz --rr` works",
             Err(_) => "nothing else needs it",
         },
         found: probed.unwrap_or_else(|why| why),
@@ -184,7 +184,7 @@ fn java() -> Fact {
         name: "Java",
         is_there: found.is_some(),
         found: found.unwrap_or_else(|| "`java` is not installed".into()),
-        so: "for `omnilink confirm`, which lets TLC decide too; nothing else needs it",
+        so: "for `omnilink confirm`, which compares with TLC; nothing else needs it",
     }
 }
 
@@ -195,11 +195,11 @@ fn browser() -> Fact {
         name: "browser",
         is_there: found.is_some(),
         found: found.unwrap_or_else(|| "neither Chromium, Chrome nor Firefox".into()),
-        so: "for `omnilink view` and for the pages that `omnilink report` writes; any that was updated since 2023 will do",
+        so: "for `omnilink view` and for the pages that `omnilink report` writes; any version since 2023",
     }
 }
 
-/// The first line that a command says about its version, if it runs.
+/// The first line of a command's version output, if it runs.
 fn version(name: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(name).args(arguments).stdin(Stdio::null()).output().ok()?;
     if !output.status.success() {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How a run of the command ended. The order says which of several outcomes wins.
+/// How a run of the command ended. The order decides which of several outcomes wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// There was no history.
@@ -10,12 +10,12 @@ pub(crate) enum Exit {
     Accepted,
     /// A history has no operation.
     Empty,
-    /// Everything is accepted, and it says too little.
+    /// Everything is accepted, but exercises too little of the specification.
     Vacuous,
     Inconclusive,
-    /// Somebody asked it to stop before it was done.
+    /// The user stopped it.
     Interrupted,
-    /// What drives the system ended in another way than it should.
+    /// The harness crashed or did not end.
     Crashed,
     Rejected,
     Wrong,

@@ -1,4 +1,4 @@
-//! Files that people name, and the pages in them.
+//! Files named by the user, and the pages in them.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,10 +9,10 @@ use page::{About, Encoder, Level};
 use report::{Detail, Report, Timeline, text};
 use serde_json::Value;
 
-/// What pages say they were written by.
+/// The generator named in pages.
 pub(crate) const TOOL: &str = concat!("OmniLink ", env!("CARGO_PKG_VERSION"));
 
-/// So much of a file is read to see whether it is a page.
+/// The number of bytes read to see whether a file is a page.
 const FIRST: u64 = 4096;
 
 /// A page about one history.
@@ -21,33 +21,33 @@ pub(crate) fn page(report: &Report, timeline: Option<&Timeline>, run: Option<&Va
     page::file(&parts, &text(report, Detail::Full, false))
 }
 
-/// Writes a page. A file that is there is replaced if it is a page of ours, and nothing else is.
+/// Writes a page. An existing file is replaced only if it is a page of ours.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), InputError> {
     if path.is_dir() {
-        return Err(InputError { message: "it is a directory".into(), help: Some("name a file in it".into()) });
+        return Err(InputError { message: "is a directory".into(), help: Some("name a file in it".into()) });
     }
     if path.exists() && !path.is_file() {
-        let help = Some("name a file that is not there yet".into());
-        return Err(InputError { message: "it is there, and is not a file that can be replaced".into(), help });
+        let help = Some("name a new file".into());
+        return Err(InputError { message: "already exists and is not a regular file".into(), help });
     }
-    // A page says early what it is.
+    // A page identifies itself near its start.
     let begins = |mut file: File| {
         let mut bytes = Vec::new();
         file.by_ref().take(FIRST).read_to_end(&mut bytes).map(|_| bytes)
     };
     if path.exists() && !File::open(path).and_then(begins).is_ok_and(|bytes| page::is_ours(&bytes)) {
         let help = Some("name another file, or remove this one".into());
-        return Err(InputError { message: "it is there already, and is no report".into(), help });
+        return Err(InputError { message: "already exists and is not a report".into(), help });
     }
     write(path, page)
 }
 
-/// Writes a text, whole or not at all. The directory has to be there: who mistypes a path should hear of it.
+/// Writes a text, completely or not at all. The directory must exist, so that a mistyped path is reported.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), InputError> {
     let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
     if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
-        let message = format!("there is no directory `{}`", directory.display());
-        return Err(InputError { message, help: Some(format!("make it first: `mkdir -p {}`", directory.display())) });
+        let message = format!("no directory `{}`", directory.display());
+        return Err(InputError { message, help: Some(format!("create it first: `mkdir -p {}`", directory.display())) });
     }
     explore::write_file(path, text).map_err(|error| InputError::new(format!("cannot be written: {error}")))
 }

@@ -1,4 +1,4 @@
-//! `omnilink fuzz`: runs a harness many times, checks every recording, and keeps what fails.
+//! `omnilink fuzz`: runs a harness many times, checks every trace, and keeps the runs that fail.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::check::output::write_extras;
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::tell::{tell, tell_about, tell_about_spec, tell_ended};
+use crate::outcome::{print_campaign_error, print_end, print_failure, print_spec_error};
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &FuzzArgs) -> Exit {
 
 fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     let file = args.settings.clone().unwrap_or_else(|| args.directory.join(FILE_NAME));
-    // A path from here is shown as short as it is.
+    // A path below the current directory is shown relative to it.
     let file = file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
     let wrong = |about: &Path, message: String, help: Option<String>| {
         complain(&about.display().to_string(), &InputError { message, help })
@@ -43,17 +43,17 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     let directory = file.parent().unwrap_or(Path::new("")).to_owned();
     let Some(spec) = settings.spec.clone() else {
         let help = "`spec = \"Queue.tla\"`, or the name of one of those that `omnilink specs` lists";
-        return Err(wrong(&file, "it does not say what to check against".into(), Some(help.into())));
+        return Err(wrong(&file, "no specification given".into(), Some(help.into())));
     };
     let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };
     for extra in &args.reports {
         if extra.directory().is_some_and(|directory| !directory.is_dir()) {
-            return Err(wrong(&extra.path, "its directory is not there".into(), None));
+            return Err(wrong(&extra.path, "its directory does not exist".into(), None));
         }
     }
     if run.is_empty() {
         let help = "`run = [\"target/release/harness\"]` below `[harness]`, or `omnilink fuzz -- COMMAND`";
-        return Err(wrong(&file, "it does not say how to run the harness".into(), Some(help.into())));
+        return Err(wrong(&file, "no command to run the harness given".into(), Some(help.into())));
     }
     let seed = args.seed.unwrap_or_else(|| u64::from(now().subsec_nanos()));
     let asked = Asked {
@@ -73,7 +73,7 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
         criterion: args.order.criterion(),
         ..judge::Options::default()
     };
-    let judge = Judge::new(&path, options).map_err(|failed| tell_about_spec(&failed))?;
+    let judge = Judge::new(&path, options).map_err(|failed| print_spec_error(&failed))?;
     let store = Store::at(directory.join("target/omnilink"));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
@@ -103,31 +103,31 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
 }
 
 fn fuzz(args: &FuzzArgs, campaign: &Campaign) -> Result<Exit, Exit> {
-    let mut teller = Teller { args, campaign, bar: bar(args.progress), shown: Instant::now() };
-    let findings = campaign.run(&mut |event| teller.tell(event));
-    teller.bar.finish_and_clear();
-    let findings = findings.map_err(tell_about)?;
+    let mut printer = ProgressPrinter { args, campaign, bar: bar(args.progress), shown: Instant::now() };
+    let findings = campaign.run(&mut |event| printer.print(event));
+    printer.bar.finish_and_clear();
+    let findings = findings.map_err(print_campaign_error)?;
     let concluded = conclude(args, campaign, &findings);
-    // What was found before counts, whatever ended it.
-    let wrong = findings.error.map(tell_about);
-    campaign.clear().map_err(tell_about)?;
+    // Earlier results count, however the campaign ended.
+    let wrong = findings.error.map(print_campaign_error);
+    campaign.clear().map_err(print_campaign_error)?;
     Ok(concluded?.max(wrong.unwrap_or(Exit::Nothing)))
 }
 
-/// Tells people what happens as it happens.
-struct Teller<'a> {
+/// Prints the progress and the findings of a campaign.
+struct ProgressPrinter<'a> {
     args: &'a FuzzArgs,
     campaign: &'a Campaign,
     bar: ProgressBar,
-    /// When a line of counters was shown last.
+    /// When the last line of counters was printed.
     shown: Instant,
 }
 
-/// Between two lines of counters.
+/// The time between two lines of counters.
 const COUNTERS: Duration = Duration::from_secs(5);
 
-impl Teller<'_> {
-    fn tell(&mut self, event: Event<'_>) {
+impl ProgressPrinter<'_> {
+    fn print(&mut self, event: Event<'_>) {
         let is_human = self.args.format == Output::Human;
         match event {
             Event::Progress { count, tally, after } => {
@@ -138,7 +138,7 @@ impl Teller<'_> {
                 self.bar.set_message(tally.progress(count));
                 self.bar.tick();
             }
-            Event::Unchecked(run, failed) => self.bar.suspend(|| _ = tell(failed, &run.label())),
+            Event::Unchecked(run, failed) => self.bar.suspend(|| _ = print_failure(failed, &run.label())),
             Event::Said(line) if is_human => outln!("{line}"),
             Event::Failed(run, report, seen) if is_human => {
                 self.bar.suspend(|| tell_failure(self.args, run, report, seen));
@@ -155,9 +155,9 @@ fn tell_kept(store: &Store, run: &Executed<Plan>, id: &str, repeats: Option<bool
     outln!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), store.path(id).display());
     match repeats {
         None => {}
-        Some(true) => outln!("repeated once in a process of its own: the same"),
+        Some(true) => outln!("replayed once in a fresh process: identical"),
         Some(false) => outln!(
-            "it could not be repeated in a process of its own: the harness does something that is not the same every \
+            "could not be replayed in a fresh process: the harness does something that is not the same every \
              time, or `--batch` left something behind"
         ),
     }
@@ -180,17 +180,17 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
         }
         (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. }), report) => {
             outln!("{}: {}", run.label(), seen.kind.word());
-            tell_ended(ended);
+            print_end(ended);
             if let Some(report) = report {
-                outln!("what it recorded before is {}", report.verdict.word());
+                outln!("its trace up to there is {}", report.verdict.word());
             }
         }
         _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(&seen.cause)),
     }
 }
 
-/// Whether a rejection may say no more than that memory is weak: a load may read an older store though a newer one was
-/// made before in real time.
+/// Whether a rejection may be due to weak memory alone: a load may read an older store although a newer one was made
+/// before in real time.
 fn demands_real_time(args: &FuzzArgs) -> bool {
     args.scheduling.weak_memory && args.order == crate::args::Order::RealTime
 }
@@ -226,7 +226,7 @@ fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result
     Ok(tally.kinds().map(exit_of_kind).fold(runs.max(interrupted), Exit::max))
 }
 
-/// How a run that failed ends the command.
+/// The exit code for a failed run.
 fn exit_of_kind(kind: Kind) -> Exit {
     match kind {
         Kind::Rejected => Exit::Rejected,
@@ -236,7 +236,7 @@ fn exit_of_kind(kind: Kind) -> Exit {
     }
 }
 
-/// Commands that lead further.
+/// Follow-up commands.
 fn next(store: &Store, id: &str, is_controlled: bool) -> String {
     let (store, default) = (store.directory(), Path::new("target/omnilink"));
     let store = if store == default { String::new() } else { format!(" --store {}", store.display()) };
@@ -247,7 +247,7 @@ fn next(store: &Store, id: &str, is_controlled: bool) -> String {
     text + &format!("  to send it   omnilink runs pack {id}{store}\n")
 }
 
-/// Whether a line is printed every few seconds.
+/// Whether to print a line every few seconds.
 fn shows_counters(progress: Progress) -> bool {
     match progress {
         Progress::Auto => !io::stderr().is_terminal(),

@@ -1,4 +1,4 @@
-//! What campaigns need from the command: interrupts, limits, and what harnesses are built with.
+//! The command's services for campaigns: interrupts, limits, and build tools for harnesses.
 
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
-//! What may stop a check, and what is shown while it runs. The one place that reads the clock.
+//! The limits of a check, and its progress display. The only place that reads the clock.
 //!
-//! A command runs on a thread of its own, and the main thread watches it ([`supervise`]). Every few milliseconds it looks
-//! at the clock, at the memory in use and at interrupts, and at each check that is going on: a check that has used up its
-//! limits is told to stop, and one that goes on is shown. A check that does not stop in time is abandoned, if it says how:
-//! the command ends with what is known, whatever the check is doing. So no loop that forgets to look can break a limit.
+//! A command runs on a thread of its own, and the main thread watches it ([`supervise`]). Every few milliseconds it
+//! polls the clock, the memory in use and interrupts, and every running check: a check that has exceeded its limits is
+//! told to stop, and one that continues is shown. A check that does not stop in time is abandoned, if it says how: the
+//! command ends with the results so far, whatever the check is doing. So no loop that forgets to poll can break a
+//! limit.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -19,7 +20,7 @@ use search::Stats;
 use crate::args::Progress;
 use crate::exit::Exit;
 
-/// What may stop a check, and how to show that it goes on.
+/// The limits of a check, and its progress display.
 pub(crate) struct Settings {
     pub(crate) timeout: Option<Duration>,
     /// In bytes.
@@ -30,11 +31,11 @@ pub(crate) struct Settings {
 /// Set once the user has asked the command to stop.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Lets an interrupt stop every check that is going on, instead of ending the command at once.
+/// Lets an interrupt stop every running check, instead of ending the command at once.
 pub(crate) fn catch_interrupts() {
-    // Without a handler an interrupt ends the command at once, which is all right too.
+    // Without a handler an interrupt ends the command at once, which is acceptable too.
     let _ = ctrlc::set_handler(|| {
-        // A second interrupt does not wait for anything.
+        // A second interrupt ends the command immediately.
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             #[expect(clippy::exit, reason = "nothing is left to do")]
             std::process::exit(130);
@@ -47,26 +48,27 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// The checks that are going on.
+/// The running checks.
 static ACTIVE: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
 
-/// Between two looks at the checks: while there are any, and while there are none.
+/// The polling interval: while checks are running, and otherwise.
 const TICK: Duration = Duration::from_millis(5);
 const IDLE: Duration = Duration::from_millis(20);
 
-/// How long a check may take to stop. Memory grows by up to a gigabyte a second, so there is little time then.
+/// The time a check has to stop. Memory grows by up to a gigabyte a second, so there is little time then.
 fn patience(stop: Stop) -> Duration {
     Duration::from_millis(if stop == Stop::Memory { 30 } else { 400 })
 }
 
-/// Between two changes of the progress bar, or two lines of counters.
+/// The time between two updates of the progress bar, or two lines of counters.
 const BAR: Duration = Duration::from_millis(100);
 const COUNTERS: Duration = Duration::from_secs(5);
 
-/// The stack of the thread that a command runs on: that of a main thread.
+/// The stack size of a command's thread: that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Runs a command and watches its checks. Returns what the command does, or how it ends if a check was abandoned.
+/// Runs a command and watches its checks. Returns the command's result, or how the command ends if a check was
+/// abandoned.
 pub(crate) fn supervise<R: Send + 'static>(command: impl FnOnce() -> R + Send + 'static) -> Result<R, Exit> {
     let (done, result) = channel();
     let started = std::thread::Builder::new().stack_size(STACK).spawn(move || done.send(command()));
@@ -95,7 +97,7 @@ pub(crate) fn supervise<R: Send + 'static>(command: impl FnOnce() -> R + Send + 
 /// Watches one check, until it is dropped.
 pub(crate) struct Limits(Arc<Shared>);
 
-/// What the check and the main thread both see.
+/// The state shared by the check and the main thread.
 struct Shared {
     deadline: Option<Instant>,
     max_memory: u64,
@@ -103,21 +105,21 @@ struct Shared {
     halt: Halt,
     /// When it was told to stop.
     halted: OnceLock<Instant>,
-    /// How far the check is: a [`Stage`], operations, and configurations.
+    /// The progress of the check: a [`Stage`], operations, and configurations.
     stage: AtomicU8,
     operations: AtomicU64,
     width: AtomicU64,
-    /// How far it is in words, if it finds them itself.
+    /// The progress in words, if the check provides them.
     words: Mutex<Option<String>>,
     wants_words: AtomicBool,
     shown: Mutex<Shown>,
     abandon: Mutex<Option<Abandon>>,
 }
 
-/// Ends the command although a check goes on.
+/// Ends the command although a check is running.
 type Abandon = Box<dyn FnOnce(GivenUp) -> Exit + Send>;
 
-/// What is known of a check that did not stop in time.
+/// The results of a check that did not stop in time.
 pub(crate) struct GivenUp {
     pub(crate) stop: Stop,
     pub(crate) stage: Stage,
@@ -164,7 +166,7 @@ impl Limits {
         Limits(shared)
     }
 
-    /// Watches all that a command does about something, and ends the command if that does not stop in time.
+    /// Watches everything that a command does about a subject, and ends the command if that does not stop in time.
     pub(crate) fn around(settings: &Settings, label: &str) -> Limits {
         let quiet = Settings { progress: Progress::None, ..*settings };
         let limits = Limits::new(&quiet, label);
@@ -176,13 +178,12 @@ impl Limits {
         limits
     }
 
-    /// Says how the command ends if the check does not stop in time. Without this it is waited for.
+    /// Sets how the command ends if the check does not stop in time. Without this the command waits for it.
     pub(crate) fn abandon(&self, abandon: impl FnOnce(GivenUp) -> Exit + Send + 'static) {
         *lock(&self.0.abandon) = Some(Box::new(abandon));
     }
 
-    /// Why to stop now, if there is a reason. How far the check is, in words, is found from the seconds that have passed,
-    /// if it is time to.
+    /// The reason to stop now, if any. The progress in words is computed from the seconds passed, if it is due.
     pub(crate) fn stop(&self, progress: impl FnOnce(f64) -> String) -> Option<Stop> {
         if self.0.wants_words.swap(false, Ordering::Relaxed) {
             *lock(&self.0.words) = Some(progress(self.elapsed().as_secs_f64()));
@@ -230,7 +231,7 @@ impl Drop for Limits {
 }
 
 impl Shared {
-    /// Tells the check to stop if it has to, and shows how far it is. How the command ends if it is not waited for.
+    /// Tells the check to stop if it has to, and shows its progress. Returns how the command ends if it does not wait.
     fn watch(&self, memory: u64) -> Option<Exit> {
         let now = Instant::now();
         if let Some(stop) = self.halt.reason() {
@@ -267,7 +268,7 @@ impl Shared {
         Stage::ALL.get(usize::from(self.stage.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }
 
-    /// How far the check is.
+    /// The progress of the check.
     fn progress(&self, elapsed: Duration) -> String {
         let operations = self.operations.load(Ordering::Relaxed);
         let stage = self.stage();
@@ -284,7 +285,7 @@ impl Shared {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is right after every single change.
+    // The data behind these locks is valid after every single change.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -305,7 +306,7 @@ impl How {
     }
 }
 
-/// The memory that the process uses, in bytes.
+/// The memory used by the process, in bytes.
 fn memory() -> u64 {
     memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem as u64)
 }

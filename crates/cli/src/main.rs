@@ -17,10 +17,10 @@ mod host;
 mod limits;
 mod look;
 mod options;
+mod outcome;
 mod runs;
 mod spec;
 mod specs;
-mod tell;
 mod trust;
 
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ use report::Detail;
 use crate::args::{Cli, Color, Command, ExportCommand};
 use crate::look::export::Form;
 
-/// Exploring states means making and dropping small values on several threads at once, which this allocator is good at.
+/// Exploring states creates and drops small values on several threads at once, which this allocator is good at.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

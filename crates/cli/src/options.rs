@@ -1,10 +1,10 @@
-//! What the command line says about a check, in the words of `judge` and `limits`.
+//! Translates command-line options to `judge` and `limits`.
 
 use crate::args::{About, CheckArgs, Extra, Progress};
 use crate::limits::Settings;
 
 impl About {
-    /// What it says about how to check.
+    /// The options of a check.
     pub(crate) fn options(&self) -> judge::Options {
         judge::Options {
             config: self.config.clone(),

@@ -1,4 +1,4 @@
-//! How verdicts, failures and ends of runs are told, and how the command ends then.
+//! Prints verdicts, failures and ends of runs, and maps them to exit codes.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use report::{Report, Verdict, clean};
 use crate::exit::Exit;
 use crate::terminal::{complain, print_complaints};
 
-/// Says why a history could not be checked, and how that ends.
-pub(crate) fn tell(failed: &Failed, label: &str) -> Exit {
+/// Prints why a history could not be checked.
+pub(crate) fn print_failure(failed: &Failed, label: &str) -> Exit {
     match failed {
         Failed::Input(error) => complain(label, error),
         Failed::Stopped(stop) => {
@@ -26,18 +26,18 @@ pub(crate) fn tell(failed: &Failed, label: &str) -> Exit {
     }
 }
 
-/// Says why a specification cannot be used.
-pub(crate) fn tell_about_spec(failed: &Failed) -> Exit {
+/// Prints why a specification cannot be used.
+pub(crate) fn print_spec_error(failed: &Failed) -> Exit {
     match failed {
         Failed::Spec(complaints) => {
             print_complaints(complaints);
             Exit::Wrong
         }
-        other => tell(other, "--spec"),
+        other => print_failure(other, "--spec"),
     }
 }
 
-/// How a verdict ends.
+/// The exit code of a verdict.
 pub(crate) fn exit_of(report: &Report) -> Exit {
     match report.verdict {
         _ if report.history.operations == Some(0) => Exit::Empty,
@@ -47,23 +47,23 @@ pub(crate) fn exit_of(report: &Report) -> Exit {
     }
 }
 
-/// How people call a recording.
+/// A trace's name for people.
 pub(crate) fn label(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
-/// Says why a run that was kept cannot be found or read.
-pub(crate) fn tell_about_store(error: StoreError) -> Exit {
+/// Prints why a kept run cannot be found or read.
+pub(crate) fn print_store_error(error: StoreError) -> Exit {
     let help = matches!(error, StoreError::Unknown(..)).then(|| "`omnilink runs list` lists them".to_owned());
     complain("runs", &InputError { message: error.to_string(), help })
 }
 
-/// Says why a campaign cannot begin or go on.
-pub(crate) fn tell_about(error: Error) -> Exit {
+/// Prints why a campaign cannot start or continue.
+pub(crate) fn print_campaign_error(error: Error) -> Exit {
     match error {
         Error::About { about, error } => complain(&about, &error),
-        Error::Store(error) => tell_about_store(error),
-        Error::Spec(failed) => tell_about_spec(&failed),
+        Error::Store(error) => print_store_error(error),
+        Error::Spec(failed) => print_spec_error(&failed),
         Error::Interrupted => {
             errln!("interrupted");
             Exit::Interrupted
@@ -71,20 +71,20 @@ pub(crate) fn tell_about(error: Error) -> Exit {
     }
 }
 
-/// Says how a run ended, if it did not end as it should.
-pub(crate) fn tell_ended(ended: &Ended) {
+/// Prints how a run ended, unless it finished.
+pub(crate) fn print_end(ended: &Ended) {
     match ended {
         Ended::Finished => {}
         Ended::Stuck { how, threads } => {
-            outln!("  it is stuck: {}", clean(how));
-            tell_threads(threads);
+            outln!("  stuck: {}", clean(how));
+            print_threads(threads);
         }
         Ended::TooLong { steps } => outln!("  {}", too_long(*steps)),
-        Ended::BrokenOff { why } => outln!("  it was broken off: {}", clean(why)),
-        Ended::Interrupted => outln!("  it did not end, and was stopped"),
+        Ended::BrokenOff { why } => outln!("  aborted: {}", clean(why)),
+        Ended::Interrupted => outln!("  did not end, and was stopped"),
         Ended::TimedOut { threads } => {
-            outln!("  it did not end, and was stopped");
-            tell_threads(threads);
+            outln!("  did not end, and was stopped");
+            print_threads(threads);
         }
         Ended::Crashed { how, said, stack } => {
             outln!("  {}", clean(how));
@@ -94,8 +94,8 @@ pub(crate) fn tell_ended(ended: &Ended) {
     }
 }
 
-/// Says what threads that had not ended are about to do, and where they are.
-fn tell_threads(threads: &[Blocked]) {
+/// Prints the next step and the stack of threads that had not ended.
+fn print_threads(threads: &[Blocked]) {
     for thread in threads {
         outln!("    thread {} {}", thread.thread, clean(&thread.doing));
         thread.stack.iter().for_each(|line| outln!("      {}", clean(line)));

@@ -1,4 +1,4 @@
-//! `omnilink runs`: what was kept.
+//! `omnilink runs`: the kept runs.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -14,7 +14,7 @@ use crate::args::{Output, RunsCommand};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::tell::{exit_of, tell, tell_about_spec, tell_about_store, tell_ended};
+use crate::outcome::{exit_of, print_end, print_failure, print_spec_error, print_store_error};
 use crate::terminal::complain;
 
 pub(crate) fn run(command: &RunsCommand) -> Exit {
@@ -31,7 +31,7 @@ pub(crate) fn run(command: &RunsCommand) -> Exit {
 }
 
 fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
-    let (runs, damaged) = store.list().map_err(tell_about_store)?;
+    let (runs, damaged) = store.list().map_err(print_store_error)?;
     match format {
         Output::Json => outln!("{:#}", json!({ "schema": "omnilink.runs/1", "runs": runs })),
         Output::Human if runs.is_empty() && damaged.is_empty() => outln!("no runs are kept"),
@@ -63,14 +63,14 @@ fn when(run: &Run) -> String {
 }
 
 fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
-    // A bundle lives here as long as it is looked at.
+    // Holds an unpacked bundle while it is shown.
     let unpacked = tempfile::tempdir().map_err(|error| complain("a temporary directory", &InputError::new(error)))?;
     let (run, directory) = match Path::new(name) {
         file if file.is_file() => {
-            let run = unpack(file, unpacked.path()).map_err(tell_about_store)?;
+            let run = unpack(file, unpacked.path()).map_err(print_store_error)?;
             (run, unpacked.path().to_owned())
         }
-        _ => store.find(name).map_err(tell_about_store)?,
+        _ => store.find(name).map_err(print_store_error)?,
     };
     describe(&run);
     let kept = kept_report(&directory)?;
@@ -87,18 +87,18 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     }
     let mut report = check_again(&run, &directory)?;
     if directory == unpacked.path() {
-        report.next.clear(); // It is gone in a moment.
+        report.next.clear(); // The trace is about to be deleted.
     }
     out!("{}", report::text(&report, Detail::Full, true));
     let now = report.verdict.word();
     match run.verdict.as_deref() {
         Some(then) if then == now => {
-            outln!("the verdict is the same as before: {now}");
+            outln!("same verdict as before: {now}");
             Ok(exit_of(&report))
         }
         then => {
             let then = then.unwrap_or("not checked");
-            Err(complain(name, &InputError::new(format!("it was {then} when it ran, and is {now} now"))))
+            Err(complain(name, &InputError::new(format!("{then} when it ran, {now} now"))))
         }
     }
 }
@@ -118,7 +118,7 @@ fn describe(run: &Run) {
     if let Some(controlled) = &run.controlled {
         describe_control(controlled);
     }
-    tell_ended(&run.ended);
+    print_end(&run.ended);
     outln!();
 }
 
@@ -128,10 +128,10 @@ fn describe_control(controlled: &Controlled) {
     let steps = explore::counted(*steps, "step");
     outln!("  controlled by {}{memory}: {steps}, {switches} switches, fingerprint {}", clean(strategy), clean(digest));
     if !repeats {
-        outln!("  it could not be repeated step by step in a process of its own");
+        outln!("  could not be replayed step by step in a fresh process");
     }
     if let Some(id) = smaller_than {
-        outln!("  made smaller from {}", clean(id));
+        outln!("  shrunk from {}", clean(id));
     }
 }
 
@@ -146,22 +146,22 @@ fn kept_report(directory: &Path) -> Result<Option<Report>, Exit> {
 }
 
 fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
-    let judge = judge_of(run, directory, None).map_err(|failed| tell_about_spec(&failed))?;
+    let judge = judge_of(run, directory, None).map_err(|failed| print_spec_error(&failed))?;
     let recording = Recording::at(directory.join("trace"), None);
-    HOST.check(&judge, &recording, &run.id, None).map_err(|failed| tell(&failed, &run.id))
+    HOST.check(&judge, &recording, &run.id, None).map_err(|failed| print_failure(&failed, &run.id))
 }
 
 fn pack_one(store: &Store, name: &str, output: Option<&Path>) -> Result<Exit, Exit> {
-    let (run, directory) = store.find(name).map_err(tell_about_store)?;
+    let (run, directory) = store.find(name).map_err(print_store_error)?;
     let file = output.map_or_else(|| PathBuf::from(format!("{}.omni", run.id)), Path::to_owned);
     if output.is_none() && file.exists() {
         let help = Some("name another one with `--output`, or the same to replace it".to_owned());
-        let message = "it is there already".to_owned();
+        let message = "already exists".to_owned();
         return Err(complain(&file.display().to_string(), &InputError { message, help }));
     }
-    let packed = pack(&directory, &file).map_err(tell_about_store)?;
+    let packed = pack(&directory, &file).map_err(print_store_error)?;
     outln!("{}", file.display());
-    // Who receives the file can read all of it.
+    // Recipients of the file can read all of it.
     errln!("it holds these files of the run, and no environment variables:");
     for (part, files, bytes) in parts(&packed) {
         let many = if files == 1 { String::new() } else { format!(" ({files} files)") };
@@ -185,11 +185,11 @@ fn parts(packed: &Packed) -> Vec<(&str, usize, u64)> {
 }
 
 fn prune(store: &Store, keep: usize) -> Result<Exit, Exit> {
-    let (runs, _) = store.list().map_err(tell_about_store)?;
-    let damaged = store.remove_damaged().map_err(tell_about_store)?;
+    let (runs, _) = store.list().map_err(print_store_error)?;
+    let damaged = store.remove_damaged().map_err(print_store_error)?;
     let gone = &runs[..runs.len().saturating_sub(keep)];
     for run in gone {
-        store.remove(&run.id).map_err(tell_about_store)?;
+        store.remove(&run.id).map_err(print_store_error)?;
     }
     outln!("{} removed, {} kept", gone.len() + damaged, runs.len() - gone.len());
     Ok(Exit::Accepted)

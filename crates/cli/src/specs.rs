@@ -20,8 +20,8 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
         Some(about) => show(about),
         None => {
             let hint = suggest::hint(name, names().iter().map(|about| about.name));
-            let help = hint.or_else(|| Some("`omnilink specs` lists those there are".into()));
-            return complain("specs", &InputError { message: format!("there is no specification `{name}`"), help });
+            let help = hint.or_else(|| Some("`omnilink specs` lists the built-in ones".into()));
+            return complain("specs", &InputError { message: format!("unknown specification `{name}`"), help });
         }
     }
     Exit::Accepted

@@ -1,9 +1,9 @@
-//! The border to the terminal: what is printed, what is complained about, and whether printing succeeded.
+//! Terminal output: text, errors, and whether printing succeeded.
 //!
-//! Standard output may be a file on a full disk, or a pipe whose reader has ended. Nothing panics then: the first failure is
-//! remembered, and [`finish`] makes it the end of the command. What errors quote comes from traces, which anything may have
-//! written; it reaches a terminal or the log of an automation as visible characters only, and never at the beginning of a
-//! line, where some automations take it for a command.
+//! Standard output may be a file on a full disk, or a pipe whose reader has ended. Nothing panics then: the first
+//! failure is stored, and [`finish`] makes it the end of the command. Errors quote traces, whose content is not
+//! trusted; quotes reach a terminal or a CI log as visible characters only, and never at the beginning of a line, where
+//! some CI systems take them for a command.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -30,7 +30,7 @@ macro_rules! errln {
     ($($arg:tt)*) => { $crate::terminal::print_error(format_args!("{}\n", format_args!($($arg)*))) };
 }
 
-/// Why standard output could not be written, the first time.
+/// The first error of writing to standard output.
 static FAILURE: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints to standard output. After a failure nothing more is printed.
@@ -42,17 +42,17 @@ pub(crate) fn print(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Prints to standard error. There is no other place to say that this failed.
+/// Prints to standard error. A failure of that cannot be reported anywhere.
 pub(crate) fn print_error(text: fmt::Arguments<'_>) {
     let _ = anstream::stderr().lock().write_fmt(text);
 }
 
-/// The columns of the terminal that standard output is; any number will do if it is none.
+/// The width of the terminal on standard output; any number if it is not a terminal.
 pub(crate) fn width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(width, _)| usize::from(width.0))
 }
 
-/// How the command ends, given how it would end if everything was printed. A reader that has ended has seen enough.
+/// The exit code, given the one if everything was printed. A reader that has ended has seen enough.
 pub(crate) fn finish(exit: Exit) -> Exit {
     if let Err(error) = io::stdout().flush() {
         let _ = FAILURE.set(error);
@@ -65,14 +65,14 @@ pub(crate) fn finish(exit: Exit) -> Exit {
     }
 }
 
-/// Prints what is wrong with a specification.
+/// Prints errors and warnings about a specification.
 pub(crate) fn print_complaints(complaints: &[Complaint]) {
     for complaint in complaints {
         errln!("{}", complaint.render());
     }
 }
 
-/// Prints what is wrong with the input or the command line.
+/// Prints an error in the input or the command line.
 pub(crate) fn complain(about: &str, error: &InputError) -> Exit {
     let (red, bold) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Style::new().bold());
     errln!("{red}error{red:#}{bold}:{bold:#} {}: {}", clean(about), lines(&error.message));
@@ -82,7 +82,7 @@ pub(crate) fn complain(about: &str, error: &InputError) -> Exit {
     Exit::Wrong
 }
 
-/// Text of several lines, such as the output of a compiler. All but the first begin with a mark of ours.
+/// Text of several lines, such as compiler output. All lines but the first begin with a mark of ours.
 fn lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n  | ")
 }

@@ -11,8 +11,8 @@ const SOURCE: &str = "#include <atomic>\n#include <thread>\nstd::atomic<int> cou
     int main() { std::thread other([] { counter++; }); counter++; other.join(); return counter - 2; }\n";
 
 /// What the audit says about a program that everything is right with.
-const COMPLETE: &str = "it is instrumented\nit calls the runtime before the C library\n\
-                        all that threads do to each other is seen\nexit 0";
+const COMPLETE: &str = "instrumented\ncalls the runtime before the C library\n\
+                        all interactions between threads are observed\nexit 0";
 
 /// Runs the command in a directory with a source file, and then shows the audit of what it built.
 fn check(name: &str, files: &[(&str, &str)], commands: &[&[&str]], program: &str) -> String {
@@ -34,7 +34,7 @@ fn omnilink(directory: &Path, command: &[&str]) -> tool::Ran {
     tool::run(directory, &[&["build", "cxx", "--"], command].concat())
 }
 
-#[allow(clippy::print_stderr, reason = "nobody should take what is left out for tested")]
+#[allow(clippy::print_stderr, reason = "skipped tests must be visible")]
 fn is_there(program: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok();
     // Where all of it is to be tested, what is missing is a failure.

@@ -58,7 +58,7 @@ fn a_rejected_history_names_what_fits_nowhere() {
      |
      = note: in state empty: `erase` returned 7, but the map holds nothing under "b"
      = note: 0 of 3 operations explained
-     = note: explained are operations on "b": those on others were checked apart, and are not counted
+     = note: counts refer to "b" only; other keys were checked separately
     exit 1
     "#);
 }
@@ -167,7 +167,7 @@ fn a_history_that_breaks_off_is_checked_up_to_there() {
         "{\"process\": 0, \"action\": \"push\", \"args\": [1], \"start\": 1, \"end\": 2}\n{\"process\": 0, \"act";
     insta::assert_snapshot!(check("cut", "--spec queue", history), @r"
     history: accepted, 1 operation of 1 process, decided without searching
-      note: the recording breaks off: after 68 bytes the last line is incomplete
+      note: the trace is cut off: after 68 bytes the last line is incomplete
     exit 0
     ");
 }
@@ -247,7 +247,7 @@ fn reports_are_written_beside_what_is_printed() {
 #[test]
 fn a_report_of_an_unknown_kind_is_refused() {
     let output = check("report-kind", "--spec register --report yaml=r.yaml", "T0 [0 1] write(1)\n");
-    assert!(output.contains("there is no report `yaml`; there are html, json, junit, md and sarif"), "{output}");
+    assert!(output.contains("unrecognized report `yaml` (expected html, json, junit, md or sarif)"), "{output}");
     assert!(output.ends_with("exit 2"), "{output}");
 }
 
@@ -359,7 +359,7 @@ fn what_cannot_be_printed_is_an_error() {
         assert!(output.starts_with("error: standard output: cannot "), "{args}: {output}");
         assert!(output.ends_with(": No space left on device (os error 28)\nexit 2"), "{args}: {output}");
     }
-    // Standard error that is full cannot be said anywhere, and is no reason to panic.
+    // A failure to write to standard error cannot be reported, and must not cause a panic.
     let output = Command::new(env!("CARGO_BIN_EXE_omnilink"))
         .current_dir(&directory)
         .args(["check", "--spec", "queue", "nowhere"])

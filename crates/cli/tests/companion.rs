@@ -81,7 +81,7 @@ TraceElems == {Trace[i].args.elem : i \in {i \in DOMAIN Trace : Trace[i].action 
     insta::assert_snapshot!(check("trace-outside", companion, "CONSTANT Elems <- TraceElems", trace));
 }
 
-/// Ends of processes are steps, but nobody recorded them.
+/// Ends of processes are steps, but are not recorded.
 #[test]
 fn constants_do_not_see_ends() {
     let companion = r"CONSTANTS Trace, Processes

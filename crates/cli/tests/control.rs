@@ -124,7 +124,7 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "repeated", "error"]), @r"
     fuzzing against counter: up to 200 runs, 3 threads, 4 operations each, controlled (random; plain accesses are not steps, see `--plain`), seeds from 1
     error: no order of the operations allows T1:0 increment() = value: 1 [17 31]
-    repeated once in a process of its own: the same
+    replayed once in a fresh process: identical
     ");
     insta::assert_snapshot!(lines(&shown(&directory, "replay --times 3"), &["replayed", "exit"]), @r"
     replayed 3 times: 75 steps, the same addresses and values as when it ran (fingerprint …
@@ -203,9 +203,9 @@ fn explorations_find_what_is_wrong() {
 #[test]
 fn who_is_stuck_and_where_is_told() {
     let directory = set_up("control-stuck", "locks");
-    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1 --runs 50"), &["run", "it is", "thread", "increment", "exit"]), @r"
+    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1 --runs 50"), &["run", "stuck", "thread", "increment", "exit"]), @r"
     run 1 (seed 1, 3 threads, 12 operations each): stuck
-    it is stuck: no thread is enabled
+    stuck: no thread is enabled
     thread 0 joins thread 1
     run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:307
     thread 1 locks …
@@ -217,8 +217,8 @@ fn who_is_stuck_and_where_is_told() {
     increment           3       100 %  by increment 100 %; 3 unfinished
     exit 5
     ");
-    insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["it is", "thread", "replayed", "exit"]), @r"
-    it is stuck: no thread is enabled
+    insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["stuck", "thread", "replayed", "exit"]), @r"
+    stuck: no thread is enabled
     thread 0 joins thread 1
     thread 1 locks …
     thread 2 locks …
@@ -231,9 +231,9 @@ fn who_is_stuck_and_where_is_told() {
 #[test]
 fn a_crash_is_repeated() {
     let directory = set_up("control-crash", "asserts");
-    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1"), &["killed", "repeated", "exit"]), @r"
+    insta::assert_snapshot!(lines(&shown(&directory, "fuzz --seed 1"), &["killed", "replayed", "exit"]), @r"
     killed by SIGABRT
-    repeated once in a process of its own: the same
+    replayed once in a fresh process: identical
     exit 5
     ");
     insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["killed", "replayed", "exit"]), @r"
@@ -308,7 +308,7 @@ fn a_loop_without_steps_shows_where_it_is() {
     let shown = shown(&directory, "fuzz --seed 1 --runs 1 --threads 2 --ops 1 --timeout 1s");
     insta::assert_snapshot!(lines(&shown, &["run 1", "it did", "thread", "increment(", "exit"]), @r"
     run 1 (seed 1, 2 threads, 1 operation each): stuck
-    it did not end, and was stopped
+    did not end, and was stopped
     thread 0 joins thread 1
     thread 1 waits at the gate
     thread 2 runs

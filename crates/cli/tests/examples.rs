@@ -137,7 +137,7 @@ fn check_what_ifs(example: &str) {
                     Some(stuck(&report, &what_if["outcome"]["blocked"], &what_if["outcome"]["explained"]))
                 }
                 Some("accepted") => None,
-                kind => panic!("{trace}: {kind:?} is no answer"),
+                kind => panic!("{trace}: {kind:?} is not an answer"),
             };
             assert_eq!(found, claimed, "{trace}: {what_if:#}");
         }

@@ -134,7 +134,7 @@ fn runs_that_fail_are_told_apart() {
     found after N s, kept as 543f86: target/omnilink/543f86
 
     run 7 (seed 17, 2 threads, 2 operations each, undisturbed): stuck
-      it did not end, and was stopped
+      did not end, and was stopped
 
     found after N s, kept as 2bdee3: target/omnilink/2bdee3
 
@@ -176,7 +176,7 @@ fn runs_that_fail_are_told_apart() {
     fuzzing against register: up to 1 run, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 7
 
     run 1 (seed 7, 2 threads, 2 operations each, undisturbed): stuck
-      it did not end, and was stopped
+      did not end, and was stopped
 
     found after N s, kept as 707e72: target/omnilink/707e72
 
@@ -201,7 +201,7 @@ fn a_run_can_be_sent_and_checked_again() {
     run(&directory, "runs prune --keep 0");
     assert_eq!(run(&directory, "runs list"), "no runs are kept\nexit 0");
     let shown = run(&directory, "runs show run.omni --recheck");
-    assert!(shown.contains("seed 3, 2 threads") && shown.contains("the verdict is the same as before: rejected"));
+    assert!(shown.contains("seed 3, 2 threads") && shown.contains("same verdict as before: rejected"));
     assert!(shown.ends_with("exit 1"), "{shown}");
     fs::write(directory.join("cut.omni"), &fs::read(directory.join("run.omni")).unwrap()[..100]).unwrap();
     assert!(run(&directory, "runs show cut.omni").ends_with("exit 2"));
@@ -221,12 +221,12 @@ fn what_cannot_run_is_said() {
     ");
     let wrong = |name: &str, settings: &str, args: &str| run(&set_up(name, settings, HARNESS), args);
     insta::assert_snapshot!(wrong("fuzz-spec", "[harness]\nrun = [\"sh\"]", "fuzz"), @r#"
-    error: omnilink.toml: it does not say what to check against
+    error: omnilink.toml: no specification given
     help: `spec = "Queue.tla"`, or the name of one of those that `omnilink specs` lists
     exit 2
     "#);
     insta::assert_snapshot!(wrong("fuzz-run", "spec = \"queue\"", "fuzz"), @r#"
-    error: omnilink.toml: it does not say how to run the harness
+    error: omnilink.toml: no command to run the harness given
     help: `run = ["target/release/harness"]` below `[harness]`, or `omnilink fuzz -- COMMAND`
     exit 2
     "#);

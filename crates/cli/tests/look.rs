@@ -66,7 +66,7 @@ fn a_page_is_one_file() {
     let states = part(&page, "states");
     assert_eq!(states["variables"], serde_json::json!(["queue"]));
     let text = fs::read_to_string(&page).expect("a page");
-    assert!(text.contains("<noscript><pre>trace.jsonl: rejected"), "the text is there for who allows no scripts");
+    assert!(text.contains("<noscript><pre>trace.jsonl: rejected"), "the text is there without scripts");
     // It is ours, so it may be replaced.
     assert_eq!(run(&directory, &["report", "Queue.tla", "trace.jsonl"]).code, 1);
 }
@@ -89,7 +89,7 @@ fn states_and_expressions_are_chosen() {
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla", "trace.jsonl", "--assume", "a:0"]), @r"
-    error: invalid value 'a:0' for '--assume <WHAT>': it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it
+    error: invalid value 'a:0' for '--assume <WHAT>': expected `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it
 
     For more information, try '--help'.
     exit 2
@@ -101,13 +101,13 @@ fn nothing_is_destroyed() {
     let directory = queue("destroyed");
     let report = |output: &str| shown(&directory, &["report", "Queue.tla", "trace.jsonl", "-o", output]);
     insta::assert_snapshot!(report("Queue.cfg"), @"
-    error: Queue.cfg: it is there already, and is no report
+    error: Queue.cfg: already exists and is not a report
     help: name another file, or remove this one
     exit 2
     ");
     insta::assert_snapshot!(report("no/where.html"), @"
-    error: no/where.html: there is no directory `no`
-    help: make it first: `mkdir -p no`
+    error: no/where.html: no directory `no`
+    help: create it first: `mkdir -p no`
     exit 2
     ");
     insta::assert_snapshot!(report("."), @"
@@ -121,7 +121,7 @@ fn nothing_is_destroyed() {
 fn what_is_meant_has_to_be_clear() {
     let directory = queue("clear");
     insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla"]), @"
-    error: what to look at: a specification needs a history beside it
+    error: what to look at: no history given after the specification
     help: `omnilink report latest`, `omnilink report Queue.tla run.jsonl` or `omnilink report --spec queue run.jsonl`
     exit 2
     ");
@@ -130,21 +130,21 @@ fn what_is_meant_has_to_be_clear() {
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "trace.jsonl", "Queue.tla"]), @"
-    error: what to look at: neither a TLA+ module before the history nor `--spec` is there
+    error: what to look at: no specification given: pass a `.tla` file first, or `--spec NAME`
     help: `omnilink report latest`, `omnilink report Queue.tla run.jsonl` or `omnilink report --spec queue run.jsonl`
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "trace.jsonl"]), @"
-    error: what to look at: `trace.jsonl` is no run, and a history needs its specification
+    error: what to look at: `trace.jsonl` is not a run, and a history needs a specification
     help: `omnilink report latest`, `omnilink report Queue.tla run.jsonl` or `omnilink report --spec queue run.jsonl`
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "."]), @"
-    nothing to show: there are no runs in .
+    nothing to show: no runs in .
     exit 4
     ");
     insta::assert_snapshot!(shown(&directory, &["view", "."]), @"
-    error: what to look at: one run can be looked at, and this is a directory of runs
+    error: what to look at: expected one run, found a directory of runs
     help: `omnilink report .` writes a page about all of them
     exit 2
     ");
@@ -160,7 +160,7 @@ fn a_report_alone_has_a_page() {
     let head = part(&directory.join("report.html"), "head");
     assert_eq!((head["report"]["verdict"]["kind"].as_str(), &head["timeline"]), (Some("rejected"), &Value::Null));
     insta::assert_snapshot!(shown(&directory, &["export", "dot", "out.json"]), @"
-    error: what to export: the whole history is needed, and it is not there
+    error: what to export: an export needs the whole history, found a report only
     help: name a run, or a specification and a history
     exit 2
     ");

@@ -27,7 +27,7 @@ fn run(directory: &Path, args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_omnilink")).current_dir(directory).args(args).output();
     let output = output.expect("the command runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    // How long it took is no part of what is compared.
+    // Durations are not compared.
     let printed = text(&output.stdout);
     let printed = printed.lines().filter(|line| !line.contains(" generated, "));
     let printed: String = printed.map(|line| format!("{line}\n")).collect();

@@ -121,7 +121,7 @@ fn orders_that_are_not_complete_and_fields_that_are_not_there() {
     insta::assert_snapshot!(check("incomplete", history), @"
     history: accepted, 3 operations of 2 processes, decided without searching in TIME
       note: the system's own order is not complete: T1:0 write(2) [5 9] ended and has no `rev`
-      note: an order is legal that was found without `rev`
+      note: a legal order was found without `rev`
     exit 0
     ");
     insta::assert_snapshot!(check("no-field", "T0 [1 4] write(1) | revision: 6\n"), @"
@@ -135,7 +135,7 @@ fn orders_that_are_not_complete_and_fields_that_are_not_there() {
     history: rejected
     error: 2 was never written: T0:1 read() = 2 [10 12]
      |
-     = note: the system's own order could not be followed past T0:1 read() = 2 [10 12] (`rev` 8): in state 1, `read` returned 2, but the register holds 1; operations without `rev` that never ended may have taken effect before it
+     = note: the system's own order could not be followed past T0:1 read() = 2 [10 12] (`rev` 8): in state 1, `read` returned 2, but the register holds 1; unfinished operations without `rev` may have taken effect before it
      = note: no other order is legal either: the history is wrong, whatever `rev` says
 
       this part fails by itself: 1 operation

@@ -84,7 +84,7 @@ fn what_tlc_cannot_count_is_refused() {
     let large = r#"{"process": "a", "action": "Enqueue", "args": {"elem": 5000000000}, "start": 1, "end": 3}"#;
     insta::assert_snapshot!(export("large", large), @r"
     trace.jsonl:
-    error: a:0 [1 3] Enqueue(elem: 5000000000): TLC has integers of 32 bits, and 5000000000 is none
+    error: a:0 [1 3] Enqueue(elem: 5000000000): 5000000000 does not fit TLC's 32-bit integers
     exit 2
     ");
 }
@@ -124,7 +124,7 @@ fn an_order_is_gone_through_again() {
     exit 1
     ");
     insta::assert_snapshot!(verify("nothing", |_| "T0:0".to_owned()), @r"
-    error: order.txt: this is no order that `check --witness` wrote: it does not begin with a history
+    error: order.txt: not an order written by `check --witness`: it does not begin with a history
     exit 2
     ");
 }

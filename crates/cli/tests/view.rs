@@ -144,7 +144,7 @@ fn assumptions_are_checked() {
     assert_eq!(verdict("head?assume=a:0%20%3C%20b:0").as_deref(), Some("rejected"));
     assert_eq!(verdict("head?assume=b:0%20%3C%20a:0").as_deref(), Some("accepted"));
     assert_eq!(server.get("chunk-0?assume=a:0%20%3C%20b:0").status, 200);
-    insta::assert_snapshot!(server.get("head?assume=a:0").text(), @"422 `a:0` is no assumption: it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it");
+    insta::assert_snapshot!(server.get("head?assume=a:0").text(), @"422 `a:0` is not an assumption: expected `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it");
     insta::assert_snapshot!(server.get("head?assume=a:0%20%3C%20c:9").text(), @"422 the history has no operation `c:9` that could have had an effect");
 }
 

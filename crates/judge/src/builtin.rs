@@ -1,4 +1,4 @@
-//! Checking histories against a specification in Rust: one that is built in, or one's own.
+//! Checks histories against a specification in Rust: a built-in one, or the user's own.
 
 use std::fmt::{self, Debug, Formatter};
 use std::io::Write;
@@ -16,7 +16,9 @@ use search::{Assumption, Criterion, Explanation, Misfit, Route, Spec, Stats, Why
 use crate::input::InputError;
 use crate::own_order;
 use crate::recording::{Held, Stream, Whole};
-use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Way, places};
+use crate::show::{
+    AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
+};
 use crate::{Against, Case, Failed, Limits, Stage};
 
 /// A specification in Rust.
@@ -26,13 +28,13 @@ pub(crate) struct Builtin {
     choice: Box<dyn Choice>,
 }
 
-/// Knows a model, and does with it what is to be done with any.
+/// A model of a type that only the implementor knows.
 trait Choice: Debug + Send + Sync {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
 }
 
-/// One that is built in, by its name and options.
+/// A built-in model, by its name and options.
 #[derive(Debug)]
 struct Named(String);
 
@@ -46,7 +48,7 @@ impl Choice for Named {
     }
 }
 
-/// One's own, made anew for each check.
+/// The user's own model, created for each check.
 struct Own<F>(F);
 
 impl<F> Debug for Own<F> {
@@ -72,7 +74,7 @@ impl Builtin {
         Ok(Builtin { name: name.to_owned(), choice: Box::new(Named(name.to_owned())) })
     }
 
-    /// A specification of one's own.
+    /// A specification of the user's own.
     pub(crate) fn own<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static) -> Builtin {
         Builtin { name: name.to_owned(), choice: Box::new(Own(model)) }
     }
@@ -83,12 +85,12 @@ impl Against for Builtin {
         &self,
         asked: &crate::Options,
         case: &mut Case<'_>,
-        sight: Option<(&mut Sight, &Look)>,
+        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
         let Case { recording, label, limits, .. } = *case;
         let held = recording.held(asked.max_memory, limits)?;
         let witness = &mut case.witness;
-        let check = Check { asked, spec: &self.name, label, held, limits, witness, sight, misfit: None };
+        let check = Check { asked, spec: &self.name, label, held, limits, witness, builder, misfit: None };
         self.choice.check(check)
     }
 
@@ -96,29 +98,35 @@ impl Against for Builtin {
         &self.name
     }
 
-    fn walk(&self, asked: &crate::Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
+    fn walk(
+        &self,
+        asked: &crate::Options,
+        case: &Case<'_>,
+        shown: &mut Inspection,
+        look: &ShowOptions,
+    ) -> Result<(), Failed> {
         let Whole { history, .. } = case.recording.held(asked.max_memory, case.limits)?.whole(case.limits)?;
         let walk = Walk { asked, history, way: &shown.way, look, timeline: &mut shown.timeline };
         self.choice.walk(walk)
     }
 }
 
-/// Counts operations by name, if that is asked for.
-struct Seen {
+/// Counts operations by name, if requested.
+struct CoverageCounter {
     coverage: Option<Coverage>,
-    /// The specification does not say which operations it has.
+    /// True if the specification does not list its operations.
     is_open: bool,
 }
 
-impl Seen {
-    fn new(spec: &str, is_wanted: bool) -> Seen {
+impl CoverageCounter {
+    fn new(spec: &str, is_wanted: bool) -> CoverageCounter {
         let name = spec.split_once(':').map_or(spec, |(name, _)| name);
         let about = models::names().iter().find(|about| about.name == name);
         let operations = about.map_or(&[][..], |about| about.operations);
         let name = |call: &'static str| call.split_once('(').map_or(call, |(name, _)| name);
         let actions = operations.iter().map(|(call, _)| action(name(call), 0)).collect();
         let coverage = is_wanted.then(|| Coverage { actions, ..Coverage::default() });
-        Seen { coverage, is_open: about.is_none() }
+        CoverageCounter { coverage, is_open: about.is_none() }
     }
 
     fn add(&mut self, op: &Op<Call>) {
@@ -134,12 +142,12 @@ impl Seen {
     }
 }
 
-/// An action of which so many operations were seen.
+/// An action with this many operations.
 fn action(name: &str, operations: u64) -> CoveredAction {
     CoveredAction { name: name.to_owned(), operations, steps: 0, is_internal: false, parts: Vec::new() }
 }
 
-/// Only finds out whether a model exists.
+/// Only tests whether a model exists.
 struct Nothing;
 
 impl Visitor for Nothing {
@@ -148,12 +156,12 @@ impl Visitor for Nothing {
     fn visit<M: Model>(self, _: M) {}
 }
 
-/// Shows the states that a way goes through.
+/// Shows the states that a route passes through.
 struct Walk<'a> {
     asked: &'a crate::Options,
     history: &'a History<Call>,
     way: &'a Way,
-    look: &'a Look,
+    look: &'a ShowOptions,
     timeline: &'a mut Timeline,
 }
 
@@ -169,7 +177,9 @@ impl Walk<'_> {
     fn walk<M: Model>(self, model: &M) -> Result<(), InputError> {
         let Walk { asked, history, way, look, timeline } = self;
         if !look.watch.is_empty() {
-            return Err(InputError::new("expressions can be evaluated in the states of TLA+ specifications only"));
+            return Err(InputError::new(
+                "unsupported: expressions can be evaluated in states of TLA+ specifications only",
+            ));
         }
         let assumed = assumed(model, asked, history)?;
         let walked = models::check::walk(model, history, &assumed, &way.route, look.until, look.states)?;
@@ -183,12 +193,12 @@ fn state_of(shown: String) -> report::State {
     report::State::new(vec![Field { name: String::new(), value: shown }])
 }
 
-/// What is assumed, in terms of numbers and of states as models show them.
+/// The assumptions, with operation numbers and with states as rendered by the model.
 fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>) -> Result<Vec<Assumed>, InputError> {
-    let mut wanted = Wanted::new(&asked.assume, history.processes());
+    let mut resolver = AssumptionResolver::new(&asked.assume, history.processes());
     let counts = |op: &&Op<Call>| matches!(model.bind(op), Ok(Some(_)));
     if !asked.assume.is_empty() {
-        history.ops().iter().filter(counts).for_each(|op| wanted.see(op));
+        history.ops().iter().filter(counts).for_each(|op| resolver.add_op(op));
     }
     let assumed = |assumption: Assumption<String>| match assumption {
         Assumption::Before(first, second) => Assumed::Before(first, second),
@@ -196,10 +206,10 @@ fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>)
             Assumed::LeadsTo(op, Box::new(move |shown| state_of(shown.into()).id.starts_with(&id)))
         }
     };
-    Ok(wanted.resolve()?.into_iter().map(assumed).collect())
+    Ok(resolver.resolve()?.into_iter().map(assumed).collect())
 }
 
-/// Checks one recording against whichever model was chosen.
+/// Checks one trace against the chosen model.
 struct Check<'a, 'w> {
     asked: &'a crate::Options,
     spec: &'a str,
@@ -207,8 +217,8 @@ struct Check<'a, 'w> {
     held: &'a Held,
     limits: &'a dyn Limits,
     witness: &'a mut Option<&'w mut dyn Write>,
-    sight: Option<(&'a mut Sight, &'a Look)>,
-    /// Why the system's own order could not be followed, if that was tried.
+    builder: Option<(&'a mut ShowBuilder, &'a ShowOptions)>,
+    /// Why the system's own order could not be followed, if it was tried.
     misfit: Option<Misfit<String>>,
 }
 
@@ -230,11 +240,11 @@ impl Visitor for Check<'_, '_> {
     }
 }
 
-/// How many operations are looked at to find out whether a history splits into parts.
+/// The number of operations examined to see whether a history splits into parts.
 const LOOKED_AT: usize = 1 << 16;
 
 impl Check<'_, '_> {
-    /// True if there is nothing to gain from having the whole history at hand.
+    /// True if the whole history in memory would be of no use.
     fn is_stream<M: Model>(&self, model: &M, stream: &Stream) -> Result<bool, InputError> {
         if self.asked.criterion != Criterion::LINEARIZABLE || self.asked.exhaustive || self.needs_whole() {
             return Ok(false);
@@ -251,16 +261,16 @@ impl Check<'_, '_> {
         Ok(false)
     }
 
-    /// True if something was asked for that takes the whole history at hand.
+    /// True if an option needs the whole history in memory.
     fn needs_whole(&self) -> bool {
-        self.witness.is_some() || self.sight.is_some() || !self.asked.assume.is_empty()
+        self.witness.is_some() || self.builder.is_some() || !self.asked.assume.is_empty()
     }
 
-    /// Follows the system's own order through segments. Gives the report if that decides the history.
+    /// Follows the system's own order through segments. Returns the report if that decides the history.
     fn follow_stream<M: Model>(&mut self, model: &M, stream: &Stream, field: &str) -> Result<Option<Report>, Failed> {
         let mut merge = stream.merge()?;
         let processes = self.held.processes();
-        let (mut operations, mut seen) = (0, Seen::new(self.spec, self.asked.coverage));
+        let (mut operations, mut seen) = (0, CoverageCounter::new(self.spec, self.asked.coverage));
         let ops = merge.by_ref().map(|op| {
             let op = op.map_err(InputError::from)?;
             operations += 1;
@@ -273,15 +283,15 @@ impl Check<'_, '_> {
         Ok(Some(report))
     }
 
-    /// Follows the system's own order, if it has one and that was not tried before. Gives what was found if that decides
-    /// the history.
+    /// Follows the system's own order, if it has one that was not tried before. Returns the result if that decides the
+    /// history.
     fn follow_whole<M: Model>(&mut self, model: &M, history: &History<Call>) -> Result<Option<Checked>, Failed> {
         let Some(field) = self.asked.own_order(None).filter(|_| self.misfit.is_none()) else { return Ok(None) };
         let ops = history.ops().iter().map(|op| ranked(model, history.processes(), op, field));
         self.follow(model, field, ops, true)
     }
 
-    /// Follows the system's own order, and notes why if that is not possible.
+    /// Follows the system's own order, and stores the reason if that is not possible.
     fn follow<M: Model>(
         &mut self,
         model: &M,
@@ -297,7 +307,7 @@ impl Check<'_, '_> {
     fn check_stream<M: Model>(&self, model: &M, stream: &Stream) -> Result<Report, Failed> {
         let mut merge = stream.merge()?;
         let processes = self.held.processes();
-        let (mut operations, mut seen) = (0, Seen::new(self.spec, self.asked.coverage));
+        let (mut operations, mut seen) = (0, CoverageCounter::new(self.spec, self.asked.coverage));
         let counted = merge.by_ref().map(|op| op.map_err(InputError::from)).inspect(|op| {
             operations += 1;
             op.iter().for_each(|op| seen.add(op));
@@ -306,8 +316,8 @@ impl Check<'_, '_> {
         let checked: Result<Checked, InputError> =
             models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
         let checked = checked?;
-        // A verdict may come before the end. The rest is read all the same, so that what is damaged there is not missed;
-        // but not if there was no time or memory left for a verdict.
+        // A verdict may come before the end. The rest is still read, so that damage there is not missed; but not if
+        // time or memory ran out before the verdict.
         let mut is_whole = !matches!(checked.verdict, Verdict::Inconclusive(_));
         while is_whole && let Some(op) = merge.next() {
             seen.add(&op.map_err(InputError::from)?);
@@ -317,7 +327,7 @@ impl Check<'_, '_> {
         let operations = is_whole.then_some(operations);
         let mut report = self.report(&checked, operations, merge.cuts())?.0;
         if !is_whole && !matches!(checked.verdict, Verdict::Inconclusive(_)) {
-            report.notes.push("the rest of the recording was not read: a limit was reached".into());
+            report.notes.push("the rest of the trace was not read: a limit was reached".into());
         }
         report.coverage = seen.coverage;
         Ok(report)
@@ -326,7 +336,7 @@ impl Check<'_, '_> {
     fn check_whole<M: Model>(&mut self, model: &M) -> Result<Report, Failed> {
         let Whole { history, cuts } = self.held.whole(self.limits)?;
         self.limits.reached(Stage::Deciding, history.ops().len() as u64);
-        let count = if self.sight.is_some() { history.ops().len() } else { 0 };
+        let count = if self.builder.is_some() { history.ops().len() } else { 0 };
         let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
         let options = self.options();
         let followed = self.follow_whole(model, history)?;
@@ -340,18 +350,18 @@ impl Check<'_, '_> {
         }
         let operations = history.ops().len() as u64;
         let (mut report, mentioned) = self.report(&checked, Some(operations), cuts)?;
-        let mut seen = Seen::new(self.spec, self.asked.coverage);
+        let mut seen = CoverageCounter::new(self.spec, self.asked.coverage);
         history.ops().iter().for_each(|op| seen.add(op));
         report.coverage = seen.coverage;
-        if let Some((sight, look)) = self.sight.take() {
-            let mut tape = Tape::new(history.processes());
-            history.ops().iter().for_each(|op| tape.add(op));
-            sight.timeline = tape.finish();
-            sight.timeline.mentioned = places(&mentioned);
-            sight.timeline.widths = watcher.widths.into_iter().map(AtomicU32::into_inner).collect();
-            sight.keep(way(&checked));
+        if let Some((builder, look)) = self.builder.take() {
+            let mut timeline = TimelineBuilder::new(history.processes());
+            history.ops().iter().for_each(|op| timeline.add(op));
+            builder.timeline = timeline.finish();
+            builder.timeline.mentioned = places(&mentioned);
+            builder.timeline.widths = watcher.widths.into_iter().map(AtomicU32::into_inner).collect();
+            builder.keep(way(&checked));
             self.limits.reached(Stage::Showing, operations);
-            let (way, timeline) = (&sight.way, &mut sight.timeline);
+            let (way, timeline) = (&builder.way, &mut builder.timeline);
             Walk { asked: self.asked, history, way, look, timeline }.walk(model)?;
         }
         Ok(report)
@@ -430,7 +440,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// An operation as a model sees it, with its place in the system's own order.
+/// An operation as the model sees it, with its place in the system's own order.
 type Ranked<M> = (Op<Option<<M as Spec>::Op>>, Option<Value>);
 
 fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &str) -> Result<Ranked<M>, Failed> {
@@ -442,20 +452,18 @@ fn bound<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>) -> Result<O
     Ok(model.bind(op).map_err(bad)?)
 }
 
-/// What is counted is only a part, if parts were searched on their own.
+/// If parts were searched separately, counts refer to one part only.
 fn part_note(checked: &Checked) -> Option<String> {
     match &checked.verdict {
         Verdict::Rejected(Failure::Stuck { parts, .. }) if !parts.is_empty() => {
             let parts = parts.join(", ");
-            Some(format!(
-                "explained are operations on {parts}: those on others were checked apart, and are not counted"
-            ))
+            Some(format!("counts refer to {parts} only; other keys were checked separately"))
         }
         _ => None,
     }
 }
 
-/// Names the parts of an object that a check did not decide, the one with the most operations first.
+/// Names the undecided parts of an object, the one with the most operations first.
 fn undecided_note(checked: &Checked) -> Option<String> {
     let Method::Parts { all, .. } = checked.method else { return None };
     let mut undecided: Vec<&(String, usize)> = checked.undecided.iter().collect();
@@ -483,7 +491,7 @@ fn way(checked: &Checked) -> Way {
     Way { route, ignores_invariants: false }
 }
 
-/// Looks at searches, and notes how wide they were at each return.
+/// Watches searches, and stores their width at each return.
 struct SharedWidths<'a> {
     limits: &'a dyn Limits,
     widths: Vec<AtomicU32>,

@@ -8,13 +8,13 @@ use history::Halt;
 
 use crate::{Failed, Limits};
 
-/// Runs while a thread looks at the limits, and raises a flag once one is reached.
+/// Runs `work` while a thread polls the limits, and raises a flag once one is reached.
 pub(crate) fn halting<R>(limits: &dyn Limits, run: impl FnOnce(&Halt) -> R) -> R {
     let halt = Halt::default();
     watched(&|| limits.exceeded().map(|reason| halt.raise(reason)).is_some(), || run(&halt))
 }
 
-/// Runs while a thread looks every few milliseconds, until a look says that it was the last.
+/// Runs `work` while a thread polls every few milliseconds, until a poll is the last.
 pub(crate) fn watched<R>(look: &(dyn Fn() -> bool + Sync), run: impl FnOnce() -> R) -> R {
     const PAUSE: Duration = Duration::from_millis(5);
     let (ended, end) = mpsc::channel::<()>();
@@ -26,7 +26,7 @@ pub(crate) fn watched<R>(look: &(dyn Fn() -> bool + Sync), run: impl FnOnce() ->
     })
 }
 
-/// Looks at the limits once every few hundred operations, for a loop over all of them that has this many behind it.
+/// Polls the limits once every few hundred operations, for a loop over all of them that has processed this many.
 pub(crate) fn pause(limits: &dyn Limits, stage: Stage, operations: u64) -> Result<(), Failed> {
     const BETWEEN: u64 = 256;
     if !operations.is_multiple_of(BETWEEN) {
@@ -36,7 +36,7 @@ pub(crate) fn pause(limits: &dyn Limits, stage: Stage, operations: u64) -> Resul
     limits.exceeded().map_or(Ok(()), |stop| Err(Failed::Stopped(stop)))
 }
 
-/// What a check is doing.
+/// The current activity of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stage {
     /// Reading the specification.
@@ -44,20 +44,20 @@ pub enum Stage {
     Preparing,
     /// Reading the history.
     Reading,
-    /// Finding what operations mean for the specification.
+    /// Binding operations to the specification.
     Binding,
-    /// Deciding with a procedure made for one data type, or before a search has begun.
+    /// Deciding with a procedure for one data type, or before a search has begun.
     Deciding,
     /// Searching for an order.
     Searching,
     /// Finding reasons for a rejection.
     Explaining,
-    /// Following the states of an order, or writing them down.
+    /// Replaying the states of an order, or writing them.
     Showing,
 }
 
 impl Stage {
-    /// All of them, each at the place that it is as a number.
+    /// All stages, each at its own number.
     pub const ALL: [Stage; 7] = [
         Stage::Preparing,
         Stage::Reading,

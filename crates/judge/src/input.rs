@@ -1,4 +1,4 @@
-//! Finding and reading recordings.
+//! Finds and reads traces.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -17,7 +17,7 @@ use report::clean;
 use crate::guard::halting;
 use crate::{Failed, Limits};
 
-/// The formats that can be read, those of one file and those of a directory.
+/// The readable formats, of a file and of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One file.
@@ -28,42 +28,42 @@ pub enum Kind {
     MessagePack,
 }
 
-/// A recording, opened.
+/// An opened trace.
 pub enum Opened {
-    /// Read whole.
+    /// Read completely.
     Trace(Trace, Option<Text>),
-    /// The segments of a binary trace, which can be read as a stream.
+    /// The segments of a binary trace, for streaming.
     Segments(Segments),
 }
 
-/// The text that a trace was read from, to say where in it something is wrong.
+/// The text that a trace was read from, to locate errors in it.
 pub struct Text {
     format: Format,
     bytes: Vec<u8>,
 }
 
-/// Why a recording could not be read. What it quotes of a recording is one line of visible characters.
+/// Why a trace could not be read. Quotes from a trace are one line of visible characters.
 #[derive(Debug)]
 pub struct InputError {
-    /// Why.
+    /// The reason.
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
 }
 
-/// The format of a name.
+/// The format with this name.
 pub fn parse_format(name: &str) -> Result<Kind, String> {
     match name {
         "binary" => Ok(Kind::Binary),
         "msgpack" => Ok(Kind::MessagePack),
         _ => Format::by_name(name).map(Kind::File).ok_or_else(|| {
             let known: Vec<&str> = Format::all().map(Format::name).chain(["binary", "msgpack"]).collect();
-            format!("there is no such format; there are {}", known.join(", "))
+            format!("unrecognized format (expected one of {})", known.join(", "))
         }),
     }
 }
 
-/// The recordings at a path: the path itself, or, for a directory that is not a recording, those in it by name.
+/// The traces at a path: the path itself, or, for a directory that is not a trace, its entries by name.
 pub fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     if path == Path::new("-")
         || !path.is_dir()
@@ -85,7 +85,7 @@ pub fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(inside)
 }
 
-/// Opens a recording under limits. What is larger than `most` bytes is not read. Counts the bytes that are.
+/// Opens a trace under limits. A file of more than `most` bytes is not read. Counts the bytes read.
 pub fn open_within(
     path: &Path,
     kind: Option<Kind>,
@@ -96,21 +96,21 @@ pub fn open_within(
     halting(limits, |halt| {
         let opened = open(path, kind, &Reading { most, halt, count });
         match halt.reason() {
-            // What was read is not complete, and what is wrong with it may be just that.
+            // The input is incomplete, so an error in it may come from that.
             Some(stop) => Err(Failed::Stopped(stop)),
             None => Ok(opened?),
         }
     })
 }
 
-/// How a file is read: at most this much of it, until `halt` is raised, and counted.
+/// How a file is read: at most `most` bytes, until `halt` is raised, and counted.
 struct Reading<'a> {
     most: u64,
     halt: &'a Halt,
     count: &'a Arc<AtomicU64>,
 }
 
-/// Opens a recording, up to where it is when `halt` is raised.
+/// Opens a trace, as far as it is read when `halt` is raised.
 fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, InputError> {
     let is_segment = path.extension() == Some(OsStr::new("seg"));
     let format = match kind {
@@ -124,7 +124,7 @@ fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, In
         None => None,
     };
     let bytes = text(path, how)?;
-    // A file with nothing in it is a history with no operations, whatever the format.
+    // An empty file is a history without operations in every format.
     if format.is_none() && bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Opened::Trace(Trace::default(), None));
     }
@@ -134,7 +134,7 @@ fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, In
 }
 
 impl Opened {
-    /// Everything in it, under limits.
+    /// The whole trace, under limits.
     pub fn read_within(self, limits: &dyn Limits) -> Result<Trace, Failed> {
         match self {
             Opened::Trace(trace, _) => Ok(trace),
@@ -144,7 +144,7 @@ impl Opened {
 }
 
 impl Text {
-    /// What is wrong with operations that do not make a history, with the line.
+    /// The error in operations that do not make a history, with its line.
     pub(crate) fn ill_formed(&self, error: &IllFormed) -> InputError {
         match error.op().and_then(|op| self.format.line_of(&self.bytes, op)) {
             Some(line) => InputError::new(clean(&format!("line {line}: {error}"))),
@@ -157,7 +157,7 @@ fn detect(bytes: &[u8]) -> Option<Format> {
     Format::detect(&bytes[..bytes.len().min(4096)])
 }
 
-/// Says what stands where a history should begin.
+/// The error for an unrecognized beginning of a file.
 fn unrecognized(bytes: &[u8]) -> InputError {
     let bytes = bytes.trim_ascii_start();
     if let [b'[', rest @ ..] = bytes
@@ -193,13 +193,13 @@ fn text(path: &Path, how: &Reading<'_>) -> Result<Vec<u8>, InputError> {
     Ok(bytes)
 }
 
-/// So much is read between two looks at the limits.
+/// The number of bytes read between two polls of the limits.
 const PIECE: u64 = 1 << 20;
 
 /// The first bytes of a file that is compressed with gzip.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// The bytes of a file, or of standard input, decompressed if they are gzip. More than may be read raise `halt`.
+/// The bytes of a file, or of standard input, decompressed if they are gzip. Exceeding the maximum raises `halt`.
 fn bytes(path: &Path, how: &Reading<'_>) -> Result<Vec<u8>, InputError> {
     let cannot = |error: io::Error| InputError::new(format!("cannot be read: {error}"));
     let mut bytes = Vec::new();
@@ -232,7 +232,7 @@ fn bytes(path: &Path, how: &Reading<'_>) -> Result<Vec<u8>, InputError> {
     Ok(bytes)
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counted<'a, R> {
     input: R,
     count: &'a AtomicU64,
@@ -246,8 +246,8 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// The segments of a binary trace. They are kept in memory unless they are large; then they are read from their files, again
-/// by every look.
+/// The segments of a binary trace. They are kept in memory unless they are large; then each pass reads their files
+/// again.
 #[derive(Debug)]
 pub struct Segments {
     parts: Vec<Part>,
@@ -266,7 +266,7 @@ enum Held {
     File(PathBuf, Arc<AtomicU64>),
 }
 
-/// Segments that are larger than this together are not kept in memory.
+/// Segments larger than this in total are not kept in memory.
 const MOST_HELD: u64 = 64 << 20;
 
 impl Segments {
@@ -300,7 +300,7 @@ impl Segments {
         Ok(Merge::new(self.readers()?)?)
     }
 
-    /// Everything in them, under limits.
+    /// The whole trace, under limits.
     pub fn read_within(&self, limits: &dyn Limits) -> Result<Trace, Failed> {
         halting(limits, |halt| {
             let trace = self.readers().and_then(|readers| Ok(binary::read_all_until(readers, halt)?));
@@ -318,8 +318,8 @@ impl Segments {
     }
 }
 
-/// The bytes of a segment. A file is open only while some of it is read: all segments of a trace are read side by side, and a
-/// trace may have more of them than a process may have open files.
+/// The bytes of a segment. A file is open only during a read: all segments of a trace are read side by side, and a
+/// trace may have more segments than a process may have open files.
 #[derive(Debug)]
 pub struct SegmentBytes {
     held: Held,
@@ -344,7 +344,7 @@ impl Read for SegmentBytes {
     }
 }
 
-/// The bytes of a segment as they are.
+/// The bytes of a segment, unchanged.
 fn raw(path: &Path, how: &Reading<'_>) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| Counted { input: file, count: how.count }.read_to_end(&mut bytes));
@@ -388,7 +388,7 @@ fn list(directory: &Path) -> Result<Vec<PathBuf>, InputError> {
 }
 
 impl InputError {
-    /// Why, without a way to mend it.
+    /// An error without help.
     pub fn new(message: impl fmt::Display) -> InputError {
         InputError { message: message.to_string(), help: None }
     }

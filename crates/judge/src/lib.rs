@@ -1,14 +1,14 @@
-//! Decides about recordings: files in, a report out.
+//! Decides about traces: files in, a report out.
 //!
 //! ```text
 //!  Queue.tla, Queue.cfg, omnilink.toml ── Judge::new ──► Judge
 //!  run.jsonl, run/*.seg                ── Recording::at ──► Recording
-//!  Judge, Recording                    ── Judge::report ──► report::Report, or why there is none: Failed
+//!  Judge, Recording                    ── Judge::report ──► report::Report, or Failed
 //! ```
 //!
-//! This is what the command, fuzzing and tests in Rust have in common. It reads the files that it is handed and what they
-//! refer to, and prints nothing. All that depends on the specification alone is done once for each [`Judge`], which threads
-//! can share; a [`Recording`] is read once, however many looks are taken at it.
+//! The command, fuzzing and tests in Rust share this crate. It reads the files passed to it and the files they refer
+//! to, and prints nothing. Work that depends on the specification alone is done once for each [`Judge`], which threads
+//! can share; a [`Recording`] is read once, however often it is used.
 
 mod builtin;
 pub mod complaint;
@@ -39,45 +39,45 @@ pub use complaint::Complaint;
 pub use guard::Stage;
 pub use input::InputError;
 pub use recording::{Recording, operation, witness_line};
-use show::Sight;
-pub use show::{Assumption, Look, Shown};
+use show::ShowBuilder;
+pub use show::{Assumption, Inspection, ShowOptions};
 #[cfg(feature = "tla")]
 pub use tla::{Bound, Tla};
 #[cfg(feature = "tla")]
-pub use world::{Outside, Stopper, guarded, limit};
+pub use world::{HostWorld, Stopper, guarded, limit};
 
-/// What a recording and a specification are, and how to search.
+/// The files of a specification, and how to search.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The configuration of a TLA+ module; the file beside it that has the same name if none.
+    /// The configuration of a TLA+ module; if `None`, the module's path with `.cfg`.
     pub config: Option<PathBuf>,
-    /// Where to look for modules that are neither beside the root module nor built in.
+    /// Directories to search for modules that are neither beside the root module nor built in.
     pub includes: Vec<PathBuf>,
-    /// How operations and a TLA+ module belong together; the file beside it if none.
+    /// The settings that map operations to a TLA+ module; if `None`, the file beside it.
     pub settings: Option<PathBuf>,
-    /// Which orders of operations count.
+    /// The orders of operations that count.
     pub criterion: Criterion,
-    /// A field of operations by which the system itself orders them: that order is tried before any other.
+    /// A field by which the system itself orders operations: that order is tried before any other.
     pub order_by: Option<String>,
-    /// A file that is larger than this is not read, unless it is checked as a stream.
+    /// Larger files are not read, unless they are checked as a stream.
     pub max_memory: u64,
-    /// Give up when more configurations than this are possible at once. If none, [`MAX_WIDTH`], and no limit for a check
-    /// that leaves nothing out.
+    /// Give up if more than this many configurations are possible at once. If `None`, [`MAX_WIDTH`], and no limit for
+    /// an exhaustive check.
     pub max_width: Option<usize>,
-    /// Split a history into independent parts, and use procedures made for one data type.
+    /// Split a history into independent parts, and use procedures for one data type.
     pub shortcuts: bool,
-    /// Place operations in every order that is possible, and leave nothing out.
+    /// Place operations in every possible order, without pruning.
     pub exhaustive: bool,
-    /// What is assumed about the order of operations. Then histories are searched whole.
+    /// Assumptions about the order of operations. With assumptions, histories are searched whole.
     pub assume: Vec<Assumption>,
-    /// Whether to report what of the specification a history exercised.
+    /// Whether to report which parts of the specification a history exercised.
     pub coverage: bool,
-    /// How many parts to search at once; all cores if none.
+    /// The number of parts to search in parallel; if `None`, all cores.
     pub jobs: Option<usize>,
-    /// Where what a specification prints goes.
+    /// The output of `Print` in a specification.
     pub print: fn(&str),
-    /// The specification is imported, from a bundle for example: it sees neither files nor the environment while it is
-    /// evaluated, and its settings name no files elsewhere.
+    /// True for an imported specification, for example from a bundle: its evaluation has no access to files or the
+    /// environment, and its settings name no files elsewhere.
     pub is_foreign: bool,
 }
 
@@ -103,24 +103,24 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The field of the system's own order, here or in the settings of a specification, if that is to be tried. An order
-    /// that keeps assumptions has to be searched.
+    /// The field of the system's own order, from here or from the settings of a specification, if it is to be tried. An
+    /// order under assumptions has to be searched.
     fn own_order<'a>(&'a self, set: Option<&'a str>) -> Option<&'a str> {
         self.order_by.as_deref().or(set).filter(|_| self.assume.is_empty() && self.criterion == Criterion::LINEARIZABLE)
     }
 }
 
-/// What may stop a check. Asked from several threads.
+/// The limits of a check. Called from several threads.
 pub trait Limits: Sync {
-    /// Why to stop a search now, if there is a reason.
+    /// The reason to stop a search now, if any.
     fn look(&self, stats: &Stats) -> Option<Stop>;
-    /// The same, asked by work that has no numbers to show.
+    /// The same, for work without statistics.
     fn exceeded(&self) -> Option<Stop>;
-    /// How many more bytes of memory may be used, if that is limited.
+    /// The number of bytes of memory left, if limited.
     fn memory_left(&self) -> Option<u64> {
         None
     }
-    /// Called when a check has come to a stage, and from time to time with the number of operations behind it there.
+    /// Called when a check enters a stage, and from time to time with the number of operations processed there.
     fn reached(&self, _stage: Stage, _operations: u64) {}
 }
 
@@ -138,14 +138,14 @@ impl Limits for Unlimited {
     }
 }
 
-/// Why a recording could not be checked.
+/// Why a trace could not be checked.
 #[derive(Debug)]
 pub enum Failed {
-    /// The recording, or something else that was handed in, is wrong.
+    /// The trace, or another input, is wrong.
     Input(InputError),
-    /// The specification, or what it makes of the recording, is wrong.
+    /// The specification, or its relation to the trace, is wrong.
     Spec(Vec<Complaint>),
-    /// A limit was reached in the middle of an evaluation.
+    /// A limit was reached during an evaluation.
     Stopped(Stop),
 }
 
@@ -155,60 +155,66 @@ impl<E: Into<InputError>> From<E> for Failed {
     }
 }
 
-/// Checks recordings against one specification.
+/// Checks traces against one specification.
 #[derive(Debug)]
 pub struct Judge {
     against: Box<dyn Against>,
     options: Options,
 }
 
-/// A specification that a judge checks recordings against.
+/// A specification that a judge checks traces against.
 trait Against: Debug + Send + Sync {
-    /// How people call it.
+    /// Its name for people.
     fn name(&self) -> &str;
 
-    /// Checks one recording, and keeps all there is to look at if that is asked for.
+    /// Checks one trace, and keeps everything for inspection if requested.
     fn check(
         &self,
         options: &Options,
         case: &mut Case<'_>,
-        sight: Option<(&mut Sight, &Look)>,
+        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed>;
 
-    /// Looks at other states of a recording that was checked before.
-    fn walk(&self, options: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed>;
+    /// Shows other states of a checked trace.
+    fn walk(
+        &self,
+        options: &Options,
+        case: &Case<'_>,
+        shown: &mut Inspection,
+        look: &ShowOptions,
+    ) -> Result<(), Failed>;
 
-    /// The operations that recordings may have, as far as that is known.
+    /// The operations that traces may have, as far as known.
     fn operations(&self, _options: &Options, _recording: &Recording) -> Result<Vec<String>, Failed> {
         Ok(Vec::new())
     }
 
-    /// The files that it was read from, each with the name that it needs to have beside the others.
+    /// The files that it was read from, each with the file name that it needs beside the others.
     fn files(&self) -> Vec<(PathBuf, String)> {
         Vec::new()
     }
 
-    /// Itself, if it is in TLA+.
+    /// The TLA+ specification, if it is one.
     #[cfg(feature = "tla")]
     fn tla(&self) -> Option<&Tla> {
         None
     }
 }
 
-/// A recording, and what to do with it.
+/// A trace to check.
 pub struct Case<'a> {
-    /// What was recorded.
+    /// The trace.
     pub recording: &'a Recording,
-    /// How people call it.
+    /// Its name for people.
     pub label: &'a str,
-    /// Where to write the order of an accepted history, if anywhere.
+    /// Receives the order of an accepted history.
     pub witness: Option<&'a mut dyn Write>,
-    /// What may stop the check.
+    /// The limits.
     pub limits: &'a dyn Limits,
 }
 
 impl Case<'_> {
-    /// The same recording, under other limits.
+    /// The same trace, under other limits.
     fn under<'b>(&'b mut self, limits: &'b dyn Limits) -> Case<'b> {
         let witness = self.witness.as_mut().map(|file| &mut **file as &mut dyn Write);
         Case { recording: self.recording, label: self.label, witness, limits }
@@ -225,12 +231,12 @@ impl Judge {
         Ok(Judge { against, options })
     }
 
-    /// Checks against a specification of one's own, which is made anew for each check. People call it by the name.
+    /// Checks against a specification of the user's own, which is created for each check. Reports call it `name`.
     pub fn of_model<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static, options: Options) -> Judge {
         Judge { against: Box::new(Builtin::own(name, model)), options }
     }
 
-    /// Checks one recording.
+    /// Checks one trace.
     pub fn report(&self, case: &mut Case<'_>) -> Result<Report, Failed> {
         let stages = Stages::new(case.limits);
         let case = &mut case.under(&stages);
@@ -238,18 +244,18 @@ impl Judge {
         self.or_given_up(report, case.label, &stages)
     }
 
-    /// Checks one recording, and keeps all there is to look at.
-    pub fn show(&self, case: &mut Case<'_>, look: &Look) -> Result<Shown, Failed> {
-        let mut sight = Sight::default();
+    /// Checks one trace, and keeps everything for inspection.
+    pub fn show(&self, case: &mut Case<'_>, look: &ShowOptions) -> Result<Inspection, Failed> {
+        let mut builder = ShowBuilder::default();
         let stages = Stages::new(case.limits);
         let case = &mut case.under(&stages);
-        let report = self.against.check(&self.options, case, Some((&mut sight, look)));
+        let report = self.against.check(&self.options, case, Some((&mut builder, look)));
         let report = self.or_given_up(report, case.label, &stages)?;
-        let Sight { timeline, way } = sight;
-        Ok(Shown { report, timeline, way })
+        let ShowBuilder { timeline, way } = builder;
+        Ok(Inspection { report, timeline, way })
     }
 
-    /// A limit that was reached before there was anything to report makes the history inconclusive.
+    /// A limit reached before there is anything to report makes the history inconclusive.
     fn or_given_up(&self, report: Result<Report, Failed>, label: &str, stages: &Stages<'_>) -> Result<Report, Failed> {
         match report {
             Err(Failed::Stopped(stop)) => {
@@ -260,18 +266,18 @@ impl Judge {
         }
     }
 
-    /// Looks at other states of a recording that was checked before.
-    pub fn walk(&self, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
+    /// Shows other states of a checked trace.
+    pub fn walk(&self, case: &Case<'_>, shown: &mut Inspection, look: &ShowOptions) -> Result<(), Failed> {
         self.against.walk(&self.options, case, shown, look)
     }
 
-    /// The operations that recordings may have, as they are recorded, as far as that is known. A recording is needed because
-    /// it may give constants their values.
+    /// The operations that traces may have, as recorded, as far as known. A trace is needed because it may give
+    /// constants their values.
     pub fn operations(&self, recording: &Recording) -> Result<Vec<String>, Failed> {
         self.against.operations(&self.options, recording)
     }
 
-    /// The files that the specification was read from, each with the name that it needs to have beside the others.
+    /// The files that the specification was read from, each with the file name that it needs beside the others.
     pub fn files(&self) -> Vec<(PathBuf, String)> {
         self.against.files()
     }
@@ -290,11 +296,11 @@ fn tla_module(spec: &str, options: &Options) -> Result<Box<dyn Against>, Failed>
 
 #[cfg(not(feature = "tla"))]
 fn tla_module(spec: &str, _: &Options) -> Result<Box<dyn Against>, Failed> {
-    let message = format!("`{spec}` is a TLA+ module, and this program was built without the feature `tla`");
+    let message = format!("unsupported TLA+ module `{spec}`: this program was built without the feature `tla`");
     Err(Failed::Spec(vec![Complaint::new(message)]))
 }
 
-/// Notes how far a check is, for the report on one that is given up.
+/// Stores the progress of a check, for its report if it is given up.
 struct Stages<'a> {
     limits: &'a dyn Limits,
     stage: AtomicU8,
@@ -334,7 +340,7 @@ impl Limits for Stages<'_> {
     }
 }
 
-/// The report on a history that was given up before there was anything to report but how far the check was.
+/// The report on a history that was given up early: only the progress of the check.
 pub fn given_up(label: &str, spec: &str, criterion: Criterion, stop: Stop, stage: Stage, operations: u64) -> Report {
     let count = |done: &str| {
         let noun = if operations == 1 { "operation" } else { "operations" };
@@ -373,7 +379,7 @@ pub fn given_up(label: &str, spec: &str, criterion: Criterion, stop: Stop, stage
     }
 }
 
-/// A check that was stopped, and why in words.
+/// An inconclusive verdict, with its reason in words.
 fn inconclusive(stop: Stop, words: String) -> report::Verdict {
     let limit = match stop {
         Stop::Time => report::Limit::Time,
@@ -384,16 +390,16 @@ fn inconclusive(stop: Stop, words: String) -> report::Verdict {
     report::Verdict::Inconclusive { limit, stop: words }
 }
 
-/// How a path says that it is a TLA+ module.
+/// The extension of TLA+ modules.
 pub fn is_tla(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "tla")
 }
 
-/// A check gives up when more configurations than this are possible at once, unless told otherwise. They are reached within
-/// seconds, and where there are more there are soon many more.
+/// The default limit on configurations at once. It is reached within seconds, and a search that exceeds it soon has
+/// many more.
 pub const MAX_WIDTH: usize = 250_000;
 
-/// How to search, with or without what provably makes no difference.
+/// Search options, with or without optimizations that provably make no difference.
 fn search_options(options: &Options, reduce: bool) -> search::Options {
     let default = search::Options::default();
     let first_width = default.first_width.filter(|_| options.shortcuts && !options.exhaustive);
@@ -408,17 +414,17 @@ fn order(criterion: Criterion) -> report::Order {
     }
 }
 
-/// A word as it has to be typed in a shell.
+/// A word, quoted for a shell.
 pub fn quoted(word: impl std::fmt::Display) -> String {
     let word = word.to_string();
-    // What cannot be quoted cannot be typed either.
+    // A word that cannot be quoted cannot be typed either.
     shlex::try_quote(&word).map_or_else(|_| word.replace('\0', ""), |quoted| quoted.into_owned())
 }
 
-/// A verdict under assumptions is one about fewer orders.
+/// A verdict under assumptions is about fewer orders.
 fn assumed_notes(options: &Options) -> Vec<String> {
     let assumed: Vec<String> = assumed(options).iter().map(|assumption| format!("`{assumption}`")).collect();
-    let note = || format!("this holds for the orders that keep what is assumed: {}", assumed.join(", "));
+    let note = || format!("the verdict covers only orders consistent with: {}", assumed.join(", "));
     if assumed.is_empty() { Vec::new() } else { vec![note()] }
 }
 
@@ -426,7 +432,7 @@ fn assumed(options: &Options) -> Vec<String> {
     options.assume.iter().map(Assumption::to_string).collect()
 }
 
-/// Where a recording breaks off, each for a sentence that begins by saying that it does.
+/// Where a trace is cut off, each as the end of a sentence.
 fn cuts(cuts: &[Cut]) -> Vec<String> {
     let sentence = |cut: &Cut| {
         let part = if cut.part.is_empty() { String::new() } else { format!(" of {}", cut.part) };
@@ -435,10 +441,10 @@ fn cuts(cuts: &[Cut]) -> Vec<String> {
     cuts.iter().map(sentence).collect()
 }
 
-/// So many of the operations in flight at the widest place are named: those that ran longest.
+/// The maximum number of in-flight operations named at the widest point: those that ran longest.
 const MOST_IN_FLIGHT: usize = 8;
 
-/// What a check took.
+/// The cost of a check.
 fn stats(stats: &Stats, method: &str, mention: &mut dyn FnMut(OpId) -> report::OpRef) -> report::Stats {
     let widest = stats.widest.as_ref().map(|widest| report::Widest {
         width: widest.width,

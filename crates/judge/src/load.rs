@@ -12,23 +12,23 @@ use tla::strings::Strings;
 
 use crate::complaint::{Complaint, Text};
 
-/// Where to find what belongs to a module.
+/// The files that belong to a module.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    /// The configuration; the file beside the module that has the same name and ends in `.cfg` if none.
+    /// The configuration; if `None`, the module's path with `.cfg`.
     pub config: Option<PathBuf>,
-    /// Where to look for modules that are neither beside the root module nor built in.
+    /// Directories to search for modules that are neither beside the root module nor built in.
     pub includes: Vec<PathBuf>,
 }
 
-/// A program, and what there is to say about it.
+/// A linked program, with its warnings.
 #[derive(Debug)]
 pub struct Loaded {
     /// The program.
     pub program: Program,
-    /// The definitions of the expressions that were asked about.
+    /// The definitions of the requested expressions.
     pub expressions: Vec<DefId>,
-    /// What is odd about it.
+    /// Warnings.
     pub warnings: Vec<Complaint>,
 }
 
@@ -42,14 +42,14 @@ pub struct Parts {
     text: Text,
 }
 
-/// Reads a module and its configuration, and expressions to evaluate.
+/// Reads a module, its configuration, and expressions to evaluate.
 pub fn load(file: &Path, around: &Around, options: Options, expressions: &[&str]) -> Result<Loaded, Vec<Complaint>> {
     let beside = file.with_extension("cfg");
     let is_config_missing = around.config.is_none() && !beside.is_file();
     let mut loaded = Parts::read(file, around)?.link(options, expressions).map_err(|mut complaints| {
-        // What a configuration lacks is easier to mend when one knows that there is none.
+        // An error about a missing setting is easier to fix if it says that the configuration file is missing.
         for complaint in complaints.iter_mut().filter(|complaint| is_config_missing && complaint.lacks_config) {
-            complaint.message = format!("{}: there is no `{}`", complaint.message, beside.display());
+            complaint.message = format!("{}: no `{}` found", complaint.message, beside.display());
         }
         complaints
     })?;
@@ -58,7 +58,7 @@ pub fn load(file: &Path, around: &Around, options: Options, expressions: &[&str]
     Ok(loaded)
 }
 
-/// Makes a program of an expression on its own.
+/// Links an expression on its own.
 pub fn load_expression(expression: &str, extends: &[String]) -> Result<Loaded, Vec<Complaint>> {
     let extends = if extends.is_empty() { String::new() } else { format!("EXTENDS {}\n", extends.join(", ")) };
     let text = format!("---- MODULE Expression ----\n{extends}====");
@@ -93,12 +93,12 @@ impl Parts {
         Ok(Parts { module, config: parsed, text: config })
     }
 
-    /// Where the configuration is, or would be.
+    /// The path of the configuration, even if the file does not exist.
     pub(crate) fn config_path(&self) -> Option<PathBuf> {
         (!self.text.path.is_empty()).then(|| PathBuf::from(&self.text.path))
     }
 
-    /// Makes a program of it, with expressions to evaluate.
+    /// Links a program, with expressions to evaluate.
     pub fn link(self, options: Options, expressions: &[&str]) -> Result<Loaded, Vec<Complaint>> {
         let Parts { mut module, config, text } = self;
         let expressions = expressions.iter().map(|text| resolve_expression(&mut module, text));
@@ -110,7 +110,7 @@ impl Parts {
     }
 }
 
-/// What is wrong with the configuration and with the modules, at once.
+/// The errors of the configuration and of the modules together.
 fn both(
     config: Result<Config, Vec<tla_syntax::Diagnostic>>,
     module: Result<Module, Vec<Complaint>>,
@@ -139,7 +139,7 @@ pub fn read(path: &Path) -> Result<String, Complaint> {
     fs::read_to_string(path).map_err(complaint)
 }
 
-/// Modules in directories, the first that has one.
+/// Modules in directories; the first directory that has one wins.
 struct Files {
     directories: Vec<PathBuf>,
 }

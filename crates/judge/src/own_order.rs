@@ -1,7 +1,7 @@
-//! The order that a system itself gives its operations, by a field of theirs: checked before anything is searched.
+//! The order that a system itself gives its operations, by a field: checked before any search.
 //!
 //! If the operations are legal in this order, that is the verdict. If not, that is a finding of its own, and a search
-//! without the field decides about the history: an order of the system may be wrong where the history is right.
+//! without the field decides about the history: the system's order may be wrong although the history is legal.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::input::InputError;
 use crate::recording::Held;
 use crate::{Failed, Limits, Stage, guard};
 
-/// Follows the order of a field, if that is legal. Operations come by their starts; those that count have a call.
+/// Follows the order of a field, if it is legal. Operations come by start; only those that count have a call.
 pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
     spec: &S,
     field: &str,
@@ -33,7 +33,7 @@ pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
         if let (None, Some(call)) = (&misfit, call) {
             misfit = follower.push(Op { id, process, index, interval, call }, rank).map_err(&failed)?;
         }
-        // A field that no operation has is a mistake on the command line, so one is looked for before anything is said.
+        // A field that no operation has is a mistake on the command line, so one operation with it is looked for first.
         if misfit.is_some() && is_ranked {
             break;
         }
@@ -50,7 +50,7 @@ pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
     }
 }
 
-/// The place that a field gives an operation: the note, the result or the argument of this name. Digits in quotes are a
+/// The rank that a field gives an operation: the note, the result or the argument with this name. Quoted digits are a
 /// number.
 pub(crate) fn rank(call: &Call, field: &str) -> Option<Value> {
     let schema = call.schema();
@@ -66,18 +66,18 @@ pub(crate) fn rank(call: &Call, field: &str) -> Option<Value> {
     }
 }
 
-/// How a verdict was found by following an order that is legal.
+/// The method, if the verdict was found by following a legal order.
 pub(crate) fn method(field: &str) -> String {
     format!("replayed in the order of `{field}`")
 }
 
-/// What there is to say about an order that could not be followed.
+/// Why an order could not be followed.
 pub(crate) fn finding(field: &str, misfit: &Misfit<String>, held: &Held) -> Result<String, InputError> {
     let ops = match *misfit {
         Misfit::Time(first, second) => vec![first, second],
         Misfit::Disabled { op, .. } | Misfit::Unranked(op) | Misfit::TooManyStates(op) => vec![op],
     };
-    // The first is the one that the sentence is about.
+    // The sentence is about the first.
     let ops: Vec<String> = held.describe(&ops)?.iter().map(|op| told(op, field)).collect();
     let op = &ops[0];
     Ok(match misfit {
@@ -90,8 +90,8 @@ pub(crate) fn finding(field: &str, misfit: &Misfit<String>, held: &Held) -> Resu
             match is_certain {
                 true => format!("the system's own order is not legal at {op}:{state} {why}"),
                 false => format!(
-                    "the system's own order could not be followed past {op}:{state} {why}; operations without \
-                     `{field}` that never ended may have taken effect before it"
+                    "the system's own order could not be followed past {op}:{state} {why}; unfinished \
+                     operations without `{field}` may have taken effect before it"
                 ),
             }
         }
@@ -102,22 +102,22 @@ pub(crate) fn finding(field: &str, misfit: &Misfit<String>, held: &Held) -> Resu
     })
 }
 
-/// What a verdict that was found without the order says about it.
+/// The consequence of a verdict that was found without the order.
 pub(crate) fn consequence(field: &str, misfit: &Misfit<String>, verdict: &Verdict) -> String {
     let is_wrong = matches!(misfit, Misfit::Time(..) | Misfit::Disabled { is_certain: true, .. });
     match verdict {
         Verdict::Accepted if is_wrong => {
             format!("another order is legal: the history is right, and `{field}` is not the order of its effects")
         }
-        Verdict::Accepted => format!("an order is legal that was found without `{field}`"),
+        Verdict::Accepted => format!("a legal order was found without `{field}`"),
         Verdict::Rejected(_) => {
             format!("no other order is legal either: the history is wrong, whatever `{field}` says")
         }
-        Verdict::Inconclusive { .. } => format!("the search without `{field}` was stopped before it knew more"),
+        Verdict::Inconclusive { .. } => format!("the search without `{field}` was inconclusive"),
     }
 }
 
-/// An operation with its place in the order.
+/// An operation with its rank in the order.
 fn told(op: &Operation, field: &str) -> String {
     let mut fields = op.meta.iter().chain(&op.results).chain(&op.args);
     let rank = fields.find(|known| known.name == field).map(|known| format!(" (`{field}` {})", known.value));

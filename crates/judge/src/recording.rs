@@ -1,8 +1,7 @@
-//! A recording as a value: what is recorded is read at the first look, and kept for all others.
+//! A trace as a value: read on first use, and kept.
 //!
-//! Text is read whole and becomes a history. The segments of a binary trace are decoded anew by every look that takes
-//! operations one after the other, so that a check can stream through them; a look that needs the whole history makes it
-//! once.
+//! Text is read whole and becomes a history. The segments of a binary trace are decoded again by every pass that takes
+//! operations one by one, so that a check can stream through them; the first user of the whole history builds it once.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -22,7 +21,7 @@ use crate::guard;
 use crate::input::{self, InputError, Kind, Opened, SegmentBytes, Segments};
 use crate::{Failed, Limits, Unlimited};
 
-/// A recording: a file, a directory, standard input, or operations that are at hand.
+/// A trace: a file, a directory, standard input, or operations in memory.
 #[derive(Debug)]
 pub struct Recording {
     path: Option<PathBuf>,
@@ -32,12 +31,12 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The recording at a path, in this format; found out by looking if none. `-` is standard input.
+    /// The trace at a path, in this format; detected if `None`. `-` is standard input.
     pub fn at(path: impl Into<PathBuf>, kind: Option<Kind>) -> Recording {
         Recording { path: Some(path.into()), kind, count: Arc::default(), held: OnceLock::new() }
     }
 
-    /// Operations that are at hand.
+    /// Operations in memory.
     pub fn of(history: History<Call>) -> Recording {
         let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new() }));
         Recording { path: None, kind: None, count: Arc::default(), held }
@@ -48,7 +47,7 @@ impl Recording {
         self.path.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    /// How many bytes have been read, by all looks together.
+    /// The number of bytes read, by all passes together.
     pub fn bytes_read(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
@@ -58,7 +57,7 @@ impl Recording {
         Ok(&self.held(u64::MAX, &Unlimited)?.whole(&Unlimited)?.history)
     }
 
-    /// What was read. Reads it, if that was not done: no more than `most` bytes of text.
+    /// The loaded trace. Loads it if needed: at most `most` bytes of text.
     pub(crate) fn held(&self, most: u64, limits: &dyn Limits) -> Result<&Held, Failed> {
         if let Some(held) = self.held.get() {
             return Ok(held);
@@ -83,16 +82,16 @@ impl Recording {
     }
 }
 
-/// What was read of a recording.
+/// A loaded trace.
 #[derive(Debug)]
 pub(crate) enum Held {
     /// A history.
     Whole(Whole),
-    /// Segments, to stream through.
+    /// Segments for streaming.
     Stream(Stream),
 }
 
-/// A history, and where the recording of it breaks off.
+/// A history, and the places where its trace is cut off.
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) history: History<Call>,
@@ -121,7 +120,7 @@ impl Stream {
         self.segments.is_large()
     }
 
-    /// All operations by their starts.
+    /// All operations by start.
     pub(crate) fn merge(&self) -> Result<Merge<SegmentBytes>, InputError> {
         self.segments.merge()
     }
@@ -150,7 +149,7 @@ impl Held {
         Ok(stream.whole.get_or_init(|| whole))
     }
 
-    /// The same with an operation for the end of each process, which a companion module asks for.
+    /// The same with an operation for the end of each process, for a companion module.
     #[cfg(feature = "tla")]
     pub(crate) fn with_ends(&self, limits: &dyn Limits) -> Result<Held, Failed> {
         let Whole { history, cuts } = self.whole(limits)?;
@@ -169,7 +168,7 @@ impl Held {
         Ok(Held::Whole(Whole::new(trace).map_err(|error| InputError::from(&error))?))
     }
 
-    /// Shows every operation, unless a limit is reached, and says where the recording breaks off.
+    /// Visits every operation, unless a limit is reached, and returns the places where the trace is cut off.
     #[cfg(feature = "tla")]
     pub(crate) fn for_each(
         &self,
@@ -219,12 +218,12 @@ impl Held {
                 found.insert(op.id, shown(&op, &stream.processes));
             }
         }
-        let gone = || InputError::new("the recording has changed");
+        let gone = || InputError::new("the trace has changed");
         ids.iter().map(|id| found.get(id).cloned().ok_or_else(gone)).collect()
     }
 
-    /// Writes the order that explains a history: one operation a line, as the verdict names it. An operation that takes
-    /// several steps stands there once for each, and all but the last end in `...`.
+    /// Writes the order that explains a history: one operation per line, as in the verdict. An operation that takes
+    /// several steps has a line for each, and all but the last end in `...`.
     pub(crate) fn write_witness(&self, file: &mut dyn Write, label: &str, witness: &Witness) -> Result<(), InputError> {
         let ids: Vec<OpId> = witness.steps().map(|step| step.op).collect();
         let cannot = |error: std::io::Error| InputError::new(error);
@@ -245,7 +244,7 @@ fn shown(op: &Op<Call>, processes: &[Arc<str>]) -> report::Operation {
     operation(history::name(processes, op.process, op.index), op)
 }
 
-/// An operation of a recording as a report shows it.
+/// An operation of a trace as reports show it.
 pub fn operation(name: String, op: &Op<Call>) -> report::Operation {
     let fields = |names: &[Arc<str>], values: &[history::Value]| {
         let fields = names.iter().zip(values);

@@ -1,8 +1,8 @@
-//! All there is to look at: a report, the whole history beside it, and states on the way.
+//! Everything for inspection: a report, the whole history beside it, and intermediate states.
 //!
-//! A check decides and forgets. Somebody who looks around wants every operation, how they can be ordered, and the states
-//! that the orders go through. So a check that is to be shown keeps the orders that it found, and states are made by
-//! following them, again for each stretch that somebody asks for: states may be large, and orders are not.
+//! A check decides and forgets. A viewer needs every operation, the possible orders, and the states that they pass
+//! through. So a check for inspection keeps the orders that it found, and states are computed by replaying them, again
+//! for each requested range: states may be large, and orders are not.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -16,56 +16,56 @@ use search::{Placed, Route, Walked};
 
 use crate::input::InputError;
 
-/// What somebody wants to see of a history.
+/// The requested part of a history.
 #[derive(Debug, Clone)]
-pub struct Look {
-    /// How many steps to go before the last state that is shown; all of them if none.
+pub struct ShowOptions {
+    /// The number of steps before the last state shown; all if `None`.
     pub until: Option<usize>,
-    /// How many states on the common way to show.
+    /// The number of states to show on the common route.
     pub states: usize,
     /// Expressions to evaluate in each state.
     pub watch: Vec<String>,
 }
 
-impl Default for Look {
-    fn default() -> Look {
-        Look { until: None, states: 2_000, watch: Vec::new() }
+impl Default for ShowOptions {
+    fn default() -> ShowOptions {
+        ShowOptions { until: None, states: 2_000, watch: Vec::new() }
     }
 }
 
-/// A history that was checked, with all there is to look at.
+/// A checked history with everything for inspection.
 #[derive(Debug, Clone)]
-pub struct Shown {
-    /// What the check found.
+pub struct Inspection {
+    /// The report.
     pub report: Report,
     /// The history.
     pub timeline: Timeline,
     pub(crate) way: Way,
 }
 
-/// The orders that a check found, to be followed again.
+/// The orders that a check found, for replaying.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Way {
     /// The orders.
     pub(crate) route: Route,
-    /// They may break invariants. Specifications in Rust have none.
+    /// True if they may violate invariants. Specifications in Rust have no invariants.
     #[cfg_attr(not(feature = "tla"), allow(dead_code, reason = "read for TLA+ only"))]
     pub(crate) ignores_invariants: bool,
 }
 
-/// Of the ways in which a rejected history can be explained up to its failure, so many are shown.
+/// The maximum number of explanations shown for a rejected history.
 pub(crate) const MOST_ENDINGS: usize = 64;
 
-/// The texts of all states that are shown are no longer than this together. States further back are left out.
+/// The maximum total length of the texts of all shown states. Earlier states are left out.
 const MOST_TEXT: usize = 32 << 20;
 
-/// Something assumed about the order of operations, which are meant by name.
+/// An assumption about the order of operations, which it names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Assumption {
     /// `T0:12 < T3:7`: the first takes effect before the second.
     Before(String, String),
-    /// `T3:7 = 1a2b3c4d5e6f`: the state after the operation has taken effect has this [`id`](report::State::id), or one
-    /// that begins like this.
+    /// `T3:7 = 1a2b3c4d5e6f`: the state after the operation has this [`id`](report::State::id), or one with this
+    /// prefix.
     LeadsTo(String, String),
 }
 
@@ -86,38 +86,36 @@ impl FromStr for Assumption {
         let owned = |(left, right): (&str, &str)| (left.trim().to_owned(), right.trim().to_owned());
         let before = |between: &str| text.split_once(between).filter(is_named).map(owned);
         let leads_to = |between: &str| text.rsplit_once(between).filter(is_named).map(owned);
-        // The name of a process may be anything, and blanks make clear what is meant.
+        // A process name may contain any character; blanks disambiguate.
         let (blank, tight) = ((before(" < "), leads_to(" = ")), (before("<"), leads_to("=")));
         match [blank, tight].into_iter().find(|way| way.0.is_some() || way.1.is_some()) {
-            Some((Some((first, second)), _)) if first == second => Err("nothing comes before itself".into()),
+            Some((Some((first, second)), _)) if first == second => Err("an operation cannot precede itself".into()),
             Some((Some((first, second)), _)) => Ok(Assumption::Before(first, second)),
             Some((None, Some((op, state)))) if is_fingerprint(&state) => {
                 Ok(Assumption::LeadsTo(op, state.to_ascii_lowercase()))
             }
-            Some((None, Some((_, state)))) => {
-                Err(format!("`{state}` is no fingerprint of a state, nor how one begins"))
-            }
-            _ => Err("it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it".into()),
+            Some((None, Some((_, state)))) => Err(format!("`{state}` is not a state fingerprint (6 to 12 hex digits)")),
+            _ => Err("expected `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it".into()),
         }
     }
 }
 
-/// How many characters of a fingerprint are enough, and how many it has.
+/// The accepted lengths of a fingerprint: from a sufficient prefix to all of it.
 const FINGERPRINT: RangeInclusive<usize> = 6..=12;
 
 fn is_fingerprint(text: &str) -> bool {
     FINGERPRINT.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What a check keeps for somebody who will look.
+/// Collects a timeline and the orders found during a check.
 #[derive(Default)]
-pub(crate) struct Sight {
+pub(crate) struct ShowBuilder {
     pub(crate) timeline: Timeline,
     pub(crate) way: Way,
 }
 
-impl Sight {
-    /// Shows the orders that were found. The operations are known by then.
+impl ShowBuilder {
+    /// Adds the orders that were found. The operations are known by then.
     pub(crate) fn keep(&mut self, way: Way) {
         let steps = |steps: &[Placed]| steps.iter().map(placement).collect();
         self.timeline.order = steps(&way.route.common);
@@ -128,7 +126,7 @@ impl Sight {
     }
 }
 
-/// Where operations are in a timeline.
+/// The indices of operations in a timeline.
 pub(crate) fn places(ids: &[OpId]) -> Vec<usize> {
     ids.iter().map(|id| id.index()).collect()
 }
@@ -137,8 +135,8 @@ fn placement(placed: &Placed) -> Placement {
     Placement { op: placed.op.index() as u32, partway: placed.partway }
 }
 
-/// Shows the states that a walk went through, as long as there is room for their texts: the last state that all ways have
-/// in common, the ways, and then what lies further back.
+/// Adds the states of a replay, as long as there is room for their texts: the last state common to all routes, the
+/// routes, and then earlier states.
 pub(crate) fn fill<S>(timeline: &mut Timeline, walked: Walked<S>, watched: usize, show: impl Fn(S) -> State) {
     let mut left = MOST_TEXT;
     let mut show = |state: S| {
@@ -150,7 +148,7 @@ pub(crate) fn fill<S>(timeline: &mut Timeline, walked: Walked<S>, watched: usize
     let mut shown: VecDeque<State> = states.pop_back().and_then(&mut show).into_iter().collect();
     let mut endings = endings.into_iter();
     for ending in &mut timeline.endings {
-        // One that there is no room for whole has none.
+        // A route without room for all its states gets none.
         let states = endings.next().unwrap_or_default().into_iter().map(&mut show);
         ending.states = states.collect::<Option<Vec<State>>>().unwrap_or_default();
     }
@@ -161,15 +159,15 @@ pub(crate) fn fill<S>(timeline: &mut Timeline, walked: Walked<S>, watched: usize
     (timeline.until, timeline.watched) = (until, watched);
 }
 
-/// Puts a history into a timeline, one operation after the other.
+/// Builds a timeline, one operation after the other.
 #[derive(Default)]
-pub(crate) struct Tape {
+pub(crate) struct TimelineBuilder {
     timeline: Timeline,
     shapes: HashMap<Kind, u32>,
     texts: HashMap<String, u32>,
 }
 
-/// What operations of one shape have in common.
+/// The common part of operations of one shape.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind {
     schema: Arc<Schema>,
@@ -178,14 +176,14 @@ struct Kind {
     meta: Vec<Arc<str>>,
 }
 
-impl Tape {
-    pub(crate) fn new(processes: &[Arc<str>]) -> Tape {
+impl TimelineBuilder {
+    pub(crate) fn new(processes: &[Arc<str>]) -> TimelineBuilder {
         let name = |place: usize| {
             let name = history::name(processes, history::ProcessId(place as u32), 0);
             name.rsplit_once(':').map_or(name.as_str(), |(process, _)| process).to_owned()
         };
         let processes = (0..processes.len()).map(name).collect();
-        Tape { timeline: Timeline { processes, ..Timeline::default() }, ..Tape::default() }
+        TimelineBuilder { timeline: Timeline { processes, ..Timeline::default() }, ..TimelineBuilder::default() }
     }
 
     pub(crate) fn add(&mut self, op: &Op<Call>) {
@@ -243,16 +241,16 @@ impl Tape {
     }
 }
 
-/// Finds the operations that assumptions name, among all of a history.
-pub(crate) struct Wanted<'a> {
+/// Finds the operations that assumptions name.
+pub(crate) struct AssumptionResolver<'a> {
     assumptions: &'a [Assumption],
     processes: &'a [Arc<str>],
     found: HashMap<&'a str, OpId>,
 }
 
-impl<'a> Wanted<'a> {
-    pub(crate) fn new(assumptions: &'a [Assumption], processes: &'a [Arc<str>]) -> Wanted<'a> {
-        Wanted { assumptions, processes, found: HashMap::new() }
+impl<'a> AssumptionResolver<'a> {
+    pub(crate) fn new(assumptions: &'a [Assumption], processes: &'a [Arc<str>]) -> AssumptionResolver<'a> {
+        AssumptionResolver { assumptions, processes, found: HashMap::new() }
     }
 
     fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
@@ -265,7 +263,7 @@ impl<'a> Wanted<'a> {
             .flatten()
     }
 
-    pub(crate) fn see<T>(&mut self, op: &Op<T>) {
+    pub(crate) fn add_op<T>(&mut self, op: &Op<T>) {
         if self.assumptions.is_empty() {
             return;
         }
@@ -276,7 +274,7 @@ impl<'a> Wanted<'a> {
         });
     }
 
-    /// The assumptions in terms of numbers.
+    /// The assumptions with operation numbers.
     pub(crate) fn resolve(self) -> Result<Vec<search::Assumption<String>>, InputError> {
         let id = |name: &str| {
             let missing =

@@ -1,4 +1,4 @@
-//! Checking histories against a TLA+ specification.
+//! Checks histories against a TLA+ specification.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use tla::machine::Machine;
 use tla::program::Program;
 use tla_syntax::Span;
 use tla_syntax::ast::Name;
-use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, Teller};
+use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, ReportBuilder};
 use validate::{TraceOp, TraceSpec, TraceState};
 
 use crate::complaint::Complaint;
@@ -25,8 +25,10 @@ use crate::input::InputError;
 use crate::load::{Around, Loaded, Parts};
 use crate::own_order;
 use crate::recording::{Held, Recording, Stream};
-use crate::show::{Look, MOST_ENDINGS, Shown, Sight, Tape, Wanted, Way, places};
-use crate::world::{self, Outside, Stopper, guarded};
+use crate::show::{
+    AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
+};
+use crate::world::{self, HostWorld, Stopper, guarded};
 use crate::{Against, Case, Failed, Limits, Options, Stage, Unlimited, quoted};
 
 /// A specification with its configuration and its settings.
@@ -36,15 +38,15 @@ pub struct Tla {
     parts: Parts,
     settings: Settings,
     settings_file: Option<PathBuf>,
-    /// What is the same for all recordings, if anything is.
+    /// The program, if it is the same for all traces.
     linked: OnceLock<Arc<Linked>>,
 }
 
-/// So many problems are shown at once.
+/// The maximum number of problems shown at once.
 const MOST_PROBLEMS: usize = 10;
 
 impl Tla {
-    /// Reads a specification and what stands beside it.
+    /// Reads a specification and the files beside it.
     pub fn load(path: &Path, asked: &Options) -> Result<Tla, Vec<Complaint>> {
         let directory = path.parent().unwrap_or(Path::new(""));
         let (settings, file) = Settings::read_for(path, asked.settings.as_deref())
@@ -58,10 +60,10 @@ impl Tla {
             let help = "file access is disabled for imported specifications".to_owned();
             return Err(vec![Complaint { help: Some(help), ..Complaint::new(message) }]);
         }
-        // The companion extends the specification, and is configured like it.
+        // The companion extends the specification, and has the same configuration.
         let root = settings.companion.as_ref().map_or(path.to_owned(), |companion| directory.join(companion));
         if settings.companion.is_some() && !root.is_file() {
-            let message = format!("the settings name the companion `{}`, and there is no such file", root.display());
+            let message = format!("the companion `{}` named in the settings does not exist", root.display());
             return Err(vec![Complaint::new(message)]);
         }
         let config = path.with_extension("cfg");
@@ -74,7 +76,7 @@ impl Tla {
         Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file, linked: OnceLock::new() })
     }
 
-    /// True if a recording is too large to be read whole without need, and nothing is asked that needs all of it.
+    /// True if a trace is too large to be read whole without need, and no option needs all of it.
     fn may_stream(&self, asked: &Options, stream: &Stream) -> bool {
         let is_plain = asked.assume.is_empty() && !asked.coverage && asked.shortcuts && !asked.exhaustive;
         let is_ordered =
@@ -82,7 +84,7 @@ impl Tla {
         stream.is_large() && is_plain && is_ordered
     }
 
-    /// What was recorded, with the ends of processes if a companion may ask for them.
+    /// The trace, with the ends of processes if there is a companion.
     fn held<'a>(&self, asked: &Options, case: &Case<'a>) -> Result<MaybeOwned<'a>, Failed> {
         let held = case.recording.held(asked.max_memory, case.limits)?;
         match &self.settings.companion {
@@ -91,8 +93,7 @@ impl Tla {
         }
     }
 
-    /// Gives the constants that a recording feeds their values, and links. That is done once if nothing depends on the
-    /// recording.
+    /// Gives constants their values from the trace, and links. Done once if nothing depends on the trace.
     fn link(&self, held: &Held, watch: &[String], limits: &dyn Limits) -> Result<Arc<Linked>, Failed> {
         let mut harvest = Harvest::new(&self.settings, &self.parts.module);
         if harvest.is_idle() && watch.is_empty() {
@@ -125,12 +126,12 @@ impl Tla {
         Ok(Linked { given, config, loaded, tags })
     }
 
-    /// Checks one recording.
+    /// Checks one trace.
     pub fn check(&self, asked: &Options, case: &mut Case<'_>) -> Result<Report, Failed> {
         Against::check(self, asked, case, None)
     }
 
-    /// Does something else with a recording that is bound to the specification than to search for an order.
+    /// Calls `work` with a trace that is bound to the specification, without a search.
     pub fn with_bound<R>(
         &self,
         asked: &Options,
@@ -145,7 +146,7 @@ impl Tla {
         })
     }
 
-    /// Commands that lead further.
+    /// Follow-up commands.
     fn next(&self, asked: &Options, recording: &Recording, report: &Report) -> Vec<report::Command> {
         let Some(path) = recording.path() else { return Vec::new() };
         if !matches!(report.verdict, Verdict::Rejected(_)) {
@@ -165,7 +166,7 @@ impl Tla {
             for assumption in &asked.assume {
                 let _ = write!(what, " --assume {}", quoted(assumption));
             }
-            // Nobody else knows of assumptions.
+            // The other follow-up commands take no assumptions.
             return vec![command("all of it", format!("omnilink explain {what}"))];
         }
         vec![
@@ -185,21 +186,21 @@ impl Against for Tla {
         &self,
         asked: &Options,
         case: &mut Case<'_>,
-        sight: Option<(&mut Sight, &Look)>,
+        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
-        let watch = sight.as_ref().map_or(&[][..], |(_, look)| &look.watch);
+        let watch = builder.as_ref().map_or(&[][..], |(_, look)| &look.watch);
         let held = &*self.held(asked, case)?;
         let linked = &*self.link(held, watch, case.limits)?;
         let run = Run { asked, label: case.label, limits: case.limits, held, linked };
         let streamed = match held {
-            Held::Stream(stream) if case.witness.is_none() && sight.is_none() && self.may_stream(asked, stream) => {
+            Held::Stream(stream) if case.witness.is_none() && builder.is_none() && self.may_stream(asked, stream) => {
                 run.check_stream(&self.settings, stream)?
             }
             _ => None,
         };
         let mut report = match streamed {
             Some(report) => report,
-            None => run.check(&self.settings, &mut case.witness, sight)?,
+            None => run.check(&self.settings, &mut case.witness, builder)?,
         };
         report.spec.name = self.path.display().to_string();
         let program = &linked.loaded.program;
@@ -211,11 +212,11 @@ impl Against for Tla {
         Ok(report)
     }
 
-    fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Shown, look: &Look) -> Result<(), Failed> {
+    fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Inspection, look: &ShowOptions) -> Result<(), Failed> {
         let held = &*self.held(asked, case)?;
         let linked = self.link(held, &look.watch, case.limits)?;
         let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
-        let Shown { timeline, way, .. } = shown;
+        let Inspection { timeline, way, .. } = shown;
         run.with_spec(&self.settings, |spec, history, _| run.walk(spec, history, way, look, timeline))
     }
 
@@ -249,7 +250,7 @@ impl Against for Tla {
     }
 }
 
-/// What TLC has against the name of the file, if anything.
+/// TLC's objection to the name of the file, if any.
 fn misnamed(program: &Program) -> Option<String> {
     let (_, root) = program.module.sources.iter().next()?;
     let stem = Path::new(&root.name).file_stem()?.to_string_lossy();
@@ -257,18 +258,18 @@ fn misnamed(program: &Program) -> Option<String> {
     Some(format!("{}; {}", misnamed.message, misnamed.help.unwrap_or_default()))
 }
 
-/// A specification with values for its constants, ready to be checked against.
+/// A specification with values for its constants.
 #[derive(Debug)]
 struct Linked {
-    /// Constants that got their values from a recording.
+    /// Constants that got their values from a trace.
     given: Vec<(String, tla::value::Value)>,
     config: tla::config::Config,
     loaded: Loaded,
-    /// The names of known failures, and how to know them.
+    /// The names of known failures, and their predicates.
     tags: Vec<(String, DefId)>,
 }
 
-/// What was recorded: as it is, or with something added.
+/// A trace: as it is, or with additions.
 enum MaybeOwned<'a> {
     Borrowed(&'a Held),
     Owned(Held),
@@ -285,35 +286,35 @@ impl Deref for MaybeOwned<'_> {
     }
 }
 
-/// A recording that is bound to a specification.
+/// A trace bound to a specification.
 pub struct Bound<'a, 'p> {
     run: &'a Run<'a>,
     /// The specification.
     pub spec: &'a TraceSpec<'p>,
     /// The operations, bound.
     pub history: &'a History<TraceOp>,
-    /// The configuration, with the constants that the recording gave.
+    /// The configuration, with the constants from the trace.
     pub config: &'a tla::config::Config,
 }
 
 impl Bound<'_, '_> {
-    /// These operations as they were recorded, in the same order.
+    /// These operations as recorded, in the same order.
     pub fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, Failed> {
         Ok(self.run.held.describe(ids)?)
     }
 
-    /// What is wrong with the recording.
+    /// Errors in the trace.
     pub fn wrong(&self, problems: &[Problem]) -> Failed {
         self.run.wrong(problems)
     }
 
-    /// What could not be evaluated.
+    /// An evaluation error.
     pub fn failed(&self, error: NoAnswer) -> Failed {
         self.run.failed(error)
     }
 }
 
-/// One recording, one program.
+/// One trace and one program.
 struct Run<'a> {
     asked: &'a Options,
     label: &'a str,
@@ -331,14 +332,14 @@ impl Run<'_> {
         &self,
         settings: &Settings,
         witness_file: &mut Option<&mut dyn Write>,
-        mut sight: Option<(&mut Sight, &Look)>,
+        mut builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
         let (limits, options) = (self.limits, self.options());
         let own_order = self.asked.own_order(settings.order_by.as_deref());
-        let mut teller = Teller::default();
+        let mut report_builder = ReportBuilder::default();
         let (operations, cuts, checked, verdict, tagged, coverage, misfit) =
             self.with_spec(settings, |spec, history, cuts| {
-                let places = history.ops().last().filter(|_| sight.is_some()).map_or(0, |op| op.id.index() + 1);
+                let places = history.ops().last().filter(|_| builder.is_some()).map_or(0, |op| op.id.index() + 1);
                 let mut widths = Widths { limits, widths: vec![0; places] };
                 let (followed, misfit) = match own_order.map(|field| self.follow(spec, history, field)).transpose()? {
                     Some(Ok(witness)) => (Some(Checked::in_given_order(witness)), None),
@@ -353,7 +354,7 @@ impl Run<'_> {
                 };
                 let mut watch = |_: &Stats| limits.exceeded();
                 limits.reached(Stage::Explaining, 0);
-                let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut teller)?;
+                let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut report_builder)?;
                 let mut tagged = tagged(spec, &checked.outcome, &self.linked.tags);
                 if let (Verdict::Rejected(rejection), Some(all)) = (&verdict, checked.outcome.stuck())
                     && let Evidence::Stuck(few) = &rejection.evidence
@@ -369,19 +370,19 @@ impl Run<'_> {
                     true => Some(validate::coverage(spec, history, &checked).map_err(|error| self.failed(error))?),
                     false => None,
                 };
-                if let Some((sight, look)) = &mut sight {
-                    sight.timeline = self.timeline()?;
-                    sight.timeline.widths = widths.widths;
-                    sight.timeline.widths.resize(sight.timeline.operations.len(), 0);
-                    sight.timeline.actions = operations(settings, self.program());
-                    sight.keep(Way {
+                if let Some((builder, look)) = &mut builder {
+                    builder.timeline = self.timeline()?;
+                    builder.timeline.widths = widths.widths;
+                    builder.timeline.widths.resize(builder.timeline.operations.len(), 0);
+                    builder.timeline.actions = operations(settings, self.program());
+                    builder.keep(Way {
                         route: checked.route(MOST_ENDINGS),
                         ignores_invariants: checked.ignores_invariants(),
                     });
-                    match self.walk(spec, history, &sight.way, look, &mut sight.timeline) {
-                        // The verdict stands, whatever there is time to show.
+                    match self.walk(spec, history, &builder.way, look, &mut builder.timeline) {
+                        // The verdict holds, whether or not there is time to show states.
                         Err(Failed::Stopped(stop)) => {
-                            tagged.notes.push(format!("no states on the way are shown: {stop}"))
+                            tagged.notes.push(format!("intermediate states are not shown: {stop}"))
                         }
                         walked => walked?,
                     }
@@ -401,22 +402,22 @@ impl Run<'_> {
             Some(field) => own_order::method(field),
             None => "searched whole".to_owned(),
         };
-        let stats = crate::stats(&checked.stats, &method, &mut |id| teller.op(id));
-        if let Some((sight, _)) = sight {
-            sight.timeline.mentioned = places(teller.mentioned());
+        let stats = crate::stats(&checked.stats, &method, &mut |id| report_builder.op(id));
+        if let Some((builder, _)) = builder {
+            builder.timeline.mentioned = places(report_builder.mentioned());
         }
-        let report = self.report(operations, &cuts, verdict, stats, &teller)?;
+        let report = self.report(operations, &cuts, verdict, stats, &report_builder)?;
         Ok(Report { notes, tags: tagged.tags, coverage, ..report })
     }
 
-    /// What is the same in all reports.
+    /// The common part of all reports.
     fn report(
         &self,
         operations: usize,
         cuts: &[Cut],
         verdict: Verdict,
         stats: report::Stats,
-        teller: &Teller,
+        report_builder: &ReportBuilder,
     ) -> Result<Report, Failed> {
         Ok(Report {
             schema: report::SCHEMA.into(),
@@ -429,8 +430,8 @@ impl Run<'_> {
             spec: report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(self.asked.criterion),
             verdict,
-            operations: self.held.describe(teller.mentioned())?,
-            sources: teller.sources(self.program()),
+            operations: self.held.describe(report_builder.mentioned())?,
+            sources: report_builder.sources(self.program()),
             stats,
             assumed: crate::assumed(self.asked),
             notes: Vec::new(),
@@ -440,7 +441,7 @@ impl Run<'_> {
         })
     }
 
-    /// Looks for an order while the recording is read. None if there is no order: only the whole history says why.
+    /// Searches for an order while the trace is read. `None` if there is no order: only the whole history says why.
     fn check_stream(&self, settings: &Settings, stream: &Stream) -> Result<Option<Report>, Failed> {
         let (processes, options) = (self.held.processes(), self.options());
         let mut watch = |stats: &Stats| self.limits.look(stats);
@@ -456,9 +457,9 @@ impl Run<'_> {
             history::Verdict::Inconclusive(stop) => crate::inconclusive(stop, stop.to_string()),
             history::Verdict::Rejected(_) => return Ok(None),
         };
-        let mut teller = Teller::default();
-        let stats = crate::stats(&checked.stats, "searched as a stream", &mut |id| teller.op(id));
-        Ok(Some(self.report(operations, &cuts, verdict, stats, &teller)?))
+        let mut report_builder = ReportBuilder::default();
+        let stats = crate::stats(&checked.stats, "searched as a stream", &mut |id| report_builder.op(id));
+        Ok(Some(self.report(operations, &cuts, verdict, stats, &report_builder)?))
     }
 
     /// Follows the system's own order.
@@ -481,23 +482,23 @@ impl Run<'_> {
 
     /// Every operation.
     fn timeline(&self) -> Result<Timeline, Failed> {
-        let mut tape = Tape::new(self.held.processes());
+        let mut timeline = TimelineBuilder::new(self.held.processes());
         self.limits.reached(Stage::Showing, 0);
-        // The verdict is known, and the history is needed to show anything of it.
+        // The verdict is known; showing it needs the history.
         self.held.for_each(&Unlimited, Stage::Showing, |op| {
-            tape.add(op);
+            timeline.add(op);
             Ok(())
         })?;
-        Ok(tape.finish())
+        Ok(timeline.finish())
     }
 
-    /// Shows the states that a way goes through, with the values of expressions in each.
+    /// Shows the states that a route passes through, with the values of expressions in each.
     fn walk(
         &self,
         spec: &mut TraceSpec<'_>,
         history: &History<TraceOp>,
         way: &Way,
-        look: &Look,
+        look: &ShowOptions,
         timeline: &mut Timeline,
     ) -> Result<(), Failed> {
         let expressions = &self.linked.loaded.expressions;
@@ -520,7 +521,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Binds the recording to the specification, and works with both while somebody looks at the limits.
+    /// Binds the trace to the specification, and calls `work` with both while a thread polls the limits.
     fn with_spec<R>(
         &self,
         settings: &Settings,
@@ -535,14 +536,14 @@ impl Run<'_> {
         })
     }
 
-    /// Works with the specification while somebody looks at the limits.
+    /// Calls `work` with the specification while a thread polls the limits.
     fn with_machine<R>(
         &self,
         settings: &Settings,
         work: impl FnOnce(&mut TraceSpec<'_>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
         let stop = Arc::new(Stopper::default());
-        let world = Outside::until(self.asked.print, stop.clone()).foreign(self.asked.is_foreign);
+        let world = HostWorld::until(self.asked.print, stop.clone()).foreign(self.asked.is_foreign);
         let done = guarded(self.limits, &stop, || {
             let mut machine = Machine::new(self.program(), Box::new(world));
             let binder = Binder::new(self.program(), &self.linked.config, settings, &mut machine)
@@ -550,7 +551,7 @@ impl Run<'_> {
             work(&mut TraceSpec::new(binder, machine))
         });
         match (done, stop.limit()) {
-            // What could not be evaluated in time is not wrong, and memory may be free again by now.
+            // An evaluation that ran out of time is not an error, and memory may be free again by now.
             (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => Err(Failed::Stopped(world::stop(limit))),
             (done, _) => done,
         }
@@ -560,7 +561,7 @@ impl Run<'_> {
         crate::search_options(self.asked, self.asked.shortcuts && !self.asked.exhaustive)
     }
 
-    /// The verdict, with all that there is to say about it.
+    /// The verdict, with its explanation.
     fn verdict(
         &self,
         spec: &TraceSpec<'_>,
@@ -568,37 +569,38 @@ impl Run<'_> {
         options: &search::Options,
         checked: &Checked,
         watch: &mut dyn Watch,
-        teller: &mut Teller,
+        report_builder: &mut ReportBuilder,
     ) -> Result<Verdict, Failed> {
         let stuck = match &checked.outcome {
             Outcome::Accepted(_) => return Ok(Verdict::Accepted),
             Outcome::Inconclusive(stop) => return Ok(crate::inconclusive(*stop, stop.to_string())),
             Outcome::Violated(stuck, broken) => {
-                let rejection = validate::explain_violation(spec, history, options, stuck, broken, teller);
+                let rejection = validate::explain_violation(spec, history, options, stuck, broken, report_builder);
                 return Ok(Verdict::Rejected(Box::new(rejection)));
             }
             Outcome::Rejected(stuck) => stuck,
         };
-        self.name(&stuck.blocked, teller)?;
-        let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, teller);
+        self.name(&stuck.blocked, report_builder)?;
+        let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, report_builder);
         Ok(Verdict::Rejected(Box::new(rejection)))
     }
 
-    /// What a verdict rests on that a reader may not expect.
+    /// Assumptions behind a verdict that a reader may not expect.
     fn notes(&self, outcome: &Outcome) -> Vec<String> {
         let mut notes = crate::assumed_notes(self.asked);
         if self.program().view.is_some() && outcome.stuck().is_some() {
             notes.push(
-                "states with the same VIEW were taken for one; if it hides what matters, this is wrong".to_owned(),
+                "states with equal VIEW were merged; if the VIEW hides relevant variables, the verdict is wrong"
+                    .to_owned(),
             );
         }
         notes
     }
 
-    /// Looks up how the operations are called that a sentence will speak of.
-    fn name(&self, blocked: &[OpId], teller: &mut Teller) -> Result<(), Failed> {
+    /// Looks up the names of the operations in a sentence.
+    fn name(&self, blocked: &[OpId], report_builder: &mut ReportBuilder) -> Result<(), Failed> {
         for (&id, op) in blocked.iter().zip(self.held.describe(blocked)?) {
-            teller.name(id, format!("{} {} {}", op.name, op.text, op.interval()));
+            report_builder.name(id, format!("{} {} {}", op.name, op.text, op.interval()));
         }
         Ok(())
     }
@@ -608,7 +610,7 @@ impl Run<'_> {
         Failed::Spec(problems.iter().map(complaint).collect())
     }
 
-    /// The specification could not be evaluated: says for which operation, and in which state.
+    /// An evaluation error, with its operation and its state.
     fn failed(&self, error: NoAnswer) -> Failed {
         let fault = match error {
             NoAnswer::Fault(fault) => fault,
@@ -633,14 +635,15 @@ impl Run<'_> {
         Failed::Spec(vec![complaint])
     }
 
-    /// What is assumed, in terms of numbers.
+    /// The assumptions with operation numbers.
     fn assumed(&self, history: &History<TraceOp>) -> Result<Vec<search::Assumption<String>>, Failed> {
-        let mut wanted = Wanted::new(&self.asked.assume, self.held.processes());
-        history.ops().iter().for_each(|op| wanted.see(op));
-        Ok(wanted.resolve()?)
+        let mut resolver = AssumptionResolver::new(&self.asked.assume, self.held.processes());
+        history.ops().iter().for_each(|op| resolver.add_op(op));
+        Ok(resolver.resolve()?)
     }
 
-    /// Binds every operation, and collects what is wrong. Says how many steps there are, and where the recording breaks off.
+    /// Binds every operation, and collects errors. Returns the number of steps and the places where the trace is cut
+    /// off.
     fn bind_each(
         &self,
         spec: &mut TraceSpec<'_>,
@@ -672,7 +675,7 @@ fn shown(spec: &TraceSpec<'_>, state: &TraceState) -> String {
     variables.iter().map(|field| format!("{} = {}", field.name, field.value)).collect::<Vec<_>>().join(", ")
 }
 
-/// The operations that recordings may have, by the names that they are recorded under.
+/// The operations that traces may have, by their recorded names.
 fn operations(settings: &Settings, program: &Program) -> Vec<String> {
     let recorded_as = |action: &str| {
         let mut mapped = settings.operations.iter();
@@ -691,14 +694,14 @@ fn operations(settings: &Settings, program: &Program) -> Vec<String> {
     operations
 }
 
-/// The known failures that one is like, and what there is to say about that.
+/// The known failures that match, with notes.
 #[derive(Default)]
 struct Tagged {
     tags: Vec<String>,
     notes: Vec<String>,
 }
 
-/// Looks whether a failure is one of those that are known.
+/// Tests whether a failure is a known one.
 fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> Tagged {
     let mut tagged = Tagged::default();
     let Some(stuck) = outcome.stuck() else { return tagged };
@@ -708,7 +711,7 @@ fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> 
         match values {
             Ok(values) if !values.is_empty() && values.iter().all(|value| value == "TRUE") => {
                 tagged.tags.push(tag.clone());
-                tagged.notes.push(format!("this is known as `{tag}`"));
+                tagged.notes.push(format!("known failure: `{tag}`"));
             }
             Ok(values) => {
                 let strange = values.iter().find(|value| !matches!(value.as_str(), "TRUE" | "FALSE"));
@@ -720,7 +723,7 @@ fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> 
     tagged
 }
 
-/// Without a configuration, a specification is what it is mostly called.
+/// Without a configuration, the specification is the operator with the usual name.
 fn assume_behavior(parts: &mut Parts) {
     let named = |name: &str| {
         let is_defined = parts.module.names.contains_key(name);
@@ -733,7 +736,7 @@ fn assume_behavior(parts: &mut Parts) {
     }
 }
 
-/// Looks at a search, and notes how wide it was at each return.
+/// Watches a search, and stores its width at each return.
 struct Widths<'a> {
     limits: &'a dyn Limits,
     /// One for each operation.

@@ -1,4 +1,4 @@
-//! What a specification sees of the world around it.
+//! The environment of a specification's evaluation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use tla::value::Value;
 use crate::Limits;
 use crate::guard::watched;
 
-/// Files, the environment, what is printed, and what `TLCSet` keeps.
-pub struct Outside {
+/// Files, the environment, output, and the registers of `TLCSet`.
+pub struct HostWorld {
     registers: BTreeMap<i64, Datum>,
     random: fastrand::Rng,
-    /// How many of these there are.
+    /// The number of workers.
     workers: usize,
-    /// Whether the specification was received from elsewhere: it reads neither files nor the environment.
+    /// True if the specification is imported: it reads neither files nor the environment.
     is_foreign: bool,
-    /// Where what is printed goes.
+    /// Receives printed lines.
     print: fn(&str),
     stop: Arc<Stopper>,
 }
 
-/// Tells every evaluation that a limit was reached, and how much memory is left before one is.
+/// Tells every evaluation that a limit was reached, and how much memory is left.
 #[derive(Debug)]
 pub struct Stopper {
     limit: AtomicU8,
-    /// In bytes, when it was last looked at.
+    /// In bytes, at the last poll.
     room: AtomicU64,
 }
 
@@ -39,17 +39,17 @@ impl Default for Stopper {
     }
 }
 
-/// What can be told; a place in it, counted from one, is what is stored.
+/// The limits. A limit is stored as its index, counted from one.
 const LIMITS: [Limit; 4] = [Limit::States, Limit::Time, Limit::Memory, Limit::Interrupt];
 
 impl Stopper {
-    /// Tells it.
+    /// Requests a stop.
     pub fn stop(&self, limit: Limit) {
         let place = LIMITS.iter().position(|known| *known == limit).map_or(0, |place| place + 1);
         self.limit.store(place as u8, Ordering::Relaxed);
     }
 
-    /// Tells how many more bytes of memory may be used.
+    /// Sets the number of bytes of memory left.
     pub(crate) fn set_room(&self, bytes: u64) {
         self.room.store(bytes, Ordering::Relaxed);
     }
@@ -62,15 +62,15 @@ impl Stopper {
 /// Random choices are the same in every run.
 const SEED: u64 = 0;
 
-impl Outside {
-    /// A world in which what is printed goes there.
-    pub fn new(print: fn(&str)) -> Outside {
-        Outside::until(print, Arc::default())
+impl HostWorld {
+    /// A world that passes printed lines to `print`.
+    pub fn new(print: fn(&str)) -> HostWorld {
+        HostWorld::until(print, Arc::default())
     }
 
-    /// A world that can be told to end.
-    pub fn until(print: fn(&str), stop: Arc<Stopper>) -> Outside {
-        Outside {
+    /// A world that can be stopped.
+    pub fn until(print: fn(&str), stop: Arc<Stopper>) -> HostWorld {
+        HostWorld {
             registers: BTreeMap::new(),
             random: fastrand::Rng::with_seed(SEED),
             workers: 1,
@@ -81,17 +81,17 @@ impl Outside {
     }
 
     /// Hides files and the environment from an imported specification.
-    pub fn foreign(self, is_foreign: bool) -> Outside {
-        Outside { is_foreign, ..self }
+    pub fn foreign(self, is_foreign: bool) -> HostWorld {
+        HostWorld { is_foreign, ..self }
     }
 
-    /// One of several.
-    pub fn among(self, workers: usize) -> Outside {
-        Outside { workers, ..self }
+    /// Sets the number of workers.
+    pub fn among(self, workers: usize) -> HostWorld {
+        HostWorld { workers, ..self }
     }
 }
 
-impl World for Outside {
+impl World for HostWorld {
     fn print(&mut self, line: &str) {
         (self.print)(line);
     }
@@ -144,7 +144,7 @@ impl World for Outside {
     }
 }
 
-/// Runs while a thread looks at the limits, and stops the evaluation once one is reached.
+/// Calls `work` while a thread polls the limits, and stops the evaluation once one is reached.
 pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
     let look = || {
         limits.memory_left().into_iter().for_each(|bytes| stop.set_room(bytes));
@@ -153,7 +153,7 @@ pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) 
     watched(&look, run)
 }
 
-/// The same reason in the words of a verdict.
+/// The same reason as a verdict's.
 pub(crate) fn stop(limit: Limit) -> Stop {
     match limit {
         Limit::Time => Stop::Time,
@@ -162,7 +162,7 @@ pub(crate) fn stop(limit: Limit) -> Stop {
     }
 }
 
-/// The same reason in the words of `tla`.
+/// The same reason as `tla`'s.
 pub fn limit(stop: Stop) -> Limit {
     match stop {
         Stop::Time => Limit::Time,

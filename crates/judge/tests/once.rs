@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use history::format::binary::{self, Manifest};
 use history::format::text;
-use omnilink_judge::{Case, Judge, Look, Options, Recording, Unlimited};
+use omnilink_judge::{Case, Judge, Options, Recording, ShowOptions, Unlimited};
 
 const SPEC: &str = r"---- MODULE Queue ----
 EXTENDS Sequences, Integers
@@ -63,8 +63,8 @@ fn every_look_at_a_recording_reads_it_once() {
                 assert_eq!(recording.bytes_read(), size, "{spec}: {}", path.display());
                 let mut order = Vec::new();
                 let case = &mut Case { witness: Some(&mut order), ..case_of(&recording) };
-                let mut shown = judge.show(case, &Look::default()).unwrap();
-                judge.walk(&case_of(&recording), &mut shown, &Look::default()).unwrap();
+                let mut shown = judge.show(case, &ShowOptions::default()).unwrap();
+                judge.walk(&case_of(&recording), &mut shown, &ShowOptions::default()).unwrap();
                 judge.operations(&recording).unwrap();
                 assert_eq!(order.is_empty(), name != "accepted");
                 assert_eq!(recording.bytes_read(), size, "{spec}: {}", path.display());

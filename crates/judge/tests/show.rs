@@ -7,7 +7,7 @@ use std::thread::ThreadId;
 
 use history::Stop;
 use omnilink_judge::{
-    Assumption, Case, Failed, Judge, Limits, Look, Options, Recording, Shown, Stage, Unlimited, is_tla,
+    Assumption, Case, Failed, Inspection, Judge, Limits, Options, Recording, ShowOptions, Stage, Unlimited, is_tla,
 };
 use report::State;
 use search::Stats;
@@ -49,7 +49,7 @@ fn searching(spec: &str) -> Judge {
     Judge::new(&spec, Options { shortcuts: false, ..Options::default() }).expect("a specification")
 }
 
-fn show(judge: &Judge, trace: &str, look: &Look) -> Result<Shown, String> {
+fn show(judge: &Judge, trace: &str, look: &ShowOptions) -> Result<Inspection, String> {
     let path = example(trace);
     let shown = judge.show(
         &mut Case { recording: &Recording::at(&path, None), label: trace, witness: None, limits: &Unlimited },
@@ -71,8 +71,8 @@ fn values(state: &State) -> String {
 }
 
 /// The verdict, the steps that all orders have in common with the states after them, and how orders go on.
-fn story(shown: &Shown) -> String {
-    let Shown { report, timeline, .. } = shown;
+fn story(shown: &Inspection) -> String {
+    let Inspection { report, timeline, .. } = shown;
     let mut text = format!("{}\n", report.verdict.word());
     let name = |op: u32| {
         let entry = &timeline.operations[op as usize];
@@ -94,7 +94,8 @@ fn story(shown: &Shown) -> String {
 #[test]
 fn a_rejected_history_is_shown_up_to_its_failure() {
     let queue = judge("queue/Queue.tla", &[]);
-    let look = Look { watch: vec!["Len(queue)".into(), "Head(queue)".into()], states: 3, ..Look::default() };
+    let look =
+        ShowOptions { watch: vec!["Len(queue)".into(), "Head(queue)".into()], states: 3, ..ShowOptions::default() };
     let mut shown = show(&queue, "queue/traces/early-return.jsonl", &look).expect("a report");
     insta::assert_snapshot!(story(&shown), @r"
     rejected
@@ -111,7 +112,7 @@ fn a_rejected_history_is_shown_up_to_its_failure() {
     }
     let path = example("queue/traces/early-return.jsonl");
     let case = Case { recording: &Recording::at(&path, None), label: "", witness: None, limits: &Unlimited };
-    queue.walk(&case, &mut shown, &Look { until: Some(1), states: 1, watch: Vec::new() }).expect("states");
+    queue.walk(&case, &mut shown, &ShowOptions { until: Some(1), states: 1, watch: Vec::new() }).expect("states");
     insta::assert_snapshot!(story(&shown), @r"
     rejected
     T1:0 DequeueEmpty(): queue = <<>>
@@ -126,7 +127,7 @@ fn the_states_that_are_shown_last_are_those_that_a_rejection_speaks_of() {
         let mut rejected = 0;
         for trace in std::fs::read_dir(example(traces)).expect("traces") {
             let trace = trace.expect("a trace").path();
-            let Ok(shown) = show(&judge, &trace.display().to_string(), &Look::default()) else { continue };
+            let Ok(shown) = show(&judge, &trace.display().to_string(), &ShowOptions::default()) else { continue };
             let Some(stuck) = shown.report.stuck() else { continue };
             for (ending, interpretation) in shown.timeline.endings.iter().zip(&stuck.interpretations) {
                 let last = ending.states.last().or(shown.timeline.states.last()).expect("a state");
@@ -140,7 +141,7 @@ fn the_states_that_are_shown_last_are_those_that_a_rejection_speaks_of() {
 
 #[test]
 fn an_accepted_history_is_shown_and_widths_are_known() {
-    let few = Look { states: 3, ..Look::default() };
+    let few = ShowOptions { states: 3, ..ShowOptions::default() };
     let shown = show(&judge("queue/Queue.tla", &[]), "queue/traces/overlapping.jsonl", &few).expect("a report");
     insta::assert_snapshot!(story(&shown), @r"
     accepted
@@ -151,7 +152,7 @@ fn an_accepted_history_is_shown_and_widths_are_known() {
     assert_eq!(shown.timeline.widths.len(), shown.timeline.operations.len());
     assert!(shown.timeline.widths.iter().all(|width| *width > 0), "{:?}", shown.timeline.widths);
     assert_eq!(shown.timeline.actions, ["Enqueue", "Dequeue", "DequeueEmpty"]);
-    let shown = show(&judge("queue", &[]), "queue.jsonl", &Look::default()).expect("a report");
+    let shown = show(&judge("queue", &[]), "queue.jsonl", &ShowOptions::default()).expect("a report");
     insta::assert_snapshot!(story(&shown), @r"
     accepted
     at first: <<>>
@@ -164,7 +165,7 @@ fn an_accepted_history_is_shown_and_widths_are_known() {
 
 #[test]
 fn assumptions_leave_fewer_orders() {
-    let few = Look { states: 3, ..Look::default() };
+    let few = ShowOptions { states: 3, ..ShowOptions::default() };
     let story_of = |spec: &str, trace: &str, assume: &[&str]| match show(&judge(spec, assume), trace, &few) {
         Ok(shown) => format!("{}{}", story(&shown), shown.report.notes.join("\n")),
         Err(error) => error,
@@ -174,14 +175,14 @@ fn assumptions_leave_fewer_orders() {
     T1:0 enqueue(2): <<1, 2>>
     T1:1 dequeue() = 1: <<2>>
     T0:1 dequeue() = 2: <<>>
-    this holds for the orders that keep what is assumed: `T0:0 < T1:0`
+    the verdict covers only orders consistent with: `T0:0 < T1:0`
     ");
     insta::assert_snapshot!(story_of("queue", "queue.jsonl", &["T1:0 < T0:0"]), @r"
     accepted
     T0:0 enqueue(1): <<2, 1>>
     T0:1 dequeue() = 2: <<1>>
     T1:1 dequeue() = 1: <<>>
-    this holds for the orders that keep what is assumed: `T1:0 < T0:0`
+    the verdict covers only orders consistent with: `T1:0 < T0:0`
     ");
     insta::assert_snapshot!(story_of("queue", "queue.jsonl", &["T9:0 < T0:0"]), @"the history has no operation `T9:0` that could have had an effect");
     insta::assert_snapshot!(story_of("queue/Queue.tla", "queue/traces/overlapping.jsonl", &["T1:0 < T0:0"]), @r"
@@ -189,12 +190,12 @@ fn assumptions_leave_fewer_orders() {
     T0:7 Enqueue(elem: 9): queue = <<8, 9>>
     T3:3 Dequeue() = elem: 8: queue = <<9>>
     T3:4 Dequeue() = elem: 9: queue = <<>>
-    this holds for the orders that keep what is assumed: `T1:0 < T0:0`
+    the verdict covers only orders consistent with: `T1:0 < T0:0`
     ");
     let wrong = |text: &str| text.parse::<Assumption>().unwrap_err();
-    insta::assert_snapshot!(wrong("T1:0 > T0:0"), @"it has the form `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it");
-    insta::assert_snapshot!(wrong("T1:0 = zz"), @"`zz` is no fingerprint of a state, nor how one begins");
-    insta::assert_snapshot!(wrong("T1:0 < T1:0"), @"nothing comes before itself");
+    insta::assert_snapshot!(wrong("T1:0 > T0:0"), @"expected `T0:12 < T3:7`, or `T3:7 = 1a2b3c4d5e6f` for the state after it");
+    insta::assert_snapshot!(wrong("T1:0 = zz"), @"`zz` is not a state fingerprint (6 to 12 hex digits)");
+    insta::assert_snapshot!(wrong("T1:0 < T1:0"), @"an operation cannot precede itself");
     assert_eq!("T1:0<T0:0".parse::<Assumption>().unwrap().to_string(), "T1:0 < T0:0");
     assert_eq!("T1:0 = 0A1b2c".parse::<Assumption>().unwrap().to_string(), "T1:0 = 0a1b2c");
 }
@@ -202,11 +203,11 @@ fn assumptions_leave_fewer_orders() {
 #[test]
 fn an_expression_that_means_nothing_is_refused() {
     let wrong = |spec: &str, trace: &str, expression: &str| {
-        let look = Look { watch: vec![expression.into()], ..Look::default() };
+        let look = ShowOptions { watch: vec![expression.into()], ..ShowOptions::default() };
         show(&judge(spec, &[]), trace, &look).unwrap_err()
     };
     insta::assert_snapshot!(wrong("queue/Queue.tla", "queue/traces/overlapping.jsonl", "Len(que)"), @"`que` is not defined");
-    insta::assert_snapshot!(wrong("queue", "queue.jsonl", "1 + 1"), @"expressions can be evaluated in the states of TLA+ specifications only");
+    insta::assert_snapshot!(wrong("queue", "queue.jsonl", "1 + 1"), @"unsupported: expressions can be evaluated in states of TLA+ specifications only");
 }
 
 #[test]
@@ -218,14 +219,14 @@ fn failures_that_are_known_have_tags() {
     std::fs::write(file.path(), format!("{settings}\n{tags}")).expect("settings");
     let options = Options { settings: Some(file.path().to_owned()), ..Options::default() };
     let queue = Judge::new(&example("queue/Queue.tla").display().to_string(), options).expect("a specification");
-    let shown = show(&queue, "queue/traces/early-return.jsonl", &Look::default()).expect("a report");
+    let shown = show(&queue, "queue/traces/early-return.jsonl", &ShowOptions::default()).expect("a report");
     assert_eq!(shown.report.tags, ["short"]);
     insta::assert_snapshot!(shown.report.notes.join("\n"), @r"
-    this is known as `short`
+    known failure: `short`
     the tag `strange` is 1, neither TRUE nor FALSE
     the tag `worse` has no value: `Head` was applied to the empty sequence
     ");
-    let shown = show(&queue, "queue/traces/overlapping.jsonl", &Look::default()).expect("a report");
+    let shown = show(&queue, "queue/traces/overlapping.jsonl", &ShowOptions::default()).expect("a report");
     assert!(shown.report.tags.is_empty() && shown.report.notes.is_empty());
 }
 
@@ -234,16 +235,16 @@ fn a_verdict_stands_whatever_there_is_time_to_show() {
     let path = example("queue/traces/early-return.jsonl");
     let late = Late { thread: std::thread::current().id(), has_verdict: AtomicBool::new(false) };
     let case = &mut Case { recording: &Recording::at(&path, None), label: "", witness: None, limits: &late };
-    let shown = judge("queue/Queue.tla", &[]).show(case, &Look::default()).expect("a report");
+    let shown = judge("queue/Queue.tla", &[]).show(case, &ShowOptions::default()).expect("a report");
     assert_eq!(shown.report.verdict.word(), "rejected");
     assert!(shown.timeline.states.is_empty() && !shown.timeline.order.is_empty());
-    insta::assert_snapshot!(shown.report.notes.join("\n"), @"no states on the way are shown: the time limit was reached");
+    insta::assert_snapshot!(shown.report.notes.join("\n"), @"intermediate states are not shown: the time limit was reached");
 }
 
 #[test]
 fn what_is_assumed_is_to_blame_for_what_it_forbids() {
     let why = |spec: &str, trace: &str, assume: &[&str]| {
-        let shown = show(&judge(spec, assume), trace, &Look::default()).expect("a report");
+        let shown = show(&judge(spec, assume), trace, &ShowOptions::default()).expect("a report");
         let Some(stuck) = shown.report.stuck() else { panic!("{}", shown.report.verdict.word()) };
         let words = stuck.reasons.iter().filter_map(|reason| match &reason.why {
             report::Why::Words { text } => Some(format!("{}: {text}", shown.report.op(reason.op).name)),

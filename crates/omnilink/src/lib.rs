@@ -1,4 +1,4 @@
-//! Could what my system did have been done by its specification, and if not, why not?
+//! Checks whether a specification allows what a concurrent system did, and explains why not.
 //!
 //! Record what a concurrent program did as operations, each with a time before it began and a time after it ended, and
 //! check them against a specification: a TLA+ module, a built-in model, or a [`Spec`] of your own. This crate is what a
@@ -30,7 +30,7 @@
 //!         call.done((value,));
 //!     }
 //! }
-//! # // A documentation test is no test, so it is called by hand.
+//! # // `#[test]` has no effect in a documentation test, so it is called by hand.
 //! # omnilink::testing::Test::new("doc", &std::env::temp_dir().to_string_lossy(), "queue").run(SegQueue::new, |queue, client| {
 //! #     let call = client.call(&POP, ()); let value: Option<i64> = queue.pop(); call.done((value,));
 //! # });
@@ -42,8 +42,8 @@
 //!
 //! # A specification of your own
 //!
-//! What is right can also be said in Rust: an [`Object`] does one operation after another, and what was recorded must have
-//! an order in which the object gives the same results.
+//! A specification can also be written in Rust: an [`Object`] performs one operation after another, and the recorded
+//! operations must have an order in which the object gives the same results.
 //!
 //! ```
 //! # extern crate omnilink;
@@ -79,14 +79,14 @@
 //!     let number = numbers.fetch_add(1, SeqCst) + 1;
 //!     call.done((number,));
 //! }
-//! # // A documentation test is no test, so it is called by hand.
+//! # // `#[test]` has no effect in a documentation test, so it is called by hand.
 //! # let against = omnilink::testing::Against::object("Tickets", || Tickets);
 //! # omnilink::testing::Test::new("own", &std::env::temp_dir().to_string_lossy(), against).run(AtomicI64::default, |numbers, client| {
 //! #     let call = client.call(&TAKE, ()); let number = numbers.fetch_add(1, SeqCst) + 1; call.done((number,));
 //! # });
 //! ```
 //!
-//! [`runner::main`] makes a command of it that checks recordings, explains and writes pages.
+//! [`runner::main`] turns it into a command that checks traces, explains and writes pages.
 //!
 //! # By hand
 //!

@@ -1,7 +1,7 @@
-//! A command for a specification of one's own: checks recordings, explains, and writes pages.
+//! A command for a specification of your own: checks traces, explains, and writes pages.
 //!
-//! The command `omnilink` knows built-in specifications and TLA+. A specification in Rust is known to the program that it is
-//! compiled into, which becomes such a command with one line:
+//! The command `omnilink` has built-in specifications and TLA+. A specification in Rust exists only in the program that
+//! it is compiled into, which becomes such a command with one line:
 //!
 //! ```no_run
 //! # struct Tickets;
@@ -22,17 +22,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use judge::{Case, Failed, InputError, Judge, Look, Options, Recording, Unlimited, input};
+use judge::{Case, Failed, InputError, Judge, Options, Recording, ShowOptions, Unlimited, input};
 use models::{Object, Sequential};
 use page::{About, Encoder, Level};
 use report::{Detail, Report, Verdict};
 
-/// Checks the recordings that the command line names against an object.
+/// Checks the traces named on the command line against an object.
 pub fn main<O: Object + 'static>(name: &str, object: impl Fn() -> O + Send + Sync + 'static) -> ExitCode {
     match run(name, object, std::env::args().skip(1), &mut io::stdout()) {
         Ok(code) => code.into(),
         Err(message) => {
-            // The exit code says it too.
+            // The exit code reports it too.
             let _ = writeln!(io::stderr(), "error: {message}");
             WRONG.into()
         }
@@ -41,12 +41,11 @@ pub fn main<O: Object + 'static>(name: &str, object: impl Fn() -> O + Send + Syn
 
 const WRONG: u8 = 2;
 
-/// The same for words of a command line that are at hand: gives the worst exit code, or says what is wrong with the words
-/// or with a recording.
+/// The same for given command-line words: returns the worst exit code, or the error in the words or in a trace.
 ///
 /// # Errors
 ///
-/// If an option is not known, if a recording cannot be checked, or if what was found cannot be written.
+/// If an option is unrecognized, if a trace cannot be checked, or if the output cannot be written.
 pub fn run<O: Object + 'static>(
     name: &str,
     object: impl Fn() -> O + Send + Sync + 'static,
@@ -59,7 +58,7 @@ pub fn run<O: Object + 'static>(
         match word.as_str() {
             "--page" => page = Some(PathBuf::from(words.next().ok_or("`--page` needs a file")?)),
             option if option.starts_with("--") => {
-                return Err(format!("there is no option `{option}`; there is `--page FILE`"));
+                return Err(format!("unrecognized option `{option}` (expected `--page FILE`)"));
             }
             path => paths.push(PathBuf::from(path)),
         }
@@ -69,14 +68,14 @@ pub fn run<O: Object + 'static>(
         recordings.extend(input::recordings(path).map_err(|error| said(path, &error))?);
     }
     if page.is_some() && recordings.len() != 1 {
-        return Err(format!("a page is about one recording, and there are {}", recordings.len()));
+        return Err(format!("expected one trace for a page, found {}", recordings.len()));
     }
     let mut worst = None;
     for path in recordings {
         let recording = Recording::at(&path, None);
         let label = path.display().to_string();
         let case = &mut Case { recording: &recording, label: &label, witness: None, limits: &Unlimited };
-        let shown = judge.show(case, &Look::default()).map_err(|failed| match failed {
+        let shown = judge.show(case, &ShowOptions::default()).map_err(|failed| match failed {
             Failed::Input(error) => said(&path, &error),
             Failed::Stopped(stop) => format!("{label}: {stop}"),
             Failed::Spec(_) => format!("{label}: the specification is wrong"),
@@ -91,10 +90,10 @@ pub fn run<O: Object + 'static>(
         }
         worst = worst.max(Some(severity(&shown.report)));
     }
-    worst.map(|(_, code)| code).ok_or_else(|| "name the recordings to check: files or directories".to_owned())
+    worst.map(|(_, code)| code).ok_or_else(|| "no traces given: pass files or directories".to_owned())
 }
 
-/// How bad a verdict is, and its exit code.
+/// The rank of a verdict, and its exit code.
 fn severity(report: &Report) -> (u8, u8) {
     match report.verdict {
         _ if report.history.operations == Some(0) => (1, 4),

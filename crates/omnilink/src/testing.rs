@@ -1,5 +1,5 @@
-//! What `#[omnilink::test]` does: runs a step many times on several threads, checks each run, and panics with the
-//! explanation of the first that is not accepted.
+//! The implementation of `#[omnilink::test]`: runs a step many times on several threads, checks each run, and panics
+//! with the explanation of the first run that is not accepted.
 //!
 //! Every run has a seed. The seed of a run that failed is written to `omnilink-regressions/` beside the manifest, as
 //! proptest does, and such runs come first the next time. Without a controlled schedule a seed repeats the inputs of a run
@@ -24,17 +24,17 @@ use record::drive::{self, Client};
 use report::{Detail, Report, Verdict};
 use search::Stats;
 
-/// What runs are checked against.
+/// The specification.
 #[derive(Clone)]
 pub enum Against {
     /// A built-in specification, or a TLA+ module by its path from the manifest.
     Named(&'static str),
-    /// A specification of one's own: its name, and what makes a judge of it.
+    /// A specification of the user's own: its name, and a function that makes a judge of it.
     Own(&'static str, Arc<dyn Fn(judge::Options) -> Judge + Send + Sync>),
 }
 
 impl Against {
-    /// An [`Object`] of one's own, which is made anew for each check.
+    /// An [`Object`] of the user's own, which is created for each check.
     pub fn object<O: Object + 'static>(
         name: &'static str,
         object: impl Fn() -> O + Clone + Send + Sync + 'static,
@@ -42,7 +42,7 @@ impl Against {
         Against::model(name, move || Sequential::new(object()))
     }
 
-    /// A [`Model`] of one's own, which is made anew for each check.
+    /// A [`Model`] of the user's own, which is created for each check.
     pub fn model<M: Model + 'static>(
         name: &'static str,
         model: impl Fn() -> M + Clone + Send + Sync + 'static,
@@ -76,17 +76,17 @@ pub struct Test {
     pub name: &'static str,
     /// The directory of the manifest.
     pub manifest: PathBuf,
-    /// What runs are checked against.
+    /// The specification.
     pub spec: Against,
-    /// How many threads a run has.
+    /// The number of threads of a run.
     pub threads: Range,
-    /// How many operations each of them performs.
+    /// The number of operations of each thread.
     pub operations: Range,
-    /// How many runs; `OMNILINK_RUNS` wins.
+    /// The number of runs; `OMNILINK_RUNS` overrides it.
     pub runs: u64,
 }
 
-/// A number, or several to choose from.
+/// A number, or a range of numbers to choose from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range(RangeInclusive<usize>);
 
@@ -102,7 +102,7 @@ impl From<RangeInclusive<usize>> for Range {
     }
 }
 
-/// How long one check may take.
+/// The maximum time of one check.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Patience {
@@ -119,11 +119,11 @@ impl Limits for Patience {
     }
 }
 
-/// How often the inputs of a run that failed before are tried again.
+/// How often the inputs of a run that failed before are retried.
 const AGAIN: usize = 8;
 
 impl Test {
-    /// A test as it is without further words.
+    /// A test with default options.
     pub fn new(name: &'static str, manifest: &str, spec: impl Into<Against>) -> Test {
         let (threads, operations) = ((2..=4).into(), (20..=100).into());
         Test { name, manifest: manifest.into(), spec: spec.into(), threads, operations, runs: 64 }
@@ -157,9 +157,9 @@ impl Test {
             }));
             match ran {
                 Ok(Ok(())) => operations += self.check(&judge, &plan, &scratch),
-                Ok(Err(error)) => panic!("{}: the recording cannot be written: {error}", self.name),
+                Ok(Err(error)) => panic!("{}: cannot write the trace: {error}", self.name),
                 Err(panic) => {
-                    // The panic is worth more than whether its seed could be written down.
+                    // The panic matters more than whether its seed could be stored.
                     let _ = self.remember(&plan, "it panicked");
                     resume_unwind(panic)
                 }
@@ -179,7 +179,7 @@ impl Test {
         Judge::new(&spec, options).unwrap_or_else(|failed| panic!("{}: {}", self.name, told(&failed)))
     }
 
-    /// Checks a run, and says how many operations it had.
+    /// Checks a run, and returns its number of operations.
     fn check(&self, judge: &Judge, plan: &Plan, trace: &Path) -> u64 {
         let label = format!("{} ({})", self.name, plan.describe());
         let (recording, limits) = (Recording::at(trace, None), Patience { until: Instant::now() + PATIENCE });
@@ -238,7 +238,7 @@ impl Test {
     fn workload(&self) -> Workload {
         let number = |name: &str| {
             let value = env::var(name).ok()?;
-            Some(value.parse().unwrap_or_else(|_| panic!("`{name}` is `{value}`, which is no number")))
+            Some(value.parse().unwrap_or_else(|_| panic!("expected a number in `{name}`, found `{value}`")))
         };
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos().into();
         Workload {
@@ -265,7 +265,7 @@ impl Test {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
             text => text.unwrap_or_else(|error| panic!("{}: {error}", path.display())),
         };
-        let plan = |line: &str| read(line).unwrap_or_else(|| panic!("{}: `{line}` is no run", path.display()));
+        let plan = |line: &str| read(line).unwrap_or_else(|| panic!("{}: `{line}` is not a run", path.display()));
         text.lines().filter(|line| !line.starts_with('#')).map(plan).collect()
     }
 
@@ -284,8 +284,8 @@ impl Test {
     }
 }
 
-/// When a recording was begun, in seconds since 1970, as the file system dates it: under control a clock that is read says
-/// how far the schedule is, and all executions begin at the same time.
+/// The start of a trace in seconds since 1970, from the file system's dates: under control, reading a clock returns the
+/// progress of the schedule, and all executions begin at the same time.
 fn written_at(trace: &Path) -> u64 {
     let manifest = fs::metadata(trace.join("manifest.json")).and_then(|about| about.modified());
     let modified = manifest.unwrap_or_else(|_| SystemTime::now());

@@ -63,7 +63,7 @@ fn recordings_are_checked_and_explained() {
 fn what_is_wrong_is_said() {
     insta::assert_snapshot!(check("DIR/other.txt"), @r#"Err("DIR/other.txt: T0:0: unrecognized call `push(7)`")"#);
     insta::assert_snapshot!(check("DIR/missing.txt"), @r#"Err("DIR/missing.txt: cannot be read: No such file or directory (os error 2)")"#);
-    insta::assert_snapshot!(check("DIR --page x.html"), @r#"Err("a page is about one recording, and there are 4")"#);
-    insta::assert_snapshot!(check("--pages x"), @r#"Err("there is no option `--pages`; there is `--page FILE`")"#);
-    insta::assert_snapshot!(check(""), @r#"Err("name the recordings to check: files or directories")"#);
+    insta::assert_snapshot!(check("DIR --page x.html"), @r#"Err("expected one trace for a page, found 4")"#);
+    insta::assert_snapshot!(check("--pages x"), @r#"Err("unrecognized option `--pages` (expected `--page FILE`)")"#);
+    insta::assert_snapshot!(check(""), @r#"Err("no traces given: pass files or directories")"#);
 }

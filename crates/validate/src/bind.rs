@@ -1,4 +1,4 @@
-//! Which step of the specification each recorded operation is.
+//! Maps each recorded operation to a step of the specification.
 //!
 //! An operation `Dequeue` with a field `elem` is the action `Dequeue(elem)`: by name, and by the names of parameters. The
 //! names are looked up once for each [`Schema`], and every mistake is reported before anything is searched. What remains
@@ -29,13 +29,13 @@ use crate::problem::Problem;
 use crate::record::record;
 use crate::values::Values;
 
-/// The action of the operations that stand for the end of a process.
+/// The action of the operations that represent the end of a process.
 pub(crate) const END: &str = "OnEnd";
 
-/// Parameters that are the process unless the settings name another.
+/// Parameters that mean the process unless the settings name others.
 const PROCESS: [&str; 3] = ["process", "self", "pid"];
 
-/// Definitions that stand for no value unless the settings name another.
+/// Definitions that mean no value unless the settings name others.
 const NIL: [&str; 4] = ["Nil", "NULL", "None", "Null"];
 
 /// An operation as the specification sees it.
@@ -46,24 +46,24 @@ pub struct TraceOp {
     pub(crate) step: Arc<BoundStep>,
 }
 
-/// What an operation does, shared by all that do the same.
+/// The effect of an operation, shared by all operations with the same effect.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BoundStep {
     pub(crate) action: u32,
     pub(crate) args: Args,
     pub(crate) is_observer: bool,
-    /// What it looks at and changes; none if that is not known.
+    /// What it reads and writes; `None` if unknown.
     footprint: Option<Box<[Place]>>,
 }
 
-/// A part of the state that an operation looks at or changes.
+/// A part of the state that an operation reads or writes.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     variable: VarId,
-    /// Where in it; none if it may be anywhere.
+    /// The index in it; `None` if it may be any.
     key: Option<Value>,
     writes: bool,
-    /// Whether it changes in every step, to something that does not depend on what it was.
+    /// Whether every step writes it, with a value that does not depend on the old one.
     is_blind: bool,
     keeps_domain: bool,
 }
@@ -74,29 +74,29 @@ impl Place {
         self.variable == other.variable && (is_anywhere || self.key == other.key)
     }
 
-    /// True if this write leaves nothing of what the other place held.
+    /// True if this write overwrites all of the other place.
     fn replaces(&self, other: &Place) -> bool {
         self.is_blind && self.variable == other.variable && (self.key.is_none() || self.key == other.key)
     }
 }
 
 impl BoundStep {
-    /// True if neither looks at what the other changes.
+    /// True if neither reads what the other writes.
     pub(crate) fn commutes_with(&self, other: &BoundStep) -> bool {
         let (Some(ours), Some(theirs)) = (&self.footprint, &other.footprint) else { return false };
         !ours.iter().any(|a| theirs.iter().any(|b| a.meets(b) && (a.writes || b.writes)))
     }
 
-    /// True if it looks at nothing: what it does is the same in every state. Whether a place of a function is there is
-    /// the same everywhere if no operation changes that.
+    /// True if it reads nothing: its effect is the same in every state. Whether a function has an index is the same
+    /// everywhere if no operation changes that.
     pub(crate) fn looks_at_nothing(&self, keeps_domain: impl Fn(VarId) -> bool) -> bool {
         let is_blind = |place: &Place| place.is_blind && (!place.keeps_domain || keeps_domain(place.variable));
         self.footprint.as_ref().is_some_and(|places| places.iter().all(is_blind))
     }
 
-    /// True if this one, after the other, leads where it leads alone: it looks at nothing that the other changes, and
-    /// replaces all of it. A place of a function is replaced only if it is there, or if it is added, so an update counts
-    /// only after operations that leave the domain alone.
+    /// True if this one, after the other, leads where it leads alone: it reads nothing that the other writes, and
+    /// overwrites all of it. An index of a function is overwritten only if it exists, or if it is added, so an update
+    /// counts only after operations that leave the domain alone.
     pub(crate) fn overwrites(&self, earlier: &BoundStep) -> bool {
         let (Some(ours), Some(theirs)) = (&self.footprint, &earlier.footprint) else { return false };
         theirs.iter().filter(|place| place.writes).all(|changed| {
@@ -105,14 +105,14 @@ impl BoundStep {
         })
     }
 
-    /// True if all that the other one looks at is replaced by this one, which looks at nothing.
+    /// True if this one overwrites everything that the other reads, and reads nothing itself.
     pub(crate) fn determines(&self, later: &BoundStep) -> bool {
         let (Some(ours), Some(theirs)) = (&self.footprint, &later.footprint) else { return false };
         theirs.iter().filter(|place| !place.writes).all(|seen| ours.iter().any(|place| place.replaces(seen)))
     }
 }
 
-/// The values of parameters; none where any value will do.
+/// The values of parameters; `None` where any value is possible.
 pub(crate) type Args = SmallVec<[Option<Value>; 3]>;
 
 impl PartialEq for TraceOp {
@@ -123,28 +123,28 @@ impl PartialEq for TraceOp {
 
 impl Eq for TraceOp {}
 
-/// What an operation does: a step of the specification, or several.
+/// The effect of an operation: a step of the specification, or several.
 pub(crate) struct Action {
-    /// The names of all parameters of all stages; an argument has the place of its parameter here.
+    /// The names of all parameters of all stages; an argument has the index of its parameter here.
     pub(crate) params: Vec<String>,
     origins: Vec<Origin>,
     pub(crate) stages: Vec<Stage>,
-    /// What the only stage touches, if that is known and nothing else happens.
+    /// The footprint of the only stage, if known and if nothing else happens.
     touches: Option<Vec<Touch>>,
 }
 
 /// One step that an operation may take.
 pub(crate) struct Stage {
     pub(crate) operation: Operation,
-    /// Where its arguments stand among those of the action.
+    /// The indices of its arguments among those of the action.
     pub(crate) places: Vec<usize>,
     /// Whether they are those of the action, in the same order.
     takes_all: bool,
-    /// True if the operation is over after it.
+    /// True if the operation ends with it.
     pub(crate) is_last: bool,
 }
 
-/// Where the value of a parameter comes from.
+/// The source of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Arg(usize),
@@ -155,13 +155,13 @@ enum Origin {
     Any,
 }
 
-/// Which fields of an action a recorded operation has.
+/// The fields of an action that a recorded operation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fields {
     All,
-    /// It never finished, so it has no results.
+    /// It is unfinished, so it has no results.
     Arguments,
-    /// It may have been another action too, so an argument may be one of that action only.
+    /// It may also have been another action, so an argument may belong to that action only.
     SomeArguments,
 }
 
@@ -176,18 +176,18 @@ pub struct Binder<'p> {
     on_failed: Option<u32>,
     /// Actions that no operation records.
     pub(crate) internal: Vec<Operation>,
-    /// Steps that operations have been bound to, by what was recorded.
+    /// Steps that operations have been bound to, by recorded values.
     steps: HashMap<StepKey, Arc<BoundStep>, FxBuildHasher>,
-    /// The constants that the configuration or the recording gives a value.
+    /// The constants that get a value from the configuration or the trace.
     constants: Vec<String>,
-    /// Parameters that were given a value outside their set, by action: reported once each.
+    /// Parameters with a value outside their set, by action: reported once each.
     refused: Vec<(u32, String)>,
 }
 
-/// What a step depends on: the action, the process if it matters, and the recorded values.
+/// The inputs of a step: the action, the process if it matters, and the recorded values.
 type StepKey = (u32, Option<ProcessId>, SmallVec<[history::Value; 3]>);
 
-/// How many steps are remembered. More than a recording mostly has different calls.
+/// The number of cached steps. Larger than the number of distinct calls in most traces.
 const MOST_STEPS: usize = 1 << 18;
 
 #[derive(Clone, Copy)]
@@ -234,7 +234,7 @@ impl<'p> Binder<'p> {
         if problems.is_empty() { Ok(binder) } else { Err(problems) }
     }
 
-    /// What an operation is to the specification; none if it had no effect and told nothing.
+    /// The bound operation; `None` if it had no effect and returned nothing.
     pub fn bind(
         &mut self,
         op: &Op<Call>,
@@ -301,7 +301,7 @@ impl<'p> Binder<'p> {
         Some(TraceOp { id: op.id, step })
     }
 
-    /// What is known about operations like this one.
+    /// The cached binding of operations like this one.
     fn action_of(&self, op: &Op<Call>) -> Option<Known> {
         let overriding = match (op.call.failed, op.interval.is_unfinished()) {
             (true, _) if self.on_failed.is_none() => return Some(Known::Nothing),
@@ -315,7 +315,7 @@ impl<'p> Binder<'p> {
         }
     }
 
-    /// What its step depends on. One that looks at the whole operation is like no other.
+    /// The inputs of its step. A step that reads the whole operation is never shared.
     fn key(&self, action: u32, op: &Op<Call>) -> Option<StepKey> {
         let origins = &self.actions[action as usize].origins;
         (!origins.contains(&Origin::Operation)).then(|| {
@@ -344,7 +344,7 @@ impl<'p> Binder<'p> {
         let action = &self.actions[action as usize];
         let place = |touch: &Touch| {
             let key = match &touch.key {
-                // What is not known may be anywhere.
+                // An unknown index may be any.
                 Some(Key::Param(param)) => args[action.stages[0].places[*param]].clone(),
                 Some(Key::Value(value)) => Some(value.clone()),
                 None => None,
@@ -356,7 +356,7 @@ impl<'p> Binder<'p> {
         action.touches.as_ref().map(|touches| touches.iter().map(place).collect())
     }
 
-    /// True if no operation of those seen so far changes the domain of a variable.
+    /// True if no operation seen so far changes the domain of a variable.
     pub(crate) fn keeps_domain(&self, variable: VarId) -> bool {
         let keeps = |touch: &Touch| touch.variable != variable || !touch.writes || touch.keeps_domain;
         self.actions.iter().all(|action| action.touches.as_ref().is_some_and(|touches| touches.iter().all(keeps)))
@@ -368,7 +368,8 @@ impl<'p> Binder<'p> {
         origins.filter(|(_, origin)| matches!(origin, Origin::Result(_))).map(|(place, _)| place).collect()
     }
 
-    /// Finds out what operations of a schema are, and remembers it. An error the first time, if they are nothing.
+    /// Resolves the operations of a schema, and caches the result. Reports an error the first time, if they are not
+    /// valid.
     fn learn(&mut self, op: &Op<Call>, processes: &[Arc<str>]) -> Result<u32, Vec<Problem>> {
         let schema = op.call.schema();
         let mut problems = Vec::new();
@@ -395,7 +396,8 @@ impl<'p> Binder<'p> {
             let fields = if is_unfinished { Fields::Arguments } else { Fields::All };
             return self.resolve_one(schema, fields, first, problems).map(|action| self.keep(action));
         };
-        // Each outcome is found on its own; then the stages of all are those of one action, and every last one ends it.
+        // Each outcome is resolved on its own; then the stages of all are those of one action, and every last one ends
+        // it.
         let mut all = Action { params: Vec::new(), origins: Vec::new(), stages: Vec::new(), touches: None };
         for name in outcomes {
             let outcome = Schema { action: name.into(), args: schema.args.clone(), results: Vec::new() };
@@ -431,11 +433,11 @@ impl<'p> Binder<'p> {
             (None, Some(step), Some(done)) => vec![(step, false), (done, true)],
             (None, None, Some(done)) => vec![(done, true)],
             (None, ..) => {
-                let who = match &mapping.action {
+                let subject = match &mapping.action {
                     Some(action) => format!("the settings say that `{}` is `{action}`", schema.action),
                     None => format!("{first} is called `{}`", schema.action),
                 };
-                problems.push(self.unknown(name, &who));
+                problems.push(self.unknown(name, &subject));
                 return None;
             }
         };
@@ -453,7 +455,7 @@ impl<'p> Binder<'p> {
         (problems.len() == before).then_some(action)
     }
 
-    /// Says where the value of each parameter comes from.
+    /// Finds the source of each parameter's value.
     fn origins(
         &self,
         action: &mut Action,
@@ -483,7 +485,7 @@ impl<'p> Binder<'p> {
                 None if self.is_process(param) => Origin::Process,
                 None => match positional.next() {
                     Some(origin) => origin,
-                    // What an operation that never finished would have returned is not known.
+                    // The results of an unfinished operation are unknown.
                     None if recorded != Fields::All => Origin::Any,
                     None => {
                         missing.push(param);
@@ -517,7 +519,7 @@ impl<'p> Binder<'p> {
         }
         let unused = fields.iter().map(|(name, _)| format!("the field `{name}`"));
         for field in unused.chain(positional.map(|_| "a field more than the action has parameters".to_owned())) {
-            let message = format!("{first} `{}` has {field}, and no parameter takes it", schema.action);
+            let message = format!("{first} `{}` has {field}, which no parameter takes", schema.action);
             let help = format!(
                 "make it a parameter, or list it under `ignore` of `[operations.{}]` in omnilink.toml",
                 schema.action
@@ -565,7 +567,7 @@ impl<'p> Binder<'p> {
             };
             args.push(translated.map_err(wrong)?);
         }
-        // A value that is not known must be in a set that is.
+        // An unknown value must come from a known set.
         for stage in &action.stages {
             for (param, &place) in stage.operation.params.iter().zip(&stage.places) {
                 if args[place].is_none() && param.set.is_none() {
@@ -613,7 +615,7 @@ impl<'p> Binder<'p> {
         }
     }
 
-    /// How to let a set have what was recorded.
+    /// How to extend a set by the recorded value.
     fn feeding(&self, set: &str, schema: &Schema, origin: Origin) -> String {
         let field = |names: &[Arc<str>], index: usize| names.get(index).filter(|name| !name.is_empty()).cloned();
         let feed = match origin {
@@ -644,7 +646,7 @@ impl<'p> Binder<'p> {
         let operation = self.program.free_operation(name)?;
         if operation.params.len() != 1 {
             let site = self.program.definition(operation.def).site;
-            let message = format!("`{name}` takes {} parameters, and it is given one", operation.params.len());
+            let message = format!("expected `{name}` to take one parameter, found {}", operation.params.len());
             problems.push(Problem::new(message).at(site, "defined here"));
             return None;
         }
@@ -654,7 +656,7 @@ impl<'p> Binder<'p> {
     }
 
     fn keep(&mut self, mut action: Action) -> u32 {
-        // A constraint may exclude a state between two steps and none between them the other way round.
+        // A constraint may exclude the state between two steps in one order and not in the other.
         let is_free = self.program.constraints.is_empty() && self.program.action_constraints.is_empty();
         if let [stage] = &*action.stages
             && is_free
@@ -666,7 +668,7 @@ impl<'p> Binder<'p> {
         self.actions.len() as u32 - 1
     }
 
-    fn unknown(&self, name: &str, who: &str) -> Problem {
+    fn unknown(&self, name: &str, subject: &str) -> Problem {
         let module = &self.program.module;
         let names = self.program.operation_names();
         let next = self.program.next.map(|next| module.exprs.site(next));
@@ -674,15 +676,15 @@ impl<'p> Binder<'p> {
         let help = help.or_else(|| (!names.is_empty()).then(|| format!("it is made of {}", quoted(&names))));
         match (module.names.get(name), next) {
             (Some(def), _) => {
-                let message = format!("{who}, and `{name}` is not part of the next-state relation");
+                let message = format!("{subject}, but `{name}` is not part of the next-state relation");
                 let site = module.definitions[def.0 as usize].site;
                 Problem::new(message).at(site, "defined, but not reached from `Next`").help(help)
             }
             (None, Some(next)) => {
-                let message = format!("{who}, and the specification has no action of that name");
+                let message = format!("{subject}, but the specification has no action of that name");
                 Problem::new(message).at(next, "the next-state relation").help(help)
             }
-            (None, None) => Problem::new(format!("{who}, and the specification has no next-state relation")),
+            (None, None) => Problem::new(format!("{subject}, but the specification has no next-state relation")),
         }
     }
 
@@ -731,8 +733,8 @@ impl Stage {
     }
 }
 
-/// Adds an operation for the end of each process, for a companion that says what may happen then. It comes after the last
-/// operation of the process, unless that one never finished: then either may take effect first.
+/// Adds an operation for the end of each process, for a companion that defines what may happen then. It comes after the
+/// last operation of the process, unless that one is unfinished: then either may take effect first.
 pub fn add_ends(trace: &mut Trace) {
     let mut last: Vec<Option<(u64, Option<u64>)>> = vec![None; trace.processes.len()];
     for record in &trace.records {

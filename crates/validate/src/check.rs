@@ -1,8 +1,8 @@
 //! The verdict on a history.
 //!
-//! If the specification has invariants, only orders that keep them explain a history. A history that has an order, and none
-//! that keeps them, is explained by the actions and refused by an invariant alone, which is another answer than that no
-//! order exists.
+//! If the specification has invariants, only orders that satisfy them explain a history. A history that has an order,
+//! but none that satisfies them, is allowed by the actions and rejected by an invariant alone, which is another answer
+//! than that no order exists.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::bind::TraceOp;
 use crate::cut::Cut;
 use crate::spec::{Fault, TraceSpec, TraceState};
 
-/// What a check found, and what it took.
+/// The result of a check, and its cost.
 #[derive(Debug)]
 pub struct Checked {
-    /// The answer.
+    /// The verdict.
     pub outcome: Outcome,
-    /// How every order begins that was still possible when a search ended without accepting.
+    /// The common prefix of all orders that were still possible when a search ended without accepting.
     pub settled: Witness,
-    /// Whether orders were looked for as if there were no invariants.
+    /// True if the search ignored invariants.
     ignores_invariants: bool,
     /// Counts of work.
     pub stats: Stats,
@@ -33,7 +33,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// What is found by following an order that is given, and that is legal.
+    /// The result of following a given legal order.
     pub fn in_given_order(witness: Witness) -> Checked {
         Checked {
             outcome: Outcome::Accepted(witness),
@@ -46,12 +46,12 @@ impl Checked {
 }
 
 impl Checked {
-    /// Whether the orders it found may break invariants.
+    /// Whether the orders found may violate invariants.
     pub fn ignores_invariants(&self) -> bool {
         self.ignores_invariants
     }
 
-    /// How the history can be explained, as far as it can. Of several ways to go on, at most this many are kept.
+    /// How the history can be explained, as far as it can. At most this many continuations are kept.
     pub fn route(&self, most: usize) -> Route {
         match &self.outcome {
             Outcome::Accepted(witness) => Route::from(witness),
@@ -61,17 +61,17 @@ impl Checked {
     }
 }
 
-/// The last points of a check at which all configurations had placed the same operations, one now and then.
+/// The last points of a check at which all configurations had placed the same operations, at intervals.
 #[derive(Debug, Default)]
 pub struct Checkpoint {
     last: Option<Cut>,
     before: Option<Cut>,
 }
 
-/// So many operations lie between two checkpoints, at least.
+/// The minimum number of operations between two checkpoints.
 const BETWEEN: usize = 2048;
 
-/// After so many operations it is tried again, if there was none.
+/// The number of operations after which a checkpoint is tried again, if there was none.
 const AGAIN: usize = 16;
 
 impl Checkpoint {
@@ -79,7 +79,7 @@ impl Checkpoint {
         self.before = self.last.replace(cut);
     }
 
-    /// The latest point that lies far enough before an operation.
+    /// The latest checkpoint that is far enough before an operation.
     pub(crate) fn before(&self, spec: &TraceSpec<'_>, history: &History<TraceOp>, op: OpId) -> Result<Cut, NoAnswer> {
         let mut known = [&self.last, &self.before].into_iter().flatten();
         match known.find(|cut| cut.is_far_before(history, op)) {
@@ -89,18 +89,18 @@ impl Checkpoint {
     }
 }
 
-/// The answers.
+/// The verdicts.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The specification allows the history, and this shows how.
+    /// The specification allows the history, with this witness.
     Accepted(Witness),
-    /// No order of the operations is allowed.
+    /// No order of the operations is legal.
     Rejected(Explanation<TraceState>),
-    /// The actions allow orders, and each makes an invariant false: how far the orders get that keep the invariants, and
-    /// where an order that the actions allow breaks one. The first need not end at an invariant: an order may keep them
-    /// only by a step after which another operation is not allowed.
+    /// The actions allow orders, and each violates an invariant: how far orders get that satisfy the invariants, and
+    /// where an order that the actions allow violates one. The first need not end at an invariant: an order may satisfy
+    /// them only by a step after which another operation is not legal.
     Violated(Explanation<TraceState>, Broken),
-    /// The check stopped before it knew.
+    /// The check was stopped before it had a verdict.
     Inconclusive(Stop),
 }
 
@@ -114,28 +114,28 @@ impl Outcome {
     }
 }
 
-/// The first state of an order that makes an invariant false.
+/// The first state of an order that violates an invariant.
 #[derive(Debug, Clone)]
 pub struct Broken {
-    /// The invariant, by its place among those of the program.
+    /// The invariant, by its index in the program.
     pub(crate) invariant: usize,
     /// The state.
     pub(crate) state: State,
 }
 
-/// Why there is no answer.
+/// Why there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
     /// The specification could not be evaluated.
     #[error("{0}")]
     Fault(Fault),
-    /// An order was found that does not stand up when replayed: `RandomElement` or a bug.
+    /// A witness failed its replay: `RandomElement` or a bug.
     #[error("the order found was not confirmed when it was replayed: {0}")]
     Unconfirmed(Unconfirmed),
-    /// An order keeps the invariants in one evaluation and breaks one in another: `RandomElement` or a bug.
+    /// An order satisfies the invariants in one evaluation and violates one in another: `RandomElement` or a bug.
     #[error("the specification does not give the same answer twice")]
     Unrepeatable,
-    /// Too much is assumed.
+    /// Too many assumptions.
     #[error(transparent)]
     TooMany(#[from] TooMany),
 }
@@ -162,9 +162,9 @@ pub fn check(
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<Checked, NoAnswer> {
-    // Hardly any order makes an invariant false, so one is looked for as if there were none. Only if it does are all
-    // others looked at. Somebody who wants every configuration counted wants the invariants to count, and so does
-    // somebody who assumes something: then there are fewer orders to begin with.
+    // Hardly any order violates an invariant, so the search ignores invariants first. Only if the order found violates
+    // one are all others searched. An exhaustive check counts every configuration, so it applies the invariants at
+    // once, and so does a check under assumptions: it has fewer orders to begin with.
     let has_invariants = !spec.program.invariants.is_empty();
     let is_lazy = options.reduce && spec.assumed.is_empty();
     spec.ignore_invariants(has_invariants && is_lazy);
@@ -218,7 +218,7 @@ pub fn check(
                     checked(Outcome::Violated(refused, broken), settled, false, stats, checkpoint)
                 }
                 Verdict::Rejected(stuck) => checked(Outcome::Rejected(stuck), second.settled, true, stats, other),
-                // Whether the actions alone allow it was not found out, and they are not all that counts.
+                // Whether the actions alone allow it is unknown, and the invariants count too.
                 Verdict::Inconclusive(_) => {
                     spec.ignore_invariants(false);
                     checked(Outcome::Rejected(refused), settled, false, stats, checkpoint)
@@ -228,9 +228,9 @@ pub fn check(
     }
 }
 
-/// Looks for an order of operations that come in by increasing start, in memory that does not grow with their number but
-/// for the order that is found. They have been bound before, and come again for a second pass. An order that is found keeps
-/// the invariants. If there is none, only a check of the whole history can say why.
+/// Searches for an order of operations that arrive by increasing start, in memory that does not grow with their number
+/// except for the order found. They have been bound before, and arrive again for a second pass. An order that is found
+/// satisfies the invariants. If none is found, only a check of the whole history can say why.
 pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     spec: &mut TraceSpec<'_>,
     processes: &[Arc<str>],
@@ -261,7 +261,7 @@ pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     pass(Checker::new(spec, options).map_err(fail)?)
 }
 
-/// The states that a route goes through. It may have to break invariants, if it was found without them.
+/// The states that a route passes through. It may violate invariants, if it was found without them.
 pub fn walk(
     spec: &mut TraceSpec<'_>,
     history: &History<TraceOp>,
@@ -280,13 +280,13 @@ pub fn walk(
     })
 }
 
-type Such<'a> = Box<dyn Fn(&TraceState) -> bool + 'a>;
+type StatePredicate<'a> = Box<dyn Fn(&TraceState) -> bool + 'a>;
 
-/// Works with a specification of which something is assumed.
+/// Calls `work` with a specification under assumptions.
 fn with_assumed<R>(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
-    work: impl FnOnce(&Assuming<'_, TraceSpec<'_>, Such<'_>>, &History<Marked<TraceOp>>) -> Result<R, NoAnswer>,
+    work: impl FnOnce(&Assuming<'_, TraceSpec<'_>, StatePredicate<'_>>, &History<Marked<TraceOp>>) -> Result<R, NoAnswer>,
 ) -> Result<R, NoAnswer> {
     let such = |assumption: &Assumption<String>| match assumption {
         Assumption::Before(first, second) => Assumption::Before(*first, *second),
@@ -294,17 +294,18 @@ fn with_assumed<R>(
             let id = id.clone();
             Assumption::LeadsTo(
                 *op,
-                Box::new(move |state: &TraceState| spec.show(&state.values).id.starts_with(&id)) as Such<'_>,
+                Box::new(move |state: &TraceState| spec.show(&state.values).id.starts_with(&id)) as StatePredicate<'_>,
             )
         }
     };
-    let assumed: Vec<Assumption<Such<'_>>> = spec.assumed.iter().map(such).collect();
+    let assumed: Vec<Assumption<StatePredicate<'_>>> = spec.assumed.iter().map(such).collect();
     let assuming = Assuming::new(spec, &assumed)?;
     let marked = history.try_map(|op| Ok::<_, NoAnswer>(Some(assuming.mark(op.id, op.call.clone()))))?;
     work(&assuming, &marked)
 }
 
-/// Searches for an order, and notes points from which to look back. A limit may end the search in the middle of a step.
+/// Searches for an order, and stores points from which to look back. A limit may end the search in the middle of a
+/// step.
 fn search(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
@@ -323,7 +324,7 @@ fn search(
     Ok((report, checkpoint))
 }
 
-/// The same; `stats` has what was found out before an error.
+/// The same; `stats` has the counts up to an error.
 fn try_search(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,

@@ -1,7 +1,7 @@
-//! Constants whose values come from the recording.
+//! Constants that get their values from the trace.
 //!
-//! A specification speaks of all keys and all values; a recording has some. Which fields feed which constant is declared
-//! in the settings, and the constant is the set of all values that the recording has there. A companion module may
+//! A specification quantifies over all keys and all values; a trace has some. The settings declare which fields feed
+//! which constant, and the constant is the set of all values of these fields in the trace. A companion module may
 //! instead declare a constant `Trace`, the sequence of all operations, and compute anything from it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use crate::values::{Values, intern};
 /// The constant that is the sequence of all operations, if a companion declares it.
 const TRACE: &str = "Trace";
 
-/// Gathers what a recording says about constants, one operation after the other.
+/// Collects the values of constants from a trace, one operation after the other.
 pub struct Harvest<'s> {
     feeds: Vec<(&'s str, &'s [Feed], BTreeSet<history::Value>)>,
     processes: BTreeSet<String>,
@@ -30,7 +30,7 @@ pub struct Harvest<'s> {
 }
 
 impl<'s> Harvest<'s> {
-    /// Gathers what these settings and the companion need.
+    /// Collects what these settings and the companion need.
     pub fn new(settings: &'s Settings, module: &Module) -> Harvest<'s> {
         let feeds = settings.constants.iter();
         let feeds = feeds.map(|(name, feeds)| (name.as_str(), feeds.as_slice(), BTreeSet::new())).collect();
@@ -42,15 +42,15 @@ impl<'s> Harvest<'s> {
         Harvest { feeds, processes: BTreeSet::new(), trace: wants_trace.then(Vec::new) }
     }
 
-    /// True if there is nothing to gather.
+    /// True if there is nothing to collect.
     pub fn is_idle(&self) -> bool {
         self.feeds.is_empty() && self.trace.is_none()
     }
 
-    /// Takes in an operation and the name of its process.
+    /// Adds an operation and the name of its process.
     pub fn add(&mut self, op: &Op<Call>, process: &str) {
         let schema = op.call.schema();
-        // The end of a process was not recorded by anybody.
+        // The end of a process is not a recorded operation.
         if *schema.action == *END {
             return;
         }
@@ -79,7 +79,7 @@ impl<'s> Harvest<'s> {
         }
     }
 
-    /// Gives the constants their values, and says which got which.
+    /// Gives the constants their values, and returns them.
     pub fn give(self, module: &mut Module, config: &mut Config) -> Result<Vec<(String, Value)>, Vec<Problem>> {
         let values = Values::new(config, &module.strings);
         let mut given: BTreeMap<String, Value> = BTreeMap::new();

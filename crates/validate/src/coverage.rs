@@ -1,4 +1,4 @@
-//! What of a specification a history exercised.
+//! The parts of a specification that a history exercised.
 //!
 //! The order that a check found is followed step by step. Each step is explained: the way that led to the next state says
 //! which branches and guards it went through, and ways that led nowhere say which guards were false. Operations that had
@@ -18,13 +18,13 @@ use crate::check::{Checked, NoAnswer, Outcome as Answer};
 use crate::explain::words;
 use crate::spec::TraceSpec;
 
-/// How many steps are explained. Later ones are counted only.
+/// The number of steps explained. Later ones are only counted.
 const MOST_STEPS: u64 = 20_000;
 
-/// How many operations in flight are explained beside each step.
+/// The number of operations in flight explained beside each step.
 const MOST_WAITING: usize = 4;
 
-/// What of the specification a history exercised, in the order that a check found; as far as it found one.
+/// The parts of the specification that a history exercised, in the order that a check found, as far as it found one.
 pub fn coverage(
     spec: &mut TraceSpec<'_>,
     history: &History<TraceOp>,
@@ -50,11 +50,11 @@ fn order(checked: &Checked) -> (u32, Vec<Placed>) {
     }
 }
 
-/// Counts what was exercised.
+/// Counts exercised parts.
 struct Tally<'s, 'p> {
     spec: &'s TraceSpec<'p>,
     history: &'s History<TraceOp>,
-    /// Each action of the specification, and what is counted about it.
+    /// The actions of the specification, each with its counts.
     actions: Vec<(Operation, CoveredAction, Vec<Site>)>,
     explained: u64,
     steps: u64,
@@ -131,7 +131,7 @@ impl<'s, 'p> Tally<'s, 'p> {
             let Some(after) = after else { break };
             self.step(&op.call, &state.values, &after.values);
             is_placed[placed.op.index()] |= !placed.partway;
-            // Those that had begun by the time this one ended may have been waiting.
+            // Operations that had begun by the time this one ended may have been waiting.
             while self.history.ops().get(next).is_some_and(|first| is_placed[first.id.index()]) {
                 next += 1;
             }
@@ -167,7 +167,7 @@ impl<'s, 'p> Tally<'s, 'p> {
         }
     }
 
-    /// Counts what kept an operation that had begun from being next in a state.
+    /// Counts the guards that kept a started operation from being next in a state.
     fn wait(&mut self, op: &TraceOp, state: &State) {
         for stage in &self.spec.binder.actions[op.step.action as usize].stages {
             let explanation = self.explain(&stage.operation, &stage.args(&op.step.args), state);
@@ -182,8 +182,7 @@ impl<'s, 'p> Tally<'s, 'p> {
         self.spec.with_machine(|machine| machine.explain_operation(operation, args, state))
     }
 
-    /// Counts the parts that one way through an action went through: all of them if it was taken, and the one that is
-    /// false if it was not.
+    /// Counts the parts on one way through an action: all of them if it was taken, and the false one if it was not.
     fn count(&mut self, operation: &Operation, attempt: &Attempt, is_taken: bool) {
         let place = self.actions.iter().position(|(known, ..)| known.def == operation.def);
         let Some((_, action, sites)) = place.map(|place| &mut self.actions[place]) else { return };
@@ -210,14 +209,14 @@ impl<'s, 'p> Tally<'s, 'p> {
     }
 }
 
-/// Counts a conjunct and what stands in it.
+/// Counts a conjunct and its parts.
 fn note_all(sites: &[Site], parts: &mut [CoveredPart], part: &Part, is_taken: bool) {
     const KINDS: &[report::PartKind] = &[report::PartKind::Guard, report::PartKind::Condition];
     let truth = match part.outcome {
         Outcome::Truth(truth) | Outcome::Chose(truth) => truth,
         _ => return,
     };
-    // A guard that was true on a way that led nowhere has neither let a step happen nor refused one.
+    // A guard that was true on a way that led nowhere has neither enabled nor disabled a step.
     let counts = is_taken || !truth || matches!(part.outcome, Outcome::Chose(_));
     if sites.contains(&part.site) {
         if counts {

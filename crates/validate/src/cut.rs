@@ -1,8 +1,8 @@
-//! Points shortly before a failure from which the rest of the history can be looked at on its own.
+//! Points shortly before a failure from which the rest of the history can be checked on its own.
 //!
-//! At a cut all configurations have placed the same of the operations in flight. What came before matters no more: the
-//! states possible there, and the operations not placed yet, say all there is to say. So a check can begin at a cut, with
-//! all of its states, and is as sound as one from the beginning.
+//! At a cut all configurations have placed the same of the operations in flight. The past no longer matters: the states
+//! possible there, and the operations not placed yet, determine everything. So a check can begin at a cut, with all of
+//! its states, and is as sound as one from the beginning.
 
 use history::{History, Interval, Op, OpId};
 use search::{Checker, Options, Report, Spec, Successors, Watch};
@@ -11,23 +11,23 @@ use crate::bind::TraceOp;
 use crate::check::NoAnswer;
 use crate::spec::{Fault, TraceSpec, TraceState};
 
-/// How many operations before a failure are looked at.
+/// The maximum number of operations before a failure that are examined.
 const LOOKED_AT: usize = 512;
 
 /// A window of fewer operations says no more than the operation that fails.
 const FEW: usize = 6;
 
-/// How many states a window may start from.
+/// The maximum number of start states of a window.
 const MOST_STATES: usize = 64;
 
 /// A point of a history at which all configurations have placed the same operations.
 #[derive(Debug, Clone)]
 pub(crate) struct Cut {
-    /// Every state that is possible there.
+    /// Every state possible there.
     pub(crate) states: Vec<TraceState>,
     /// Operations in flight there that no configuration has placed.
     carried: Vec<OpId>,
-    /// The place of the first operation that starts after it.
+    /// The index of the first operation that starts after it.
     next: usize,
 }
 
@@ -46,7 +46,7 @@ impl Cuts {
     ) -> Result<Cuts, NoAnswer> {
         let mut cuts = vec![from.clone()];
         let goal_at = history.ops().partition_point(|op| op.id < goal);
-        let spec = From { spec, states: &from.states };
+        let spec = FromCut { spec, states: &from.states };
         let mut checker: Checker<'_, _, &TraceOp> = Checker::new(&spec, options)?;
         for op in from.ops(history) {
             if checker.push(op.with(&op.call), watch)?.is_decided() {
@@ -72,7 +72,7 @@ impl Cuts {
         before.unwrap_or(&self.0[0])
     }
 
-    /// The cut that leaves the least to look at before an operation returned.
+    /// The cut with the fewest operations before an operation returned.
     pub(crate) fn smallest(&self, history: &History<TraceOp>, goal: OpId) -> Option<&Cut> {
         let few = self.0.iter().filter(|cut| cut.states.len() <= MOST_STATES);
         few.min_by_key(|cut| cut.until(history, goal).count().max(FEW) + cut.states.len())
@@ -87,7 +87,7 @@ impl Cut {
         Ok(Cut { states, carried: Vec::new(), next: 0 })
     }
 
-    /// Where a check stands, if that is a cut; the next operation has this place.
+    /// The current point of a check, if it is a cut; the next operation has this index.
     pub(crate) fn now<S: Spec<Op = TraceOp, State = TraceState>>(
         checker: &Checker<'_, S, &TraceOp>,
         next: usize,
@@ -104,7 +104,7 @@ impl Cut {
         Some(Cut { states, carried, next })
     }
 
-    /// True if it lies so far before an operation that all there is to look at comes after it.
+    /// True if it is so far before an operation that everything examined comes after it.
     pub(crate) fn is_far_before(&self, history: &History<TraceOp>, op: OpId) -> bool {
         self.next + LOOKED_AT <= history.ops().partition_point(|other| other.id < op)
     }
@@ -115,7 +115,7 @@ impl Cut {
         carried.chain(&history.ops()[self.next..])
     }
 
-    /// Those of them that were called before an operation returned; what was still running then counts as unfinished.
+    /// Those of them that were called before an operation returned; operations still running then count as unfinished.
     pub(crate) fn until<'h>(&self, history: &'h History<TraceOp>, goal: OpId) -> impl Iterator<Item = Op<&'h TraceOp>> {
         let end = history.op(goal).interval.deadline();
         let before = self.ops(history).take_while(move |op| op.interval.start() <= end);
@@ -125,7 +125,7 @@ impl Cut {
         })
     }
 
-    /// How many operations were placed before the cut.
+    /// The number of operations placed before the cut.
     pub(crate) fn before(&self) -> u64 {
         (self.next - self.carried.len()) as u64
     }
@@ -146,7 +146,7 @@ impl Cut {
         options: &Options,
         watch: &mut dyn Watch,
     ) -> Result<Report<TraceState>, NoAnswer> {
-        let from = From { spec, states: &self.states };
+        let from = FromCut { spec, states: &self.states };
         let mut checker: Checker<'_, _, &TraceOp> = Checker::new(&from, options)?;
         for op in ops {
             if checker.push(op, watch)?.is_decided() {
@@ -157,13 +157,13 @@ impl Cut {
     }
 }
 
-/// A specification that begins in other states.
-struct From<'s, 'p> {
+/// A specification that starts in the states of a cut.
+struct FromCut<'s, 'p> {
     spec: &'s TraceSpec<'p>,
     states: &'s [TraceState],
 }
 
-impl Spec for From<'_, '_> {
+impl Spec for FromCut<'_, '_> {
     type Op = TraceOp;
     type State = TraceState;
     type Error = Fault;

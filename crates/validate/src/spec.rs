@@ -2,7 +2,7 @@
 //!
 //! A state of the search is a state of the specification; with a `VIEW`, states that look the same are one. States and
 //! steps that a constraint excludes are no successors, and while invariants are looked at, neither are states that make
-//! one false: an order that goes through such a state is no explanation.
+//! one false: an order that passes through such a state explains nothing.
 
 use std::cell::{OnceCell, RefCell};
 use std::hash::{Hash, Hasher};

@@ -17,7 +17,7 @@ pub(crate) struct Values {
     pub(crate) nil: Option<Value>,
 }
 
-/// Why a recorded value is none of the specification.
+/// Why the specification has no value for a recorded one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Untranslatable {
     #[error("`{0}` is not an integer, and TLA+ has no other numbers here")]

@@ -12,7 +12,7 @@ use tla::machine::Machine;
 use tla::program::link;
 use tla::resolve::resolve;
 use tla::strings::Strings;
-use validate::{Binder, Harvest, Outcome, Teller, TraceOp, TraceSpec, check, explain, walk};
+use validate::{Binder, Harvest, Outcome, ReportBuilder, TraceOp, TraceSpec, check, explain, walk};
 
 use common::{Nothing, Silence};
 
@@ -113,8 +113,9 @@ fn what_is_assumed_is_checked() {
         with_spec(example, &history, |spec, bound| {
             let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
             let Outcome::Rejected(stuck) = &found.outcome else { return };
-            let mut teller = Teller::default();
-            let rejection = explain(spec, bound, &options, stuck, &found.checkpoint, &mut Unwatched, &mut teller);
+            let mut report_builder = ReportBuilder::default();
+            let rejection =
+                explain(spec, bound, &options, stuck, &found.checkpoint, &mut Unwatched, &mut report_builder);
             let goal = stuck.blocked[0];
             let dropped = bound.try_map(|op| Ok::<_, ()>((op.id != goal).then(|| op.call.clone()))).expect("a history");
             let report::Evidence::Stuck(evidence) = &rejection.evidence else { panic!("seed {seed}: not stuck") };
@@ -123,7 +124,7 @@ fn what_is_assumed_is_checked() {
             match (&claimed.expect("an answer").outcome, really) {
                 (Consequence::Accepted, Outcome::Accepted(_)) => {}
                 (Consequence::Rejected { blocked, explained }, Outcome::Rejected(really)) => {
-                    let blocked = blocked.map(|op| teller.mentioned()[op.0]);
+                    let blocked = blocked.map(|op| report_builder.mentioned()[op.0]);
                     assert_eq!(blocked, really.blocked.first().copied(), "seed {seed}");
                     // Operations that end at the same instant may return in any order.
                     let end = bound.op(blocked.expect("an operation that is blocked")).interval.deadline();
@@ -140,7 +141,7 @@ fn what_is_assumed_is_checked() {
     assert!(checked > 20, "only {checked} explanations were looked at");
 }
 
-/// A way that was found leads where it is said to, and is found again by who assumes a part of it.
+/// A route that was found leads to its claimed state, and is found again when part of it is assumed.
 #[test]
 fn ways_can_be_followed_and_assumed() {
     let options = Options::default();

@@ -14,9 +14,9 @@ pub(crate) enum BuildCommand {
     Cxx(CxxArgs),
     /// Run Cargo: `omnilink build cargo -- build --release`. The same as `cargo omnilink build --release`.
     Cargo(CargoArgs),
-    /// Run a program many times, each with another schedule: what `cargo omnilink test` runs tests with.
+    /// Run a program many times, each time with another schedule. `cargo omnilink test` runs tests with this.
     Run(RunArgs),
-    /// Say what of a program is seen when it is controlled, and what is not.
+    /// List what the scheduler can and cannot observe in a program.
     Audit(AuditArgs),
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct CxxArgs {
     #[arg(long, conflicts_with = "command")]
     pub(crate) print_cmake: bool,
 
-    /// A directory with the runtime to link, as this command has installed it. The user's cache if not given.
+    /// Directory of the installed runtime to link [default: the user's cache].
     #[arg(long, value_name = "DIR")]
     pub(crate) runtime: Option<PathBuf>,
 
@@ -38,33 +38,33 @@ pub(crate) struct CxxArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CargoArgs {
-    /// What Cargo is to do. What it builds goes to `omnilink-sched` in the target directory.
+    /// Arguments for Cargo. Build output goes to `omnilink-sched` in the target directory.
     #[arg(last = true, value_name = "ARGUMENTS", required = true)]
     pub(crate) arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// How many schedules to try.
+    /// Number of schedules to try.
     #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS", default_value_t = 100)]
     pub(crate) runs: u64,
 
-    /// The seed of the first; the next one has the next.
+    /// Seed of the first schedule; each further schedule adds one.
     #[arg(long, env = "OMNILINK_SEED", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// The program and its arguments.
+    /// Program and its arguments.
     #[arg(last = true, value_name = "COMMAND", required = true)]
     pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// The program.
+    /// Program to inspect.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Output,
 }

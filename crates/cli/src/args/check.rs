@@ -10,90 +10,90 @@ use super::shared::{About, AssumeArgs, Extra, MEMORY, Output, Progress};
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// A TLA+ module, unless `--spec` is given, and then what to check: files, trace directories, directories of either,
-    /// or `-` for standard input.
+    /// TLA+ module, unless `--spec` is given, followed by the histories: files, trace directories, directories of
+    /// either, or `-` for standard input.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// The specification: the name of a built-in one and its options, such as `queue:capacity=4`, or a TLA+ module.
-    /// `omnilink specs` lists those that are built in.
+    /// Specification: a built-in one with its options, such as `queue:capacity=4`, or a TLA+ module. `omnilink specs`
+    /// lists the built-in ones.
     #[arg(long, value_name = "SPEC")]
     pub(crate) spec: Option<String>,
 
     #[command(flatten)]
     pub(crate) about: About,
 
-    /// How to print the outcome.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: CheckOutput,
 
     #[command(flatten)]
     pub(crate) assume: AssumeArgs,
 
-    /// Also write a report to a file: `html=FILE`, `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. May be given
-    /// several times. A page is about one history; of several, each has a page of its own, and they are numbered.
+    /// Also write a report: `html=FILE`, `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. Repeatable. An HTML page
+    /// covers one history; several histories get one numbered page each.
     #[arg(long = "report", value_name = "KIND=FILE")]
     pub(crate) reports: Vec<Extra>,
 
-    /// Show what the check took: configurations, evaluations, how many fell together, the widest place.
+    /// Show the cost of the check: configurations, evaluations, duplicates, widest point.
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// Show what of the specification the histories exercised: actions, branches, and guards that were ever false. JSON
-    /// has it for each history.
+    /// Show which actions, branches and false guards of the specification the histories exercised. JSON lists them per
+    /// history.
     #[arg(long)]
     pub(crate) coverage: bool,
 
-    /// End with 6 if a history has no operation that the specification says something about, or if an action of the
-    /// specification occurs in no history.
+    /// Exit with 6 if a history has no operation of the specification, or if an action of the specification occurs in
+    /// no history.
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Write the order that was found for an accepted history to this file, one operation a line.
+    /// Write the order found for an accepted history to this file, one operation per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,
 
-    /// Give up on a history when more configurations than this are possible at once: inconclusive [default: 250000, or no
-    /// limit with --exhaustive].
+    /// Give up on a history with more than this many configurations at once: inconclusive [default: 250000, or no limit
+    /// with --exhaustive].
     #[arg(long, value_name = "COUNT")]
     pub(crate) max_width: Option<usize>,
 
-    /// Neither split a history into independent parts nor use a procedure made for one data type: search it whole.
+    /// Search the whole history: do not split it into independent parts, and use no procedure for its data type.
     #[arg(long)]
     pub(crate) no_shortcuts: bool,
 
-    /// Place operations one by one in every order that is possible, and leave nothing out, as a model checker does. The
-    /// counts that `--stats` shows can then be compared with those of TLC on what `omnilink export tlc` writes.
+    /// Place operations one by one in every possible order, without pruning, like a model checker. The counts of
+    /// `--stats` are then comparable with those of TLC on the output of `omnilink export tlc`.
     #[arg(long)]
     pub(crate) exhaustive: bool,
 
-    /// How many parts of a history to search at once. All cores if not given.
+    /// Number of parts of a history to search in parallel [default: all cores].
     #[arg(short = 'j', long, value_name = "COUNT")]
     pub(crate) jobs: Option<usize>,
 
-    /// How to show progress.
+    /// Progress display.
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: Progress,
 
-    /// Print nothing for histories that are accepted.
+    /// Print nothing for accepted histories.
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The history to read: a file, a trace directory, or `-` for standard input.
+    /// History to read: a file, a trace directory, or `-` for standard input.
     pub(crate) input: PathBuf,
 
-    /// Where to write it: a file, or a directory for the format `binary`. Standard output if not given.
+    /// Output file, or directory for the format `binary` [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 
-    /// The format to read. Found out by looking if not given.
+    /// Input format [default: detected].
     #[arg(long, value_name = "FORMAT", value_parser = judge::input::parse_format)]
     pub(crate) from: Option<judge::input::Kind>,
 
-    /// The format to write.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub(crate) to: Writable,
 
@@ -101,18 +101,18 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Give up when the process uses this much memory, such as `64M` or `2G`.
+    /// Give up if the process uses more memory than this, such as `64M` or `2G`.
     #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
     pub(crate) max_memory: ByteSize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The `rr` to try.
+    /// `rr` to try.
     #[arg(long, value_name = "RR", default_value = "rr")]
     pub(crate) rr: String,
 
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Output,
 }

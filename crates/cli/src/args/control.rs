@@ -1,4 +1,4 @@
-//! The command lines of what is done under control.
+//! The command lines of the commands that replay runs under the scheduler.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,17 @@ use clap::Args;
 
 use super::shared::StoreArgs;
 
-/// A run that was kept.
+/// A kept run.
 #[derive(Debug, Args)]
 pub(crate) struct Kept {
-    /// The beginning of the name of a run, or `latest`.
+    /// Run: a prefix of its name, or `latest`.
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
     #[command(flatten)]
     pub(crate) store: StoreArgs,
 
-    /// Where the harness is. Two directories above the runs if not given.
+    /// Directory of the harness [default: two directories above the runs].
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) kept: Kept,
 
-    /// Replay it so many times.
+    /// Number of replays.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub(crate) times: u32,
 
@@ -40,16 +40,16 @@ pub(crate) struct DebugArgs {
     #[command(flatten)]
     pub(crate) kept: Kept,
 
-    /// Stop where this operation starts, called as in reports: `T3:12`. Where a run failed that crashed or is stuck, at its
-    /// last step if not given.
+    /// Stop where this operation starts, named as in reports: `T3:12` [default: the last step, where a run that crashed
+    /// or got stuck failed].
     #[arg(long, value_name = "OPERATION")]
     pub(crate) at: Option<String>,
 
-    /// Stop before this step instead, from 1.
+    /// Stop before this step instead, counted from 1.
     #[arg(long, value_name = "NUMBER", conflicts_with = "at")]
     pub(crate) step: Option<u64>,
 
-    /// What else to tell the debugger, after it has stopped there.
+    /// Arguments for the debugger, applied after it has stopped there.
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<String>,
 }
@@ -59,11 +59,11 @@ pub(crate) struct ShrinkArgs {
     #[command(flatten)]
     pub(crate) kept: Kept,
 
-    /// How many executions to try for each smaller number of threads and operations.
+    /// Number of executions to try for each smaller number of threads and operations.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     pub(crate) tries: u64,
 
-    /// How many executions to spend on a simpler schedule.
+    /// Number of executions to spend on simplifying the schedule.
     #[arg(long, value_name = "COUNT", default_value_t = 2000)]
     pub(crate) runs: usize,
 }

@@ -8,22 +8,22 @@ use super::shared::AroundArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct GenArgs {
-    /// The language of the harness.
+    /// Language of the harness.
     pub(crate) language: Language,
 
-    /// The specification: a TLA+ module.
+    /// Specification: a TLA+ module.
     #[arg(value_name = "SPEC")]
     pub(crate) spec: PathBuf,
 
-    /// Where the harness stands.
+    /// Directory of the harness.
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     pub(crate) output: PathBuf,
 
-    /// Write nothing, and say whether the harness still is what would be written.
+    /// Write nothing; report whether the harness is up to date.
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// What belongs to the specification and its harness. The file `omnilink.toml` beside the module if not given.
+    /// Settings of the specification and its harness [default: `omnilink.toml` beside the module].
     #[arg(long, value_name = "TOML")]
     pub(crate) settings: Option<PathBuf>,
 
@@ -33,19 +33,19 @@ pub(crate) struct GenArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where to set up the project. It is made if it is not there; nothing in it is overwritten.
+    /// Directory of the project. Created if missing; existing files are never overwritten.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) directory: PathBuf,
 
-    /// The language of the harness.
+    /// Language of the harness.
     #[arg(long, value_name = "LANGUAGE")]
     pub(crate) lang: Language,
 
-    /// What the system is like.
+    /// Kind of system.
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) template: Template,
 
-    /// Where the harness is to be run on every change.
+    /// CI service that runs the harness on every change.
     #[arg(long, value_name = "WHERE", default_value = "none")]
     pub(crate) ci: Ci,
 }
@@ -59,15 +59,15 @@ pub(crate) enum Language {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Template {
-    /// First in, first out; a dequeue may find nothing.
+    /// FIFO queue; a dequeue may find it empty.
     Queue,
-    /// One value that is read, written, and compared and set.
+    /// One value with read, write and compare-and-set.
     Register,
-    /// Values under keys.
+    /// Key-value map.
     Map,
-    /// A lock that knows its owner.
+    /// Lock with an owner.
     Lock,
-    /// A store with transactions under snapshot isolation.
+    /// Transactional store under snapshot isolation.
     Transaction,
 }
 

@@ -1,21 +1,21 @@
-//! The command lines of `omnilink report`, `view` and the exports that show what a check found.
+//! The command lines of `omnilink report`, `view` and the exports of a check's result.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use judge::Look;
+use judge::ShowOptions;
 
 use super::shared::{About, AssumeArgs, StoreArgs};
 
-/// What to look at.
+/// The subject: a run, a history or a report.
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArgs {
-    /// A run: the beginning of its name, `latest`, or a file that `runs pack` wrote. Or a TLA+ module, unless `--spec` is
-    /// given, and then a history. Or a report that `--report json=FILE` wrote.
+    /// Run: a prefix of its name, `latest`, or a file written by `runs pack`. Or a TLA+ module, unless `--spec` is
+    /// given, followed by a history. Or a report written by `--report json=FILE`.
     #[arg(required = true, value_name = "RUN", num_args = 1..=2)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// The specification of a history: the name of a built-in one and its options, or a TLA+ module.
+    /// Specification of a history: a built-in one with its options, or a TLA+ module.
     #[arg(long, value_name = "SPEC")]
     pub(crate) spec: Option<String>,
 
@@ -28,18 +28,18 @@ pub(crate) struct SubjectArgs {
     #[command(flatten)]
     pub(crate) assume: AssumeArgs,
 
-    /// How many of the last states to show.
-    #[arg(long, value_name = "COUNT", default_value_t = Look::default().states)]
+    /// Number of last states to show.
+    #[arg(long, value_name = "COUNT", default_value_t = ShowOptions::default().states)]
     pub(crate) states: usize,
 
-    /// Show the value of this TLA+ expression in every state. May be given several times.
+    /// Show the value of this TLA+ expression in every state. Repeatable.
     #[arg(long, value_name = "EXPR")]
     pub(crate) watch: Vec<String>,
 }
 
 impl SubjectArgs {
-    pub(crate) fn look(&self) -> Look {
-        Look { until: None, states: self.states, watch: self.watch.clone() }
+    pub(crate) fn look(&self) -> ShowOptions {
+        ShowOptions { until: None, states: self.states, watch: self.watch.clone() }
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
 
-    /// The file to write, or the directory for a directory of runs. Called after what is shown if not given.
+    /// Output file, or directory for a directory of runs [default: named after the subject].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
 
-    /// The port to serve on. One that is free if not given.
+    /// Port to serve on [default: any free port].
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
 
@@ -72,7 +72,7 @@ pub(crate) struct ShownArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
 
-    /// The file to write. Standard output if not given.
+    /// Output file [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

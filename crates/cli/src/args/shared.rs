@@ -11,32 +11,32 @@ use judge::Assumption;
 use judge::load::Around;
 use search::Criterion;
 
-/// What a history is, what belongs to its specification, and how long to look.
+/// The format of a history, the files of its specification, and the limits of the check.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct About {
-    /// The configuration of a TLA+ module. The file beside it that has the same name and ends in `.cfg` if not given.
+    /// TLC configuration file [default: the module's path with `.cfg`].
     #[arg(long, value_name = "CFG")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
+    /// Directory to search for modules that are neither beside the root module nor built in. Repeatable.
     #[arg(long = "include", value_name = "DIR")]
     pub(crate) includes: Vec<PathBuf>,
 
-    /// How operations and a TLA+ module belong together. The file `omnilink.toml` beside the module if not given.
+    /// Settings that map operations to a TLA+ module [default: `omnilink.toml` beside the module].
     #[arg(long, value_name = "TOML")]
     pub(crate) settings: Option<PathBuf>,
 
-    /// The format of the histories. Found out by looking at them if not given.
+    /// Format of the histories [default: detected].
     #[arg(long, value_name = "FORMAT", value_parser = judge::input::parse_format)]
     pub(crate) from: Option<judge::input::Kind>,
 
-    /// What orders operations of different processes: `real-time` for linearizability, `program` for sequential
+    /// Order between operations of different processes: `real-time` for linearizability, `program` for sequential
     /// consistency.
     #[arg(long, value_name = "ORDER", default_value = "real-time")]
     pub(crate) order: Order,
 
-    /// A field by which the system itself orders operations, such as a revision: its order is tried first, and the
-    /// history is searched only if the specification does not allow that one.
+    /// Field by which the system itself orders operations, such as a revision: this order is tried first, and the
+    /// history is searched only if the specification does not allow it.
     #[arg(long, value_name = "FIELD", conflicts_with = "order")]
     pub(crate) order_by: Option<String>,
 
@@ -44,37 +44,37 @@ pub(crate) struct About {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Give up on a history when the process uses this much memory, such as `64M` or `2G`: inconclusive.
+    /// Give up on a history if the process uses more memory than this, such as `64M` or `2G`: inconclusive.
     #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
     pub(crate) max_memory: ByteSize,
 }
 
-/// What a check may use, where nobody says.
+/// The default memory limit of a check.
 pub(crate) const MEMORY: ByteSize = ByteSize::gib(16);
 
 impl About {
-    /// True if it says something that belongs to a history, and not to whatever is looked at.
+    /// True if an option is given that applies to a history only.
     pub(crate) fn is_of_history(&self) -> bool {
         self.config.is_some() || !self.includes.is_empty() || self.settings.is_some() || self.from.is_some()
     }
 }
 
-/// What is taken for granted.
+/// Assumptions about the order.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AssumeArgs {
-    /// Leave out what contradicts this: `T0:12 < T3:7`, the first takes effect before the second, or `T3:7 = 1a2b3c4d`,
-    /// the state after the operation took effect has this fingerprint. May be given several times.
+    /// Consider only orders consistent with: `T0:12 < T3:7`, the first takes effect before the second, or `T3:7 =
+    /// 1a2b3c4d`, the state after the operation has this fingerprint. Repeatable.
     #[arg(long, value_name = "WHAT")]
     pub(crate) assume: Vec<Assumption>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AroundArgs {
-    /// The configuration. The file beside the module that has the same name and ends in `.cfg` if not given.
+    /// TLC configuration file [default: the module's path with `.cfg`].
     #[arg(long, value_name = "CFG")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where to look for modules that are neither beside the root module nor built in. May be given several times.
+    /// Directory to search for modules that are neither beside the root module nor built in. Repeatable.
     #[arg(long = "include", value_name = "DIR")]
     pub(crate) includes: Vec<PathBuf>,
 }
@@ -85,10 +85,10 @@ impl AroundArgs {
     }
 }
 
-/// Where runs are kept.
+/// The directory of kept runs.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// Where runs are kept.
+    /// Directory of kept runs.
     #[arg(long, value_name = "DIR", default_value = "target/omnilink")]
     pub(crate) store: PathBuf,
 }
@@ -100,7 +100,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// As it stands in reports.
+    /// The order as reports name it.
     pub(crate) fn reported(self) -> report::Order {
         match self {
             Order::RealTime => report::Order::RealTime,
@@ -108,7 +108,7 @@ impl Order {
         }
     }
 
-    /// Which orders count.
+    /// The orders that count.
     pub(crate) fn criterion(self) -> Criterion {
         Criterion { precedence: self.precedence() }
     }
@@ -137,7 +137,7 @@ pub(crate) enum Progress {
     None,
 }
 
-/// A file to write, and what into.
+/// A report to write to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Extra {
     pub(crate) kind: ExtraKind,
@@ -154,12 +154,12 @@ pub(crate) enum ExtraKind {
 }
 
 impl Extra {
-    /// True for a page, which shows more than a report knows.
+    /// True for a page, which shows more than a report contains.
     pub(crate) fn is_page(&self) -> bool {
         self.kind == ExtraKind::Html
     }
 
-    /// Where the file will be, if not here.
+    /// The directory of the file, unless it is the current one.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.path.parent().filter(|directory| !directory.as_os_str().is_empty())
     }
@@ -169,14 +169,14 @@ impl FromStr for Extra {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Extra, String> {
-        let (kind, path) = text.split_once('=').ok_or("it has the form `junit=report.xml`")?;
+        let (kind, path) = text.split_once('=').ok_or("expected `KIND=FILE`, such as `junit=report.xml`")?;
         let kind = match kind {
             "html" => ExtraKind::Html,
             "json" => ExtraKind::Json,
             "junit" => ExtraKind::JUnit,
             "md" => ExtraKind::Markdown,
             "sarif" => ExtraKind::Sarif,
-            _ => return Err(format!("there is no report `{kind}`; there are html, json, junit, md and sarif")),
+            _ => return Err(format!("unrecognized report `{kind}` (expected html, json, junit, md or sarif)")),
         };
         Ok(Extra { kind, path: path.into() })
     }

@@ -10,29 +10,29 @@ use super::shared::{AroundArgs, Output, Progress};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpecCommand {
-    /// Visit every state that a TLA+ specification can reach, and check its invariants.
+    /// Visit every reachable state of a TLA+ specification, and check its invariants.
     #[command(
         after_help = "Exit codes: 0 nothing is wrong, 1 something is violated, 2 the command line, the specification \
                             or its configuration is wrong, 3 a limit was reached."
     )]
     Check(SpecCheckArgs),
-    /// List the actions that the next-state relation of a specification is made of.
+    /// List the actions of a specification's next-state relation.
     Actions(ActionsArgs),
     /// Evaluate an expression, in a specification or on its own.
     Eval(EvalArgs),
 }
 
-/// A specification and where to find what belongs to it.
+/// A specification and the files that belong to it.
 #[derive(Debug, Args)]
 pub(crate) struct Located {
-    /// The root module.
+    /// Root module.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
     pub(crate) around: AroundArgs,
 
-    /// How to print the outcome.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Output,
 }
@@ -42,15 +42,15 @@ pub(crate) struct SpecCheckArgs {
     #[command(flatten)]
     pub(crate) located: Located,
 
-    /// How many states to explore at once. All cores if not given; what is found is the same.
+    /// Number of states to explore in parallel; the result is the same [default: all cores].
     #[arg(short = 'j', long, value_name = "COUNT")]
     pub(crate) workers: Option<usize>,
 
-    /// Whether a state without successors is an error. What the configuration says if not given.
+    /// Whether a state without successors is an error [default: set by the configuration].
     #[arg(long, value_name = "YES/NO", action = clap::ArgAction::Set)]
     pub(crate) deadlock: Option<bool>,
 
-    /// Check without the temporal properties that the configuration asks for, instead of refusing it.
+    /// Skip the temporal properties of the configuration, instead of rejecting it.
     #[arg(long)]
     pub(crate) skip_properties: bool,
 
@@ -62,11 +62,11 @@ pub(crate) struct SpecCheckArgs {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Give up when the process uses this much memory, such as `64M` or `2G`: inconclusive.
+    /// Give up if the process uses more memory than this, such as `64M` or `2G`: inconclusive.
     #[arg(long, value_name = "SIZE", default_value = "16G")]
     pub(crate) max_memory: ByteSize,
 
-    /// How to show progress.
+    /// Progress display.
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: Progress,
 }
@@ -79,23 +79,23 @@ pub(crate) struct ActionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
-    /// The module whose definitions the expression may use.
+    /// Module whose definitions the expression may use.
     #[arg(value_name = "FILE", required_unless_present = "alone")]
     pub(crate) file: Option<PathBuf>,
 
-    /// The expression.
+    /// Expression.
     #[arg(value_name = "EXPR", required_unless_present_any = ["alone", "lines"])]
     pub(crate) expression: Option<String>,
 
-    /// Evaluate every line of this file instead, each to a line of output. A line that has no value has an error.
+    /// Evaluate every line of this file instead, one line of output each. A line without a value gives an error.
     #[arg(long, value_name = "EXPRS", requires = "file", conflicts_with = "expression")]
     pub(crate) lines: Option<PathBuf>,
 
-    /// An expression that needs no module besides those that are built in.
+    /// Expression that needs built-in modules only.
     #[arg(short = 'e', long = "expr", value_name = "EXPR", conflicts_with = "file")]
     pub(crate) alone: Option<String>,
 
-    /// The built-in modules that the expression given with `-e` uses.
+    /// Built-in modules for the expression of `-e`.
     #[arg(
         long,
         value_name = "MODULES",
@@ -108,7 +108,7 @@ pub(crate) struct EvalArgs {
     #[command(flatten)]
     pub(crate) around: AroundArgs,
 
-    /// How to print the outcome.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Output,
 }

@@ -1,4 +1,4 @@
-//! `omnilink build audit`: what of a program is seen when it is controlled, and what is not.
+//! `omnilink build audit`: what the scheduler can and cannot observe in a program.
 
 use explore::audit::{Audit, LibraryKind};
 use judge::InputError;
@@ -8,7 +8,7 @@ use crate::args::{AuditArgs, Output};
 use crate::exit::Exit;
 use crate::terminal::complain;
 
-/// So many names are shown to people.
+/// The maximum number of names shown.
 const SHOWN: usize = 20;
 
 pub(super) fn run(args: &AuditArgs) -> Exit {
@@ -26,12 +26,12 @@ pub(super) fn run(args: &AuditArgs) -> Exit {
 fn text(audit: &Audit) -> String {
     let mut lines = Vec::new();
     lines.push(String::from(match audit.is_instrumented {
-        true => "it is instrumented",
-        false => "it is not instrumented: build it with `omnilink build` or `cargo omnilink`",
+        true => "instrumented",
+        false => "not instrumented: build it with `omnilink build` or `cargo omnilink`",
     }));
     lines.push(String::from(match audit.is_runtime_first {
-        true => "it calls the runtime before the C library",
-        false => "it does not call the runtime by itself, which must be loaded before it",
+        true => "calls the runtime before the C library",
+        false => "does not call the runtime by itself; preload it",
     }));
     let unseen = audit.libraries.iter().filter(|library| library.kind == LibraryKind::Unseen);
     let libraries: Vec<String> = unseen
@@ -42,10 +42,10 @@ fn text(audit: &Audit) -> String {
         .collect();
     let unknown: Vec<String> = audit.unknown.iter().map(|what| (*what).to_owned()).collect();
     let parts = [
-        ("calls that the runtime does not stand in for", &audit.unseen_calls),
-        ("functions with atomic instructions that are not instrumented", &audit.unseen_functions),
-        ("libraries that are not instrumented", &libraries),
-        ("what could not be looked into", &unknown),
+        ("calls that the runtime does not intercept", &audit.unseen_calls),
+        ("uninstrumented functions with atomic instructions", &audit.unseen_functions),
+        ("uninstrumented libraries", &libraries),
+        ("not inspected", &unknown),
     ];
     for (what, names) in parts.iter().filter(|(_, names)| !names.is_empty()) {
         lines.push(format!("{what}: {}", names.len()));
@@ -55,9 +55,9 @@ fn text(audit: &Audit) -> String {
         }
     }
     lines.push(String::from(match audit.is_complete() {
-        true => "all that threads do to each other is seen",
+        true => "all interactions between threads are observed",
         false => {
-            "what threads do to each other elsewhere is not seen: schedules that differ only there are not told apart"
+            "interactions between threads elsewhere are not observed: schedules that differ only there are not distinguished"
         }
     }));
     lines.join("\n") + "\n"
@@ -106,17 +106,17 @@ mod tests {
         let text = text(&audit);
         let shown: Vec<&str> = text.lines().filter(|line| !line.starts_with("  std::sync::f")).collect();
         insta::assert_snapshot!(shown.join("\n"), @"
-        it is instrumented
-        it calls the runtime before the C library
-        calls that the runtime does not stand in for: 1
+        instrumented
+        calls the runtime before the C library
+        calls that the runtime does not intercept: 1
           mtx_lock
-        functions with atomic instructions that are not instrumented: 22
+        uninstrumented functions with atomic instructions: 22
           and 2 more
-        libraries that are not instrumented: 1
+        uninstrumented libraries: 1
           libz.so.1 (not found)
-        what could not be looked into: 1
+        not inspected: 1
           calls `dlopen`
-        what threads do to each other elsewhere is not seen: schedules that differ only there are not told apart
+        interactions between threads elsewhere are not observed: schedules that differ only there are not distinguished
         ");
     }
 }

@@ -1,6 +1,6 @@
-//! `omnilink build`: builds programs so that their threads can be controlled.
+//! `omnilink build`: builds programs for controlled scheduling.
 //!
-//! This is a step in somebody's build, so it keeps quiet, and ends as the compiler or the build does.
+//! This is a step of another build, so it prints nothing of its own, and exits like the compiler or the build.
 
 mod audit;
 mod run;
@@ -32,7 +32,7 @@ pub(crate) fn run(command: &BuildCommand) -> ExitCode {
     }
 }
 
-/// What the environment says to compilers of Rust.
+/// The environment for Rust compilers.
 pub(crate) fn said_to_rust() -> Said {
     let flags = |encoded: &str, plain: &str| match (std::env::var(encoded), std::env::var(plain)) {
         (Ok(flags), _) if !flags.is_empty() => flags.split('\x1f').map(str::to_owned).collect(),
@@ -45,21 +45,20 @@ pub(crate) fn said_to_rust() -> Said {
     }
 }
 
-/// The variable that tells Cargo what to run programs and tests with.
+/// The variable that names Cargo's runner of programs and tests.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 
-/// The runtime and all that belongs to it, in the user's cache: programs refer to it, and stay when a project is cleaned.
+/// The runtime and its files, in the user's cache: programs refer to it, and outlive `cargo clean`.
 pub(crate) fn kit() -> Result<Kit, String> {
     let below_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = cache.or_else(below_home).filter(|cache| std::fs::create_dir_all(cache).is_ok());
     let cache = home.unwrap_or_else(std::env::temp_dir);
-    let omnilink =
-        std::env::current_exe().map_err(|error| format!("the path of this command is not known: {error}"))?;
+    let omnilink = std::env::current_exe().map_err(|error| format!("cannot find the path of this command: {error}"))?;
     Kit::install(&cache.join("omnilink"), &omnilink, &path()).map_err(|error| error.to_string())
 }
 
-/// Where programs are looked for.
+/// The directories searched for programs.
 pub(crate) fn path() -> OsString {
     std::env::var_os("PATH").unwrap_or_default()
 }
@@ -70,7 +69,7 @@ fn cxx(args: &CxxArgs) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let Some(count) = compiler_words(&args.command) else {
-        let [program, arguments @ ..] = &*args.command else { return Err("there is no command to run".into()) };
+        let [program, arguments @ ..] = &*args.command else { return Err("no command given".into()) };
         let mut command = Command::new(program);
         command.args(arguments).envs(kit()?.environment(&path()));
         return status(&mut command).map(code);
@@ -81,7 +80,7 @@ fn cxx(args: &CxxArgs) -> Result<ExitCode, String> {
     };
     let (words, arguments) = args.command.split_at(count);
     let compiler = Compiler { words, family: Family::of(&resolved(&words[count - 1])) };
-    let between = tempfile::tempdir().map_err(|error| format!("a directory for objects cannot be made: {error}"))?;
+    let between = tempfile::tempdir().map_err(|error| format!("cannot create a directory for objects: {error}"))?;
     let commands = compiler.commands(arguments, &runtime, between.path()).map_err(|error| error.to_string())?;
     for command in &commands {
         let status = status(Command::new(&command[0]).args(&command[1..]))?;
@@ -92,7 +91,7 @@ fn cxx(args: &CxxArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file that a name stands for, links followed: `cc` can be anybody.
+/// The file that a name refers to, with links followed: `cc` can be any compiler.
 fn resolved(program: &OsStr) -> PathBuf {
     let candidates = match Path::new(program).components().count() {
         1 => std::env::split_paths(&path()).map(|directory| directory.join(program)).collect(),
@@ -108,7 +107,7 @@ fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
     let mut command = Command::new(&program);
     command.args(cargo::arguments(&args.arguments, &target));
     if let Ok(omnilink) = std::env::current_exe() {
-        // Cargo splits this at spaces, and has no way to quote them: then tests run freely.
+        // Cargo splits this at spaces, and has no quoting: with a space in it, tests run freely.
         let runner = format!("{} build run --", omnilink.display());
         if !omnilink.to_string_lossy().contains(' ') {
             command.env(RUNNER, runner);
@@ -118,7 +117,7 @@ fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
     status(&mut command).map(code)
 }
 
-/// Where Cargo would put what it builds.
+/// Cargo's output directory.
 fn target_directory(program: &OsStr, arguments: &[OsString]) -> Result<PathBuf, String> {
     if let Some(directory) = cargo::option(arguments, "--target-dir") {
         return Ok(directory.into());
@@ -133,7 +132,7 @@ fn target_directory(program: &OsStr, arguments: &[OsString]) -> Result<PathBuf, 
         return Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned());
     }
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-    let directory = metadata["target_directory"].as_str().ok_or("cargo does not say where it builds")?;
+    let directory = metadata["target_directory"].as_str().ok_or("cargo did not report its target directory")?;
     Ok(directory.into())
 }
 
@@ -142,10 +141,10 @@ fn status(command: &mut Command) -> Result<ExitStatus, String> {
 }
 
 fn cannot(program: &OsStr, error: &io::Error) -> String {
-    format!("`{}` cannot be run: {error}", program.to_string_lossy())
+    format!("cannot run `{}`: {error}", program.to_string_lossy())
 }
 
-/// The code to end with as the other one did.
+/// The exit code that corresponds to the status.
 fn code(status: ExitStatus) -> ExitCode {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     code.map_or_else(|| Exit::Crashed.into(), ExitCode::from)

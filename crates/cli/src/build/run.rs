@@ -1,7 +1,7 @@
-//! `omnilink build run`: runs a program that was built for control many times, each with another schedule.
+//! `omnilink build run`: runs a program built for control many times, each time with another schedule.
 //!
-//! This is what `cargo omnilink test` runs tests with. A test that fails with some schedule fails; the seed and the
-//! decisions are printed and written down.
+//! `cargo omnilink test` runs tests with this. A test that fails with some schedule fails; the seed is printed, and the
+//! schedule is printed and stored.
 
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use judge::InputError;
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::limits;
-use crate::tell::tell_ended;
+use crate::outcome::print_end;
 use crate::terminal::complain;
 
-/// How long one execution may take.
+/// The maximum time of one execution.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode, String> {
     limits::catch_interrupts();
-    let [program, arguments @ ..] = &*args.command else { return Err("there is no program to run".into()) };
+    let [program, arguments @ ..] = &*args.command else { return Err("no program given".into()) };
     let program = std::path::absolute(program).map_err(|error| error.to_string())?;
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut command = Command::new(&program);
-    // Tests run one after the other: what is scheduled is what happens inside of each.
+    // Tests run one after the other: the schedule covers the inside of each.
     command.args(arguments).env("RUST_TEST_THREADS", "1");
     let kit = super::kit()?;
     let control = Control::start(&command, &kit.runtime().path(), scratch.path()).map_err(|error| error.to_string())?;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, String> {
         }
         let base = control.outcome().base;
         outln!("{} with the schedule of seed {seed}:", program.display());
-        tell_ended(&execution.ended(&|places| audit::symbolize(&program, base, places)));
+        print_end(&execution.ended(&|places| audit::symbolize(&program, base, places)));
         let file = program.with_extension("schedule");
         match std::fs::write(&file, execution.schedule().to_string()) {
             Ok(()) => outln!("its schedule: {}", file.display()),

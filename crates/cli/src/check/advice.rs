@@ -1,15 +1,15 @@
-//! What to try next when a history is inconclusive: the same command with a larger limit, or another way to decide.
+//! Follow-up commands for an inconclusive history: the same command with a larger limit, or another way to decide.
 
 use report::{Command, Limit, Verdict};
 
 use crate::args::CheckArgs;
 
-/// How much larger limits are that are advised.
+/// The factor by which limits are raised.
 const MORE_TIME: u32 = 10;
 const MORE_MEMORY: u64 = 4;
 const MORE_WIDTH: usize = 16;
 
-/// Commands that lead further than a verdict that is none, given the limit that was reached.
+/// The follow-up commands after an inconclusive verdict, given the limit that was reached.
 pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, is_tla: bool) -> Vec<Command> {
     let command = |what: &str, line: String| Command { what: what.into(), line };
     let mut advice = Vec::new();
@@ -40,12 +40,12 @@ pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, is_tla: bool) -> Vec<C
     advice
 }
 
-/// The words of this command.
+/// The words of this command line.
 fn words() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// A command with another value of an option.
+/// The command line with another value of an option.
 fn with(words: &[String], option: &str, value: &str) -> String {
     let mut line = vec!["omnilink".to_owned()];
     let mut words = words.iter();

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use explore::NewFile;
 use judge::input::{self, InputError};
-use judge::{Case, Failed, Judge, Look, Recording, Stage, is_tla};
+use judge::{Case, Failed, Judge, Recording, ShowOptions, Stage, is_tla};
 use report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
 
 use crate::args::{CheckArgs, CheckOutput, Extra};
 use crate::exit::Exit;
 use crate::limits::{self, GivenUp, Limits};
-use crate::tell::{exit_of, label, tell, tell_about_spec};
+use crate::outcome::{exit_of, label, print_failure, print_spec_error};
 use crate::terminal::complain;
 
 pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
@@ -34,17 +34,17 @@ pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
     }
 }
 
-/// What the command was asked to do.
+/// The arguments of the command.
 struct Asked {
     args: CheckArgs,
     detail: Detail,
 }
 
-/// What came of all histories so far.
+/// The results of all histories so far.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) reports: Vec<Report>,
-    /// The whole history of each report, if somebody wants pages.
+    /// The whole history of each report, if pages were requested.
     pub(crate) timelines: Vec<Timeline>,
     pub(crate) unchecked: Vec<Unchecked>,
 }
@@ -55,7 +55,7 @@ impl Found {
         if self.unchecked.is_empty() { exit } else { exit.max(Exit::Wrong) }
     }
 
-    /// What of the specification all histories together exercised, if that was asked for.
+    /// The exercised parts of the specification, over all histories, if requested.
     fn coverage(&self) -> Option<Coverage> {
         let mut all: Option<Coverage> = None;
         for coverage in self.reports.iter().filter_map(|report| report.coverage.as_ref()) {
@@ -64,18 +64,15 @@ impl Found {
         all
     }
 
-    /// Why the histories say too little about the specification.
+    /// Why the histories exercise too little of the specification.
     fn vacuous(&self, coverage: Option<&Coverage>) -> Vec<String> {
         let is_idle = |report: &&Report| {
             let relevant = report.coverage.as_ref().map(|coverage| coverage.relevant);
             report.history.operations == Some(0) || relevant == Some(0)
         };
         let idle = self.reports.iter().filter(is_idle);
-        let mut why: Vec<String> = idle
-            .map(|report| {
-                format!("{} has no operation that the specification says something about", report.history.name)
-            })
-            .collect();
+        let mut why: Vec<String> =
+            idle.map(|report| format!("{} has no operation of the specification", report.history.name)).collect();
         let unseen: Vec<String> = coverage
             .map(|coverage| coverage.never_seen().map(|action| format!("`{}`", action.name)).collect())
             .unwrap_or_default();
@@ -86,16 +83,16 @@ impl Found {
     }
 }
 
-/// A number of histories in words.
+/// The number of histories in words.
 fn histories(many: usize) -> String {
     if many == 1 { "1 history".to_owned() } else { format!("{many} histories") }
 }
 
 impl Asked {
-    /// Writes what is written once all histories have been checked.
+    /// Writes the output that follows the check of all histories.
     fn conclude(&self, found: &Found) -> Exit {
         if found.reports.is_empty() && found.unchecked.is_empty() {
-            errln!("nothing to check: there are no histories there");
+            errln!("nothing to check: no histories found");
         }
         let coverage = found.coverage();
         if let Some(coverage) =
@@ -113,7 +110,7 @@ impl Asked {
         }
     }
 
-    /// Ends the command although the check of `path` goes on: it is inconclusive, and so is what was to follow.
+    /// Ends the command although the check of `path` goes on: it is inconclusive, and so are the histories after it.
     fn give_up(&self, known: &GivenUp, mut found: Found, path: &Path, following: &[PathBuf]) -> Exit {
         let criterion = self.args.about.order.criterion();
         let spec = self.spec();
@@ -124,7 +121,7 @@ impl Asked {
         found.reports.push(report);
         for path in following {
             let mut report = judge::given_up(&label(path), &spec, criterion, known.stop, Stage::Preparing, 0);
-            report.notes.push(format!("it was not begun, because the check of `{name}` did not stop in time"));
+            report.notes.push(format!("not started, because the check of `{name}` did not stop in time"));
             found.reports.push(report);
         }
         let first = found.reports.len() - following.len() - 1;
@@ -133,7 +130,7 @@ impl Asked {
         self.conclude(&found)
     }
 
-    /// How people call the specification.
+    /// The specification's name for people.
     fn spec(&self) -> String {
         match (&self.args.spec, self.args.paths.first()) {
             (Some(name), _) => name.clone(),
@@ -142,7 +139,7 @@ impl Asked {
     }
 }
 
-/// Shows reports that were written to a file before.
+/// Shows reports from a file.
 fn shown_again(path: &Path, asked: &Asked) -> Result<Found, Exit> {
     let wrong = |error: InputError| complain(&path.display().to_string(), &error);
     let _limits = Limits::around(&(&asked.args).into(), &label(path));
@@ -152,11 +149,11 @@ fn shown_again(path: &Path, asked: &Asked) -> Result<Found, Exit> {
     Ok(Found { reports, ..Found::default() })
 }
 
-/// A report on each history that can be checked. People see each as it comes.
+/// A report on each history that can be checked, printed as it comes.
 fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
     let args = &asked.args;
     let found = Arc::new(Mutex::new(Found::default()));
-    // What is known is taken from here by whichever thread ends the command.
+    // The thread that ends the command takes the results from here.
     let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
     let watched = |path: &Path, following: &[PathBuf]| {
         let limits = Limits::new(&args.into(), &label(path));
@@ -170,7 +167,7 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
     };
     let (spec, histories) = specification(args)?;
     let loading = histories.split_first().map(|(first, following)| watched(first, following));
-    let judge = Judge::new(&spec, args.into()).map_err(|failed| tell_about_spec(&failed))?;
+    let judge = Judge::new(&spec, args.into()).map_err(|failed| print_spec_error(&failed))?;
     drop(loading);
     let has_pages = args.reports.iter().any(Extra::is_page);
     let cannot_write = |error: io::Error| {
@@ -183,7 +180,7 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
             Ok(recordings) => recordings,
             Err(error) => {
                 let failed = Failed::Input(error);
-                tell(&failed, &label(path));
+                print_failure(&failed, &label(path));
                 lock().unchecked.push(unchecked(&failed, &label(path), &spec));
                 continue;
             }
@@ -197,7 +194,7 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
             let recording = Recording::at(recording, args.about.from);
             let case = &mut Case { recording: &recording, label: &label, witness, limits: &limits };
             let checked = match has_pages {
-                true => judge.show(case, &Look::default()).map(|shown| (shown.report, Some(shown.timeline))),
+                true => judge.show(case, &ShowOptions::default()).map(|shown| (shown.report, Some(shown.timeline))),
                 false => judge.report(case).map(|report| (report, None)),
             };
             let elapsed = limits.elapsed();
@@ -214,7 +211,7 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
                     found.timelines.extend(timeline);
                 }
                 Err(failed) => {
-                    tell(&failed, &label);
+                    print_failure(&failed, &label);
                     lock().unchecked.push(unchecked(&failed, &label, &spec));
                 }
             }
@@ -225,7 +222,7 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
     Ok(found)
 }
 
-/// What there is to say in reports about a history that could not be checked.
+/// The problems of a history that could not be checked, for reports.
 fn unchecked(failed: &Failed, history: &str, spec: &str) -> Unchecked {
     let problem = |message: &str, help: &Option<String>| Problem { message: message.to_owned(), help: help.clone() };
     let problems = match failed {
@@ -238,7 +235,7 @@ fn unchecked(failed: &Failed, history: &str, spec: &str) -> Unchecked {
     Unchecked { history: history.to_owned(), spec: spec.to_owned(), problems }
 }
 
-/// What to check against, and the histories. A path that ends in `.tla` before all others is a specification.
+/// The specification and the histories. A first path that ends in `.tla` is the specification.
 fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
     match (&args.spec, &*args.paths) {
         (Some(name), histories) => Ok((name.clone(), histories)),

@@ -1,4 +1,4 @@
-//! Where reports go: to people as they come, to programs at the end.
+//! The destinations of reports: printed as they come, files at the end.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::check::Found;
 use crate::files::{self, page, write_page};
 use crate::terminal;
 
-/// Shows a report to people, if they are to see it now.
+/// Prints a report, if it is to be printed now.
 pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
     let is_quiet = args.quiet && matches!(report.verdict, Verdict::Accepted);
     if args.format == CheckOutput::Human && !is_quiet {
@@ -21,7 +21,7 @@ pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
             outln!("{}: nothing to check", clean(&report.history.name));
             return;
         }
-        // Where colors are not wanted, the stream takes them out again.
+        // The stream strips colors where they are not wanted.
         out!("{}", report::text_within(report, detail, true, terminal::width()));
         if args.stats {
             out!("{}", report::stats(report));
@@ -29,7 +29,7 @@ pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
     }
 }
 
-/// Writes what is written once all histories have been checked.
+/// Writes the output that follows the check of all histories.
 pub(crate) fn write(format: CheckOutput, extras: &[Extra], found: &Found) -> Result<(), (String, InputError)> {
     let (reports, unchecked) = (&found.reports, &found.unchecked);
     match format {
@@ -47,7 +47,7 @@ pub(crate) fn write(format: CheckOutput, extras: &[Extra], found: &Found) -> Res
     write_extras(extras, reports, &found.timelines, unchecked)
 }
 
-/// Writes reports to files. Pages show the whole history of a report if its timeline is at hand.
+/// Writes reports to files. Pages show the whole history of a report if its timeline is available.
 pub(crate) fn write_extras(
     extras: &[Extra],
     reports: &[Report],
@@ -70,7 +70,7 @@ pub(crate) fn write_extras(
     Ok(())
 }
 
-/// A page for each report: in this file if it is the only one, else in files that are numbered.
+/// A page for each report: in this file if there is only one, otherwise in numbered files.
 fn write_pages(path: &Path, reports: &[Report], timelines: &[Timeline]) -> Result<(), (String, InputError)> {
     for (place, report) in reports.iter().enumerate() {
         let path = if reports.len() == 1 { path.to_owned() } else { numbered(path, place + 1) };

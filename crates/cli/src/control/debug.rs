@@ -1,8 +1,8 @@
 //! `omnilink debug`: a debugger, stopped where an operation of a kept run starts.
 //!
-//! The run is repeated under gdb in a process of its own, with the same decisions. The runtime calls a function that does
-//! nothing before the step at which somebody wants to look, and gdb stops there. An operation starts with the step that its
-//! recording calls its time. A run that was recorded by `rr` is handed to `rr replay` instead, which can also go back.
+//! The run is replayed under gdb in a fresh process, with the same schedule. The runtime calls a function that does
+//! nothing before the requested step, and gdb stops there. An operation starts with the step that its recording calls
+//! its time. A run recorded by `rr` is passed to `rr replay` instead, which can also go back.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,10 +15,10 @@ use judge::{InputError, Recording};
 use super::load;
 use crate::args::DebugArgs;
 use crate::exit::Exit;
-use crate::tell::{tell, tell_about, tell_about_store};
+use crate::outcome::{print_campaign_error, print_failure, print_store_error};
 use crate::terminal::complain;
 
-/// The function that is called where somebody wants to look.
+/// The function that the runtime calls before the requested step.
 const STOP: &str = "omnilink_sched_breakpoint";
 
 pub(crate) fn run(args: &DebugArgs) -> Exit {
@@ -28,12 +28,12 @@ pub(crate) fn run(args: &DebugArgs) -> Exit {
 }
 
 fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
-    let (run, directory) = Store::at(&args.kept.store.store).find(&args.kept.run).map_err(tell_about_store)?;
+    let (run, directory) = Store::at(&args.kept.store.store).find(&args.kept.run).map_err(print_store_error)?;
     let recorded = directory.join("rr");
     if run.controlled.is_none() && recorded.exists() {
         return finish(Command::new("rr").arg("replay").arg(&recorded).args(&args.arguments));
     }
-    let loaded = load(&args.kept).map_err(tell_about)?;
+    let loaded = load(&args.kept).map_err(print_campaign_error)?;
     let step = match (&args.at, args.step) {
         (_, Some(step)) => step,
         (Some(name), None) => start_of(&directory.join("trace"), name)?,
@@ -58,29 +58,29 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
         .arg(command.get_program())
         .args(command.get_args())
         .current_dir(&loaded.harness.program.directory);
-    outln!("run {} is repeated, and stops before step {step}", loaded.run.id);
+    outln!("replaying run {}, stopping before step {step}", loaded.run.id);
     finish(&mut gdb)
 }
 
-/// Hands over to a debugger.
+/// Runs a debugger.
 fn finish(command: &mut Command) -> Result<Exit, Exit> {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.status() {
         Ok(status) if status.success() => Ok(Exit::Accepted),
-        Ok(status) => Err(complain(&name, &InputError::new(format!("it ended with {status}")))),
+        Ok(status) => Err(complain(&name, &InputError::new(format!("exited with {status}")))),
         Err(error) => {
             let help = Some(format!("install `{name}`"));
-            Err(complain(&name, &InputError { message: format!("it cannot be run: {error}"), help }))
+            Err(complain(&name, &InputError { message: format!("cannot run it: {error}"), help }))
         }
     }
 }
 
-/// The step with which an operation starts.
+/// The first step of an operation.
 fn start_of(trace: &Path, name: &str) -> Result<u64, Exit> {
     let recording = Recording::at(trace, None);
-    let history = recording.history().map_err(|failed| tell(&failed, "--at"))?;
+    let history = recording.history().map_err(|failed| print_failure(&failed, "--at"))?;
     let found = (0..history.ops().len() as u32).map(OpId).find(|id| history.name(*id) == name);
     found
         .map(|id| history.op(id).interval.start())
-        .ok_or_else(|| complain("--at", &InputError::new(format!("there is no operation `{name}` in the run"))))
+        .ok_or_else(|| complain("--at", &InputError::new(format!("the run has no operation `{name}`"))))
 }

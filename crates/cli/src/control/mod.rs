@@ -1,4 +1,4 @@
-//! Runs that were kept and are repeated: `omnilink replay`, `debug` and `shrink`.
+//! Replays kept runs: `omnilink replay`, `debug` and `shrink`.
 
 pub(crate) mod debug;
 pub(crate) mod replay;
@@ -10,7 +10,7 @@ use explore::Store;
 use crate::args::Kept;
 use crate::host::HOST;
 
-/// Finds a run, with all that is needed to repeat it.
+/// Loads a run with everything needed to replay it.
 fn load(kept: &Kept) -> Result<Replay, Error> {
     Replay::load(HOST, Store::at(&kept.store.store), &kept.run, kept.directory.as_deref())
 }

@@ -1,4 +1,4 @@
-//! `omnilink replay`: repeats a run that was kept, step by step, and compares.
+//! `omnilink replay`: replays a kept run step by step, and compares.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::load;
 use crate::args::ReplayArgs;
 use crate::exit::Exit;
 use crate::limits;
-use crate::tell::{exit_of, tell, tell_about, tell_ended};
+use crate::outcome::{exit_of, print_campaign_error, print_end, print_failure};
 
 pub(crate) fn run(args: &ReplayArgs) -> Exit {
     limits::catch_interrupts();
@@ -21,14 +21,14 @@ pub(crate) fn run(args: &ReplayArgs) -> Exit {
 }
 
 fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
-    let replay = load(&args.kept).map_err(tell_about)?;
+    let replay = load(&args.kept).map_err(print_campaign_error)?;
     let mut exit = Exit::Nothing;
     for time in 0..args.times {
         if limits::is_interrupted() {
             return Ok(Exit::Interrupted);
         }
-        let (tried, _control) = replay.repeat().map_err(tell_about)?;
-        replay.compare(&tried).map_err(tell_about)?;
+        let (tried, _control) = replay.repeat().map_err(print_campaign_error)?;
+        replay.compare(&tried).map_err(print_campaign_error)?;
         if time == 0 {
             if args.steps {
                 tried.execution.steps.iter().enumerate().for_each(|(number, step)| tell_step(number, step));
@@ -46,14 +46,14 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
     Ok(exit)
 }
 
-/// Says how it ended, or what the check says about it.
+/// Prints how it ended, or the verdict.
 fn judged(replay: &Replay, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
     if *ended != Ended::Finished {
-        tell_ended(ended);
+        print_end(ended);
         return Ok(if matches!(ended, Ended::TooLong { .. }) { Exit::Inconclusive } else { Exit::Crashed });
     }
-    let mut report = replay.check(trace, &replay.run.id).map_err(|failed| tell(&failed, &replay.run.id))?;
-    report.next.clear(); // The recording is gone in a moment.
+    let mut report = replay.check(trace, &replay.run.id).map_err(|failed| print_failure(&failed, &replay.run.id))?;
+    report.next.clear(); // The trace is about to be deleted.
     out!("{}", report::text(&report, Detail::Brief, true));
     Ok(exit_of(&report))
 }

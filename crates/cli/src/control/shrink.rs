@@ -7,11 +7,11 @@ use super::load;
 use crate::args::ShrinkArgs;
 use crate::exit::Exit;
 use crate::limits;
-use crate::tell::tell_about;
+use crate::outcome::print_campaign_error;
 
 pub(crate) fn run(args: &ShrinkArgs) -> Exit {
     limits::catch_interrupts();
-    shrink(args).unwrap_or_else(tell_about)
+    shrink(args).unwrap_or_else(print_campaign_error)
 }
 
 fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
@@ -22,7 +22,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
         Shrunk::Begun(cause) => outln!("run {}: {}, {cause}", before.id, before.plan.describe()),
         Shrunk::Smaller(plan) => outln!("smaller: {}", plan.describe()),
         Shrunk::NothingSmaller => {
-            outln!("nothing smaller fails in {} for each size", counted(args.tries, "execution"));
+            outln!("no smaller run fails within {} for each size", counted(args.tries, "execution"));
         }
         Shrunk::Simpler(runs) => outln!("simpler: {} tried", counted(runs, "schedule")),
     })?;

@@ -1,6 +1,6 @@
 //! `omnilink init`: a project with a specification, a harness, and a small system that works.
 //!
-//! Nothing that is there is overwritten: either all files can be written, or none is.
+//! Existing files are never overwritten: either all files are written, or none.
 
 use std::path::Path;
 

@@ -1,18 +1,17 @@
 //! The projects that `omnilink init` can set up.
 //!
-//! A template is a specification, its configuration, settings, and a main file for each language with a small system in
-//! it that works. The generated file is not part of it: it is written from the specification like any other, so it cannot
-//! be out of date. The recorder comes along as source text, so that a project needs nothing of ours that it would have to
-//! fetch.
+//! A template is a specification, its configuration, settings, and a main file for each language with a small working
+//! system. The generated file is not part of it: it is generated from the specification like any other, so it cannot be
+//! out of date. The recorder is included as source text, so that a project has nothing of ours to download.
 
 use include_dir::{Dir, File, include_dir};
 
 use crate::args::{Ci, Language, Template};
 
-/// A file of a project: its path from there, and its text.
+/// A file of a project: its relative path, and its text.
 pub(super) type TextFile = (String, String);
 
-/// What the templates are made of, one directory each.
+/// The sources of the templates, one directory each.
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
 static RUST_RECORDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../record/src");
@@ -52,7 +51,7 @@ impl Project {
                 files.push(("Cargo.toml".to_owned(), CARGO.to_owned()));
                 files.push(("src/main.rs".to_owned(), self.text("main.rs")));
                 files.push(("omnilink/record/Cargo.toml".to_owned(), RECORD.replace("{version}", VERSION)));
-                // Whoever formats the project leaves the recorder as it is.
+                // Keeps formatters of the project away from the recorder.
                 files.push((
                     "omnilink/record/rustfmt.toml".to_owned(),
                     include_str!("../../../../rustfmt.toml").to_owned(),
@@ -92,7 +91,7 @@ impl Project {
         text(file)
     }
 
-    /// The language, as it is written on the command line.
+    /// The language, as on the command line.
     pub(super) fn language_name(self) -> &'static str {
         match self.language {
             Language::Rust => "rust",
@@ -133,7 +132,7 @@ run = ["./harness"]
 "#
 .trim_ascii_start();
 
-/// How much to run a harness, in every template.
+/// The amount of runs, in every template.
 const PROFILES: &str = r#"
 # `omnilink fuzz` runs this much.
 [profile.default]

@@ -1,4 +1,4 @@
-//! `omnilink export perfetto`, `itf` and `dot`: what a check found, for other programs.
+//! `omnilink export perfetto`, `itf` and `dot`: the result of a check, for other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use crate::args::ShownArgs;
 use crate::exit::Exit;
 use crate::files;
 use crate::limits::{self, Limits};
-use crate::tell::{tell, tell_about_spec};
+use crate::outcome::{print_failure, print_spec_error};
 use crate::terminal::complain;
 
-/// Who is to read it.
+/// The target program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Perfetto,
@@ -33,12 +33,12 @@ fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
     let _limits = Limits::around(&settings(&args.subject), &args.subject.label());
     let Subject::Recording(recording) = find(&args.subject)? else {
         let help = "name a run, or a specification and a history".to_owned();
-        let message = "the whole history is needed, and it is not there".to_owned();
+        let message = "an export needs the whole history, found a report only".to_owned();
         return Err(complain("what to export", &InputError { message, help: Some(help) }));
     };
-    let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| tell_about_spec(&failed))?;
+    let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| print_spec_error(&failed))?;
     let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
-    let shown = shown.map_err(|failed| tell(&failed, &recording.label))?;
+    let shown = shown.map_err(|failed| print_failure(&failed, &recording.label))?;
     if matches!(shown.report.verdict, Verdict::Inconclusive { .. }) && shown.report.history.operations.is_none() {
         out!("{}", headline(&shown.report, true));
         return Ok(Exit::Inconclusive);
@@ -51,13 +51,13 @@ fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
     Ok(if shown.report.history.operations == Some(0) { Exit::Nothing } else { Exit::Accepted })
 }
 
-/// Writes an export, but not over what it is made from.
+/// Writes an export, but not over its input.
 fn write(args: &ShownArgs, path: &Path, text: &str) -> Result<(), InputError> {
     let is_same =
         |input: &PathBuf| input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input));
     if args.subject.paths.iter().any(is_same) {
         return Err(InputError {
-            message: "it is what the export is made from".into(),
+            message: "is the input of the export".into(),
             help: Some("name another file".into()),
         });
     }

@@ -1,10 +1,9 @@
-//! What a server answers to whom.
+//! Answers of the server, and access to it.
 //!
-//! It listens on the loopback interface only, and pages in the same browser, or others on the same machine, must not read
-//! a recording by trying. So the path begins with a token that nobody can guess (who may list the commands of this user
-//! can see it while a browser is being started); the host that is asked for has to be
-//! this one, because a page from elsewhere can make its own name point here; and answers say that they must be neither
-//! kept, nor framed, nor read as something else than they are.
+//! It listens on the loopback interface only, and pages in the same browser, or other users of the machine, must not
+//! read a trace by guessing. So the path begins with a random token (programs that can list the commands of this user
+//! can see it while a browser is being started); the requested host has to be this one, because a page from elsewhere
+//! can make its own name point here; and responses forbid caching, framing and content sniffing.
 
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -13,7 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use super::worker::{Question, Refusal, Worker};
 
-/// What every request is compared with.
+/// The values that every request is compared with.
 pub(super) struct Door {
     token: String,
     port: u16,
@@ -21,9 +20,9 @@ pub(super) struct Door {
     policy: HeaderValue,
 }
 
-/// What a request asks for.
+/// The target of a request.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum Target {
     Page,
     Part(Question),
     Refused(StatusCode, &'static str),
@@ -38,41 +37,41 @@ impl Door {
         Door { token, port, page, policy }
     }
 
-    /// Where the page is.
+    /// The address of the page.
     pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
     pub(super) async fn answer<B>(&self, worker: &Worker, request: Request<B>) -> Response<Full<Bytes>> {
-        match self.wanted(&request) {
-            Wanted::Page => self.respond(StatusCode::OK, "text/html; charset=utf-8", self.page.clone().into()),
-            Wanted::Refused(status, why) => self.say(status, why.to_owned()),
-            Wanted::Part(question) => match worker.ask(question).await {
+        match self.target(&request) {
+            Target::Page => self.respond(StatusCode::OK, "text/html; charset=utf-8", self.page.clone().into()),
+            Target::Refused(status, why) => self.say(status, why.to_owned()),
+            Target::Part(question) => match worker.ask(question).await {
                 Ok(Ok(bytes)) => self.respond(StatusCode::OK, "application/octet-stream", bytes.into()),
-                Ok(Err(Refusal::Unknown)) => self.say(StatusCode::NOT_FOUND, "there is no such part".into()),
+                Ok(Err(Refusal::Unknown)) => self.say(StatusCode::NOT_FOUND, "unknown part".into()),
                 Ok(Err(Refusal::Failed(why))) => self.say(StatusCode::UNPROCESSABLE_ENTITY, why),
                 Err(_) => self.say(StatusCode::SERVICE_UNAVAILABLE, "the server is ending".into()),
             },
         }
     }
 
-    fn wanted<B>(&self, request: &Request<B>) -> Wanted {
+    fn target<B>(&self, request: &Request<B>) -> Target {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let is_here = host
             .is_some_and(|host| ["127.0.0.1", "localhost"].iter().any(|name| host == format!("{name}:{}", self.port)));
         if !is_here {
-            return Wanted::Refused(StatusCode::FORBIDDEN, "this is not the host that was asked for");
+            return Target::Refused(StatusCode::FORBIDDEN, "wrong host");
         }
         let mut path = request.uri().path().splitn(3, '/').skip(1);
         let (token, part) = (path.next().unwrap_or_default(), path.next());
         let Some(part) = part.filter(|_| is_same(token, &self.token)) else {
-            return Wanted::Refused(StatusCode::NOT_FOUND, "there is nothing here");
+            return Target::Refused(StatusCode::NOT_FOUND, "not found");
         };
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Wanted::Refused(StatusCode::METHOD_NOT_ALLOWED, "there is nothing to change here");
+            return Target::Refused(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are supported");
         }
         if part.is_empty() {
-            return Wanted::Page;
+            return Target::Page;
         }
         let mut question = Question { part: part.into(), assume: Vec::new(), watch: Vec::new(), until: None };
         for (key, value) in form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()) {
@@ -81,12 +80,15 @@ impl Door {
                 "watch" => question.watch.push(value.into_owned()),
                 "until" => match value.parse() {
                     Ok(until) => question.until = Some(until),
-                    Err(_) => return Wanted::Refused(StatusCode::BAD_REQUEST, "`until` is the number of a step"),
+                    Err(_) => return Target::Refused(StatusCode::BAD_REQUEST, "`until` is not the number of a step"),
                 },
-                _ => return Wanted::Refused(StatusCode::BAD_REQUEST, "parts take `assume`, `watch` and `until`"),
+                _ => {
+                    let why = "unrecognized parameter (expected `assume`, `watch` or `until`)";
+                    return Target::Refused(StatusCode::BAD_REQUEST, why);
+                }
             }
         }
-        Wanted::Part(question)
+        Target::Part(question)
     }
 
     fn say(&self, status: StatusCode, text: String) -> Response<Full<Bytes>> {
@@ -116,7 +118,7 @@ impl Door {
     }
 }
 
-/// Compares in a time that does not say how much is the same.
+/// Compares in constant time.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
@@ -125,17 +127,17 @@ fn is_same(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(method: &str, host: &str, target: &str) -> Wanted {
+    fn check(method: &str, host: &str, target: &str) -> Target {
         let door = Door::new(4000, "f00d".into());
         let request = Request::builder().method(method).uri(target).header("Host", host).body(()).unwrap();
-        door.wanted(&request)
+        door.target(&request)
     }
 
     #[test]
     fn strangers_learn_nothing() {
-        let refused = |wanted: Wanted, status| assert!(matches!(wanted, Wanted::Refused(found, _) if found == status));
-        assert_eq!(check("GET", "127.0.0.1:4000", "/f00d/"), Wanted::Page);
-        assert_eq!(check("HEAD", "localhost:4000", "/f00d/"), Wanted::Page);
+        let refused = |wanted: Target, status| assert!(matches!(wanted, Target::Refused(found, _) if found == status));
+        assert_eq!(check("GET", "127.0.0.1:4000", "/f00d/"), Target::Page);
+        assert_eq!(check("HEAD", "localhost:4000", "/f00d/"), Target::Page);
         for host in ["evil.example:4000", "127.0.0.1", "127.0.0.1:4001", "localhost:4000.evil.example", ""] {
             refused(check("GET", host, "/f00d/"), StatusCode::FORBIDDEN);
         }
@@ -157,6 +159,6 @@ mod tests {
             watch: vec!["Len(queue) > 0".into()],
             until: Some(7),
         };
-        assert_eq!(check("GET", "localhost:4000", target), Wanted::Part(question));
+        assert_eq!(check("GET", "localhost:4000", target), Target::Part(question));
     }
 }

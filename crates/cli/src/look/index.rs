@@ -1,4 +1,4 @@
-//! `omnilink report DIR`: a page for each run that was kept, and one about all of them.
+//! `omnilink report DIR`: a page for each kept run, and one about all of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::args::ReportArgs;
 use crate::exit::Exit;
 use crate::files::{TOOL, page, write_page};
 use crate::limits;
-use crate::tell::{exit_of, tell};
+use crate::outcome::{exit_of, print_failure};
 use crate::terminal::complain;
 
 /// Writes the pages of a store.
@@ -22,7 +22,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     let (runs, damaged) = store.list().map_err(wrong_run)?;
     let name = store.directory().display().to_string();
     if runs.is_empty() && damaged.is_empty() {
-        errln!("nothing to show: there are no runs in {name}");
+        errln!("nothing to show: no runs in {name}");
         return Ok(Exit::Nothing);
     }
     let directory = args.output.clone().unwrap_or_else(|| PathBuf::from("report"));
@@ -37,9 +37,9 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
         let (mut link, mut said) = (None, None);
         match look(args, store, &run) {
             Err(why) => {
-                tell(&why, &run.id);
+                print_failure(&why, &run.id);
                 exit = exit.max(Exit::Wrong);
-                said = Some("it could not be checked again".to_owned());
+                said = Some("could not be rechecked".to_owned());
             }
             Ok(None) => {}
             Ok(Some((report, timeline))) => {
@@ -49,7 +49,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
                 exit = exit.max(exit_of(&report));
                 bytes += page.len();
                 (link, said) = (Some(name), sentence(&report));
-                // What the page says is what the list says.
+                // The page and the list must agree.
                 let (then, now) = (run.verdict.as_deref().unwrap_or("not checked"), report.verdict.word());
                 if then != now {
                     said = Some(format!("it was {then} when it ran; {}", said.as_deref().unwrap_or(now)));
@@ -72,18 +72,18 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     Ok(exit)
 }
 
-/// Makes a directory below one that is there.
+/// Creates a directory below an existing one.
 fn make(directory: &Path) -> Result<(), InputError> {
     if directory.is_dir() {
         return Ok(());
     }
     fs::create_dir(directory).map_err(|error| InputError {
-        message: format!("cannot be made: {error}"),
-        help: Some("the directory that it is to be in has to be there".into()),
+        message: format!("cannot be created: {error}"),
+        help: Some("its parent directory must exist".into()),
     })
 }
 
-/// What there is to see of a run: all of it if it can be checked again, else the report that was kept, else nothing.
+/// Everything for inspection of a run if it can be rechecked, else the kept report, else nothing.
 fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, Option<Timeline>)>, Failed> {
     let directory = store.path(&run.id);
     let recording = Recording::of_run(&args.subject, run.clone(), &directory, None);
@@ -96,13 +96,13 @@ fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, O
     let kept = fs::read_to_string(directory.join("report.json")).ok().and_then(|text| Report::from_json(&text).ok());
     match kept {
         Some(report) => Ok(Some((report, None))),
-        // Nothing was recorded, or it stopped in the middle of an evaluation.
+        // Nothing was recorded, or the check was stopped during an evaluation.
         None if run.verdict.is_none() || matches!(why, Failed::Stopped(_)) => Ok(None),
         None => Err(why),
     }
 }
 
-/// The same for who allows no scripts.
+/// The list for browsers without scripts.
 fn listing(runs: &[IndexRun], damaged: &[String]) -> String {
     let line = |run: &IndexRun| {
         let word = run.run["verdict"].as_str().unwrap_or("not checked");

@@ -1,10 +1,10 @@
-//! Looking at what a check found: `omnilink report` writes a page, `omnilink view` serves it, and exports hand it to other
-//! programs.
+//! Inspecting the result of a check: `omnilink report` writes a page, `omnilink view` serves it, and exports pass it to
+//! other programs.
 //!
 //! ```text
-//!  a run, a history, a report.json ── subject ──► Subject ── Judge::show ──► Shown ──┬── report  one file
-//!                                                                                    ├── view    a server
-//!                                                                                    └── export  Perfetto, ITF, Graphviz
+//! run, history, report.json ── subject ──► Subject ── Judge::show ──► Inspection ──┬── report  one file
+//!                                                                                  ├── view    a server
+//!                                                                                  └── export  Perfetto, ITF, Graphviz
 //! ```
 
 pub(crate) mod export;

@@ -11,7 +11,7 @@ use crate::args::ReportArgs;
 use crate::exit::Exit;
 use crate::files::{page, write_page};
 use crate::limits::{self, Limits};
-use crate::tell::{exit_of, tell, tell_about_spec};
+use crate::outcome::{exit_of, print_failure, print_spec_error};
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &ReportArgs) -> Exit {
@@ -22,19 +22,19 @@ pub(crate) fn run(args: &ReportArgs) -> Exit {
 }
 
 fn report(args: &ReportArgs) -> Result<Exit, Exit> {
-    // Pages are made of all that a history has, and unpacking a bundle is work too.
+    // A page contains the whole history, and unpacking a bundle is work too.
     let _limits = Limits::around(&settings(&args.subject), &args.subject.label());
     match find(&args.subject)? {
         Subject::Recording(recording) => {
-            let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| tell_about_spec(&failed))?;
+            let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| print_spec_error(&failed))?;
             let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
-            let shown = shown.map_err(|failed| tell(&failed, &recording.label))?;
+            let shown = shown.map_err(|failed| print_failure(&failed, &recording.label))?;
             let path = args.output.clone().unwrap_or_else(|| name(&recording));
             let page = page(&shown.report, Some(&shown.timeline), recording.run_json().as_ref());
             let then = recording.run.as_ref().and_then(|run| run.verdict.as_deref());
             let now = shown.report.verdict.word();
             if let Some(then) = then.filter(|then| *then != now) {
-                errln!("note: it was {then} when it ran, and is {now} now");
+                errln!("note: {then} when it ran, {now} now");
             }
             write(&path, &page, &shown.report)
         }
@@ -46,7 +46,7 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
     }
 }
 
-/// The file of a recording, in the current directory.
+/// The page of a trace, in the current directory.
 fn name(recording: &Recording) -> PathBuf {
     let name = match &recording.run {
         Some(run) => run.id.clone(),

@@ -1,4 +1,4 @@
-//! What a command is to look at: a recording with its specification, a report alone, or a directory of runs.
+//! The subject of a command: a trace with its specification, a report alone, or a directory of runs.
 
 use std::fs;
 use std::path::Path;
@@ -6,51 +6,51 @@ use std::path::Path;
 use ::report::Report;
 use campaign::spec_of;
 use explore::{Run, Store, StoreError, unpack};
-use judge::{Assumption, Case, Failed, InputError, Judge, Look, Shown, is_tla};
+use judge::{Assumption, Case, Failed, InputError, Inspection, Judge, ShowOptions, is_tla};
 use tempfile::TempDir;
 
 use crate::args::{Progress, SubjectArgs};
 use crate::check::output;
 use crate::exit::Exit;
 use crate::limits::{Limits, Settings};
-use crate::tell::label;
+use crate::outcome::label;
 use crate::terminal::complain;
 
-/// What to look at.
+/// The subject.
 pub(super) enum Subject {
-    /// A recording, which is checked.
+    /// A trace, which is checked.
     Recording(Box<Recording>),
-    /// What a check found before. The history is not at hand.
+    /// A stored report, without the history.
     Report(Box<Report>),
     /// A directory of runs.
     Store(Store),
 }
 
-/// A recording, and how to check it.
+/// A trace, and how to check it.
 pub(super) struct Recording {
     pub(super) spec: String,
     pub(super) options: judge::Options,
     pub(super) recorded: judge::Recording,
     pub(super) label: String,
-    /// The run that it is of, if it was kept.
+    /// Its kept run, if any.
     pub(super) run: Option<Run>,
-    /// Where it is if it is only there while somebody looks at it.
+    /// The temporary directory that holds it, if any.
     temporary: Option<TempDir>,
 }
 
 impl SubjectArgs {
-    /// How people call what is looked at.
+    /// The subject's name for people.
     pub(super) fn label(&self) -> String {
         self.paths.last().map(|path| label(path)).unwrap_or_default()
     }
 }
 
-/// Finds what is meant, or says why there is no such thing.
+/// Finds the subject, or why it does not exist.
 pub(super) fn find(args: &SubjectArgs) -> Result<Subject, Exit> {
     match (&args.spec, &*args.paths) {
         (Some(spec), [trace]) => of_history(args, spec.clone(), trace),
         (None, [spec, trace]) if is_tla(spec) => of_history(args, spec.display().to_string(), trace),
-        (None, [path]) if is_tla(path) => Err(unclear("a specification needs a history beside it")),
+        (None, [path]) if is_tla(path) => Err(unclear("no history given after the specification")),
         (None, [path]) if path.is_file() && path.extension().is_some_and(|extension| extension == "json") => {
             of_report(path)
         }
@@ -60,7 +60,7 @@ pub(super) fn find(args: &SubjectArgs) -> Result<Subject, Exit> {
         (None, [path]) if path.join("run.json").is_file() => of_run_directory(args, path),
         (None, [path]) if path.is_dir() => Ok(Subject::Store(Store::at(path))),
         (None, [path]) => of_run(args, path),
-        _ => Err(unclear("neither a TLA+ module before the history nor `--spec` is there")),
+        _ => Err(unclear("no specification given: pass a `.tla` file first, or `--spec NAME`")),
     }
 }
 
@@ -83,7 +83,7 @@ fn of_report(path: &Path) -> Result<Subject, Exit> {
     match (reports.pop(), reports.len()) {
         (Some(report), 0) => Ok(Subject::Report(Box::new(report))),
         (_, others) => {
-            let message = format!("it has {} reports, and one can be shown", if others == 0 { 0 } else { others + 1 });
+            let message = format!("found {} reports, expected one", if others == 0 { 0 } else { others + 1 });
             Err(wrong(InputError::new(message)))
         }
     }
@@ -95,7 +95,7 @@ fn of_run(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
         let is_bundle = path.extension().is_some_and(|extension| extension == "omni");
         let run = unpack(path, directory.path()).map_err(|error| match is_bundle {
             true => wrong_run(error),
-            false => unclear(&format!("`{}` is no run, and a history needs its specification", path.display())),
+            false => unclear(&format!("`{}` is not a run, and a history needs a specification", path.display())),
         })?;
         let at = directory.path().to_owned();
         return Ok(kept(args, run, &at, Some(directory)));
@@ -105,7 +105,7 @@ fn of_run(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
     Ok(kept(args, run, &directory, None))
 }
 
-/// A run by its directory, which has its name, below that of the store.
+/// A run by its directory, which has its name, inside the store's directory.
 fn of_run_directory(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
     let path = path.canonicalize().map_err(|error| complain(&path.display().to_string(), &InputError::new(error)))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -122,14 +122,13 @@ fn scratch() -> Result<TempDir, Exit> {
 }
 
 pub(super) fn wrong_run(error: StoreError) -> Exit {
-    let help = matches!(error, StoreError::Unknown(..)).then(|| {
-        "`omnilink runs list` lists the runs that were kept; a history needs its specification before it".into()
-    });
+    let help = matches!(error, StoreError::Unknown(..))
+        .then(|| "`omnilink runs list` lists the kept runs; a history needs its specification before it".into());
     complain("runs", &InputError { message: error.to_string(), help })
 }
 
 impl Recording {
-    /// A run that was kept, with the specification as it was then.
+    /// A kept run, with its specification at that time.
     pub(super) fn of_run(args: &SubjectArgs, run: Run, directory: &Path, temporary: Option<TempDir>) -> Recording {
         let spec = spec_of(&run, directory);
         let options =
@@ -138,29 +137,29 @@ impl Recording {
         Recording { spec, options, recorded, label: run.id.clone(), run: Some(run), temporary }
     }
 
-    /// What checks it, under these assumptions.
+    /// The judge under these assumptions.
     pub(super) fn judge(&self, assume: &[Assumption]) -> Result<Judge, Failed> {
         Judge::new(&self.spec, judge::Options { assume: assume.to_vec(), coverage: true, ..self.options.clone() })
     }
 
-    /// Checks it, and keeps all there is to look at.
-    pub(super) fn show(&self, judge: &Judge, settings: &Settings, look: &Look) -> Result<Shown, Failed> {
+    /// Checks it, and keeps everything for inspection.
+    pub(super) fn show(&self, judge: &Judge, settings: &Settings, look: &ShowOptions) -> Result<Inspection, Failed> {
         let limits = Limits::new(settings, &self.label);
         let mut shown = judge.show(&mut self.case(&limits), look)?;
         shown.report.stats.seconds = limits.elapsed().as_secs_f64();
         if self.temporary.is_some() {
-            shown.report.next.clear(); // What commands would name is gone in a moment.
+            shown.report.next.clear(); // The files that commands would name are about to be deleted.
         }
         Ok(shown)
     }
 
-    /// Looks at other states.
+    /// Shows other states.
     pub(super) fn walk(
         &self,
         judge: &Judge,
         settings: &Settings,
-        shown: &mut Shown,
-        look: &Look,
+        shown: &mut Inspection,
+        look: &ShowOptions,
     ) -> Result<(), Failed> {
         let limits = Limits::new(settings, &self.label);
         judge.walk(&self.case(&limits), shown, look)
@@ -170,13 +169,13 @@ impl Recording {
         Case { recording: &self.recorded, label: &self.label, witness: None, limits }
     }
 
-    /// The run, as pages have it.
+    /// The run, as JSON for pages.
     pub(super) fn run_json(&self) -> Option<serde_json::Value> {
         self.run.as_ref().map(|run| serde_json::to_value(run).expect("a run is plain data"))
     }
 }
 
-/// What a check may use.
+/// The limits of a check.
 pub(super) fn settings(args: &SubjectArgs) -> Settings {
     Settings { progress: Progress::Auto, ..(&args.about).into() }
 }

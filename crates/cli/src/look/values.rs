@@ -1,24 +1,24 @@
-//! Values as they are printed, read back for the Informal Trace Format.
+//! Parses printed values for the Informal Trace Format.
 //!
-//! A value is printed as TLA+, so the parser of TLA+ reads it. What is not a value, such as a state of a specification in
-//! Rust, is left to the caller, who has a way to write that too.
+//! A value is printed as TLA+, so the TLA+ parser reads it. Other texts, such as a state of a specification in Rust,
+//! are left to the caller, which can write those too.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 use tla_syntax::ast::{Expr, Kind, Name, Unit};
 
-/// Reads values, most of which it has seen before: a step changes few variables.
+/// Parses values, most of which it has parsed before: a step changes few variables.
 #[derive(Default)]
 pub(super) struct Values {
     seen: HashMap<String, Option<Value>>,
 }
 
-/// More values than this are not remembered.
+/// The maximum number of cached values.
 const MOST_SEEN: usize = 10_000;
 
 impl Values {
-    /// A printed value as the format has it, if it is one.
+    /// A printed value in the format, if it can be parsed.
     pub(super) fn read(&mut self, text: &str) -> Option<Value> {
         if let Some(value) = self.seen.get(text) {
             return value.clone();

@@ -1,7 +1,7 @@
-//! `omnilink view`: the page served on this machine, where assumptions can be checked and expressions evaluated.
+//! `omnilink view`: serves the page on this machine, where assumptions can be checked and expressions evaluated.
 //!
-//! One thread serves; another checks, see `worker`. The address is printed before anything is checked, and questions wait
-//! until the first check is over. If that fails, there is nothing to serve, and the command ends like `check` does.
+//! One thread serves; another checks, see `worker`. The address is printed before the check, and requests wait until
+//! the first check is over. If that fails, there is nothing to serve, and the command ends like `check` does.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -23,13 +23,13 @@ use super::worker::{First, Worker};
 use crate::args::ViewArgs;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
-use crate::tell::{tell, tell_about_spec};
+use crate::outcome::{print_failure, print_spec_error};
 use crate::terminal::complain;
 
-/// Between two looks at whether somebody has interrupted the command.
+/// The polling interval for interrupts.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A client that says nothing for so long is not waited for.
+/// The time after which a silent client is disconnected.
 const SILENCE: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(args: &ViewArgs) -> Exit {
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ViewArgs) -> Exit {
     let subject = match find(&args.subject) {
         Ok(Subject::Store(store)) => {
             let help = format!("`omnilink report {}` writes a page about all of them", store.directory().display());
-            let message = "one run can be looked at, and this is a directory of runs".into();
+            let message = "expected one run, found a directory of runs".into();
             return complain("what to look at", &InputError { message, help: Some(help) });
         }
         Ok(subject) => subject,
@@ -74,7 +74,7 @@ async fn serve(args: &ViewArgs, subject: Subject) -> std::io::Result<Exit> {
     Ok(exit.unwrap_or(Exit::Accepted))
 }
 
-/// Waits for something, and for somebody to interrupt the command.
+/// Waits for a future, or for an interrupt.
 async fn until_interrupted<F: Future>(future: F) -> Option<F::Output> {
     let mut future = std::pin::pin!(future);
     while !limits::is_interrupted() {
@@ -85,37 +85,38 @@ async fn until_interrupted<F: Future>(future: F) -> Option<F::Output> {
     None
 }
 
-/// Lets clients in.
+/// Accepts clients.
 async fn welcome(listener: TcpListener, door: Rc<Door>, worker: Rc<Worker>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::task::spawn_local(converse(stream, door.clone(), worker.clone()))),
-            // A client that is gone before it was let in is no reason to end; too many of them are one to wait.
+            // A client that disconnects before it is accepted is not a reason to end; too many of them are a reason to
+            // wait.
             Err(_) => tokio::time::sleep(TICK).await,
         }
     }
 }
 
-/// What to do once the first check is over: how to end, if that is all.
+/// After the first check: returns how to end, if there is nothing to serve.
 fn begun(args: &ViewArgs, door: &Door, label: &str, found: Result<First, oneshot::error::RecvError>) -> Option<Exit> {
     match found {
         Ok(Ok(report)) => {
             out!("{}", headline(&report, true));
-            // Given up before the history was there, so that there is nothing to look at.
+            // Given up before the history was read, so that there is nothing to show.
             if matches!(report.verdict, Verdict::Inconclusive { .. }) && report.history.operations.is_none() {
                 return Some(Exit::Inconclusive);
             }
             if !args.no_open && has_display() && open::that_detached(door.url()).is_err() {
-                errln!("no browser could be opened: go to the address above");
+                errln!("no browser could be opened: open the address above");
             }
-            errln!("ends with Ctrl-C");
+            errln!("stop with Ctrl-C");
             None
         }
         Ok(Err(judge::Failed::Spec(complaints))) if label.is_empty() => {
-            Some(tell_about_spec(&judge::Failed::Spec(complaints)))
+            Some(print_spec_error(&judge::Failed::Spec(complaints)))
         }
-        Ok(Err(failed)) => Some(tell(&failed, label)),
-        // The thread has panicked, and has said why.
+        Ok(Err(failed)) => Some(print_failure(&failed, label)),
+        // The thread has panicked, and has printed why.
         Err(_) => Some(Exit::Wrong),
     }
 }
@@ -127,18 +128,18 @@ async fn converse(stream: tokio::net::TcpStream, door: Rc<Door>, worker: Rc<Work
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(SILENCE);
-    // Whatever a client did wrong is its own business.
+    // Errors of a client are ignored.
     let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// 128 bits that nobody can guess.
+/// A random token of 128 bits.
 fn token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// True if there is a screen that a browser could open on.
+/// True if there is a display for a browser.
 fn has_display() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !cfg!(target_os = "linux") || ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].iter().any(|name| is_set(name))

@@ -1,8 +1,8 @@
-//! The thread that checks and looks for a server: one question after the other.
+//! The thread that checks and computes states for a server: one request after the other.
 //!
-//! Every question names the assumptions that it is asked under. What was found under the last few lists of them is kept, with
-//! its parts encoded, so going back and forth between them costs nothing. Operations do not depend on assumptions, so
-//! chunks are those of the check without any.
+//! Every request names its assumptions. The results of the last few lists of assumptions are kept, with their parts
+//! encoded, so switching between them costs nothing. Operations do not depend on assumptions, so chunks are those of
+//! the check without any.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ::report::{Report, Verdict};
-use judge::{Assumption, Complaint, Failed, Judge, Look, Shown};
+use judge::{Assumption, Complaint, Failed, Inspection, Judge, ShowOptions};
 use page::{About, Encoder, Level, Served};
 use tokio::sync::oneshot;
 
@@ -21,13 +21,13 @@ use crate::args::Progress;
 use crate::files::TOOL;
 use crate::limits::Settings;
 
-/// A check that a page asks for may take so long.
+/// The maximum time of a check requested by a page.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What was found under so many lists of assumptions is kept, besides what was found under none.
+/// The number of lists of assumptions whose results are kept, besides the empty one.
 const MOST_KEPT: usize = 4;
 
-/// What a page asks for.
+/// A request of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Question {
     /// The part.
@@ -40,12 +40,12 @@ pub(super) struct Question {
     pub(super) until: Option<usize>,
 }
 
-/// Why there is no answer, in words for the person who looks at the page.
+/// Why there is no answer, for the reader of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// There is no such part.
+    /// Unknown part.
     Unknown,
-    /// It could not be found out.
+    /// The check failed.
     Failed(String),
 }
 
@@ -53,21 +53,21 @@ pub(super) type Answer = Result<Vec<u8>, Refusal>;
 
 type Asked = (Question, oneshot::Sender<Answer>);
 
-/// The way to the thread.
+/// The handle of the thread.
 pub(super) struct Worker {
     questions: RefCell<Option<Sender<Asked>>>,
     thread: Cell<Option<JoinHandle<()>>>,
 }
 
-/// How the first check ended: the report, or why there is none.
+/// The result of the first check: the report, or why it failed.
 pub(super) type First = Result<Box<Report>, Failed>;
 
 impl Worker {
-    /// Starts the thread, which begins with a check without further assumptions and says how that ended.
+    /// Starts the thread, which begins with a check without further assumptions and sends its result.
     pub(super) fn start(
         subject: Subject,
         settings: Settings,
-        look: Look,
+        look: ShowOptions,
         assume: Vec<Assumption>,
     ) -> (Worker, oneshot::Receiver<First>) {
         let (questions, asked) = channel();
@@ -76,20 +76,20 @@ impl Worker {
         (Worker { questions: RefCell::new(Some(questions)), thread: Cell::new(Some(thread)) }, found)
     }
 
-    /// Asks, and says where the answer will come from.
+    /// Sends a request, and returns where the answer will arrive.
     pub(super) fn ask(&self, question: Question) -> oneshot::Receiver<Answer> {
         let (answer, receiver) = oneshot::channel();
-        // If the thread is gone, so is the other end of the answer, and the receiver says so.
+        // If the thread is gone, the sender of the answer is gone too, and the receiver reports that.
         if let Some(questions) = &*self.questions.borrow() {
             let _ = questions.send((question, answer));
         }
         receiver
     }
 
-    /// Lets the thread end, and waits for it. A check that is going on ends because the command was interrupted.
+    /// Lets the thread end, and waits for it. A running check ends because the command was interrupted.
     pub(super) fn stop(&self) {
         drop(self.questions.take());
-        // Who panicked has said why.
+        // A panic has printed its message.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -97,7 +97,7 @@ impl Worker {
 fn serve(
     subject: Subject,
     settings: Settings,
-    look: Look,
+    look: ShowOptions,
     assume: Vec<Assumption>,
     first: oneshot::Sender<First>,
     asked: &Receiver<Asked>,
@@ -110,11 +110,11 @@ fn serve(
         Subject::Report(report) => Source::Report(report),
         Subject::Store(_) => return,
     };
-    // Nobody listens any more if the command is ending.
+    // The receiver is gone if the command is ending.
     let _ = first.send(Ok(Box::new(source.report().clone())));
     let mut source = source;
     for (question, answer) in asked {
-        // Who has gone elsewhere waits for nothing.
+        // A client that has disconnected needs no answer.
         if answer.is_closed() {
             continue;
         }
@@ -139,7 +139,7 @@ impl Source {
         match self {
             Source::Looking(looking) => looking.answer(question),
             Source::Report(_) if !question.assume.is_empty() || !question.watch.is_empty() => {
-                Err(Refusal::Failed("only the report is at hand: nothing can be checked or evaluated".into()))
+                Err(Refusal::Failed("only a report was given: nothing can be checked or evaluated".into()))
             }
             Source::Report(report) => {
                 let encoder = Encoder::new(report, None, Level::Fast);
@@ -154,24 +154,24 @@ impl Source {
     }
 }
 
-/// A recording that is looked at.
+/// The trace and its results.
 struct Looking {
     recording: Recording,
-    /// How states are shown unless somebody asks otherwise.
-    look: Look,
-    /// What was assumed on the command line.
+    /// The default options for states.
+    look: ShowOptions,
+    /// The assumptions from the command line.
     assumed: Vec<Assumption>,
     first: Found,
-    /// What was found under further assumptions, the last one that was asked for last.
+    /// The results under further assumptions, the last requested one last.
     others: Vec<(Vec<String>, Found)>,
 }
 
-/// What was found under a list of assumptions.
+/// The result under a list of assumptions.
 struct Found {
     judge: Judge,
-    shown: Shown,
-    /// How its states are being looked at; none if that failed in the middle.
-    look: Option<Look>,
+    shown: Inspection,
+    /// The options of its current states; `None` if the last request failed midway.
+    look: Option<ShowOptions>,
     /// All parts but the states.
     parts: BTreeMap<String, Vec<u8>>,
 }
@@ -180,7 +180,7 @@ impl Looking {
     fn start(
         recording: Recording,
         settings: Settings,
-        look: Look,
+        look: ShowOptions,
         assumed: Vec<Assumption>,
     ) -> Result<Looking, Failed> {
         let first = Found::new(&recording, &settings, &look, &assumed)?;
@@ -217,15 +217,16 @@ impl Looking {
         }
     }
 
-    fn asked_look(&self, question: &Question) -> Look {
+    fn asked_look(&self, question: &Question) -> ShowOptions {
         let mut watch = self.look.watch.clone();
         watch.extend(question.watch.iter().filter(|text| !self.look.watch.contains(text)).cloned());
-        Look { until: question.until, states: self.look.states, watch }
+        ShowOptions { until: question.until, states: self.look.states, watch }
     }
 
     fn find(&self, assume: &[String]) -> Result<Found, Refusal> {
         let parse = |text: &String| {
-            Assumption::from_str(text).map_err(|error| Refusal::Failed(format!("`{text}` is no assumption: {error}")))
+            Assumption::from_str(text)
+                .map_err(|error| Refusal::Failed(format!("`{text}` is not an assumption: {error}")))
         };
         let mut assumed = self.assumed.clone();
         for text in assume {
@@ -234,15 +235,21 @@ impl Looking {
         let found = Found::new(&self.recording, &patient(), &self.look, &assumed);
         match found.map_err(|failed| Refusal::Failed(message(&failed)))? {
             Found {
-                shown: Shown { report: Report { verdict: Verdict::Inconclusive { stop, .. }, .. }, .. }, ..
-            } => Err(Refusal::Failed(format!("it was given up: {stop}"))),
+                shown: Inspection { report: Report { verdict: Verdict::Inconclusive { stop, .. }, .. }, .. },
+                ..
+            } => Err(Refusal::Failed(format!("given up: {stop}"))),
             found => Ok(found),
         }
     }
 }
 
 impl Found {
-    fn new(recording: &Recording, settings: &Settings, look: &Look, assumed: &[Assumption]) -> Result<Found, Failed> {
+    fn new(
+        recording: &Recording,
+        settings: &Settings,
+        look: &ShowOptions,
+        assumed: &[Assumption],
+    ) -> Result<Found, Failed> {
         let judge = recording.judge(assumed)?;
         let shown = recording.show(&judge, settings, look)?;
         let run = recording.run_json();
@@ -258,8 +265,8 @@ impl Found {
         self.parts.get(name).cloned().ok_or(Refusal::Unknown)
     }
 
-    fn states(&mut self, recording: &Recording, look: Look) -> Answer {
-        let is_same = |other: &Look| (other.until, &other.watch) == (look.until, &look.watch);
+    fn states(&mut self, recording: &Recording, look: ShowOptions) -> Answer {
+        let is_same = |other: &ShowOptions| (other.until, &other.watch) == (look.until, &look.watch);
         if !self.look.as_ref().is_some_and(is_same) {
             self.look = None;
             let walked = recording.walk(&self.judge, &patient(), &mut self.shown, &look);
@@ -275,7 +282,7 @@ fn patient() -> Settings {
     Settings { timeout: Some(PATIENCE), max_memory, progress: Progress::None }
 }
 
-/// Why something failed, as plain text.
+/// The reason of a failure, as plain text.
 fn message(failed: &Failed) -> String {
     match failed {
         Failed::Input(error) => match &error.help {
@@ -283,6 +290,6 @@ fn message(failed: &Failed) -> String {
             None => error.message.clone(),
         },
         Failed::Spec(complaints) => complaints.iter().map(Complaint::plain).collect::<Vec<_>>().join("\n"),
-        Failed::Stopped(stop) => format!("it was given up: {stop}"),
+        Failed::Stopped(stop) => format!("given up: {stop}"),
     }
 }

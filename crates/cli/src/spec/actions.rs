@@ -1,4 +1,4 @@
-//! `omnilink spec actions`: what a next-state relation is made of.
+//! `omnilink spec actions`: the parts of a next-state relation.
 
 use anstyle::Style;
 use judge::load::load;

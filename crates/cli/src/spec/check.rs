@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::HumanCount;
 use judge::load::{Loaded, load};
-use judge::{Complaint, Outside, Stopper, guarded, limit};
+use judge::{Complaint, HostWorld, Stopper, guarded, limit};
 use tla::datum::World;
 use tla::machine::Machine;
 use tla::program::{Options, Program};
@@ -18,12 +18,12 @@ use crate::exit::Exit;
 use crate::limits::{self, Limits, Settings};
 use crate::terminal::print_complaints;
 
-/// All that there is to show.
+/// The result of a check.
 pub(super) struct Outcome<'a> {
     pub(super) label: String,
     pub(super) program: &'a Program,
     pub(super) checked: Checked,
-    /// Why it came to this, if there is more to say than the verdict.
+    /// The explanation of the verdict, if there is one.
     pub(super) explanation: Option<Explanation>,
     pub(super) warnings: Vec<Complaint>,
     pub(super) elapsed: Duration,
@@ -53,11 +53,11 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let workers = args.workers.unwrap_or_else(cores).max(1);
     let stop = Arc::new(Stopper::default());
     let worlds = (0..workers)
-        .map(|_| Box::new(Outside::until(printer(is_quiet), stop.clone()).among(workers)) as Box<dyn World + Send>);
+        .map(|_| Box::new(HostWorld::until(printer(is_quiet), stop.clone()).among(workers)) as Box<dyn World + Send>);
     let checked =
         guarded(&limits, &stop, || check(&program, worlds.collect(), &mut |stats| watch(args, &limits, stats)));
     let elapsed = limits.elapsed();
-    let mut machine = Machine::new(&program, Box::new(Outside::until(printer(is_quiet), stop.clone())));
+    let mut machine = Machine::new(&program, Box::new(HostWorld::until(printer(is_quiet), stop.clone())));
     let explanation = guarded(&limits, &stop, || explain::explain(&mut machine, &checked.verdict));
     let outcome = Outcome { label, program: &program, checked, explanation, warnings, elapsed };
     drop(limits);

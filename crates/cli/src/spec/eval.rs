@@ -1,9 +1,9 @@
-//! `omnilink spec eval`: what an expression is.
+//! `omnilink spec eval`: evaluates an expression.
 
 use std::path::Path;
 
 use judge::load::{Parts, load, load_expression, read};
-use judge::{Complaint, Outside};
+use judge::{Complaint, HostWorld};
 use serde_json::json;
 use tla::datum::print_or_display;
 use tla::error::EvalError;
@@ -41,9 +41,9 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
         Err(complaints) => return refuse(SCHEMA, &complaints, format),
     };
     let Some(&expression) = loaded.expressions.first() else {
-        return refuse(SCHEMA, &[Complaint::new("there is no expression to evaluate")], format);
+        return refuse(SCHEMA, &[Complaint::new("no expression given")], format);
     };
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(printer(format == Output::Json))));
+    let mut machine = Machine::new(&loaded.program, Box::new(HostWorld::new(printer(format == Output::Json))));
     match evaluate(&mut machine, expression) {
         Ok(value) => {
             match format {
@@ -63,14 +63,14 @@ pub(crate) fn run(args: &EvalArgs) -> Exit {
     }
 }
 
-/// Evaluates each line of a file in the context of a module. The order of strings is that of a module in which the lines
-/// stand together; apart from that, no line knows of another.
+/// Evaluates each line of a file in the context of a module. Strings are ordered as in a module that has all these
+/// lines; apart from that, lines are independent.
 fn evaluate_lines(file: &Path, lines: &Path, args: &EvalArgs) -> Result<(), Vec<Complaint>> {
     let mut parts = Parts::read(file, &args.around.around())?;
     let text = read(lines).map_err(|complaint| vec![complaint])?;
     let lines: Vec<&str> = text.lines().collect();
     intern_expressions(&mut parts.module, &lines);
-    // What is wrong without any line would be wrong with every one.
+    // An error without any line would be an error with every line.
     parts.clone().link(OPTIONS, &[])?;
     for line in lines {
         let answer = evaluate_line(parts.clone(), line, args.format);
@@ -86,7 +86,7 @@ fn evaluate_lines(file: &Path, lines: &Path, args: &EvalArgs) -> Result<(), Vec<
     Ok(())
 }
 
-/// The value of a line, or the kind of its error and what it says.
+/// The value of a line, or the kind and message of its error.
 fn evaluate_line(parts: Parts, line: &str, format: Output) -> Result<String, (String, String)> {
     let wrong = |complaints: Vec<Complaint>| {
         let messages: Vec<_> = complaints.iter().map(|complaint| complaint.message.as_str()).collect();
@@ -94,7 +94,7 @@ fn evaluate_line(parts: Parts, line: &str, format: Output) -> Result<String, (St
     };
     let loaded = parts.link(OPTIONS, &[line]).map_err(wrong)?;
     let expression = loaded.expressions[0];
-    let mut machine = Machine::new(&loaded.program, Box::new(Outside::new(printer(format == Output::Json))));
+    let mut machine = Machine::new(&loaded.program, Box::new(HostWorld::new(printer(format == Output::Json))));
     evaluate(&mut machine, expression).map_err(|error| (format!("{:?}", error.kind), error.message.clone()))
 }
 

@@ -1,18 +1,18 @@
-//! Why a check came to its verdict: the invariant taken apart, or what disables each action.
+//! Explains a verdict: the invariant broken down, or what disables each action.
 
 use tla::machine::{Machine, State};
 use tla::reach::Verdict;
 
-/// What there is to say, under a title.
+/// Text under a title.
 pub(super) struct Explanation {
     pub(super) title: String,
     pub(super) lines: Vec<String>,
 }
 
-/// So many ways through the next-state relation are shown; the others got no further.
+/// The maximum number of ways through the next-state relation shown; the others got no further.
 const SHOWN: usize = 6;
 
-/// Takes apart what is false. Nothing if the verdict says it all.
+/// Breaks down the false expression. `None` if the verdict says everything.
 pub(super) fn explain(machine: &mut Machine<'_>, verdict: &Verdict) -> Option<Explanation> {
     let program = machine.program();
     let module = &program.module;

@@ -21,7 +21,7 @@ pub(crate) fn run(command: &SpecCommand) -> Exit {
     }
 }
 
-/// Reports that there is nothing that could be run.
+/// Reports that the specification cannot be run.
 fn refuse(schema: &str, complaints: &[Complaint], format: Output) -> Exit {
     match format {
         Output::Human => print_complaints(complaints),
@@ -34,7 +34,7 @@ fn refuse(schema: &str, complaints: &[Complaint], format: Output) -> Exit {
     Exit::Wrong
 }
 
-/// Where what a specification prints goes: to standard error if standard output is for a document.
+/// The destination of a specification's output: standard error if standard output is for a document.
 fn printer(is_quiet: bool) -> fn(&str) {
     if is_quiet { |line| errln!("{line}") } else { |line| outln!("{line}") }
 }

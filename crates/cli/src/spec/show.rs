@@ -1,4 +1,4 @@
-//! What a check of a specification found, as people and as programs read it.
+//! The result of checking a specification, for people and for programs.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use super::check::Outcome;
 
 pub(super) const SCHEMA: &str = "omnilink.spec-check/1";
 
-/// Prints an outcome for people.
+/// Prints a result for people.
 pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     let bold = Style::new().bold();
     let color = match outcome.checked.verdict {
@@ -53,7 +53,7 @@ fn word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// What there is to say besides the word.
+/// The text beside the word.
 fn reason(outcome: &Outcome<'_>) -> Option<String> {
     let program = outcome.program;
     let assumption = |index: usize| match &program.module.assumptions[index] {
@@ -106,7 +106,7 @@ fn trace(verdict: &Verdict) -> Option<&[Step<Label, State>]> {
     }
 }
 
-/// The states one after another, each with what led to it; what changed is marked.
+/// The states one after another, each with the step that led to it; changes are marked.
 fn trace_text(program: &Program, machine: &mut Machine<'_>, trace: &[Step<Label, State>]) -> String {
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let strings = &program.module.strings;
@@ -149,7 +149,7 @@ fn label_text(program: &Program, label: &Label) -> String {
 fn counts(outcome: &Outcome<'_>) -> String {
     let stats = &outcome.checked.stats;
     let seconds = outcome.elapsed.as_secs_f64();
-    // A rate is worth reading when there was something to measure.
+    // A rate is shown only if there was enough to measure.
     let rate = if seconds < 1.0 {
         String::new()
     } else {
@@ -166,7 +166,7 @@ fn counts(outcome: &Outcome<'_>) -> String {
     )
 }
 
-/// Prints an outcome as a JSON document.
+/// Prints a result as a JSON document.
 pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     let (program, stats) = (outcome.program, &outcome.checked.stats);
     let error = match &outcome.checked.verdict {

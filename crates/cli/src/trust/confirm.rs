@@ -1,7 +1,8 @@
-//! `omnilink confirm`: TLC's verdict beside ours.
+//! `omnilink confirm`: compares with TLC's verdict.
 //!
-//! TLC runs on what `omnilink export tlc` writes. With `-tool` it numbers its messages, and the numbers are all that is
-//! relied on: one for a violated invariant, one for a search that ended without an error. Anything else is no verdict.
+//! TLC runs on the output of `omnilink export tlc`. With `-tool` it numbers its messages, and only the numbers are
+//! relied on: one for a violated invariant, one for a search that ended without an error. Anything else is not a
+//! verdict.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,20 +15,20 @@ use super::export;
 use crate::args::ConfirmArgs;
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
-use crate::tell::{label, tell};
+use crate::outcome::{label, print_failure};
 
 /// Messages of TLC: an invariant is violated, by an initial state or by another one.
 const VIOLATED: [&str; 2] = ["2107", "2110"];
 /// The search has ended without an error.
 const COMPLETE: &str = "2193";
-/// How many states there were.
+/// The number of states.
 const COUNTS: &str = "2199";
 
 pub(crate) fn run(args: &ConfirmArgs) -> Exit {
     limits::catch_interrupts();
     match confirm(args) {
         Ok(exit) => exit,
-        Err(failed) => tell(&failed, &label(&args.trace)),
+        Err(failed) => print_failure(&failed, &label(&args.trace)),
     }
 }
 
@@ -58,7 +59,7 @@ fn word(is_accepted: bool) -> &'static str {
     if is_accepted { "accepted" } else { "rejected" }
 }
 
-/// Whether we accept the history, or why we do not know.
+/// Whether we accept the history, or why that is unknown.
 fn ours(tla: &Tla, recording: &Recording, args: &ConfirmArgs) -> Result<Result<bool, String>, Failed> {
     let label = label(&args.trace);
     let limits = Limits::around(&(&args.about).into(), &label);
@@ -85,7 +86,7 @@ fn theirs(exported: &Export, jar: &Path) -> Result<Theirs, Failed> {
     let mut command = Command::new("java");
     command.args(["-XX:+UseParallelGC", "-Xss64m", "-cp"]).arg(jar);
     command.args(["tlc2.TLC", "-tool", "-deadlock", "-cleanup", &exported.name]).current_dir(directory.path());
-    let output = command.output().map_err(|error| cannot("`java` cannot be run", error))?;
+    let output = command.output().map_err(|error| cannot("cannot run `java`", error))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let counts = message(&text, COUNTS).unwrap_or_default();
     let counts = counts.split(" found").next().unwrap_or_default().to_owned();
@@ -99,7 +100,7 @@ fn theirs(exported: &Export, jar: &Path) -> Result<Theirs, Failed> {
     }
 }
 
-/// The words of a message of TLC.
+/// The text of a TLC message.
 fn message(output: &str, code: &str) -> Option<String> {
     let start = format!("@!@!@STARTMSG {code}:");
     let mut lines = output.lines().skip_while(|line| !line.contains(&start));

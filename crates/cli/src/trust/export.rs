@@ -1,4 +1,4 @@
-//! `omnilink export tlc`: a history and its specification as a module that TLC decides.
+//! `omnilink export tlc`: a history and its specification as a module for TLC.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use validate::{Export, Exported};
 use crate::args::{About, ExportArgs, Order};
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
-use crate::tell::{label, tell};
+use crate::outcome::{label, print_failure};
 
 pub(crate) fn run(args: &ExportArgs) -> Exit {
     limits::catch_interrupts();
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ExportArgs) -> Exit {
             outln!("  cd {} && java -cp tla2tools.jar tlc2.TLC -deadlock {name}", args.output.display());
             Exit::Accepted
         }
-        Err(failed) => tell(&failed, &label),
+        Err(failed) => print_failure(&failed, &label),
     }
 }
 
@@ -34,12 +34,12 @@ pub(super) fn load(spec: &Path, about: &About) -> Result<Tla, Failed> {
     Tla::load(spec, &about.options()).map_err(Failed::Spec)
 }
 
-/// Makes the module.
+/// Builds the module.
 pub(super) fn export(tla: &Tla, recording: &Recording, about: &About) -> Result<Export, Failed> {
     with_bound(tla, recording, about, |bound| exported(bound, about.order))
 }
 
-/// Does something with a recording that is bound to a specification.
+/// Calls `work` with a trace bound to a specification.
 pub(super) fn with_bound<R>(
     tla: &Tla,
     recording: &Recording,
@@ -54,7 +54,7 @@ pub(super) fn with_bound<R>(
 fn exported(bound: &Bound<'_, '_>, order: Order) -> Result<Export, Failed> {
     let ids: Vec<OpId> = bound.history.ops().iter().map(|op| op.id).collect();
     if ids.is_empty() {
-        return Err(Failed::Input(InputError::new("there are no operations to export")));
+        return Err(Failed::Input(InputError::new("no operations to export")));
     }
     let described = bound.describe(&ids)?;
     let describe = |id: OpId| {
@@ -66,7 +66,7 @@ fn exported(bound: &Bound<'_, '_>, order: Order) -> Result<Export, Failed> {
     validate::export(bound.spec, &exported).map_err(|problems| bound.wrong(&problems))
 }
 
-/// Writes the module and everything that it needs into a directory.
+/// Writes the module and its files into a directory.
 pub(super) fn write(export: &Export, directory: &Path) -> Result<(), Failed> {
     let cannot = |error: std::io::Error| InputError::new(format!("{}: {error}", directory.display()));
     fs::create_dir_all(directory).map_err(cannot)?;

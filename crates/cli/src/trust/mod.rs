@@ -1,4 +1,4 @@
-//! Ways to check us: a module for TLC, TLC's verdict beside ours, and orders that are gone through step by step.
+//! Ways to check our verdicts: a module for TLC, a comparison with TLC, and orders replayed step by step.
 
 pub(crate) mod confirm;
 pub(crate) mod export;

@@ -1,12 +1,12 @@
-//! Goes through an order of operations step by step, without searching.
+//! Replays an order of operations step by step, without searching.
 //!
-//! An order is a text, one operation a line. Each line must be an operation of the history as it was recorded; processes
-//! must go through their operations in order; no operation may come while one is missing that ended before it started;
-//! and from some state that is possible so far, the specification must allow it. All states that are possible are kept,
-//! so an order needs not say what was chosen where the specification leaves a choice. In the end every operation that
-//! finished must have come, once.
+//! An order is a text, one operation per line. Each line must be an operation of the history as recorded; the
+//! operations of a process must come in order; no operation may come before one that ended before it started; and the
+//! specification must allow it in some state that is possible so far. All possible states are kept, so an order need
+//! not record the choices of a nondeterministic specification. At the end every finished operation must have come,
+//! once.
 //!
-//! This is a second opinion on what the search found, so it uses the specification and nothing of the search.
+//! This double-checks the search, so it uses the specification and nothing of the search.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,18 +16,18 @@ use search::{Spec, Successors};
 /// An order that explains a history.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verified {
-    /// How many steps it has.
+    /// The number of steps.
     pub(super) steps: usize,
-    /// How many states are possible after the last one.
+    /// The number of possible states after the last step.
     pub(super) states: usize,
 }
 
-/// Why an order was not gone through to its end.
+/// Why an order could not be replayed to its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Stopped<E> {
     /// It does not explain the history.
     Wrong {
-        /// The first line that is wrong, counted from one; none if something is missing at the end.
+        /// The first wrong line, counted from one; `None` if an operation is missing at the end.
         line: Option<usize>,
         why: String,
     },
@@ -35,11 +35,10 @@ pub(super) enum Stopped<E> {
     Spec(E),
 }
 
-/// What comes behind an operation that is not over.
+/// The suffix of a step after which the operation needs further steps.
 const PARTWAY: &str = " ...";
 
-/// Goes through an order. `lines` has, for each operation of the history in order, its name and the line that is expected
-/// for it.
+/// Replays an order. `lines` has, for each operation of the history in order, its name and its expected line.
 pub(super) fn verify<S: Spec>(
     spec: &S,
     history: &History<S::Op>,
@@ -70,7 +69,7 @@ pub(super) fn verify<S: Spec>(
     }
 }
 
-/// Every state that an operation may lead to from these, each once.
+/// Every state that an operation may lead to from these states, each once.
 fn follow<S: Spec>(spec: &S, states: &[S::State], op: &S::Op, partway: bool) -> Result<Vec<S::State>, S::Error> {
     let (mut known, mut reached) = (HashSet::new(), Vec::new());
     for state in states {
@@ -86,7 +85,7 @@ fn follow<S: Spec>(spec: &S, states: &[S::State], op: &S::Op, partway: bool) -> 
     Ok(reached)
 }
 
-/// Which operations have come, and which must come before others. Operations are places in the history.
+/// The operations that have come, and the constraints on the next one. Operations are indices into the history.
 struct Walk<'a, T> {
     ops: &'a [Op<T>],
     lines: &'a [(String, String)],
@@ -110,7 +109,7 @@ impl<'a, T> Walk<'a, T> {
         Walk { ops, lines, names, chains, by_end, has_come: vec![false; ops.len()], precedence }
     }
 
-    /// The operation that a line names, if it may come now, and whether it is not over then.
+    /// The operation that a line names, if it may come now, and whether it needs further steps.
     fn take(&mut self, line: &str) -> Result<(usize, bool), String> {
         let name = line.split(" [").next().unwrap_or_default();
         let Some(&place) = self.names.get(name) else {
@@ -125,7 +124,7 @@ impl<'a, T> Walk<'a, T> {
         let op = &self.ops[place];
         let chain = &mut self.chains[op.process.index()];
         match chain.last() {
-            _ if self.has_come[place] => return Err(format!("{name} has come before")),
+            _ if self.has_come[place] => return Err(format!("{name} is repeated")),
             Some(&next) if next != place => {
                 return Err(format!("{name} comes before {}, which its process called first", self.lines[next].0));
             }
@@ -217,7 +216,7 @@ mod tests {
     fn the_first_wrong_line_is_named() {
         insta::assert_snapshot!(check(&[ADD, "T7:0 [0 4] add()"]), @"3: the history has no operation `T7:0` that could have had an effect");
         insta::assert_snapshot!(check(&[ADD, "T1:0 [2 6] read() = 2"]), @"3: this is not T1:0 as it was recorded: `T1:0 [2 6] read() = 1`");
-        insta::assert_snapshot!(check(&[ADD, ONE, ADD]), @"4: T0:0 has come before");
+        insta::assert_snapshot!(check(&[ADD, ONE, ADD]), @"4: T0:0 is repeated");
         insta::assert_snapshot!(check(&[TWO]), @"2: T0:1 comes before T0:0, which its process called first");
         insta::assert_snapshot!(check(&[ADD, TWO]), @"3: T0:1 comes before T1:0, which ended before it started");
         insta::assert_snapshot!(check(&[ONE]), @"2: the specification does not allow T1:0 in any state that is possible here");

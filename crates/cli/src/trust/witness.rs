@@ -1,4 +1,4 @@
-//! `omnilink witness verify`: whether an order explains a history.
+//! `omnilink witness verify`: checks whether an order explains a history.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use super::verify::{Stopped, Verified, verify};
 use crate::args::{WitnessArgs, WitnessCommand};
 use crate::exit::Exit;
 use crate::limits;
-use crate::tell::{label, tell};
+use crate::outcome::{label, print_failure};
 use crate::terminal::complain;
 
-/// What came of an order: it was gone through, or a line of it is wrong.
+/// The result of an order: replayed, or with a wrong line.
 type Outcome = Result<Verified, (Option<usize>, String)>;
 
 pub(crate) fn run(command: &WitnessCommand) -> Exit {
@@ -27,7 +27,7 @@ pub(crate) fn run(command: &WitnessCommand) -> Exit {
         _ => {
             let help = "`omnilink witness verify Queue.tla run.jsonl order.txt` or \
                         `omnilink witness verify --spec queue run.jsonl order.txt`";
-            let message = "a specification, a history and an order are needed".into();
+            let message = "expected a specification, a history and an order".into();
             return complain("what to verify", &InputError { message, help: Some(help.into()) });
         }
     };
@@ -52,7 +52,7 @@ pub(crate) fn run(command: &WitnessCommand) -> Exit {
             outln!("{}, {place}: {why}", file.display());
             Exit::Rejected
         }
-        Err(failed) => tell(&failed, &label(trace)),
+        Err(failed) => print_failure(&failed, &label(trace)),
     }
 }
 
@@ -61,9 +61,9 @@ fn read(file: &Path) -> Result<String, InputError> {
     let text = std::fs::read_to_string(file).map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
     let histories = text.lines().filter(|line| line.starts_with('#')).count();
     match histories {
-        0 => Err(InputError::new("this is no order that `check --witness` wrote: it does not begin with a history")),
+        0 => Err(InputError::new("not an order written by `check --witness`: it does not begin with a history")),
         1 => Ok(text),
-        _ => Err(InputError::new(format!("it has the orders of {histories} histories; leave that of one"))),
+        _ => Err(InputError::new(format!("expected the order of one history, found {histories}"))),
     }
 }
 
@@ -87,7 +87,7 @@ fn builtin(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<
     Ok(with_model(spec, verifying).map_err(InputError::new)??)
 }
 
-/// Goes through an order with whichever model was chosen.
+/// Replays an order with the chosen model.
 struct Verify<'a> {
     history: &'a History<Call>,
     precedence: Precedence,

@@ -21,7 +21,7 @@ struct Subject : operations::Defaults {
 
   Session session(std::size_t /*thread*/) { return {}; }
 
-  // Only the owner gives the lock back, and nobody takes it twice.
+  // Only the owner releases the lock, and the owner does not take it again.
   bool allows(const Session& session, operations::Call call) const {
     return (call == operations::Call::Release) == session.is_owner;
   }
@@ -36,7 +36,7 @@ struct Subject : operations::Defaults {
     return operations::AcquireTimeout{};
   }
 
-  // 3. Takes the lock if nobody has it.
+  // 3. Takes the lock if it is free.
   operations::TryAcquire try_acquire(Session& session) {
     session.is_owner = lock();
     if (session.is_owner) return operations::TryAcquireDone{};

@@ -37,7 +37,7 @@ impl System for Subject {
         Session { is_owner: false }
     }
 
-    /// Only the owner gives the lock back, and nobody takes it twice.
+    /// Only the owner releases the lock, and the owner does not take it again.
     fn allows(&self, session: &Self::Session, call: Call) -> bool {
         (call == Call::Release) == session.is_owner
     }
@@ -54,7 +54,7 @@ impl System for Subject {
         Acquire::Timeout
     }
 
-    /// 3. Takes the lock if nobody has it.
+    /// 3. Takes the lock if it is free.
     fn try_acquire(&self, session: &mut Self::Session) -> TryAcquire {
         session.is_owner = self.lock();
         if session.is_owner {

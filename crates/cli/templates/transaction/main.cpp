@@ -50,7 +50,7 @@ struct Subject : operations::Defaults {
     session.written.insert(key);
   }
 
-  // 6. Commits, unless somebody else has committed one of the same keys meanwhile.
+  // 6. Commits, unless another transaction has committed one of the same keys meanwhile.
   operations::Commit commit(Session& session) {
     const Session transaction = std::exchange(session, Session{});
     const std::lock_guard guard(mutex);

@@ -91,7 +91,7 @@ impl System for Subject {
         }
     }
 
-    /// 6. Commits, unless somebody else has committed one of the same keys meanwhile.
+    /// 6. Commits, unless another transaction has committed one of the same keys meanwhile.
     fn commit(&self, session: &mut Self::Session) -> Commit {
         let transaction = session.transaction.take().unwrap_or_default();
         let mut store = self.store();

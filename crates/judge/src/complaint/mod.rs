@@ -1,4 +1,5 @@
-//! What is wrong with a specification, shown where it stands: source lines and carets for people, places for programs.
+//! Errors and warnings about a specification, shown at their place: source lines and carets for people, positions for
+//! programs.
 
 #[cfg(feature = "tla")]
 mod tla;
@@ -11,24 +12,24 @@ use report::clean;
 use serde_json::json;
 use settings::{BadSettings, ReadError};
 
-/// Something to tell about a text.
+/// An error or a warning about a text.
 #[derive(Debug, Clone)]
 pub struct Complaint {
-    /// Nothing has to be done about it.
+    /// True if no action is needed.
     pub is_warning: bool,
-    /// What it is, in a sentence.
+    /// One sentence.
     pub message: String,
-    /// The first is where it is wrong; the others belong to it.
+    /// The first is the place of the error; the others are related.
     pub spots: Vec<Spot>,
-    /// What else there is to know.
+    /// Further information.
     pub note: Option<String>,
     /// What to do about it.
     pub help: Option<String>,
-    /// Something is missing from the configuration.
+    /// True if the configuration lacks something.
     pub lacks_config: bool,
 }
 
-/// A place in a text, and what to write beside it.
+/// A place in a text, and its label.
 #[derive(Debug, Clone)]
 pub struct Spot {
     path: String,
@@ -37,12 +38,12 @@ pub struct Spot {
     label: String,
 }
 
-/// A text that is no module: the configuration.
+/// The text of the configuration.
 #[derive(Debug, Clone)]
 pub struct Text {
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// What it says.
+    /// Its content.
     pub text: String,
 }
 
@@ -53,7 +54,7 @@ impl Text {
 }
 
 impl Complaint {
-    /// One that has no place.
+    /// A complaint without a place.
     pub fn new(message: impl Into<String>) -> Complaint {
         Complaint {
             is_warning: false,
@@ -65,7 +66,7 @@ impl Complaint {
         }
     }
 
-    /// What is wrong with a file of settings.
+    /// An error in a settings file.
     pub fn of_settings(error: &ReadError) -> Complaint {
         let ReadError::Parse { path, text, error: BadSettings { message, place: Some(place), .. } } = error else {
             return Complaint::new(error.to_string());
@@ -84,7 +85,7 @@ impl Complaint {
         self.rendered(Renderer::plain())
     }
 
-    /// Messages and labels quote traces, which anything may have written.
+    /// Messages and labels quote traces, whose content is not trusted.
     fn visible(&self) -> Complaint {
         let spot = |spot: &Spot| Spot { path: clean(&spot.path), label: clean(&spot.label), ..spot.clone() };
         Complaint {
@@ -116,7 +117,7 @@ impl Complaint {
         let mut group = Group::with_title(level.primary_title(self.message.as_str()));
         let mut rest: &[Spot] = &self.spots;
         let mut is_first = true;
-        // Neighbors in the same text share one piece of it.
+        // Neighboring spots in the same text share one snippet.
         while let Some(first) = rest.first() {
             let same = rest.iter().take_while(|spot| spot.path == first.path).count();
             let mut snippet = Snippet::source(first.text.as_str()).path(first.path.as_str());
@@ -166,7 +167,7 @@ impl Spot {
     }
 }
 
-/// The line and the column, in characters and both from 1, of a byte of a text.
+/// The line and the column of a byte of a text, in characters and both from 1.
 fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -1,4 +1,4 @@
-//! Complaints about TLA+: modules, configurations, programs, evaluations, and recordings that do not fit them.
+//! Complaints about TLA+: modules, configurations, programs, evaluations, and traces that do not fit them.
 
 use tla::error::EvalError;
 use tla::program::{LinkError, LinkErrors, Place, Program, Warning};
@@ -18,14 +18,14 @@ fn range(span: Span) -> std::ops::Range<usize> {
 }
 
 impl Complaint {
-    /// What is wrong with a configuration.
+    /// An error in a configuration.
     pub fn of_config(config: &Text, error: &Diagnostic) -> Complaint {
         let related = error.related.iter().map(|(span, label)| config.spot(range(*span), label));
         let spots = std::iter::once(config.spot(range(error.span), &error.label)).chain(related).collect();
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
     }
 
-    /// What is wrong with modules.
+    /// Errors in modules.
     pub fn of_modules(errors: &Errors) -> Vec<Complaint> {
         let complaint = |problem: &tla::resolve::Problem| {
             let site = |span| Site { source: problem.source, span };
@@ -38,7 +38,7 @@ impl Complaint {
         errors.errors.iter().map(complaint).collect()
     }
 
-    /// What keeps a module and its configuration from being a program.
+    /// Errors in linking a module and its configuration.
     pub fn of_link(errors: &LinkErrors, config: &Text) -> Vec<Complaint> {
         let complaint = |error: &LinkError| {
             let mut spots: Vec<Spot> = place(&errors.sources, config, error.place).into_iter().collect();
@@ -49,21 +49,21 @@ impl Complaint {
         errors.errors.iter().map(complaint).collect()
     }
 
-    /// What is odd about a program.
+    /// A warning about a program.
     pub fn of_warning(sources: &Sources, config: &Text, warning: &Warning) -> Complaint {
         let spots = place(sources, config, warning.place).into_iter().collect();
         Complaint { is_warning: true, spots, ..Complaint::new(&warning.message) }
     }
 
-    /// So many of the calls that led to an error are shown.
+    /// The maximum number of calls shown that led to an error.
     const SHOWN_CALLS: usize = 8;
 
-    /// What could not be evaluated, and what led there.
+    /// An evaluation error, with the calls that led to it.
     pub fn of_evaluation(program: &Program, error: &EvalError) -> Complaint {
         let sources = &program.module.sources;
         let mut sites: Vec<Site> = error.site.into_iter().collect();
         let mut spots: Vec<Spot> = sites.iter().map(|site| spot(sources, *site, "")).collect();
-        // What a check starts from is called from nowhere, and stands where it is defined.
+        // The entry point of a check has no call site, only its definition.
         let is_start = |site: &Site| program.module.definitions.iter().any(|definition| definition.site == *site);
         for (name, site) in error.calls.iter().filter(|(_, site)| !is_start(site)) {
             if !sites.contains(site) && spots.len() <= Complaint::SHOWN_CALLS {
@@ -74,13 +74,13 @@ impl Complaint {
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
     }
 
-    /// What a recording and a specification do not agree on.
+    /// A mismatch between a trace and a specification.
     pub fn of_problem(sources: &Sources, problem: &validate::Problem) -> Complaint {
         let spots = problem.place.iter().map(|(site, label)| spot(sources, *site, label)).collect();
         Complaint { spots, help: problem.help.clone(), ..Complaint::new(&problem.message) }
     }
 
-    /// A module that stands in a file of another name, which those who extend it would not find.
+    /// A module in a file with another name, where modules that extend it would not find it.
     pub fn of_file_name(program: &Program, stem: &str) -> Option<Complaint> {
         let (name, sources) = (&program.module.name, &program.module.sources);
         if name == stem {
@@ -90,8 +90,8 @@ impl Complaint {
         let header = text.text.find("MODULE")?;
         let start = u32::try_from(header + text.text[header..].find(name.as_str())?).ok()?;
         let site = Site { source, span: Span { start, end: start + u32::try_from(name.len()).ok()? } };
-        let message = format!("module `{name}` stands in a file of another name");
-        let help = format!("TLC refuses it: name the module `{stem}`, or the file `{name}.tla`");
+        let message = format!("module `{name}` is in a file with another name");
+        let help = format!("TLC rejects it: name the module `{stem}`, or the file `{name}.tla`");
         let spots = vec![spot(sources, site, "")];
         Some(Complaint { is_warning: true, spots, help: Some(help), ..Complaint::new(message) })
     }

@@ -1,4 +1,4 @@
-//! From what the search and the machine speak of to what a report holds: names, texts and places.
+//! Translates from the search and the machine to a report: names, texts and spans.
 
 use history::OpId;
 use report::{Field, Mentions, OpRef, Source, Span};
@@ -8,29 +8,29 @@ use tla::program::Program;
 use tla::source::{Site, SourceId};
 use tla::value::Value;
 
-/// Collects the operations and texts that a report speaks of.
+/// Collects the operations and texts that a report mentions.
 #[derive(Default)]
-pub struct Teller {
-    /// Operations that are mentioned.
+pub struct ReportBuilder {
+    /// The mentioned operations.
     mentioned: Mentions<OpId>,
-    /// Texts that are pointed into.
+    /// The texts that spans point into.
     sources: Vec<SourceId>,
-    /// How an operation is called in a sentence, as far as somebody looked it up.
+    /// The names of operations in sentences, as far as they were looked up.
     named: Vec<(OpId, String)>,
 }
 
-impl Teller {
+impl ReportBuilder {
     /// Mentions an operation.
     pub fn op(&mut self, id: OpId) -> OpRef {
         self.mentioned.op(id)
     }
 
-    /// The operations that were mentioned: an [`OpRef`] is a place among them.
+    /// The mentioned operations: an [`OpRef`] is an index into them.
     pub fn mentioned(&self) -> &[OpId] {
         self.mentioned.ids()
     }
 
-    /// Says how an operation is called in sentences.
+    /// Sets the name of an operation in sentences.
     pub fn name(&mut self, id: OpId, words: String) {
         self.named.push((id, words));
     }
@@ -41,7 +41,7 @@ impl Teller {
         named.map_or_else(|| id.to_string(), |(_, words)| words.clone())
     }
 
-    /// A place in a text.
+    /// A span in a text.
     pub fn span(&mut self, site: Site) -> Span {
         let known = self.sources.iter().position(|source| *source == site.source);
         let source = known.unwrap_or_else(|| {
@@ -51,7 +51,7 @@ impl Teller {
         Span { source, start: site.span.start as usize, end: site.span.end as usize }
     }
 
-    /// The texts that places point into.
+    /// The texts that spans point into.
     pub fn sources(&self, program: &Program) -> Vec<Source> {
         let source = |id: &SourceId| {
             let source = program.module.sources.get(*id);
@@ -69,12 +69,12 @@ pub(crate) fn shown_state(program: &Program, state: &State) -> report::State {
     report::State::new(variables.map(field).collect())
 }
 
-/// A value as it prints.
+/// A value as printed.
 pub(crate) fn shown(program: &Program, value: &Value) -> String {
     value.display(&program.module.strings).to_string()
 }
 
-/// The words at a place, on one line.
+/// The source text at a site, on one line.
 pub(crate) fn words(program: &Program, site: Site) -> String {
     program.module.sources.words(site).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,7 +1,7 @@
-//! Results with which an operation would have been allowed.
+//! Results with which an operation would have been legal.
 //!
-//! Tried are the values of the set that the next-state relation takes the result from, if there are few, and otherwise
-//! those that operations of the same kind returned somewhere in the history.
+//! Candidates are the values of the set that the next-state relation takes the result from, if there are few, and
+//! otherwise the results of operations of the same kind anywhere in the history.
 
 use history::OpId;
 use report::Field;
@@ -9,25 +9,25 @@ use search::Watch;
 use tla::machine::State;
 use tla::value::Value;
 
-use super::tell::shown;
+use super::builder::shown;
 use super::{Cost, Explainer};
 use crate::bind::{Args, TraceOp};
 use crate::cut::Cuts;
 
-/// How many values are tried for one result.
+/// The maximum number of values tried for one result.
 const MOST_VALUES: usize = 1_000;
-/// How many combinations of results are tried.
+/// The maximum number of combinations of results tried.
 const MOST_TRIED: usize = 1_000;
-/// How much work all of them together may cost.
+/// The maximum cost of all of them together.
 const MOST_WORK: u64 = 1_000_000;
-/// How many that are allowed are reported.
+/// The maximum number of legal results reported.
 const MOST_ALLOWED: usize = 12;
 
-/// Arguments with which an operation would have been allowed.
+/// Arguments with which an operation would have been legal.
 #[derive(Default)]
 pub(super) struct Expected {
     pub(super) allowed: Vec<Args>,
-    /// There may be more.
+    /// True if there may be more.
     pub(super) is_cut_off: bool,
 }
 
@@ -51,7 +51,7 @@ impl Explainer<'_, '_> {
             if args != op.step.args {
                 let other = self.spec.with_args(op, args.clone());
                 let ops = cut.until(self.history, goal).map(|op| if op.id == goal { op.with(&other) } else { op });
-                // What cannot be evaluated with another result says nothing about the one that was recorded.
+                // An evaluation error with another result says nothing about the recorded one.
                 if let Ok(report) = cut.check(self.spec, ops, self.options, watch) {
                     steps += report.stats.steps;
                     match report.verdict.is_accepted() && expected.allowed.len() < MOST_ALLOWED {
@@ -66,7 +66,7 @@ impl Explainer<'_, '_> {
         expected
     }
 
-    /// The values that a result may have.
+    /// The candidates for a result.
     fn choices(&self, op: &TraceOp, place: usize, state: &State, expected: &mut Expected) -> Vec<Value> {
         let action = &self.spec.binder.actions[op.step.action as usize];
         for stage in &action.stages {
@@ -77,7 +77,7 @@ impl Explainer<'_, '_> {
                 return candidates;
             }
         }
-        // Values that nobody has recorded may be allowed too.
+        // Values that were never recorded may be legal too.
         expected.is_cut_off = true;
         let mut values: Vec<Value> = Vec::new();
         for other in self.history.ops() {
@@ -95,7 +95,7 @@ impl Explainer<'_, '_> {
         values
     }
 
-    /// The results among the arguments of an operation, by the names that they are recorded under.
+    /// The results among the arguments of an operation, by their recorded names.
     pub(super) fn named_results(&self, goal: Option<OpId>, args: &Args) -> Vec<Field> {
         let Some(goal) = goal else { return Vec::new() };
         let op = &self.history.op(goal).call;
@@ -108,7 +108,7 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// Calls with every way to take one of each, as long as the answer is yes.
+/// Visits every combination of one value each, while `visit` returns true.
 fn for_each_combination(choices: &[Vec<Value>], visit: &mut dyn FnMut(&[Value]) -> bool) {
     fn go(choices: &[Vec<Value>], taken: &mut Vec<Value>, visit: &mut dyn FnMut(&[Value]) -> bool) -> bool {
         let Some(values) = choices.get(taken.len()) else { return visit(taken) };

@@ -1,7 +1,7 @@
-//! When an operation would have been allowed as it is recorded.
+//! When an operation would have been legal as recorded.
 //!
-//! The operation is set aside, and the operations around it are put into an order that the specification allows. If it is
-//! allowed in a state before, what it saw was stale; if in a state after, what it saw comes from the future.
+//! The operation is set aside, and the operations around it are put into a legal order. If it is legal in a state
+//! before, it saw something stale; if in a state after, it saw something from the future.
 
 use history::{Op, OpId, Verdict};
 use report::Legal;
@@ -13,7 +13,7 @@ use crate::check::NoAnswer;
 use crate::cut::{Cut, Cuts};
 use crate::spec::TraceState;
 
-/// How many operations after the failure are looked at.
+/// The maximum number of operations examined after the failure.
 const LOOKED_AT: usize = 256;
 
 /// An operation, and the state after it.
@@ -29,7 +29,7 @@ impl Explainer<'_, '_> {
         let is_legal = |(_, state): &(OpId, TraceState)| self.allows(blocked, state);
         if let Some(last) = past.iter().rposition(is_legal) {
             return Ok(match past.get(last + 1) {
-                Some((until, _)) => Legal::Earlier { until: self.teller.op(*until) },
+                Some((until, _)) => Legal::Earlier { until: self.report_builder.op(*until) },
                 None => Legal::Unknown,
             });
         }
@@ -46,19 +46,19 @@ impl Explainer<'_, '_> {
         }
         let future = self.path(cut, &after, watch)?.unwrap_or_default();
         Ok(match future.iter().find(|step| is_legal(step)) {
-            Some((after, _)) => Legal::Later { after: self.teller.op(*after) },
+            Some((after, _)) => Legal::Later { after: self.report_builder.op(*after) },
             None => Legal::Never { looked_at: (past.len() + future.len()) as u64 },
         })
     }
 
-    /// An order of the operations from a cut on, with the states between; as far as there is one.
+    /// An order of the operations from a cut on, with the states between, as far as there is one.
     fn path(&self, cut: &Cut, ops: &[Op<&TraceOp>], watch: &mut dyn Watch) -> Result<Option<Path>, NoAnswer> {
         let report = cut.check(self.spec, ops.iter().cloned(), self.options, watch)?;
         match report.verdict {
             Verdict::Accepted(witness) => self.replayed(cut, ops, &witness).map(Some),
             Verdict::Inconclusive(_) => Ok(None),
             Verdict::Rejected(explanation) => {
-                // What comes before the next failure has an order.
+                // The operations before the next failure have an order.
                 let Some(&failed) = explanation.blocked.first() else { return Ok(None) };
                 let end = self.history.op(failed).interval.deadline();
                 let before = ops.iter().filter(|op| op.interval.deadline() < end).cloned();

@@ -6,10 +6,10 @@
 //! of the last is checked for real, from a *cut*: a point shortly before the failure at which all configurations have
 //! placed the same operations, so that the rest of the history and the states possible there say all there is to say.
 
+mod builder;
 mod expected;
 mod legal;
 mod reasons;
-mod tell;
 mod what_if;
 mod window;
 
@@ -25,18 +25,18 @@ use crate::bind::TraceOp;
 use crate::check::{Broken, Checkpoint};
 use crate::cut::{Cut, Cuts};
 use crate::spec::{TraceSpec, TraceState};
-pub use tell::Teller;
-pub(crate) use tell::{shown_state, words};
+pub use builder::ReportBuilder;
+pub(crate) use builder::{shown_state, words};
 
-/// What an explanation is made from.
+/// The inputs of an explanation.
 pub(crate) struct Explainer<'a, 'p> {
     spec: &'a TraceSpec<'p>,
     history: &'a History<TraceOp>,
     options: &'a Options,
-    teller: &'a mut Teller,
+    report_builder: &'a mut ReportBuilder,
 }
 
-/// Explains why no order of the operations is allowed.
+/// Explains why no order of the operations is legal.
 pub fn explain(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
@@ -44,17 +44,17 @@ pub fn explain(
     stuck: &Explanation<TraceState>,
     checkpoint: &Checkpoint,
     watch: &mut dyn Watch,
-    teller: &mut Teller,
+    report_builder: &mut ReportBuilder,
 ) -> Rejection {
-    let mut explainer = Explainer { spec, history, options, teller };
+    let mut explainer = Explainer { spec, history, options, report_builder };
     let (goal, stuck) = (stuck.blocked.first().copied(), &few(stuck));
-    let blocked: Vec<OpRef> = stuck.blocked.iter().map(|&op| explainer.teller.op(op)).collect();
+    let blocked: Vec<OpRef> = stuck.blocked.iter().map(|&op| explainer.report_builder.op(op)).collect();
     let states = States::of(stuck);
     let interpretations = explainer.interpretations(stuck, &states);
     let mut reasons = explainer.reasons(stuck, &states);
     reasons.sort_by_key(|reason| (!blocked.contains(&reason.op), reason.op));
     let (mut expected, mut legal, mut what_ifs, mut window) = (Default::default(), Legal::Unknown, Vec::new(), None);
-    // Whatever is assumed from here on may be what the specification cannot evaluate. The verdict stands all the same.
+    // The specification may fail to evaluate under an assumption made here. The verdict holds all the same.
     let looks_further = options.is_just_in_time(history) && spec.assumed.is_empty();
     if let Some(goal) = goal.filter(|_| looks_further)
         && let Ok(from) = checkpoint.before(spec, history, goal)
@@ -82,19 +82,19 @@ pub fn explain(
     Rejection { sentence, blocked, explained: stuck.explained, evidence }
 }
 
-/// Explains which invariant the orders that the actions allow make false.
+/// Explains which invariant is violated by the orders that the actions allow.
 pub fn explain_violation(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
     options: &Options,
     stuck: &Explanation<TraceState>,
     broken: &Broken,
-    teller: &mut Teller,
+    report_builder: &mut ReportBuilder,
 ) -> Rejection {
-    Explainer { spec, history, options, teller }.violation(stuck, broken)
+    Explainer { spec, history, options, report_builder }.violation(stuck, broken)
 }
 
-/// What it costs to evaluate the specification: a step costs more if states are large, or if there is much to evaluate.
+/// The cost of evaluating the specification: a step costs more if states are large, or if there is much to evaluate.
 pub(crate) struct Cost<'s, 'p> {
     spec: &'s TraceSpec<'p>,
     per_step: u64,
@@ -102,9 +102,9 @@ pub(crate) struct Cost<'s, 'p> {
     before: u64,
 }
 
-/// A state with so many places costs about as much as the step itself.
+/// A state with this many places costs about as much as the step itself.
 const PLACES: u64 = 64;
-/// So many calls and elements cost about as much as a step.
+/// This many calls and elements cost about as much as a step.
 const WORK: u64 = 16;
 
 impl<'s, 'p> Cost<'s, 'p> {
@@ -113,14 +113,14 @@ impl<'s, 'p> Cost<'s, 'p> {
         Cost { spec, per_step: 1 + places / PLACES, before: spec.with_machine(|machine| machine.work()) }
     }
 
-    /// The cost of everything since then, if it was so many steps.
+    /// The cost of everything since then, given the number of steps.
     fn of(&self, steps: u64) -> u64 {
         let work = self.spec.with_machine(|machine| machine.work()) - self.before;
         steps.saturating_mul(self.per_step) + work / WORK
     }
 }
 
-/// How many values there are in a value.
+/// The number of values in a value.
 fn places(value: &Value) -> u64 {
     let sum = |values: &[Value]| values.iter().map(places).sum::<u64>();
     1 + match value {
@@ -131,7 +131,7 @@ fn places(value: &Value) -> u64 {
     }
 }
 
-/// The states that are explained together have at most this many places.
+/// The maximum number of places in the states that are explained together.
 const MOST_PLACES: u64 = 250_000;
 
 /// The stuck configurations that an explanation is about: all of them, unless their states are large.
@@ -149,7 +149,8 @@ impl Explainer<'_, '_> {
     fn interpretations(&mut self, stuck: &Explanation<TraceState>, states: &States) -> Vec<report::Interpretation> {
         let mut all: Vec<report::Interpretation> = Vec::new();
         for stuck in &stuck.stuck {
-            let step = |step: &search::Placed| report::Step { op: self.teller.op(step.op), partway: step.partway };
+            let step =
+                |step: &search::Placed| report::Step { op: self.report_builder.op(step.op), partway: step.partway };
             let recent = stuck.recent.iter().map(step).collect();
             all.push(report::Interpretation { state: states.place(&stuck.state.values), recent });
         }
@@ -157,7 +158,7 @@ impl Explainer<'_, '_> {
     }
 
     fn sentence(&mut self, stuck: &Explanation<TraceState>) -> String {
-        let names: Vec<String> = stuck.blocked.iter().map(|&op| self.teller.words(op)).collect();
+        let names: Vec<String> = stuck.blocked.iter().map(|&op| self.report_builder.words(op)).collect();
         match names.as_slice() {
             [name] if self.options.is_just_in_time(self.history) => {
                 format!("{name} is not allowed in any state that explains the operations before it")
@@ -167,7 +168,7 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// The different states of stuck configurations, in order.
+/// The distinct states of stuck configurations, in order.
 struct States {
     list: Vec<State>,
     places: HashMap<State, usize, FxBuildHasher>,
@@ -185,7 +186,7 @@ impl States {
         states
     }
 
-    /// The place of a state among them.
+    /// The index of a state among them.
     fn place(&self, state: &State) -> usize {
         self.places.get(state).copied().unwrap_or_default()
     }

@@ -7,13 +7,13 @@ use tla::machine::{Attempt, Choice, Outcome, Part, State};
 use tla::program::Operation;
 use tla::source::Site;
 
-use super::tell::{shown, words};
+use super::builder::{shown, words};
 use super::{Explainer, States};
 use crate::bind::TraceOp;
 use crate::check::Broken;
 use crate::spec::{Exclusion, TraceState};
 
-/// How many states an operation of several steps may go through when it is tried on its own.
+/// The maximum number of states that an operation of several steps passes through when it is tried on its own.
 const MOST_PARTWAY: usize = 256;
 
 /// Why one operation cannot be next in one state.
@@ -26,7 +26,7 @@ enum Found {
     Error(String, Option<Site>),
 }
 
-/// The ways through an action, none of which leads anywhere.
+/// The ways through an action, none of which leads to a state.
 struct Ways {
     action: String,
     site: Site,
@@ -34,7 +34,7 @@ struct Ways {
     furthest: Attempt,
 }
 
-/// What makes two reasons the same: the operation, and where it fails.
+/// The key of a reason: the operation, and where it fails.
 #[derive(PartialEq)]
 enum Key {
     Time(OpId),
@@ -43,7 +43,7 @@ enum Key {
     At(Option<Site>),
 }
 
-/// Reasons that are the same, with the states that each was found in.
+/// Equal reasons, with the states in which each was found.
 type Group = (OpId, Key, Vec<(usize, Found)>);
 
 impl Explainer<'_, '_> {
@@ -55,11 +55,11 @@ impl Explainer<'_, '_> {
             for refusal in &stuck.refused {
                 let found = match refusal.why {
                     search::Why::MustFollow(before) => Found::Time(before),
-                    // What nobody records may still happen where the operation itself cannot.
+                    // An unrecorded action may still happen where the operation itself cannot.
                     search::Why::LeadsNowhere if self.can_step(&self.history.op(refusal.op).call, &stuck.state) => {
                         Found::Dead
                     }
-                    // The specification has no words of its own: these are about what is assumed.
+                    // The specification has no words of its own: these are about assumptions.
                     search::Why::Disabled(Some(ref words)) => Found::Words(words.clone()),
                     search::Why::LeadsNowhere | search::Why::Disabled(None) => {
                         self.disabled(&self.history.op(refusal.op).call, &stuck.state)
@@ -109,23 +109,25 @@ impl Explainer<'_, '_> {
         self.spec.program.definition(operation.def).site
     }
 
-    /// One reason, with what it looks like in each of its states.
+    /// One reason, with its details in each of its states.
     fn reason(&mut self, op: OpId, mut members: Vec<(usize, Found)>) -> Reason {
         members.sort_by_key(|(state, _)| *state);
         let states = members.iter().map(|(state, _)| *state).collect();
-        let op = self.teller.op(op);
+        let op = self.report_builder.op(op);
         let mut guards = Vec::new();
         let mut why = Why::Dead;
         for (_, found) in members {
             why = match found {
-                Found::Time(before) => Why::Time { after: self.teller.op(before) },
+                Found::Time(before) => Why::Time { after: self.report_builder.op(before) },
                 Found::Dead => Why::Dead,
                 Found::Excluded(exclusion) => {
                     let site = self.predicate_site(&exclusion);
-                    Why::Excluded { name: exclusion.name, span: self.teller.span(site) }
+                    Why::Excluded { name: exclusion.name, span: self.report_builder.span(site) }
                 }
                 Found::Words(text) => Why::Words { text },
-                Found::Error(message, site) => Why::Error { message, span: site.map(|site| self.teller.span(site)) },
+                Found::Error(message, site) => {
+                    Why::Error { message, span: site.map(|site| self.report_builder.span(site)) }
+                }
                 Found::Guard(ways) => {
                     guards.push(ways);
                     continue;
@@ -162,14 +164,14 @@ impl Explainer<'_, '_> {
                 conjuncts.push(self.conjunct(&parts));
             }
         }
-        let span = self.teller.span(first.site);
+        let span = self.report_builder.span(first.site);
         Guard { action: first.action.clone(), span, ways: first.count, choices, conjuncts }
     }
 
-    /// One conjunct, with what it came to in several states.
+    /// One conjunct, with its outcomes in several states.
     fn conjunct(&mut self, parts: &[&Part]) -> Conjunct {
         let program = self.spec.program;
-        // What is false deep inside says more than what it makes false.
+        // An inner false part says more than the outer part that it makes false.
         let inner: Vec<&Part> = parts.iter().map(|part| culprit(part)).collect();
         let leaves = if inner.iter().all(|leaf| leaf.site == inner[0].site) { inner } else { parts.to_vec() };
         let outcomes = parts.iter().map(|part| outcome(part)).collect();
@@ -183,12 +185,12 @@ impl Explainer<'_, '_> {
                 values[place].values[index] = Some(value);
             }
         }
-        // What decides a condition may stand elsewhere; the condition is what the reader looks at.
+        // The deciding expression may be elsewhere; the reader looks at the condition.
         let site = if matches!(parts[0].outcome, Outcome::Chose(_)) { parts[0].site } else { leaves[0].site };
-        Conjunct { span: self.teller.span(site), text: words(program, site), outcomes, values }
+        Conjunct { span: self.report_builder.span(site), text: words(program, site), outcomes, values }
     }
 
-    /// The values that a part compares, and those of the names that are bound around it.
+    /// The values that a part compares, and those of the names bound around it.
     fn values(&self, part: &Part) -> Vec<(String, String)> {
         let program = self.spec.program;
         let bound = part.bindings.iter().map(|(name, value)| (name.clone(), shown(program, value)));
@@ -201,7 +203,7 @@ impl Explainer<'_, '_> {
                 Outcome::Truth(truth) => if *truth { "TRUE" } else { "FALSE" }.to_owned(),
                 Outcome::Chose(_) | Outcome::Assigned(..) | Outcome::Error(_) | Outcome::NotReached => continue,
             };
-            // A literal says nothing, and neither does what another part has said.
+            // A literal carries no information, and neither does a value that another part shows.
             if value != text && !values.iter().any(|(known, _)| *known == text) {
                 values.push((text, value));
             }
@@ -209,8 +211,8 @@ impl Explainer<'_, '_> {
         values
     }
 
-    /// Which invariant is false, and in which states: those that the stuck configurations could go on to, or else the
-    /// one in which an order that the actions allow breaks it.
+    /// The violated invariant and the states that violate it: successors of the stuck configurations, or else the state
+    /// in which an order that the actions allow violates it.
     pub(super) fn violation(&mut self, stuck: &Explanation<TraceState>, broken: &Broken) -> Rejection {
         let (name, predicate) = self.spec.program.invariants[broken.invariant].clone();
         let exclusion = Exclusion { name, predicate };
@@ -239,19 +241,19 @@ impl Explainer<'_, '_> {
         };
         let broken = report::Broken {
             invariant: exclusion.name,
-            span: self.teller.span(site),
+            span: self.report_builder.span(site),
             states: states.iter().map(|state| self.spec.show(state)).collect(),
             conjuncts: vec![conjunct],
         };
         Rejection {
             sentence,
-            blocked: stuck.blocked.iter().map(|&op| self.teller.op(op)).collect(),
+            blocked: stuck.blocked.iter().map(|&op| self.report_builder.op(op)).collect(),
             explained: stuck.explained,
             evidence: Evidence::Invariant(broken),
         }
     }
 
-    /// Adds the states in which a step of an operation, or of an action that is not recorded, breaks an invariant.
+    /// Adds the states in which a step of an operation, or of an unrecorded action, violates an invariant.
     fn add_violations(&self, op: &TraceOp, state: &TraceState, invariant: &Exclusion, out: &mut Vec<State>) {
         let stages = &self.spec.binder.actions[op.step.action as usize].stages;
         let stages = stages.iter().map(|stage| (&stage.operation, stage.args(&op.step.args)));
@@ -273,7 +275,7 @@ impl Explainer<'_, '_> {
         });
     }
 
-    /// Whether an operation is allowed in a state: on its own, in as many steps as it takes.
+    /// Whether an operation is legal in a state: on its own, in as many steps as it takes.
     pub(super) fn allows(&self, op: &TraceOp, state: &TraceState) -> bool {
         let mut reached = vec![state.clone()];
         let mut next = 0;
@@ -324,7 +326,7 @@ fn key(found: &Found) -> Key {
     }
 }
 
-/// The innermost part that makes a part false, or decides a condition, if there is one and no other.
+/// The innermost part that makes a part false, or decides a condition, if it is the only one.
 fn culprit(part: &Part) -> &Part {
     let truth = match part.outcome {
         Outcome::Truth(false) | Outcome::Chose(false) => false,

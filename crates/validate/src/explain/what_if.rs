@@ -1,4 +1,4 @@
-//! What the verdict would be if. Every answer comes from a check.
+//! Verdicts under assumptions. Each comes from a check.
 
 use history::{Op, OpId, Stop, Verdict};
 use report::{Assumption, Consequence, WhatIf};
@@ -11,11 +11,11 @@ use crate::cut::{Cut, Cuts};
 use crate::explain::Cost;
 use crate::spec::{TraceSpec, TraceState};
 
-/// How many other results are tried.
+/// The maximum number of other results tried.
 const MOST_RESULTS: usize = 3;
-/// Longer histories are not checked again without real time: nothing but the end forces an operation to be placed then.
+/// Longer histories are not rechecked without real time: only the end forces an operation to be placed then.
 const MOST_OPERATIONS: usize = 20_000;
-/// How much work one answer may cost.
+/// The maximum cost of one verdict.
 const MOST_WORK: u64 = 2_000_000;
 
 impl Explainer<'_, '_> {
@@ -50,28 +50,28 @@ impl Explainer<'_, '_> {
         answers
     }
 
-    /// What a verdict on the operations from a cut on says about the whole.
+    /// The consequence of a verdict on the operations from a cut on for the whole history.
     fn consequence(&mut self, report: Result<Report<TraceState>, NoAnswer>, cut: Option<&Cut>) -> Consequence {
         match report.map(|report| report.verdict) {
             Err(error) => Consequence::Inconclusive { stop: error.to_string() },
             Ok(Verdict::Accepted(_)) => Consequence::Accepted,
             Ok(Verdict::Inconclusive(Stop::Time)) => {
-                Consequence::Inconclusive { stop: "it takes too long to find out".to_owned() }
+                Consequence::Inconclusive { stop: "too expensive to decide".to_owned() }
             }
             Ok(Verdict::Inconclusive(stop)) => Consequence::Inconclusive { stop: stop.to_string() },
             Ok(Verdict::Rejected(explanation)) => {
                 let goal = cut.and_then(|_| explanation.blocked.first().copied());
                 let end = goal.map_or(u64::MAX, |goal| self.history.op(goal).interval.deadline());
                 let before = cut.map_or(0, |cut| cut.returned_before(self.history, end));
-                let blocked = goal.map(|goal| self.teller.op(goal));
+                let blocked = goal.map(|goal| self.report_builder.op(goal));
                 Consequence::Rejected { blocked, explained: before + explanation.explained }
             }
         }
     }
 }
 
-/// Stops a check that costs more than its answer is worth. What it costs is counted and not timed, so that a report is
-/// the same on every machine.
+/// Stops a check that costs more than its answer is worth. The cost is counted and not timed, so that a report is the
+/// same on every machine.
 struct Bounded<'w, 's, 'p> {
     cost: Cost<'s, 'p>,
     watch: &'w mut dyn Watch,

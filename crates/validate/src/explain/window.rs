@@ -9,7 +9,7 @@ use crate::check::NoAnswer;
 use crate::cut::Cuts;
 
 impl Explainer<'_, '_> {
-    /// The smallest part of the history that ends with the failure and fails from whatever states are possible before.
+    /// The smallest part of the history that ends with the failure and fails from every state possible before it.
     pub(super) fn window(
         &mut self,
         goal: OpId,
@@ -21,7 +21,7 @@ impl Explainer<'_, '_> {
         if !report.verdict.is_rejected() {
             return Ok(None);
         }
-        let operations = cut.until(self.history, goal).map(|op| self.teller.op(op.id)).collect();
+        let operations = cut.until(self.history, goal).map(|op| self.report_builder.op(op.id)).collect();
         let start = cut.states.iter().map(|state| self.spec.show(&state.values)).collect();
         Ok(Some(Window { start, operations, before: cut.before() }))
     }

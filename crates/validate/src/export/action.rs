@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use tla::program::{Operation, Program, Unwritten, WrittenBound, WrittenWay};
 
-/// The text of a step of an operation. For each parameter, the place of its value in the tuple `OL_a`; none if any value
-/// of the set in `Next` will do.
+/// The text of a step of an operation. For each parameter, the index of its value in the tuple `OL_a`; `None` if any
+/// value of the set in `Next` is possible.
 pub(super) fn written_action(
     program: &Program,
     operation: &Operation,
@@ -30,7 +30,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The call with everything that `Next` has on the way to it.
+    /// The call with everything around it in `Next`.
     fn along(&self, way: &WrittenWay) -> String {
         let mut text = String::new();
         for bound in &way.bounds {
@@ -44,7 +44,7 @@ impl Call<'_> {
         format!("({text}{})", self.text(way))
     }
 
-    /// What has to be true of a bound: known values are in its set, and names stand for them from here on.
+    /// The conditions of a bound: known values are in its set, and names mean them from here on.
     fn bound(&self, bound: &WrittenBound) -> String {
         let value = |param: &Option<usize>| param.and_then(|param| self.known[param]);
         let places: Vec<(&str, Option<usize>)> =

@@ -1,7 +1,7 @@
-//! The configuration of an exported module: the constants of the user's, and nothing else of it.
+//! The configuration of an exported module: the user's constants, and nothing else of the user's configuration.
 //!
-//! A constant whose value comes from the recording is defined in the module, and so is one that TLC's configurations have
-//! no words for: tuples and negative numbers.
+//! The module defines each constant with a value from the trace, and each constant that TLC's configurations cannot
+//! express: tuples and negative numbers.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Values as TLA+ text that TLC reads.
 //!
-//! A model value has no name in a module unless a constant stands for it, so each one that is met is noted, and the module
-//! declares a constant for it. TLC has integers of 32 bits. A record is written by its fields where their names are
+//! A model value has no name in a module unless a constant represents it, so each model value is collected, and the
+//! module declares a constant for it. TLC has integers of 32 bits. A record is written by its fields if their names are
 //! identifiers, and as a function otherwise.
 
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use tla::value::{Value, escape};
 
 /// Why a value cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("TLC has integers of 32 bits, and {0} is none")]
+#[error("{0} does not fit TLC's 32-bit integers")]
 pub(super) struct TooLarge(pub(super) i64);
 
-/// Writes values, and notes what the module around them needs.
+/// Writes values, and collects what the module around them needs.
 pub(super) struct Literals<'s> {
     strings: &'s Strings,
     /// The names of model values that were written.
@@ -50,7 +50,7 @@ impl<'s> Literals<'s> {
             Value::Int(number) => {
                 i32::try_from(*number).map_err(|_| TooLarge(*number))?;
                 self.has_negative |= *number < 0;
-                // A minus binds less tightly than some of what may stand around it.
+                // A minus binds less tightly than some operators around it.
                 let _ = if *number < 0 { write!(out, "({number})") } else { write!(out, "{number}") };
             }
             Value::Str(string) => {
@@ -102,7 +102,7 @@ impl<'s> Literals<'s> {
     }
 }
 
-/// The constant that stands for a model value.
+/// The constant that represents a model value.
 pub(super) fn model_constant(name: &str) -> String {
     format!("OL_Model_{name}")
 }
@@ -147,7 +147,7 @@ mod tests {
         insta::assert_snapshot!(check(|strings| str(strings, "a\"b\\c\nd")), @r#""a\"b\\c\nd""#);
         insta::assert_snapshot!(check(|_| Value::pairs(vec![]).unwrap()), @"<<>>");
         insta::assert_snapshot!(check(|_| Value::pairs(vec![(Value::Int(7), Value::Int(8))]).unwrap()), @"((7 :> 8)) needs :> and @@");
-        insta::assert_snapshot!(check(|_| Value::Int(1 << 31)), @"TLC has integers of 32 bits, and 2147483648 is none");
+        insta::assert_snapshot!(check(|_| Value::Int(1 << 31)), @"2147483648 does not fit TLC's 32-bit integers");
     }
 
     #[test]
