@@ -121,7 +121,7 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     let directory = set_up("control-lost", "lost");
     let found = run(&directory, "fuzz --seed 1 --threads 3 --ops 4");
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
-    insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "repeated", "error"]), @r"
+    insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "replayed", "error"]), @r"
     fuzzing against counter: up to 200 runs, 3 threads, 4 operations each, controlled (random; plain accesses are not steps, see `--plain`), seeds from 1
     error: no order of the operations allows T1:0 increment() = value: 1 [17 31]
     replayed once in a fresh process: identical

@@ -30,7 +30,7 @@
 //!         call.done((value,));
 //!     }
 //! }
-//! # // `#[test]` has no effect in a documentation test, so it is called by hand.
+//! # // The attribute has no effect in a documentation test, so the test is called by hand.
 //! # omnilink::testing::Test::new("doc", &std::env::temp_dir().to_string_lossy(), "queue").run(SegQueue::new, |queue, client| {
 //! #     let call = client.call(&POP, ()); let value: Option<i64> = queue.pop(); call.done((value,));
 //! # });
@@ -79,7 +79,7 @@
 //!     let number = numbers.fetch_add(1, SeqCst) + 1;
 //!     call.done((number,));
 //! }
-//! # // `#[test]` has no effect in a documentation test, so it is called by hand.
+//! # // The attribute has no effect in a documentation test, so the test is called by hand.
 //! # let against = omnilink::testing::Against::object("Tickets", || Tickets);
 //! # omnilink::testing::Test::new("own", &std::env::temp_dir().to_string_lossy(), against).run(AtomicI64::default, |numbers, client| {
 //! #     let call = client.call(&TAKE, ()); let number = numbers.fetch_add(1, SeqCst) + 1; call.done((number,));

@@ -11,7 +11,7 @@ VARIABLE counter
 A == conter = 1
 B == a + Later
 C == A!x /\ counter!y
-Later == {1, 2, nobody, A(3)}
+Later == {1, 2, missing, A(3)}
 "#
         ),
         @r"
@@ -24,7 +24,7 @@ Later == {1, 2, nobody, A(3)}
       Root:6 `Later`: defined only here
       help: define it before it is used, or declare it with `RECURSIVE Later`
     Root `counter`: `counter` is not an instance
-    Root `nobody`: `nobody` is not defined
+    Root `missing`: `missing` is not defined
     Root `A(3)`: `A` takes no arguments, but has 1
       Root:3 `A`: defined here
     "
