@@ -231,9 +231,9 @@ mod tests {
             (2, 8, None, "clear", 0),
         ]);
         let expected = ["clear", "len", "pop", "push", "trim"].map(str::to_owned);
-        insta::assert_snapshot!(seen.text(&expected, &["trim".to_owned()]), @r"
+        insta::assert_snapshot!(seen.text(&expected, &["trim".to_owned()]), @"
         operation  operations  overlapped
-        clear               1       100 %  by pop 100 %, push 100 %; 1 never finished
+        clear               1       100 %  by pop 100 %, push 100 %; 1 unfinished
         pop                 2       100 %  by push 100 %, clear 50 %; = 1 50 %, 2 50 %
         push                2       100 %  by clear 100 %, pop 50 %; = 1 100 %
         len                 0              never happened

@@ -36,9 +36,7 @@ const STEPS: &[Step] = &[
     Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--workspace --no-run")),
     Step::new("tests", With::Nothing, |workspace| nextest(workspace, "--workspace")),
     Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),
-    Step::new("command reference", With::Nothing, |workspace| {
-        reference::run(workspace, &reference::Options::check())
-    }),
+    Step::new("command reference", With::Nothing, |workspace| reference::run(workspace, &reference::Options::check())),
     Step::new("page in a browser", With::Nothing, |workspace| viewer::run(workspace, &viewer::Options::default())),
     Step::new("case studies", With::Nothing, |workspace| studies::run(workspace, None, Build::Debug)),
     Step::new("controlled schedules", With::Others, |workspace| bench::schedules(workspace, Build::Debug, true, None)),
