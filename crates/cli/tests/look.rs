@@ -86,6 +86,8 @@ fn states_and_expressions_are_chosen() {
       |
     1 | Length(queue)
       | ^^^^^^
+      |
+    help: did you mean `Len`?
     exit 2
     ");
     insta::assert_snapshot!(shown(&directory, &["report", "Queue.tla", "trace.jsonl", "--assume", "a:0"]), @r"
@@ -111,7 +113,7 @@ fn nothing_is_destroyed() {
     exit 2
     ");
     insta::assert_snapshot!(report("."), @"
-    error: .: it is a directory
+    error: .: is a directory
     help: name a file in it
     exit 2
     ");

@@ -131,6 +131,8 @@ fn expressions_are_evaluated() {
       |
     1 | Length(queue)
       | ^^^^^^
+      |
+    help: did you mean `Len`?
     ");
     // What went wrong before does not matter.
     assert_eq!(server.get("states").json()["variables"], json!(["queue"]));
