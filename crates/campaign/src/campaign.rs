@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use explore::{Artifacts, Controlled, Coverage, Ended, Environment, Input, Order, Plan, Program, Ran, Run, Store};
+use explore::{
+    Artifacts, Asked, Controlled, Coverage, Ended, Environment, Input, Order, Plan, Program, Ran, Run, Store, Workload,
+};
 use judge::{Failed, Judge, Recording};
 use report::Report;
 use settings::Settings;
@@ -16,9 +18,7 @@ use settings::Settings;
 use crate::harness::ended_alike;
 use crate::tally::{Kind, Problem, Seen, Tally};
 use crate::tier::{Choice, Tier};
-use crate::{
-    Asked, Budget, Count, Decided, Error, Explored, Free, Harness, Host, Judging, Schedules, Stopped, Workload, overlap,
-};
+use crate::{Budget, Count, Decided, Error, Explored, Free, Harness, Host, Judging, Schedules, Stopped, overlap};
 
 /// Executions of one harness, checked against one specification.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use explore::audit::Audit;
-use explore::counted;
+use explore::{Asked, Workload, counted};
 use settings::Profile;
 
-use crate::{Asked, Campaign, Error, Event, Harness, How, Scheduling, Workload};
+use crate::{Campaign, Error, Event, Harness, How, Scheduling};
 
 /// The requested scheduling.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Campaign {
     /// The workload, with the tier's defaults for what the user leaves open.
     pub(crate) fn workload_for(&self, tier: &Tier) -> Workload {
         match tier {
-            Tier::Controlled(_, scheduling) => self.workload.controlled(scheduling.how, &self.asked),
+            Tier::Controlled(_, scheduling) => controlled(&self.workload, scheduling.how, &self.asked),
             Tier::Rr(_) | Tier::Free => self.workload.clone(),
         }
     }
@@ -209,17 +209,16 @@ const CONTROLLED_THREADS: usize = 3;
 const EXPLORED_OPERATIONS: RangeInclusive<usize> = 2..=2;
 const EXPLORED_THREADS: RangeInclusive<usize> = 2..=2;
 
-impl Workload {
-    /// The workload for controlled schedules, except for overridden values.
-    fn controlled(&self, how: How, asked: &Asked) -> Workload {
-        let (runs, threads, operations) = match how.is_exploration() {
-            true => (u64::MAX, EXPLORED_THREADS, EXPLORED_OPERATIONS),
-            false => {
-                let most = (*self.threads.end()).min(CONTROLLED_THREADS).max(*self.threads.start());
-                (self.runs, *self.threads.start()..=most, CONTROLLED_OPERATIONS)
-            }
-        };
-        let suited = Workload { runs, threads, operations, ..self.clone() };
-        Workload { perturb: Vec::new(), ..suited.with(asked) }
-    }
+/// The workload for controlled schedules, except for overridden values.
+fn controlled(workload: &Workload, how: How, asked: &Asked) -> Workload {
+    let (runs, threads, operations) = match how.is_exploration() {
+        true => (u64::MAX, EXPLORED_THREADS, EXPLORED_OPERATIONS),
+        false => {
+            let least = *workload.threads.start();
+            let most = (*workload.threads.end()).min(CONTROLLED_THREADS).max(least);
+            (workload.runs, least..=most, CONTROLLED_OPERATIONS)
+        }
+    };
+    let suited = Workload { runs, threads, operations, ..workload.clone() };
+    Workload { perturb: Vec::new(), ..suited.with(asked) }
 }

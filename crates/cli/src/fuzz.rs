@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use campaign::{Asked, Campaign, Choice, Event, Executed, Explored, Findings, Kind, Seen, Workload, now};
-use explore::{Ended, Order, Plan, Program, Store};
+use campaign::{Campaign, Choice, Event, Executed, Explored, Findings, Kind, Seen, now};
+use explore::{Asked, Ended, Order, Plan, Program, Store, Workload};
 use indicatif::{ProgressBar, ProgressStyle};
 use judge::{InputError, Judge};
 use report::{Report, clean};

@@ -29,6 +29,7 @@ mod runtime;
 mod shrink;
 mod store;
 pub mod strategy;
+mod workload;
 
 pub use bundle::{Packed, pack, unpack};
 pub use cause::{cause, without_numbers};
@@ -44,3 +45,4 @@ pub use program::{Blocked, Ended, Program, Ran};
 pub use runtime::{NoRuntime, Runtime};
 pub use shrink::{Simplified, simplify};
 pub use store::{Artifacts, Environment, Run, Store, StoreError, schedule_of};
+pub use workload::{Asked, BadProfile, Workload};

@@ -172,43 +172,27 @@ impl<T> History<T> {
 
     /// Operations that edges and the orders within processes put in a cycle, if there are any.
     fn cycle(&self) -> Option<Vec<OpId>> {
-        let mut before: HashMap<OpId, Vec<OpId>> = HashMap::new(); // The direct predecessors of an operation.
+        let has_op = |id: &OpId| self.ops.binary_search_by_key(id, |op| op.id).is_ok();
+        assert!(self.edges.iter().all(|(a, b)| has_op(a) && has_op(b)), "edges between operations of this history");
+        let mut all = self.edges.clone();
         let mut last_of_process = vec![None; self.processes.len()];
         for op in &self.ops {
             let last: Option<OpId> = last_of_process[op.process.index()].replace(op.id);
-            before.insert(op.id, last.into_iter().collect());
+            all.extend(last.map(|last| (last, op.id)));
         }
-        for (first, second) in &self.edges {
-            assert!(before.contains_key(first), "an operation of this history");
-            before.get_mut(second).expect("an operation of this history").push(*first);
-        }
-        // Walks back from operation to operation. Reaching an operation that the walk has not left yet closes a
-        // cycle.
-        let mut is_left: HashMap<OpId, bool> = HashMap::new();
-        for op in &self.ops {
-            let mut path = vec![(op.id, 0)];
-            while let Some((id, next)) = path.last_mut() {
-                is_left.entry(*id).or_insert(false);
-                match before[id].get(*next).copied() {
-                    None => {
-                        is_left.insert(*id, true);
-                        path.pop();
-                    }
-                    Some(earlier) => {
-                        *next += 1;
-                        match is_left.get(&earlier) {
-                            Some(true) => {}
-                            None => path.push((earlier, 0)),
-                            Some(false) => {
-                                let from = path.iter().position(|(id, _)| *id == earlier)?;
-                                return Some(path[from..].iter().rev().map(|(id, _)| *id).collect());
-                            }
-                        }
-                    }
-                }
+        // Every edge that remains begins where another ends, so walking back comes to an operation twice.
+        let cyclic = without_sources(all);
+        let before: HashMap<OpId, OpId> = cyclic.iter().map(|&(a, b)| (b, a)).collect();
+        let mut path = vec![cyclic.first()?.0];
+        loop {
+            let earlier = before[path.last()?];
+            if let Some(from) = path.iter().position(|id| *id == earlier) {
+                path.drain(..from);
+                path.reverse();
+                return Some(path);
             }
+            path.push(earlier);
         }
-        None
     }
 
     /// A history of operations taken in this order from another history, or from a stream of one. It has no edges.
@@ -327,6 +311,29 @@ impl Op<Call> {
             (false, false) => Outcome::Finished,
         }
     }
+}
+
+/// The edges of a graph that do not begin in a source, where a node that follows only sources is a source too.
+pub fn without_sources(mut edges: Vec<(OpId, OpId)>) -> Vec<(OpId, OpId)> {
+    let mut incoming: HashMap<OpId, usize> = HashMap::new();
+    let mut followers: HashMap<OpId, Vec<OpId>> = HashMap::new();
+    for &(a, b) in &edges {
+        incoming.entry(a).or_default();
+        *incoming.entry(b).or_default() += 1;
+        followers.entry(a).or_default().push(b);
+    }
+    let mut sources: Vec<OpId> = edges.iter().map(|(a, _)| *a).filter(|a| incoming[a] == 0).collect();
+    while let Some(source) = sources.pop() {
+        for follower in followers.remove(&source).unwrap_or_default() {
+            let waits = incoming.get_mut(&follower).expect("every end of an edge was counted");
+            *waits -= 1;
+            if *waits == 0 {
+                sources.push(follower);
+            }
+        }
+    }
+    edges.retain(|(a, _)| incoming[a] > 0);
+    edges
 }
 
 /// The display name of an operation: `T3:12` is the thirteenth operation of process 3.

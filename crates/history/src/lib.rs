@@ -15,7 +15,7 @@ mod trace;
 mod value;
 mod verdict;
 
-pub use crate::history::{Cyclic, History, IllFormed, Sequence, name};
+pub use crate::history::{Cyclic, History, IllFormed, Sequence, name, without_sources};
 pub use crate::id::{OpId, ProcessId};
 pub use crate::interval::{End, Interval};
 pub use crate::number::BadNumber;

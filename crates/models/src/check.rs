@@ -14,7 +14,7 @@
 //! with others either, so rejections remain valid.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::mem::take;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -175,7 +175,7 @@ pub fn check<M: Model>(
 ) -> Result<Checked, Error> {
     let bound = history.try_map(|op| bind(model, history, op))?;
     let mut no_procedure = None;
-    let permits = |reduction| options.shortcuts && options.search.criterion.permits(reduction, &bound);
+    let permits = |reduction| options.shortcuts && options.search.criterion.permits(reduction, bound.edges());
     if permits(Reduction::Procedures) {
         match model.decide(&bound) {
             Decision::Linearizable(order) => {
@@ -528,30 +528,7 @@ fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witness, Vec<(OpI
     let edges =
         whole.ops().iter().flat_map(|op| edges(op.id)).filter(|(a, b)| links[a.index()].time == links[b.index()].time);
     let flip = |edges: Vec<(OpId, OpId)>| edges.into_iter().map(|(a, b)| (b, a)).collect();
-    Err(flip(without_sources(flip(without_sources(edges.collect())))))
-}
-
-/// The edges of a graph that do not begin in a source, where a node that follows only sources is a source too.
-fn without_sources(mut edges: Vec<(OpId, OpId)>) -> Vec<(OpId, OpId)> {
-    let mut incoming: HashMap<OpId, usize> = HashMap::new();
-    let mut followers: HashMap<OpId, Vec<OpId>> = HashMap::new();
-    for &(a, b) in &edges {
-        incoming.entry(a).or_default();
-        *incoming.entry(b).or_default() += 1;
-        followers.entry(a).or_default().push(b);
-    }
-    let mut sources: Vec<OpId> = edges.iter().map(|(a, _)| *a).filter(|a| incoming[a] == 0).collect();
-    while let Some(source) = sources.pop() {
-        for follower in followers.remove(&source).unwrap_or_default() {
-            let waits = incoming.get_mut(&follower).expect("every end of an edge was counted");
-            *waits -= 1;
-            if *waits == 0 {
-                sources.push(follower);
-            }
-        }
-    }
-    edges.retain(|(a, _)| incoming[a] > 0);
-    edges
+    Err(flip(history::without_sources(flip(history::without_sources(edges.collect())))))
 }
 
 /// An operation during the merge.

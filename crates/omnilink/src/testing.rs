@@ -15,8 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use campaign::Workload;
-use explore::{Artifacts, Disturbance, Ended, Environment, Input, Plan, Run, Store};
+use explore::{Artifacts, Disturbance, Ended, Environment, Input, Plan, Run, Store, Workload};
 use history::Stop;
 use judge::{Case, Failed, Judge, Limits, Recording};
 use models::{Model, Object, Sequential};

@@ -8,7 +8,7 @@ use crate::data::{
     Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, OpRef, Outcome, Reason,
     Rejection, Report, Span, State, Stuck, Verdict, Why,
 };
-use crate::words::{clean, count, list, number, short};
+use crate::words::{clean, count, list, number, position, short};
 
 /// The maximum width of a value within a sentence.
 pub(crate) const VALUE: usize = 40;
@@ -164,13 +164,9 @@ pub(crate) fn place(report: &Report, span: Span) -> Option<&str> {
 
 /// The line and column, from 1, of a span's start and end. Columns count characters.
 pub(crate) fn lines(report: &Report, span: Span) -> Option<[(usize, usize); 2]> {
-    let text = &report.sources.get(span.source)?.text;
-    let position = |at: usize| {
-        let before = text.get(..at)?;
-        let line = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Some((before.matches('\n').count() + 1, before[line..].chars().count() + 1))
-    };
-    Some([position(span.start)?, position(span.end)?])
+    place(report, span)?;
+    let text = &report.sources[span.source].text;
+    Some([span.start, span.end].map(|at| position(text, at)))
 }
 
 /// An operation within a sentence: `T3:12 Dequeue(4)`.

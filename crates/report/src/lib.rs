@@ -37,4 +37,4 @@ pub use perfetto::perfetto;
 pub use sarif::sarif;
 pub use text::{Detail, headline, sentence, stats, summary, text, text_within};
 pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline};
-pub use words::{clean, longest_orders, visible_json};
+pub use words::{clean, longest_orders, position, visible_json};

@@ -138,6 +138,13 @@ pub fn longest_orders(explained: u64, blocked: &[String]) -> String {
 /// The maximum number of operations named in one sentence.
 const NAMED: usize = 4;
 
+/// The line and the column of a byte of a text, in characters and both from 1; of its end if no character begins there.
+pub fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
+}
+
 /// A list: `a, b or c`, or `a, b or 3 others` if there are more than `most`.
 pub(crate) fn list(items: &[String], word: &str, most: usize) -> String {
     let shown = if items.len() <= most { items.len() } else { most.max(2) - 1 };

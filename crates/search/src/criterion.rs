@@ -4,7 +4,7 @@
 //! Each [`Reduction`] is justified for the criteria that [`Criterion::permits`] names, and code that relies on one
 //! asks there first.
 
-use history::{History, Precedence};
+use history::{OpId, Precedence};
 
 /// Which orders of operations explain a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,14 +20,12 @@ impl Criterion {
     /// Operations take effect in the order of each process; real time does not count.
     pub const SEQUENTIAL: Criterion = Criterion { precedence: Precedence::Program };
 
-    /// True if a reduction loses no verdict on a history under this criterion.
-    pub fn permits<T>(self, reduction: Reduction, history: &History<T>) -> bool {
+    /// True if a reduction loses no verdict under this criterion, on a history with these edges.
+    pub fn permits(self, reduction: Reduction, edges: &[(OpId, OpId)]) -> bool {
         let is_in_time = self.precedence == Precedence::RealTime;
         match reduction {
             Reduction::ObserversFirst => true,
-            Reduction::JustInTime | Reduction::Parts | Reduction::Procedures => {
-                is_in_time && history.edges().is_empty()
-            }
+            Reduction::JustInTime | Reduction::Parts | Reduction::Procedures => is_in_time && edges.is_empty(),
         }
     }
 }

@@ -31,14 +31,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("page", &["report"]),
     ("validate", &["history", "settings", "search", "suggest", "tla-syntax", "tla", "report"]),
     ("harness", &["settings", "suggest", "tla-syntax", "tla", "validate"]),
-    (
-        "omnilink",
-        &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore", "campaign"],
-    ),
+    ("omnilink", &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "settings", "search", "models", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "settings", "suggest", "report", "schedule"]),
-    ("campaign", &["history", "settings", "search", "suggest", "report", "judge", "schedule", "explore"]),
+    ("campaign", &["history", "settings", "search", "report", "judge", "schedule", "explore"]),
     (
         "cli",
         &[

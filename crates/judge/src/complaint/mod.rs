@@ -155,7 +155,7 @@ impl Spot {
     }
 
     fn json(&self) -> serde_json::Value {
-        let [start, end] = [self.range.start, self.range.end].map(|at| position(&self.text, at));
+        let [start, end] = [self.range.start, self.range.end].map(|at| report::position(&self.text, at));
         json!({
             "path": self.path,
             "line": start.0,
@@ -165,11 +165,4 @@ impl Spot {
             "label": self.label,
         })
     }
-}
-
-/// The line and the column of a byte of a text, in characters and both from 1.
-fn position(text: &str, byte: usize) -> (usize, usize) {
-    let before = text.get(..byte).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }

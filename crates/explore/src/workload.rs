@@ -6,8 +6,9 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use explore::{Disturbance, Plan, parse_range};
 use settings::{Profile, Settings};
+
+use crate::{Disturbance, Plan, parse_range};
 
 /// The plans of a campaign: how many, and the ranges they are drawn from.
 #[derive(Debug, Clone, PartialEq)]
