@@ -45,7 +45,7 @@ const MAX_OUTPUT: u64 = 1 << 20;
 /// How often a wait checks for an interrupt. Less than a second.
 const INTERRUPT_POLL: Duration = Duration::from_millis(50);
 /// How long threads may take to report their stacks. A thread that cannot keeps the others from being known.
-const STACKS_TIMEOUT: Duration = Duration::from_secs(1);
+const STACKS_TIMEOUT: Duration = Duration::from_secs(5);
 const _: () = assert!(Signal::STKFLT.as_raw() == WHERE);
 /// The largest step limit.
 pub const MOST_STEPS: u64 = 1 << 20;
