@@ -1,16 +1,20 @@
 //! Builds the runtime that controls programs, and embeds it in this crate.
 //!
 //! The runtime is a shared library that other programs load. Cargo does not pass a `cdylib` to dependents, so this
-//! script runs Cargo again, into a separate target directory and without the outer build's compiler settings and flags:
-//! a runtime instrumented for ThreadSanitizer would call itself.
+//! script runs Cargo again, on the package `omnilink-sched`, into a separate target directory and without the outer
+//! build's compiler settings and flags: a runtime instrumented for ThreadSanitizer would call itself.
 //!
 //! With `--cfg omnilink_asan` in RUSTFLAGS, AddressSanitizer checks the runtime's accesses in every process that loads
 //! it. `cargo xtask ci --only AddressSanitizer` builds it that way.
 
 use std::env;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 /// The runtime's soname, whatever its file is called: a program linked with an earlier runtime accepts the preloaded
 /// one.
@@ -20,30 +24,45 @@ fn main() {
     if env::var_os("CARGO_FEATURE_CONTROL").is_none() {
         return;
     }
-    let root = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let sched = PathBuf::from(variable("DEP_OMNILINK_SCHED_ROOT"));
     let out = PathBuf::from(variable("OUT_DIR"));
-    let sources = ["../sched/src", "../sched/Cargo.toml", "../schedule/src", "../schedule/Cargo.toml", "build.rs"];
-    for source in sources {
-        println!("cargo::rerun-if-changed={}", root.join(source).display());
+    println!("cargo::rerun-if-changed=build.rs");
+    // In a checkout. A package from a registry does not change, and has no neighbours.
+    for source in ["src", "Cargo.toml", "../schedule/src", "../schedule/Cargo.toml"] {
+        let source = sched.join(source);
+        if source.exists() {
+            println!("cargo::rerun-if-changed={}", source.display());
+        }
     }
-    let is_possible = variable("CARGO_CFG_TARGET_OS") == "linux"
+    // Documentation is built without network access.
+    let is_possible = env::var_os("DOCS_RS").is_none()
+        && variable("CARGO_CFG_TARGET_OS") == "linux"
         && variable("CARGO_CFG_TARGET_ARCH") == "x86_64"
         && variable("CARGO_CFG_TARGET_ENV") == "gnu";
-    let embedded = out.join(NAME);
-    if is_possible {
-        let built = build(&root.join("../sched/Cargo.toml"), &out.join("sched"));
-        fs::copy(&built, &embedded).unwrap_or_else(|error| panic!("{}: {error}", built.display()));
-    } else {
-        // An empty file: `Runtime::install` reports that this platform is unsupported.
-        fs::write(&embedded, []).unwrap_or_else(|error| panic!("{}: {error}", embedded.display()));
-    }
+    // Without any bytes, `Runtime::install` reports that this platform is unsupported.
+    let bytes = match is_possible {
+        true => {
+            let built = build(&sched.join("Cargo.toml"), &out.join("sched"));
+            fs::read(&built).unwrap_or_else(|error| panic!("{}: {error}", built.display()))
+        }
+        false => Vec::new(),
+    };
+    let embedded = out.join(format!("{NAME}.gz"));
+    pack(&bytes, &embedded).unwrap_or_else(|error| panic!("{}: {error}", embedded.display()));
+}
+
+/// Writes compressed bytes.
+fn pack(bytes: &[u8], path: &Path) -> io::Result<()> {
+    let mut encoder = GzEncoder::new(fs::File::create(path)?, Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish().map(drop)
 }
 
 /// Builds the runtime and returns its path.
 fn build(manifest: &Path, into: &Path) -> PathBuf {
     let target = variable("TARGET");
     let mut cargo = Command::new(variable("CARGO"));
-    cargo.args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &target]);
+    cargo.args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--features", "runtime", "--target", &target]);
     // An installed command resolves its dependencies anew, so the locked versions may not be downloaded yet.
     cargo.arg("--locked");
     // A thread that calls `pthread_exit` unwinds through the runtime.

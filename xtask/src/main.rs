@@ -14,6 +14,7 @@ mod fuzz;
 mod hostile;
 mod mutants;
 mod oracle;
+mod packages;
 mod recorders;
 mod reference;
 mod sanitizers;
@@ -59,6 +60,11 @@ enum Command {
     Book,
     /// Write the command reference of the book from the help texts of the built command
     Reference(reference::Options),
+    /// Build the crates, the wheel and the Debian package, install each in a place of its own, and use it there
+    Packages {
+        /// Only this kind
+        kind: Option<packages::Kind>,
+    },
     /// Run the case studies and compare their verdicts with what is expected of them
     Studies {
         /// Only this one
@@ -139,6 +145,7 @@ fn run(command: Command) -> Result<()> {
         Command::Smoke { write } => smoke::run(&workspace, write),
         Command::Book => book::run(&workspace),
         Command::Reference(options) => reference::run(&workspace, &options),
+        Command::Packages { kind } => packages::run(&workspace, kind),
         Command::Studies { name, release, compare, seeds } => {
             let build = if release { Build::Release } else { Build::Debug };
             match compare {

@@ -5,11 +5,19 @@
 //! another directory and never overwrites a file that a process has mapped.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-/// The library's bytes; empty on unsupported platforms.
-const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libomnilink_sched.so"));
+use flate2::read::GzDecoder;
+
+/// The library's bytes, which are embedded compressed; empty on unsupported platforms.
+static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let packed: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libomnilink_sched.so.gz"));
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes).expect("the build script packed it");
+    bytes
+});
 
 /// The file name that programs are linked against.
 pub(crate) const FILE: &str = "libomnilink_sched.so";
@@ -42,12 +50,12 @@ impl Runtime {
         if BYTES.is_empty() {
             return Err(NoRuntime::Elsewhere);
         }
-        let runtime = Runtime { directory: directory.join(format!("{:016x}", fingerprint(BYTES))) };
+        let runtime = Runtime { directory: directory.join(format!("{:016x}", fingerprint(&BYTES))) };
         let wrong = |error| NoRuntime::Write { path: runtime.path(), error };
         fs::create_dir_all(&runtime.directory).map_err(wrong)?;
         // The path is linked into programs, so it must not depend on their working directory.
         let runtime = Runtime { directory: fs::canonicalize(&runtime.directory).map_err(wrong)? };
-        write(&runtime.path(), BYTES, false).map_err(|error| NoRuntime::Write { path: runtime.path(), error })?;
+        write(&runtime.path(), &BYTES, false).map_err(|error| NoRuntime::Write { path: runtime.path(), error })?;
         Ok(runtime)
     }
 
@@ -69,7 +77,7 @@ impl Runtime {
 
 /// The library's bytes, for inspection.
 pub(crate) fn bytes() -> &'static [u8] {
-    BYTES
+    &BYTES
 }
 
 /// Writes a file atomically, unless it already has these contents.
@@ -106,7 +114,7 @@ mod tests {
         assert_eq!(changed(), before);
         fs::write(first.path(), "torn").unwrap();
         Runtime::install(directory.path()).unwrap();
-        assert_eq!(fs::read(first.path()).unwrap(), BYTES);
+        assert_eq!(fs::read(first.path()).unwrap(), *BYTES);
         assert_eq!(fs::read_dir(first.directory()).unwrap().count(), 1);
     }
 }

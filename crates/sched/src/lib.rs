@@ -24,7 +24,10 @@
 //! - If the variable `OMNILINK_SCHED` is not set, every function does what the C library's does, and atomic operations
 //!   are plain atomic operations.
 //! - An execution depends only on the program, its input, and the decisions.
+//!
+//! `omnilink-explore` builds it as a shared library, with the feature `runtime`, and embeds that.
 
+#![cfg(any(test, feature = "runtime"))]
 // Tests export nothing, and a runtime checked by AddressSanitizer exports less: functions called only by the program
 // are unused there.
 #![cfg_attr(any(test, omnilink_asan), allow(dead_code, reason = "functions of the C library are not exported there"))]

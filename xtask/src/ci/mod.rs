@@ -16,7 +16,8 @@ use anyhow::{Context, Result, bail, ensure};
 use self::steps::{Step, With};
 use crate::workspace::{Build, Workspace};
 use crate::{
-    bench, book, fuzz, hostile, mutants, oracle, recorders, reference, sanitizers, smoke, studies, tidy, viewer,
+    bench, book, fuzz, hostile, mutants, oracle, packages, recorders, reference, sanitizers, smoke, studies, tidy,
+    viewer,
 };
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
@@ -64,6 +65,7 @@ const FULL: &[Step] = &[
     Step::new("Miri", With::Nothing, sanitizers::miri).unless(sanitizers::lacks_miri),
     Step::new("hostile inputs", With::Nothing, |workspace| hostile::run(workspace, &hostile::Options::default())),
     Step::new("book", With::Nothing, book::run),
+    Step::new("packages", With::Nothing, |workspace| packages::run(workspace, None)),
     Step::new("cargo deny", With::Nothing, |workspace| {
         installed(workspace, "deny")?.cargo("deny check licenses bans sources")
     }),

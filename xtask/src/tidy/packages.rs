@@ -21,6 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("settings", &[]),
     ("search", &["history"]),
     ("models", &["history", "search", "suggest"]),
+    ("lineup", &["history", "search", "suggest"]),
     ("macros", &[]),
     ("record", &["macros"]),
     ("schedule", &[]),
@@ -34,8 +35,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("omnilink", &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "settings", "search", "models", "tla-syntax", "tla", "report", "validate"]),
-    ("explore", &["history", "settings", "suggest", "report", "schedule"]),
-    ("campaign", &["history", "settings", "search", "report", "judge", "schedule", "explore"]),
+    ("explore", &["history", "settings", "suggest", "report", "schedule", "sched"]),
+    ("campaign", &["history", "settings", "search", "lineup", "report", "judge", "schedule", "explore"]),
     (
         "cli",
         &[
@@ -50,6 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "page",
             "validate",
             "harness",
+            "lineup",
             "judge",
             "schedule",
             "explore",

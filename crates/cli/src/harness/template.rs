@@ -14,9 +14,9 @@ pub(super) type TextFile = (String, String);
 /// The sources of the templates, one directory each.
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-static RUST_RECORDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../record/src");
-
-static CPP_RECORDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../recorders/cpp/include/omnilink");
+/// The sources of the recorders. They are symbolic links here, so that the package has copies.
+static RUST_RECORDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recorders/rust");
+static CPP_RECORDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recorders/cpp");
 
 /// A template in a language.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Project {
                 // Keeps formatters of the project away from the recorder.
                 files.push((
                     "omnilink/record/rustfmt.toml".to_owned(),
-                    include_str!("../../../../rustfmt.toml").to_owned(),
+                    include_str!("../../recorders/rustfmt.toml").to_owned(),
                 ));
                 files.extend(sources(&RUST_RECORDER, "omnilink/record/src"));
                 files.push((".gitignore".to_owned(), "/target\n/trace\n".to_owned()));
