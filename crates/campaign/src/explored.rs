@@ -68,6 +68,11 @@ impl Raced {
 const SHOWN_RACES: usize = 5;
 
 impl Explored {
+    /// Whether all schedules were explored, of a program whose steps were all observed.
+    pub fn covers_all(&self) -> bool {
+        self.is_complete && self.races.is_empty() && self.unseen.is_none()
+    }
+
     /// The claim as text; empty if schedules were drawn at random.
     pub fn text(&self) -> String {
         if !self.how.is_exploration() {

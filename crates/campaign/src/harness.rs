@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use explore::audit::Audit;
 use explore::{Control, ControlError, Ended, Execution, Input, Note, Order, Program, Race, Ran, Store, audit};
 use schedule::Schedule;
 use schedule::channel::Policy;
@@ -57,6 +58,16 @@ impl Harness {
             Err(error) => return Err(error.to_string()),
         }
         Harness::built(program, tools.kit.runtime().path(), store, timeout, host.is_interrupted)
+    }
+
+    /// The program that the user names, if it was built for control.
+    pub(crate) fn prebuilt(program: &Program, store: &Store, timeout: Duration, host: Host) -> Result<Harness, String> {
+        let runtime = (host.tools)()?.kit.runtime().path();
+        let harness = Harness::built(program.clone(), runtime, store, timeout, host.is_interrupted)?;
+        match Audit::of(&harness.executable()) {
+            Ok(audit) if audit.is_instrumented => Ok(harness),
+            _ => Err(format!("`{}` was not built for control: build it with `omnilink build`", program.run[0])),
+        }
     }
 
     /// A harness that is already built.

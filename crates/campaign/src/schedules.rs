@@ -8,7 +8,7 @@ use schedule::channel::Policy;
 
 use crate::clock::now;
 use crate::explored::{Explored, Raced};
-use crate::{Error, Executed, Harness, Next, Stopped};
+use crate::{Error, Executed, Harness, Next, Stopped, Tried};
 
 /// A scheduling strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,7 @@ pub struct Schedules<'a, F> {
     number: u64,
     too_long: u64,
     races: BTreeMap<Race, u64>,
+    warm_up: Option<Box<dyn Input + 'a>>,
 }
 
 impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
@@ -84,20 +85,45 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
     pub fn new(harness: &'a Harness, scheduling: &Scheduling, input: F) -> Result<Schedules<'a, F>, Error> {
         let (control, strategy) = (harness.start()?, Chosen::new(scheduling));
         let scheduling = scheduling.clone();
-        Ok(Schedules { harness, control, scheduling, strategy, input, number: 0, too_long: 0, races: BTreeMap::new() })
+        Ok(Schedules {
+            harness,
+            control,
+            scheduling,
+            strategy,
+            input,
+            number: 0,
+            too_long: 0,
+            races: BTreeMap::new(),
+            warm_up: None,
+        })
+    }
+
+    /// Runs this input first in every process that then runs a batch: what a program does only once, such as initializing
+    /// what is static, is not part of an execution then, and all of them begin alike.
+    pub fn warmed_up_by(self, input: impl Input + 'a) -> Schedules<'a, F> {
+        Schedules { warm_up: Some(Box::new(input)), ..self }
+    }
+
+    /// Runs an order, in a process that has been warmed up.
+    fn try_order(&mut self, input: &I, order: &Order) -> Result<Tried, ControlError> {
+        if let Some(warm_up) = self.warm_up.as_ref().filter(|_| order.batch && !self.control.is_warm()) {
+            let warming = Order { policy: Policy::Steady, batch: true, limit: order.limit, ..Order::default() };
+            let tried = self.harness.execute(&mut self.control, &**warm_up, warming)?;
+            crate::harness::remove(&tried.trace).map_err(|error| ControlError::Io { what: "the trace", error })?;
+        }
+        self.harness.execute(&mut self.control, input, order.clone())
     }
 
     /// Executes the harness once more. The trace exists until this is dropped, unless it is moved.
     pub fn execute(&mut self) -> Result<Next<Executed<I>>, Error> {
-        let strategy = self.strategy.strategy();
-        let Some(order) = strategy.next() else { return Ok(Next::Exhausted) };
+        let Some(order) = self.strategy.strategy().next() else { return Ok(Next::Exhausted) };
         let input = (self.input)(if self.scheduling.how.is_exploration() { 0 } else { self.number });
         let began = now().as_secs();
-        let tried = match self.harness.execute(&mut self.control, &input, order.clone()) {
+        let tried = match self.try_order(&input, &order) {
             Err(ControlError::Interrupted) => return Ok(Next::Interrupted),
             tried => tried?,
         };
-        strategy.learn(&tried.execution);
+        self.strategy.strategy().learn(&tried.execution);
         if let Some(race) = tried.race {
             *self.races.entry(race).or_default() += 1;
         }
@@ -109,10 +135,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
                 crate::harness::remove(&tried.trace).map_err(cannot)?;
                 return Ok(Next::Redundant);
             }
-            Ending::Diverged => {
-                let why = "the same decisions led to another execution: the harness is nondeterministic";
-                return Err(Error::about("the harness", why));
-            }
+            Ending::Diverged => return Err(Error::Diverged),
             _ => {}
         }
         let (number, trace) = (self.number, tried.trace.with_file_name(self.number.to_string()));

@@ -123,6 +123,9 @@ impl Shrinking<'_> {
     ) -> Result<Option<Failing>, ControlError> {
         let Run { plan, controlled, .. } = &self.replay.run;
         let steps = controlled.as_ref().map_or(u64::MAX, |controlled| controlled.steps);
+        if plan.test.is_some() {
+            return Ok(None); // `lineup` has already made the test smaller.
+        }
         let mut sizes: Vec<(usize, usize)> = (1..=plan.threads)
             .flat_map(|threads| (1..=plan.operations).map(move |operations| (threads, operations)))
             .filter(|size| *size != (plan.threads, plan.operations))
@@ -134,7 +137,7 @@ impl Shrinking<'_> {
                     return Ok(None);
                 }
                 let seed = plan.seed.wrapping_add(try_number);
-                let plan = Plan { seed, threads, operations, perturb: Vec::new() };
+                let plan = Plan { seed, threads, operations, perturb: Vec::new(), test: None };
                 let order = Order { policy: Policy::Random, seed, ..self.replay.like.clone() };
                 let is_shorter = |tried: &Tried| (tried.execution.steps.len() as u64) < steps;
                 if let Some(tried) = self.fails(&plan, order.clone())?.filter(is_shorter) {

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use explore::audit::Audit;
-use explore::{Asked, Workload, counted};
+use explore::{Asked, Order, Workload, counted};
 use settings::Profile;
 
 use crate::{Campaign, Error, Event, Harness, How, Scheduling};
@@ -63,43 +63,16 @@ impl Campaign {
         }
     }
 
-    /// Execution equivalence is sound only if all synchronization between threads is observed. Otherwise all schedules
-    /// with few preemptions are explored instead.
     fn controlled_tier(&self, harness: Harness, how: How, tell: &mut dyn FnMut(Event<'_>)) -> Tier {
-        let unseen = match Audit::of(&harness.executable()) {
-            Ok(audit) if audit.is_complete() => None,
-            Ok(audit) => Some(audit.summary()),
-            Err(error) => Some(format!("the harness cannot be audited: {error}")),
-        };
-        let (mut order, mut bound) = (self.order.clone(), self.bound);
-        order.seed = self.workload.seed;
-        // Accesses that are steps are ordered by the schedule. What orders the others is known only if all code is
-        // instrumented.
-        order.races = !order.plain && unseen.is_none();
-        let how = match &unseen {
-            // Which store a load reads depends on more than the writes to its address.
-            _ if how == How::Dpor && order.weak => {
-                let why = "using `dfs`, because `dpor` does not support weak memory";
-                tell(Event::Said(why.to_owned()));
-                How::Dfs
-            }
-            Some(unseen) if how == How::Dpor => {
-                let bound = *bound.get_or_insert(FALLBACK_BOUND);
-                tell(Event::Said(format!(
-                    "uninstrumented code found ({unseen}): using `dfs` with at most {bound} preemptions, because `dpor` \
-                     would be unsound; `omnilink build audit` lists it"
-                )));
-                How::Dfs
-            }
-            _ => how,
-        };
-        Tier::Controlled(Box::new(harness), Scheduling { how, order, bound, unseen })
+        let order = Order { seed: self.workload.seed, ..self.order.clone() };
+        let scheduling = Scheduling::suited(&harness, how, order, self.bound, &mut |said| tell(Event::Said(said)));
+        Tier::Controlled(Box::new(harness), scheduling)
     }
 
     fn build_controlled(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<Harness, String> {
         let started = Instant::now();
         if self.is_given {
-            return self.prebuilt_harness();
+            return Harness::prebuilt(&self.program, &self.store, self.workload.timeout, self.host);
         }
         let timeout = self.workload.timeout;
         let harness = Harness::build(&self.program, &self.settings, &self.store, timeout, self.is_built, self.host)?;
@@ -111,17 +84,6 @@ impl Campaign {
             tell(Event::Said(format!("built for control: {command} ({took:.1} s)")));
         }
         Ok(harness)
-    }
-
-    /// The program that the user names, if it was built for control.
-    fn prebuilt_harness(&self) -> Result<Harness, String> {
-        let runtime = (self.host.tools)()?.kit.runtime().path();
-        let (timeout, is_interrupted) = (self.workload.timeout, self.host.is_interrupted);
-        let harness = Harness::built(self.program.clone(), runtime, &self.store, timeout, is_interrupted)?;
-        match Audit::of(&harness.executable()) {
-            Ok(audit) if audit.is_instrumented => Ok(harness),
-            _ => Err(format!("`{}` was not built for control: build it with `omnilink build`", self.program.run[0])),
-        }
     }
 
     fn build(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<(), Error> {
@@ -199,6 +161,45 @@ impl Campaign {
             number(threads, "thread"),
             number(operations, "operation"),
         )));
+    }
+}
+
+impl Scheduling {
+    /// The strategy, or another one if it would be unsound for this harness, for a reason that is told. Execution
+    /// equivalence is sound only if all synchronization between threads is observed. Otherwise all schedules with few
+    /// preemptions are explored instead.
+    pub(crate) fn suited(
+        harness: &Harness,
+        how: How,
+        mut order: Order,
+        mut bound: Option<u32>,
+        tell: &mut dyn FnMut(String),
+    ) -> Scheduling {
+        let unseen = match Audit::of(&harness.executable()) {
+            Ok(audit) if audit.is_complete() => None,
+            Ok(audit) => Some(audit.summary()),
+            Err(error) => Some(format!("the harness cannot be audited: {error}")),
+        };
+        // Accesses that are steps are ordered by the schedule. What orders the others is known only if all code is
+        // instrumented.
+        order.races = !order.plain && unseen.is_none();
+        let how = match &unseen {
+            // Which store a load reads depends on more than the writes to its address.
+            _ if how == How::Dpor && order.weak => {
+                tell("using `dfs`, because `dpor` does not support weak memory".to_owned());
+                How::Dfs
+            }
+            Some(unseen) if how == How::Dpor => {
+                let bound = *bound.get_or_insert(FALLBACK_BOUND);
+                tell(format!(
+                    "uninstrumented code found ({unseen}): using `dfs` with at most {bound} preemptions, because `dpor` \
+                     would be unsound; `omnilink build audit` lists it"
+                ));
+                How::Dfs
+            }
+            _ => how,
+        };
+        Scheduling { how, order, bound, unseen }
     }
 }
 

@@ -1,22 +1,23 @@
 //! `omnilink fuzz`: runs a harness many times, checks every trace, and keeps the runs that fail.
 
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use campaign::{Campaign, Choice, Event, Executed, Explored, Findings, Kind, Seen, now};
 use explore::{Asked, Ended, Order, Plan, Program, Store, Workload};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use judge::{InputError, Judge};
 use report::{Report, clean};
-use settings::{FILE_NAME, ReadError, Settings};
 
-use crate::args::{FuzzArgs, Keep, Output, Progress, Scheduling};
+use crate::args::{FuzzArgs, Keep, Output, Scheduling};
 use crate::check::output::write_extras;
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
 use crate::outcome::{print_campaign_error, print_end, print_failure, print_spec_error};
+use crate::progress::{bar, shows_counters};
+use crate::project::read_settings;
+use crate::runs::store_option;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
@@ -27,19 +28,10 @@ pub(crate) fn run(args: &FuzzArgs) -> Exit {
 }
 
 fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
-    let file = args.settings.clone().unwrap_or_else(|| args.directory.join(FILE_NAME));
-    // A path below the current directory is shown relative to it.
-    let file = file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
+    let (file, settings) = read_settings(&args.directory, args.settings.as_deref())?;
     let wrong = |about: &Path, message: String, help: Option<String>| {
         complain(&about.display().to_string(), &InputError { message, help })
     };
-    let settings = Settings::read(&file).map_err(|error| match error {
-        ReadError::Io { error, .. } => {
-            let help = "`omnilink init` sets up a harness with its settings";
-            wrong(&file, format!("cannot be read: {error}"), Some(help.into()))
-        }
-        ReadError::Parse { error, .. } => wrong(&file, error.to_string(), None),
-    })?;
     let directory = file.parent().unwrap_or(Path::new("")).to_owned();
     let Some(spec) = settings.spec.clone() else {
         let help = "`spec = \"Queue.tla\"`, or the name of one of those that `omnilink specs` lists";
@@ -238,33 +230,10 @@ fn exit_of_kind(kind: Kind) -> Exit {
 
 /// Follow-up commands.
 fn next(store: &Store, id: &str, is_controlled: bool) -> String {
-    let (store, default) = (store.directory(), Path::new("target/omnilink"));
-    let store = if store == default { String::new() } else { format!(" --store {}", store.display()) };
+    let store = store_option(store);
     let mut text = format!("\n  all of it    omnilink runs show {id}{store}\n");
     if is_controlled {
         text += &format!("  again        omnilink replay {id}{store}\n  smaller      omnilink shrink {id}{store}\n");
     }
     text + &format!("  to send it   omnilink runs pack {id}{store}\n")
-}
-
-/// Whether to print a line every few seconds.
-fn shows_counters(progress: Progress) -> bool {
-    match progress {
-        Progress::Auto => !io::stderr().is_terminal(),
-        Progress::Counters => true,
-        Progress::Bar | Progress::None => false,
-    }
-}
-
-fn bar(progress: Progress) -> ProgressBar {
-    let is_shown = match progress {
-        Progress::Auto => io::stderr().is_terminal(),
-        Progress::Bar => true,
-        Progress::Counters | Progress::None => false,
-    };
-    if !is_shown {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a template that parses");
-    ProgressBar::new_spinner().with_style(style)
 }

@@ -15,9 +15,12 @@ mod fuzz;
 mod harness;
 mod host;
 mod limits;
+mod lineup;
 mod look;
 mod options;
 mod outcome;
+mod progress;
+mod project;
 mod runs;
 mod spec;
 mod specs;
@@ -62,6 +65,7 @@ fn run(command: Command) -> ExitCode {
         Command::Confirm(args) => trust::confirm::run(&args),
         Command::Witness(command) => trust::witness::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Lineup(args) => lineup::run(&args),
         Command::Replay(args) => control::replay::run(&args),
         Command::Debug(args) => control::debug::run(&args),
         Command::Shrink(args) => control::shrink::run(&args),

@@ -194,3 +194,9 @@ fn prune(store: &Store, keep: usize) -> Result<Exit, Exit> {
     outln!("{} removed, {} kept", gone.len() + damaged, runs.len() - gone.len());
     Ok(Exit::Accepted)
 }
+
+/// The option of follow-up commands that names the store, unless it is the default one.
+pub(crate) fn store_option(store: &Store) -> String {
+    let (store, default) = (store.directory(), Path::new("target/omnilink"));
+    if store == default { String::new() } else { format!(" --store {}", store.display()) }
+}

@@ -25,7 +25,8 @@ use std::time::{Duration, Instant};
 use bytemuck::{Pod, Zeroable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, OFlags, mknodat, statvfs};
-use rustix::process::{PidfdFlags, Signal, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use schedule::channel::{
     ANSWERS, EXECUTION, End, LONGEST_ORDER, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending,
     REFUSAL, STEPS_AT, Settings, VARIABLE, WHERE,
@@ -185,6 +186,11 @@ impl Control {
         self.channel.execution(&self.outcome, ending)
     }
 
+    /// Whether the next execution continues in a process that has already run one, see [`Order::batch`].
+    pub fn is_warm(&self) -> bool {
+        self.server.is_some() && self.outcome.flags & Outcome::BATCH != 0
+    }
+
     /// A directory for the program's files, removed with this value. Its path always has the same length, because the
     /// length of the environment shifts the program's memory layout.
     pub fn directory(&self) -> &Path {
@@ -206,9 +212,24 @@ impl Control {
         let begins = Some(self.channel.mark()?);
         let group = Group::start(&mut command, said)
             .map_err(|error| context("the program")(named(&self.command.program.to_string_lossy(), error)))?;
+        pin(group.pid());
         let end = pidfd_open(group.pid(), PidfdFlags::empty()).map_err(context("cannot watch the program"))?;
         Ok(Server { group, orders, answers, end, begins })
     }
+}
+
+/// Keeps a program on one core, if that is possible. One of its threads runs at a time, so more cores do not help, and
+/// waking another core at every switch costs more than the switch.
+fn pin(program: Pid) {
+    let Ok(allowed) = sched_getaffinity(Some(program)) else { return };
+    let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+    if cores.is_empty() {
+        return;
+    }
+    let mut one = CpuSet::new();
+    one.set(cores[program.as_raw_nonzero().get() as usize % cores.len()]);
+    // It runs on all of them otherwise.
+    let _ = sched_setaffinity(Some(program), &one);
 }
 
 /// A program that another tool starts, once.

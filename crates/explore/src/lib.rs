@@ -39,7 +39,7 @@ pub use execution::{Controlled, Ending, Execution, Note, Order, Race, STEP_LIMIT
 #[cfg(feature = "control")]
 pub use instrument::{CannotInstrument, Kit};
 pub use newfile::{NewFile, write_file};
-pub use plan::{Disturbance, Input, Plan, counted, parse_range};
+pub use plan::{Calls, Disturbance, Input, Plan, counted, parse_range};
 pub use program::{Blocked, Ended, Program, Ran};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime};

@@ -32,6 +32,18 @@ pub struct Plan {
     pub operations: usize,
     /// The perturbations.
     pub perturb: Vec<Disturbance>,
+    /// The calls, if the input names each of them; then the seed and the numbers above do not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Calls>,
+}
+
+/// The calls of each thread, for an object program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calls {
+    /// As the user reads them.
+    pub text: String,
+    /// By their numbers, as the program reads them.
+    pub matrix: String,
 }
 
 /// The input of an execution. A [`Plan`] leaves each thread's operations to the harness; other inputs may specify more.
@@ -83,16 +95,24 @@ impl Disturbance {
 impl Input for Plan {
     fn environment(&self, trace: &Path) -> Vec<(&'static str, String)> {
         let perturb: Vec<&str> = self.perturb.iter().filter_map(|disturbance| disturbance.order()).collect();
-        vec![
+        let mut variables = vec![
             ("OMNILINK_TRACE", trace.display().to_string()),
             ("OMNILINK_SEED", self.seed.to_string()),
             ("OMNILINK_THREADS", self.threads.to_string()),
             ("OMNILINK_OPS", self.operations.to_string()),
             ("OMNILINK_PERTURB", perturb.join(",")),
-        ]
+        ];
+        if let Some(calls) = &self.test {
+            // The variables of an execution stay set for the next one in the same process.
+            variables.extend([("OMNILINK_MATRIX", calls.matrix.clone()), ("OMNILINK_ORDERS", String::new())]);
+        }
+        variables
     }
 
     fn describe(&self) -> String {
+        if let Some(calls) = &self.test {
+            return calls.text.clone();
+        }
         let disturbed: Vec<&str> = self.perturb.iter().map(|disturbance| disturbance.name()).collect();
         let disturbed = match &*disturbed {
             [] => String::new(),
@@ -130,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_plan_becomes_environment_variables() {
-        let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: vec![Disturbance::Pin, Disturbance::Nap] };
+        let plan =
+            Plan { seed: 1, threads: 2, operations: 3, perturb: vec![Disturbance::Pin, Disturbance::Nap], test: None };
         let variables: Vec<String> =
             plan.environment(Path::new("t")).iter().map(|(name, value)| format!("{name}={value}")).collect();
         insta::assert_snapshot!(variables.join(" "), @"OMNILINK_TRACE=t OMNILINK_SEED=1 OMNILINK_THREADS=2 OMNILINK_OPS=3 OMNILINK_PERTURB=pin,nap=16");

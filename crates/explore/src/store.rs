@@ -374,7 +374,7 @@ pub(crate) mod tests {
             schema: Run::schema(),
             id: id.into(),
             began,
-            plan: Plan { seed: 7, threads: 2, operations: 100, perturb: Vec::new() },
+            plan: Plan { seed: 7, threads: 2, operations: 100, perturb: Vec::new(), test: None },
             command: vec!["target/release/harness".into()],
             ended: Ended::Finished,
             took: 0.25,

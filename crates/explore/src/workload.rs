@@ -146,6 +146,7 @@ impl Workload {
             threads: random.usize(self.threads.clone()),
             operations: random.usize(self.operations.clone()),
             perturb,
+            test: None,
         }
     }
 }

@@ -305,6 +305,7 @@ fn read(line: &str) -> Option<Plan> {
         threads: threads.parse().ok()?,
         operations: operations.parse().ok()?,
         perturb: perturb.map(Disturbance::parse).collect::<Result<_, _>>().ok()?,
+        test: None,
     })
 }
 

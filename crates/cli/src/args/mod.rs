@@ -5,6 +5,7 @@ mod check;
 mod control;
 mod fuzz;
 mod harness;
+mod lineup;
 mod look;
 mod shared;
 mod spec;
@@ -17,6 +18,7 @@ pub(crate) use check::{CheckArgs, CheckOutput, ConvertArgs, DoctorArgs, Writable
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand, Scheduling};
 pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, Template};
+pub(crate) use lineup::LineupArgs;
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
 pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Order, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SpecCheckArgs, SpecCommand};
@@ -70,6 +72,12 @@ pub(crate) enum Command {
                             harness crashed or did not end. 2 wins over 1, 1 over 5, and 5 over 3."
     )]
     Fuzz(FuzzArgs),
+    /// Check an object without a specification: what it does concurrently must be possible serially.
+    #[command(
+        after_help = "Exit codes: 0 every test passed, 1 one failed, 2 the command line, the settings or the build is \
+                            wrong, 3 one was not explored to the end, 5 the object crashed or did not end."
+    )]
+    Lineup(LineupArgs),
     /// Replay a kept run step by step, and compare.
     #[command(after_help = "Exit codes: those of `check` for the run, 5 it crashes or is stuck again, 2 it \
                             diverges from the kept run, or something is wrong.")]

@@ -1,0 +1,520 @@
+//! Line-Up: an object's serial behavior is its specification.
+//!
+//! [`ObjectProgram`] runs one test of an object in two phases. Phase 1 runs the calls serially, in every order, and collects
+//! what they answer. Phase 2 runs them concurrently, under the schedules of a strategy, and demands a serial run that
+//! explains each execution, also one that is stuck. `lineup` defines what explains what; here are the executions.
+//!
+//! Serial runs share a process, many in one execution: the program makes its object anew for each. If a difference between
+//! two of them is gone when each has a process of its own, then the object leaves something behind, and from then on
+//! every run of the test has a process of its own. Whatever fails is run again in a fresh process before it is reported.
+
+use std::collections::HashSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use explore::{Artifacts, Calls, Controlled, Ended, Environment, Input, Order, Plan, Program, Run, Store};
+use history::{Call, Op};
+use judge::Recording;
+use lineup::{Answer, Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test, Thread};
+use report::Report;
+use schedule::channel::Policy;
+use settings::Settings;
+
+use crate::harness::ended_alike;
+use crate::{Budget, Decided, Error, Executed, Explored, Harness, Host, How, Schedules, Scheduling, Stopped, run};
+
+/// At most this many bytes of serial orders are one execution. The environment of an execution is limited.
+const ORDERS: usize = 8 << 10;
+
+/// An object program built for control, and the calls that it lists.
+#[derive(Debug)]
+pub struct ObjectProgram {
+    harness: Harness,
+    calls: Vec<String>,
+    host: Host,
+}
+
+/// How a test is explored.
+#[derive(Debug, Clone)]
+pub struct Exploration {
+    /// The strategy of phase 2.
+    pub scheduling: Scheduling,
+    /// The largest number of concurrent executions of one test.
+    pub executions: u64,
+    /// No execution starts after this.
+    pub until: Option<Instant>,
+}
+
+/// The result of one test.
+#[derive(Debug)]
+pub struct Tested {
+    /// The test.
+    pub test: Test,
+    /// What phase 1 observed.
+    pub observations: Observations,
+    /// How long phase 1 took.
+    pub serial_time: Duration,
+    /// Whether the object leaves something behind, so that every run had a process of its own.
+    pub leaks: bool,
+    /// The number of concurrent executions.
+    pub executions: u64,
+    /// How long phase 2 took.
+    pub concurrent_time: Duration,
+    /// The claims about schedules, if phase 2 ran.
+    pub explored: Option<Explored>,
+    /// The verdict.
+    pub verdict: LineupVerdict,
+}
+
+/// The verdict about one test.
+#[derive(Debug)]
+pub enum LineupVerdict {
+    /// Serial runs explain all executions.
+    Passed,
+    /// Two serial runs answer the same calls differently.
+    Nondeterministic(Box<Nondeterminism>),
+    /// No serial run explains an execution.
+    Unexplained(Box<Unexplained>),
+    /// An execution crashed or did not end, outside of what the test is about.
+    Broken {
+        /// Whether it was a serial one.
+        is_serial: bool,
+        /// How it ended.
+        ended: Ended,
+    },
+    /// Time or executions ran out before all schedules were explored, and nothing failed until then.
+    Unfinished,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+impl LineupVerdict {
+    /// Whether the test failed, for whatever reason.
+    pub fn has_failed(&self) -> bool {
+        matches!(
+            self,
+            LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) | LineupVerdict::Broken { .. }
+        )
+    }
+
+    /// Whether two verdicts are failures of one kind: a smaller test must fail like the larger one.
+    fn is_like(&self, other: &LineupVerdict) -> bool {
+        self.has_failed() && std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// An execution that no serial run explains.
+#[derive(Debug)]
+pub struct Unexplained {
+    /// What happened.
+    pub observed: Observed,
+    /// Why nothing explains it.
+    pub failure: Failure,
+    /// The execution.
+    pub run: Executed<Plan>,
+    /// Whether it was the same in a fresh process.
+    pub repeats: bool,
+}
+
+impl ObjectProgram {
+    /// Builds the object program of these settings, unless that is done, and asks it for its calls.
+    pub fn build(
+        host: Host,
+        program: &Program,
+        settings: &Settings,
+        store: &Store,
+        timeout: Duration,
+        is_built: bool,
+    ) -> Result<ObjectProgram, Error> {
+        ObjectProgram::new(host, Harness::build(program, settings, store, timeout, is_built, host))
+    }
+
+    /// An object program that the user has built for control.
+    pub fn prebuilt(host: Host, program: &Program, store: &Store, timeout: Duration) -> Result<ObjectProgram, Error> {
+        ObjectProgram::new(host, Harness::prebuilt(program, store, timeout, host))
+    }
+
+    fn new(host: Host, harness: Result<Harness, String>) -> Result<ObjectProgram, Error> {
+        let harness = harness.map_err(|why| Error::about("the object program", why))?;
+        let calls = listed_calls(&harness)?;
+        Ok(ObjectProgram { harness, calls, host })
+    }
+
+    /// The calls that the program lists.
+    pub fn calls(&self) -> &[String] {
+        &self.calls
+    }
+
+    /// The strategy, or another one that is sound for this program.
+    pub fn scheduling(&self, how: How, order: Order, bound: Option<u32>, tell: &mut dyn FnMut(String)) -> Scheduling {
+        Scheduling::suited(&self.harness, how, order, bound, tell)
+    }
+
+    /// Runs both phases of a test. `progress` gets the number of executions so far.
+    pub fn check(
+        &self,
+        test: &Test,
+        exploration: &Exploration,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Tested, Error> {
+        let calls = self.numbered(test)?;
+        let began = Instant::now();
+        let (observed, leaks) = match self.observe(test, &calls, ORDERS)? {
+            Serially::Differs(_) => (self.observe(test, &calls, 0)?, true),
+            observed => (observed, false),
+        };
+        let mut tested = Tested {
+            test: test.clone(),
+            observations: Observations::new(test.clone()),
+            serial_time: began.elapsed(),
+            leaks,
+            executions: 0,
+            concurrent_time: Duration::ZERO,
+            explored: None,
+            verdict: LineupVerdict::Passed,
+        };
+        match observed {
+            Serially::Observed(observations) => tested.observations = observations,
+            // Alone as well, so nothing was left behind.
+            Serially::Differs(difference) => {
+                tested.leaks = false;
+                tested.verdict = LineupVerdict::Nondeterministic(difference);
+                return Ok(tested);
+            }
+            Serially::Broken(ended) => {
+                tested.verdict = LineupVerdict::Broken { is_serial: true, ended };
+                return Ok(tested);
+            }
+            Serially::Interrupted => {
+                tested.verdict = LineupVerdict::Interrupted;
+                return Ok(tested);
+            }
+        }
+        let began = Instant::now();
+        let batch = exploration.scheduling.order.batch && !tested.leaks;
+        let is_passed = match self.explore(&mut tested, &calls, exploration, batch, progress) {
+            Err(Error::Diverged) if batch => false,
+            explored => {
+                explored?;
+                !tested.verdict.has_failed()
+            }
+        };
+        if batch && !is_passed {
+            // A failure counts only if it happens in a process of its own, where it can also be replayed.
+            let executions = tested.executions;
+            self.explore(&mut tested, &calls, exploration, false, progress)?;
+            tested.leaks = !tested.verdict.has_failed();
+            tested.executions += executions;
+        }
+        tested.concurrent_time = began.elapsed();
+        Ok(tested)
+    }
+
+    /// Makes a failing test smaller while it fails in the same way. Each attempt is told.
+    pub fn reduce(
+        &self,
+        failing: Tested,
+        exploration: &Exploration,
+        tell: &mut dyn FnMut(&Test),
+    ) -> Result<Tested, Error> {
+        let mut smallest = failing;
+        let mut tried = HashSet::new();
+        'smaller: loop {
+            for candidate in smallest.test.smaller() {
+                if !tried.insert(candidate.to_string()) {
+                    continue;
+                }
+                if exploration.until.is_some_and(|until| Instant::now() >= until) || (self.host.is_interrupted)() {
+                    return Ok(smallest);
+                }
+                tell(&candidate);
+                let tested = self.check(&candidate, exploration, &mut |_| ())?;
+                if tested.verdict.is_like(&smallest.verdict) {
+                    smallest = tested;
+                    continue 'smaller;
+                }
+            }
+            return Ok(smallest);
+        }
+    }
+
+    fn numbered(&self, test: &Test) -> Result<Calls, Error> {
+        let matrix = test.matrix(&self.calls).map_err(|error| Error::about("lineup", error))?;
+        Ok(Calls { text: test.to_string(), matrix })
+    }
+
+    /// Phase 1: all serial runs, as many in one execution as fit into this many bytes of orders, and at least one.
+    fn observe(&self, test: &Test, calls: &Calls, bytes: usize) -> Result<Serially, Error> {
+        let mut observations = Observations::new(test.clone());
+        let mut control = self.harness.start()?;
+        let order = Order { policy: Policy::Steady, limit: explore::MOST_STEPS, ..Order::default() };
+        let (size, most) = (test.operations(), bytes.div_ceil(test.operations() + 1).max(1));
+        loop {
+            let orders: Vec<String> = observations.missing(most).iter().map(ToString::to_string).collect();
+            if orders.is_empty() {
+                return Ok(Serially::Observed(observations));
+            }
+            let input = SerialInput { calls, orders: &orders };
+            let tried = match self.harness.execute(&mut control, &input, order.clone()) {
+                Err(explore::ControlError::Interrupted) => return Ok(Serially::Interrupted),
+                tried => tried?,
+            };
+            if (self.host.is_interrupted)() {
+                return Ok(Serially::Interrupted);
+            }
+            let is_stuck = match &tried.ran.ended {
+                Ended::Finished => false,
+                Ended::Stuck { .. } => true,
+                ended => return Ok(Serially::Broken(ended.clone())),
+            };
+            let operations = operations(&tried.trace)?;
+            crate::harness::remove(&tried.trace).map_err(|error| Error::about("the trace", error))?;
+            let runs: Vec<SerialRun> = operations.chunks(size).map(serial_run).collect();
+            let is_expected = if is_stuck { runs.len() <= orders.len() } else { runs.len() == orders.len() };
+            if runs.is_empty() || !is_expected {
+                let message = format!("{} serial runs were ordered, {} were recorded", orders.len(), runs.len());
+                return Err(Error::about("the object program", message));
+            }
+            for run in &runs {
+                match observations.insert(run) {
+                    Ok(_) => {}
+                    Err(Refused::Nondeterminism(difference)) => return Ok(Serially::Differs(difference)),
+                    Err(Refused::Misfit(misfit)) => return Err(Error::about("the object program", misfit)),
+                }
+            }
+        }
+    }
+
+    /// Phase 2.
+    fn explore(
+        &self,
+        tested: &mut Tested,
+        calls: &Calls,
+        exploration: &Exploration,
+        batch: bool,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let mut scheduling = exploration.scheduling.clone();
+        scheduling.order.batch = batch;
+        let columns = tested.test.columns();
+        let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
+        let plan = |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), test: Some(calls.clone()) };
+        let full = tested.observations.runs().into_iter().find(|run| !run.is_stuck());
+        let orders: Vec<String> = full.iter().map(|run| order_of(run)).collect();
+        let mut schedules = Schedules::new(&self.harness, &scheduling, plan)?;
+        if !orders.is_empty() {
+            schedules = schedules.warmed_up_by(SerialInput { calls, orders: &orders });
+        }
+        let budget = Budget {
+            executions: exploration.executions,
+            until: exploration.until,
+            is_interrupted: self.host.is_interrupted,
+        };
+        let mut known = HashSet::new();
+        let (mut verdict, mut error, mut executions) = (LineupVerdict::Passed, None, 0);
+        let mut judge = |run: Executed<Plan>| {
+            executions += 1;
+            progress(executions);
+            let judged = self.judge(tested, run, &mut known).unwrap_or_else(|wrong| {
+                error = Some(wrong);
+                Some(LineupVerdict::Interrupted)
+            });
+            match judged {
+                None => ControlFlow::Continue(()),
+                Some(failed) => {
+                    verdict = failed;
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let stopped = run(&budget, || schedules.execute(), &mut judge)?;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        if let LineupVerdict::Unexplained(unexplained) = &mut verdict {
+            unexplained.repeats = self.repeats(&tested.test, &unexplained.run, &unexplained.observed);
+        }
+        tested.executions = executions;
+        tested.verdict = match stopped {
+            Stopped::Enough => verdict,
+            Stopped::Interrupted => LineupVerdict::Interrupted,
+            Stopped::OverBudget if scheduling.how.is_exploration() => LineupVerdict::Unfinished,
+            Stopped::OverBudget | Stopped::Exhausted => LineupVerdict::Passed,
+        };
+        tested.explored = Some(schedules.explored(stopped));
+        Ok(())
+    }
+
+    /// Judges one concurrent execution: the failure, if it is one.
+    fn judge(
+        &self,
+        tested: &Tested,
+        run: Executed<Plan>,
+        known: &mut HashSet<Observed>,
+    ) -> Result<Option<LineupVerdict>, Error> {
+        let is_stuck = match &run.ran.ended {
+            Ended::Finished => false,
+            Ended::Stuck { .. } => true,
+            ended => return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: ended.clone() })),
+        };
+        let operations = operations(&run.trace)?;
+        if is_stuck && operations.iter().all(|operation| operation.returned.is_some()) {
+            // No operation is stuck, but something around them.
+            return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: run.ran.ended.clone() }));
+        }
+        let observed = observed(&tested.test, operations)?;
+        let failure = match known.contains(&observed) {
+            true => None,
+            false => lineup::explain(&tested.observations, &observed).failure().cloned(),
+        };
+        let Some(failure) = failure else {
+            known.insert(observed);
+            crate::harness::remove(&run.trace).map_err(|error| Error::about("the trace", error))?;
+            return Ok(None);
+        };
+        Ok(Some(LineupVerdict::Unexplained(Box::new(Unexplained { observed, failure, run, repeats: false }))))
+    }
+
+    /// Whether an execution is the same in a fresh process.
+    fn repeats(&self, test: &Test, executed: &Executed<Plan>, before: &Observed) -> bool {
+        let Some(Decided { order, execution, .. }) = &executed.decided else { return false };
+        let again = self.harness.start().and_then(|mut control| {
+            let tried = self.harness.repeat(&mut control, &executed.input, order, &execution.schedule())?;
+            let again = operations(&tried.trace).and_then(|operations| observed(test, operations));
+            let is_same = again.is_ok_and(|again| again == *before);
+            Ok(is_same && ended_alike(&tried.ran.ended, &executed.ran.ended))
+        });
+        again.unwrap_or(false)
+    }
+
+    /// Stores the execution that nothing explains, and returns its identifier.
+    pub fn keep(
+        &self,
+        store: &Store,
+        tested: &Tested,
+        unexplained: &Unexplained,
+        report: Option<&Report>,
+    ) -> Result<String, Error> {
+        let run = &unexplained.run;
+        let decided = run.decided.as_ref();
+        let controlled = decided.zip(tested.explored.as_ref()).map(|(decided, explored)| Controlled {
+            repeats: unexplained.repeats,
+            ..decided.execution.controlled(explored.how.name(), &decided.order)
+        });
+        let id = store.free_id(0);
+        let kept = Run {
+            schema: Run::schema(),
+            id: id.clone(),
+            began: run.began,
+            plan: run.input.clone(),
+            command: self.harness.program.run.clone(),
+            ended: run.ran.ended.clone(),
+            took: run.ran.took.as_secs_f64(),
+            spec: SPEC.to_owned(),
+            order: report::Order::RealTime,
+            verdict: report.map(|report| report.verdict.word().to_owned()),
+            cause: Some(lineup::headline(&tested.test, &unexplained.failure)),
+            controlled,
+            environment: Environment::here(),
+        };
+        let schedule = decided.map(|decided| decided.execution.schedule());
+        let file = self.harness.scratch.join(SPEC);
+        fs::write(&file, tested.observations.to_string()).map_err(|error| Error::about(file.display(), error))?;
+        let files = [(file, SPEC.to_owned())];
+        let artifacts = Artifacts { trace: &run.trace, report, spec: &files, schedule: schedule.as_ref() };
+        store.keep(&kept, &artifacts).map_err(|error| Error::about("the run", error))?;
+        Ok(id)
+    }
+}
+
+/// The file with the observations of a kept run.
+const SPEC: &str = "observations.lineup";
+
+/// The result of phase 1.
+enum Serially {
+    Observed(Observations),
+    Differs(Box<Nondeterminism>),
+    Broken(Ended),
+    Interrupted,
+}
+
+/// Serial runs of a test, as the input of one execution.
+struct SerialInput<'a> {
+    calls: &'a Calls,
+    orders: &'a [String],
+}
+
+impl Input for SerialInput<'_> {
+    fn environment(&self, trace: &Path) -> Vec<(&'static str, String)> {
+        vec![
+            ("OMNILINK_TRACE", trace.display().to_string()),
+            ("OMNILINK_MATRIX", self.calls.matrix.clone()),
+            ("OMNILINK_ORDERS", self.orders.join(" ")),
+        ]
+    }
+
+    fn describe(&self) -> String {
+        format!("serial runs of {}", self.calls.text)
+    }
+}
+
+/// Asks a program for its calls. It is not under control then.
+fn listed_calls(harness: &Harness) -> Result<Vec<String>, Error> {
+    let about = harness.executable().display().to_string();
+    let wrong = |error: &dyn std::fmt::Display| Error::about(&about, error);
+    let path = harness.scratch.join("calls");
+    let mut command = harness.command().map_err(|error| wrong(&error))?;
+    let output = command.env("OMNILINK_CALLS", &path).output().map_err(|error| wrong(&error))?;
+    let text = fs::read_to_string(&path);
+    let calls: Vec<String> = text.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
+    if !output.status.success() || calls.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let message = format!("it lists no calls ({}){}", output.status, if said.is_empty() { "" } else { ": " });
+        let help = "describe an object with `#[omnilink::object]` or <omnilink/object.hpp>";
+        return Err(Error::with_help(&about, message + said.trim_end(), help));
+    }
+    Ok(calls)
+}
+
+/// The operations of a trace, by start.
+fn operations(trace: &Path) -> Result<Vec<Operation>, Error> {
+    let recording = Recording::at(trace, None);
+    let history = recording.history().map_err(Error::Spec)?;
+    let thread = |op: &Op<Call>| history.processes()[op.process.index()].parse::<Thread>();
+    let mut operations = Vec::new();
+    for op in history.ops() {
+        let results: Vec<String> = op.call.results().iter().map(ToString::to_string).collect();
+        operations.push(Operation {
+            thread: thread(op).map_err(|error| Error::about("the object program", error))?,
+            start: op.interval.start(),
+            returned: op.interval.end().map(|end| (end, results.join(", "))),
+        });
+    }
+    operations.sort_by_key(|operation| operation.start);
+    Ok(operations)
+}
+
+fn observed(test: &Test, operations: Vec<Operation>) -> Result<Observed, Error> {
+    let is_stuck = operations.iter().any(|operation| operation.returned.is_none());
+    let observed = if is_stuck { Observed::stuck(test, operations) } else { Observed::full(test, operations) };
+    observed.map_err(|error| Error::about("the object program", error))
+}
+
+fn serial_run(operations: &[Operation]) -> SerialRun {
+    let answer = |operation: &Operation| match &operation.returned {
+        Some((_, results)) => Answer::Returned(results.clone()),
+        None => Answer::Blocked,
+    };
+    SerialRun { steps: operations.iter().map(|operation| (operation.thread, answer(operation))).collect() }
+}
+
+/// The order of a serial run, as the program reads it.
+fn order_of(run: &SerialRun) -> String {
+    let columns = run.steps.iter().filter_map(|(thread, _)| match thread {
+        Thread::Main => None,
+        Thread::Column(column) => char::from_digit(u32::from(*column), 36),
+    });
+    columns.collect()
+}

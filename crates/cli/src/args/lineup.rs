@@ -1,0 +1,140 @@
+//! The command line of `omnilink lineup`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use campaign::How;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, value_parser};
+use explore::{MOST_STEPS, STEP_LIMIT};
+use lineup::Test;
+
+use super::shared::{Output, Progress};
+
+#[derive(Debug, Args)]
+pub(crate) struct LineupArgs {
+    /// Directory with the settings of the object program.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) directory: PathBuf,
+
+    /// Settings file [default: `omnilink.toml` in that directory].
+    #[arg(long, value_name = "TOML")]
+    pub(crate) settings: Option<PathBuf>,
+
+    /// Test to run, such as `add(200) try_take() || add(400) try_take()`. Repeatable.
+    #[arg(long = "test", value_name = "TEST")]
+    pub(crate) given: Vec<Test>,
+
+    /// File with tests, one per line; empty lines and lines that start with `#` are skipped.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Threads and calls per thread of random tests.
+    #[arg(long, value_name = "THREADSxCALLS", default_value = "3x3", value_parser = size)]
+    pub(crate) size: (usize, usize),
+
+    /// Number of random tests, if none are given.
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) tests: u64,
+
+    /// Seed of the first random test; each further test adds one.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// List the calls of the object, and end.
+    #[arg(long)]
+    pub(crate) calls: bool,
+
+    /// Schedules of the concurrent executions [default: dpor if all code is instrumented, otherwise dfs].
+    #[arg(long, value_name = "HOW", value_parser = schedules())]
+    pub(crate) schedule: Option<How>,
+
+    /// Maximum number of preemptions, with `--schedule dfs`.
+    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    pub(crate) bound: u32,
+
+    /// Number of priority changes plus one, with `--schedule pct`.
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
+    pub(crate) depth: u32,
+
+    /// Maximum number of concurrent executions of one test [default: no limit for dpor and dfs, otherwise 1000].
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) executions: Option<u64>,
+
+    /// Maximum number of steps of an execution.
+    #[arg(long, value_name = "COUNT", default_value_t = STEP_LIMIT, value_parser = value_parser!(u64).range(1..=MOST_STEPS))]
+    pub(crate) max_steps: u64,
+
+    /// Let loads read older stores where C11 allows it.
+    #[arg(long)]
+    pub(crate) weak_memory: bool,
+
+    /// Also switch threads at non-atomic accesses, for programs with data races.
+    #[arg(long)]
+    pub(crate) plain: bool,
+
+    /// Start a process for every execution. The default is to run many in one process, and to notice if one execution
+    /// changes what the next one sees.
+    #[arg(long)]
+    pub(crate) isolate: bool,
+
+    /// Maximum total time, such as `90s` or `10m`.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub(crate) time: Option<Duration>,
+
+    /// Maximum time of one execution.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub(crate) timeout: Duration,
+
+    /// Continue after the first failing test.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// Do not make failing tests smaller.
+    #[arg(long)]
+    pub(crate) no_reduce: bool,
+
+    /// Do not build the object program first.
+    #[arg(long)]
+    pub(crate) no_build: bool,
+
+    /// File with the serial behavior of the given test. It is written if it does not exist; otherwise the object must
+    /// still behave like that.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) observations: Option<PathBuf>,
+
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(crate) format: Output,
+
+    /// Progress display.
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub(crate) progress: Progress,
+
+    /// Command that runs the object program, instead of the one in the settings.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+const SCHEDULES: [(How, &str); 5] = [
+    (How::Dpor, "All schedules, one of each set that differs only in the order of independent steps"),
+    (How::Dfs, "All schedules with at most `--bound` preemptions"),
+    (How::Random, "A uniformly random enabled thread"),
+    (How::Pct, "The enabled thread of highest random priority, which changes a few times"),
+    (How::Pos, "The thread whose next step has the highest random priority; redrawn for racing steps"),
+];
+
+fn schedules() -> impl TypedValueParser<Value = How> {
+    let names = SCHEDULES.map(|(how, help)| PossibleValue::new(how.name()).help(help));
+    PossibleValuesParser::new(names).map(|chosen| {
+        let known = SCHEDULES.into_iter().find(|(how, _)| how.name() == chosen);
+        known.map_or(How::Dpor, |(how, _)| how)
+    })
+}
+
+/// `3x2`: three threads with two calls each.
+fn size(text: &str) -> Result<(usize, usize), String> {
+    let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
+    let parsed = text.split_once('x').and_then(|(threads, calls)| Some((number(threads)?, number(calls)?)));
+    parsed.ok_or_else(|| format!("`{text}`, expected a size such as `3x3`: threads, and calls of each"))
+}

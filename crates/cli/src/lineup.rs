@@ -1,0 +1,441 @@
+//! `omnilink lineup`: checks an object against its own serial behavior.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use campaign::{Exploration, How, LineupVerdict, ObjectProgram, Tested, Unexplained};
+use explore::{Order, Program, Store, counted};
+use judge::InputError;
+use lineup::{Observations, Observed, Operation, Place, Test, Thread};
+use report::clean;
+use serde_json::json;
+
+use crate::args::{LineupArgs, Output};
+use crate::exit::Exit;
+use crate::host::HOST;
+use crate::limits;
+use crate::outcome::{print_campaign_error, print_end};
+use crate::progress::bar;
+use crate::project::read_settings;
+use crate::runs::store_option;
+use crate::terminal::complain;
+
+pub(crate) fn run(args: &LineupArgs) -> Exit {
+    limits::catch_interrupts();
+    match prepare(args).and_then(|session| session.run()) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+/// An object program, and what is asked about it.
+struct Session<'a> {
+    args: &'a LineupArgs,
+    object: ObjectProgram,
+    store: Store,
+    tests: Vec<Named>,
+}
+
+/// A test, and where it comes from.
+struct Named {
+    test: Test,
+    from: String,
+}
+
+fn prepare(args: &LineupArgs) -> Result<Session<'_>, Exit> {
+    let (file, settings) = read_settings(&args.directory, args.settings.as_deref())?;
+    let directory = file.parent().unwrap_or(Path::new("")).to_owned();
+    let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };
+    if run.is_empty() {
+        let help = "`run = [\"target/release/object\"]` below `[harness]`, or `omnilink lineup -- COMMAND`";
+        let message = "no command to run the object program given".to_owned();
+        return Err(complain(&file.display().to_string(), &InputError { message, help: Some(help.into()) }));
+    }
+    let store = Store::at(directory.join("target/omnilink"));
+    let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
+    let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
+    let object = match args.command.is_empty() {
+        true => ObjectProgram::build(HOST, &program, &settings, &store, args.timeout, args.no_build),
+        false => ObjectProgram::prebuilt(HOST, &program, &store, args.timeout),
+    };
+    let object = object.map_err(print_campaign_error)?;
+    let tests = if args.calls { Vec::new() } else { tests(args, object.calls())? };
+    if args.observations.is_some() && tests.len() != 1 {
+        let message = "`--observations` is about one test: give it with `--test`".to_owned();
+        return Err(complain("lineup", &InputError { message, help: None }));
+    }
+    Ok(Session { args, object, store, tests })
+}
+
+/// The tests that are given, or random ones.
+fn tests(args: &LineupArgs, calls: &[String]) -> Result<Vec<Named>, Exit> {
+    let given = args.given.iter().map(|test| Named { test: test.clone(), from: "given".into() });
+    let mut tests: Vec<Named> = given.collect();
+    if let Some(path) = &args.file {
+        let about = path.display().to_string();
+        let wrong = |message| complain(&about, &InputError { message, help: None });
+        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let test = line.parse().map_err(|error| wrong(format!("line {}: {error}", number + 1)))?;
+            tests.push(Named { test, from: format!("{about}:{}", number + 1) });
+        }
+    }
+    if !tests.is_empty() || args.file.is_some() {
+        return Ok(tests);
+    }
+    let (threads, length) = args.size;
+    let random = |number: u64| {
+        let seed = args.seed.wrapping_add(number);
+        Ok(Named { test: Test::random(calls, threads, length, seed)?, from: format!("seed {seed}") })
+    };
+    let random: Result<Vec<Named>, lineup::TestError> = (0..args.tests).map(random).collect();
+    random.map_err(|error| complain("--size", &InputError { message: error.to_string(), help: None }))
+}
+
+/// What all tests together came to.
+#[derive(Default)]
+struct Summary {
+    passed: u64,
+    failed: u64,
+    unfinished: u64,
+    broken: u64,
+    complete: u64,
+    full: usize,
+    stuck: usize,
+    executions: u64,
+    serial_time: Duration,
+    concurrent_time: Duration,
+}
+
+impl Session<'_> {
+    fn run(&self) -> Result<Exit, Exit> {
+        let args = self.args;
+        if args.calls {
+            self.object.calls().iter().for_each(|call| outln!("{}", clean(call)));
+            return Ok(Exit::Accepted);
+        }
+        let started = Instant::now();
+        let is_human = args.format == Output::Human;
+        let exploration = self.exploration(started);
+        if is_human {
+            outln!(
+                "{} of an object with {}: {}; schedules: {}",
+                counted(self.tests.len() as u64, "test"),
+                counted(self.object.calls().len() as u64, "call"),
+                clean(&self.object.calls().join(", ")),
+                described(&exploration),
+            );
+        }
+        let bar = bar(args.progress);
+        let (mut summary, mut results) = (Summary::default(), Vec::new());
+        for (number, named) in self.tests.iter().enumerate() {
+            if limits::is_interrupted() || exploration.until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
+            let before = summary.executions;
+            let tested = self.object.check(&named.test, &exploration, &mut |executions| {
+                let rate = (before + executions) as f64 / started.elapsed().as_secs_f64();
+                bar.set_message(format!(
+                    "test {}, {} executions, {rate:.0} per second",
+                    number + 1,
+                    before + executions
+                ));
+                bar.tick();
+            });
+            let tested = tested.map_err(|error| bar.suspend(|| print_campaign_error(error)))?;
+            summary.add(&tested);
+            if let Some(path) = &args.observations {
+                self.compare(path, &tested.observations)?;
+            }
+            let has_failed = tested.verdict.has_failed();
+            let tested = match has_failed && !args.no_reduce {
+                true => {
+                    let reduced = self.object.reduce(tested, &exploration, &mut |test| {
+                        bar.set_message(format!("making it smaller: {}", clean(&test.to_string())));
+                        bar.tick();
+                    });
+                    reduced.map_err(|error| bar.suspend(|| print_campaign_error(error)))?
+                }
+                false => tested,
+            };
+            let kept = self.keep(&tested)?;
+            results.push(json(named, &tested, kept.as_deref()));
+            if has_failed && is_human {
+                bar.suspend(|| self.print_failure(named, &tested, kept.as_deref()));
+            }
+            if has_failed && !args.keep_going {
+                break;
+            }
+        }
+        bar.finish_and_clear();
+        match args.format {
+            Output::Human => out!("{}", summary.text(self.tests.len() as u64)),
+            Output::Json => outln!("{:#}", json!({ "schema": "omnilink.lineup/1", "tests": results })),
+        }
+        Ok(summary.exit())
+    }
+
+    fn exploration(&self, started: Instant) -> Exploration {
+        let args = self.args;
+        let order = Order {
+            seed: args.seed,
+            depth: args.depth,
+            weak: args.weak_memory,
+            plain: args.plain,
+            batch: !args.isolate,
+            limit: args.max_steps,
+            ..Order::default()
+        };
+        let how = args.schedule.unwrap_or(How::Dpor);
+        let is_human = args.format == Output::Human;
+        let mut tell = |said: String| {
+            if is_human {
+                outln!("{said}");
+            }
+        };
+        let scheduling = self.object.scheduling(how, order, Some(args.bound), &mut tell);
+        let most = if scheduling.how.is_exploration() { u64::MAX } else { SAMPLES };
+        Exploration {
+            scheduling,
+            executions: args.executions.unwrap_or(most),
+            until: args.time.and_then(|time| started.checked_add(time)),
+        }
+    }
+
+    /// Writes the serial behavior, or compares it with the file.
+    fn compare(&self, path: &Path, observations: &Observations) -> Result<(), Exit> {
+        let about = path.display().to_string();
+        let wrong = |message| complain(&about, &InputError { message, help: None });
+        if !path.exists() {
+            return fs::write(path, observations.to_string()).map_err(|error| wrong(error.to_string()));
+        }
+        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let before: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
+        match before.difference(observations) {
+            None => Ok(()),
+            Some(difference) => {
+                outln!("{}: the object behaves differently: {}", clean(&about), clean(&difference));
+                Err(Exit::Rejected)
+            }
+        }
+    }
+
+    /// Stores an execution that nothing explains.
+    fn keep(&self, tested: &Tested) -> Result<Option<String>, Exit> {
+        let LineupVerdict::Unexplained(unexplained) = &tested.verdict else { return Ok(None) };
+        let kept = self.object.keep(&self.store, tested, unexplained, None);
+        kept.map(Some).map_err(print_campaign_error)
+    }
+
+    fn print_failure(&self, named: &Named, tested: &Tested, kept: Option<&str>) {
+        let Tested { test, verdict, .. } = tested;
+        outln!("\n{} ({}): {}", clean(&named.test.to_string()), clean(&named.from), word(verdict));
+        if *test != named.test {
+            outln!("smallest test that fails alike: {}", clean(&test.to_string()));
+        }
+        match verdict {
+            LineupVerdict::Nondeterministic(difference) => {
+                outln!("\n{}", clean(&difference.headline(test)));
+                outln!("\n  one serial run     {}", clean(&difference.earlier.display(test)));
+                outln!("  another            {}", clean(&difference.later.display(test)));
+                outln!(
+                    "\nIf the answers are meant to vary, Line-Up is not the right check: use a specification that allows \
+                     them all."
+                );
+            }
+            LineupVerdict::Unexplained(unexplained) => self.print_unexplained(test, unexplained, kept),
+            LineupVerdict::Broken { is_serial, ended } => {
+                outln!("\nin a {} execution:", if *is_serial { "serial" } else { "concurrent" });
+                print_end(ended);
+            }
+            LineupVerdict::Passed | LineupVerdict::Unfinished | LineupVerdict::Interrupted => {}
+        }
+        if tested.leaks {
+            outln!("one execution changes what the next one sees: each had a process of its own");
+        }
+    }
+
+    fn print_unexplained(&self, test: &Test, unexplained: &Unexplained, kept: Option<&str>) {
+        let Unexplained { observed, failure, run, repeats } = unexplained;
+        outln!("\n{}\n", clean(&lineup::headline(test, failure)));
+        out!("{}", columns(test, observed));
+        for closest in &failure.closest {
+            outln!("\nclosest serial run: {}", clean(&closest.run.display(test)));
+            for differing in &closest.differing {
+                outln!(
+                    "  there `{}` of thread {} {}, here it {}",
+                    clean(test.call(differing.place)),
+                    differing.place.thread,
+                    answered(&differing.serial),
+                    answered(&differing.observed),
+                );
+            }
+        }
+        print_end(&run.ran.ended);
+        match repeats {
+            true => outln!("\nrun again in a fresh process: identical"),
+            false => outln!("\nit could not be repeated in a fresh process: the object program is nondeterministic"),
+        }
+        if let Some(id) = kept {
+            outln!("kept as {id}: {}\n", self.store.path(id).display());
+            outln!("  again        omnilink replay {id}{}", store_option(&self.store));
+        }
+    }
+}
+
+/// The number of random schedules of one test.
+const SAMPLES: u64 = 1000;
+
+fn described(exploration: &Exploration) -> String {
+    let scheduling = &exploration.scheduling;
+    let name = scheduling.how.name();
+    match (scheduling.how, scheduling.bound) {
+        (How::Dpor, _) => format!("{name}, all of them"),
+        (How::Dfs, Some(bound)) => format!("{name}, all with at most {}", counted(u64::from(bound), "preemption")),
+        (How::Dfs, None) => format!("{name}, all of them"),
+        _ => format!("{name}, at most {} for each test", exploration.executions),
+    }
+}
+
+fn word(verdict: &LineupVerdict) -> &'static str {
+    match verdict {
+        LineupVerdict::Passed => "passed",
+        LineupVerdict::Nondeterministic(_) => "nondeterministic",
+        LineupVerdict::Unexplained(unexplained) if unexplained.failure.is_stuck => "stuck, and no serial run is",
+        LineupVerdict::Unexplained(_) => "no serial run explains it",
+        LineupVerdict::Broken { .. } => "crashed or did not end",
+        LineupVerdict::Unfinished => "not explored to the end",
+        LineupVerdict::Interrupted => "interrupted",
+    }
+}
+
+fn answered(answer: &lineup::Answer) -> String {
+    match answer {
+        lineup::Answer::Returned(results) if results.is_empty() => "returns".to_owned(),
+        lineup::Answer::Returned(results) => format!("returns {}", clean(results)),
+        lineup::Answer::Blocked => "blocks".to_owned(),
+    }
+}
+
+/// The history in columns, one for each thread, in the order of events: a call that returned before any other call began
+/// stands in one line, others in two.
+fn columns(test: &Test, observed: &Observed) -> String {
+    let mut events: Vec<(u64, bool, Place, &Operation)> = Vec::new();
+    for (place, operation) in observed.operations() {
+        events.push((operation.start, false, place, operation));
+        events.extend(operation.returned.iter().map(|(end, _)| (*end, true, place, operation)));
+    }
+    events.sort_by_key(|(time, is_return, place, _)| (*time, *is_return, place.thread));
+    let call = |place: Place| clean(test.call(place));
+    let answer = |operation: &Operation| match &operation.returned {
+        Some((_, results)) if results.is_empty() => String::new(),
+        Some((_, results)) => format!(" = {}", clean(results)),
+        None => " blocks".to_owned(),
+    };
+    let mut lines: Vec<(Thread, String)> = Vec::new();
+    let mut events = events.into_iter().peekable();
+    while let Some((_, is_return, place, operation)) = events.next() {
+        let returns_at_once = events.next_if(|(_, is_return, next, _)| *is_return && *next == place).is_some();
+        let text = match (is_return, returns_at_once || operation.returned.is_none()) {
+            (true, _) => format!("... {}{}", call(place), answer(operation)),
+            (false, true) => format!("{}{}", call(place), answer(operation)),
+            (false, false) => format!("{} ...", call(place)),
+        };
+        lines.push((place.thread, text));
+    }
+    let mut threads: Vec<Thread> = lines.iter().map(|(thread, _)| *thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let title = |thread: &Thread| match thread {
+        Thread::Main => "main thread".to_owned(),
+        Thread::Column(column) => format!("thread {column}"),
+    };
+    let width = |thread: &Thread| {
+        let texts = lines.iter().filter(|(of, _)| of == thread).map(|(_, text)| text.chars().count());
+        texts.chain([title(thread).len()]).max().unwrap_or_default()
+    };
+    let row = |cell: &dyn Fn(&Thread) -> String| {
+        let cells = threads.iter().map(|thread| format!("{:<1$}", cell(thread), width(thread) + 2));
+        format!("  {}\n", cells.collect::<String>().trim_end())
+    };
+    let body = lines.iter().map(|(of, text)| row(&|thread| if thread == of { text.clone() } else { String::new() }));
+    row(&title) + &body.collect::<String>()
+}
+
+fn json(named: &Named, tested: &Tested, kept: Option<&str>) -> serde_json::Value {
+    let Tested { test, observations, verdict, .. } = tested;
+    let why = match verdict {
+        LineupVerdict::Nondeterministic(difference) => Some(difference.headline(test)),
+        LineupVerdict::Unexplained(unexplained) => Some(lineup::headline(test, &unexplained.failure)),
+        _ => None,
+    };
+    json!({
+        "test": named.test.to_string(),
+        "from": named.from,
+        "verdict": word(verdict),
+        "smallest": test.to_string(),
+        "why": why,
+        "run": kept,
+        "serial": { "full": observations.full(), "stuck": observations.stuck(), "seconds": tested.serial_time.as_secs_f64() },
+        "concurrent": {
+            "executions": tested.executions,
+            "seconds": tested.concurrent_time.as_secs_f64(),
+            "explored": tested.explored.as_ref().map(campaign::Explored::json),
+        },
+    })
+}
+
+impl Summary {
+    fn add(&mut self, tested: &Tested) {
+        *match &tested.verdict {
+            LineupVerdict::Passed => &mut self.passed,
+            LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) => &mut self.failed,
+            LineupVerdict::Broken { .. } => &mut self.broken,
+            LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
+        } += 1;
+        let is_complete = tested.explored.as_ref().is_some_and(campaign::Explored::covers_all);
+        self.complete += u64::from(is_complete && matches!(tested.verdict, LineupVerdict::Passed));
+        self.full += tested.observations.full();
+        self.stuck += tested.observations.stuck();
+        self.executions += tested.executions;
+        self.serial_time += tested.serial_time;
+        self.concurrent_time += tested.concurrent_time;
+    }
+
+    fn text(&self, tests: u64) -> String {
+        let Summary { passed, failed, unfinished, broken, complete, .. } = self;
+        let counts = [(passed, "passed"), (failed, "failed"), (broken, "crashed"), (unfinished, "unfinished")];
+        let counts: Vec<String> =
+            counts.iter().filter(|(count, _)| **count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+        let rate = self.executions as f64 / self.concurrent_time.as_secs_f64().max(1e-9);
+        let serial = match self.stuck {
+            0 => counted(self.full as u64, "serial run"),
+            stuck => format!("{} and {stuck} that block", counted(self.full as u64, "serial run")),
+        };
+        let claim = match complete {
+            0 => String::new(),
+            complete => format!("all schedules were explored for {}\n", counted(*complete, "test")),
+        };
+        format!(
+            "\n{}: {}\n{serial} in {:.2} s, {} in {:.2} s ({rate:.0} per second)\n{claim}",
+            counted(tests, "test"),
+            if counts.is_empty() { "none run".to_owned() } else { counts.join(", ") },
+            self.serial_time.as_secs_f64(),
+            counted(self.executions, "concurrent execution"),
+            self.concurrent_time.as_secs_f64(),
+        )
+    }
+
+    fn exit(&self) -> Exit {
+        let exits = [
+            (self.passed, Exit::Accepted),
+            (self.unfinished, if limits::is_interrupted() { Exit::Interrupted } else { Exit::Inconclusive }),
+            (self.broken, Exit::Crashed),
+            (self.failed, Exit::Rejected),
+        ];
+        exits.iter().filter(|(count, _)| *count > 0).map(|(_, exit)| *exit).fold(Exit::Nothing, Exit::max)
+    }
+}
