@@ -197,7 +197,7 @@ impl Limits {
 }
 
 impl judge::Limits for Limits {
-    fn look(&self, stats: &Stats) -> Option<Stop> {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
         self.0.stage.store(Stage::Searching as u8, Ordering::Relaxed);
         self.0.operations.store(stats.operations, Ordering::Relaxed);
         self.0.width.store(stats.width as u64, Ordering::Relaxed);

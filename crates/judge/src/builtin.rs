@@ -312,7 +312,7 @@ impl Check<'_, '_> {
             operations += 1;
             op.iter().for_each(|op| seen.add(op));
         });
-        let watcher = |stats: &Stats| self.limits.look(stats);
+        let watcher = |stats: &Stats| self.limits.poll(stats);
         let checked: Result<Checked, InputError> =
             models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
         let checked = checked?;
@@ -498,8 +498,8 @@ struct SharedWidths<'a> {
 }
 
 impl Watcher for SharedWidths<'_> {
-    fn look(&self, stats: &Stats) -> Option<Stop> {
-        self.limits.look(stats)
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
+        self.limits.poll(stats)
     }
 
     fn returned(&self, op: OpId, width: usize) {

@@ -113,7 +113,7 @@ impl Options {
 /// The limits of a check. Called from several threads.
 pub trait Limits: Sync {
     /// The reason to stop a search now, if any.
-    fn look(&self, stats: &Stats) -> Option<Stop>;
+    fn poll(&self, stats: &Stats) -> Option<Stop>;
     /// The same, for work without statistics.
     fn exceeded(&self) -> Option<Stop>;
     /// The number of bytes of memory left, if limited.
@@ -129,7 +129,7 @@ pub trait Limits: Sync {
 pub struct Unlimited;
 
 impl Limits for Unlimited {
-    fn look(&self, _: &Stats) -> Option<Stop> {
+    fn poll(&self, _: &Stats) -> Option<Stop> {
         None
     }
 
@@ -319,10 +319,10 @@ impl<'a> Stages<'a> {
 }
 
 impl Limits for Stages<'_> {
-    fn look(&self, stats: &Stats) -> Option<Stop> {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
         self.stage.store(Stage::Searching as u8, Ordering::Relaxed);
         self.operations.store(stats.operations, Ordering::Relaxed);
-        self.limits.look(stats)
+        self.limits.poll(stats)
     }
 
     fn exceeded(&self) -> Option<Stop> {

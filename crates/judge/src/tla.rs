@@ -444,7 +444,7 @@ impl Run<'_> {
     /// Searches for an order while the trace is read. `None` if there is no order: only the whole history says why.
     fn check_stream(&self, settings: &Settings, stream: &Stream) -> Result<Option<Report>, Failed> {
         let (processes, options) = (self.held.processes(), self.options());
-        let mut watch = |stats: &Stats| self.limits.look(stats);
+        let mut watch = |stats: &Stats| self.limits.poll(stats);
         let (operations, cuts, checked) = self.with_machine(settings, |spec| {
             let (operations, cuts) = self.bind_each(spec, |_| ())?;
             let ops = || Ok(stream.merge()?.map(|op| op.map_err(|error| Failed::Input(error.into()))));
@@ -744,8 +744,8 @@ struct Widths<'a> {
 }
 
 impl Watch for Widths<'_> {
-    fn look(&mut self, stats: &Stats) -> Option<Stop> {
-        self.limits.look(stats)
+    fn poll(&mut self, stats: &Stats) -> Option<Stop> {
+        self.limits.poll(stats)
     }
 
     fn returned(&mut self, op: OpId, width: usize) {

@@ -14,7 +14,7 @@ struct Until {
 }
 
 impl Limits for Until {
-    fn look(&self, _: &Stats) -> Option<Stop> {
+    fn poll(&self, _: &Stats) -> Option<Stop> {
         self.exceeded()
     }
 

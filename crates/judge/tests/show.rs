@@ -19,7 +19,7 @@ struct Late {
 }
 
 impl Limits for Late {
-    fn look(&self, _: &Stats) -> Option<Stop> {
+    fn poll(&self, _: &Stats) -> Option<Stop> {
         None
     }
 

@@ -47,20 +47,20 @@ impl Default for Options {
 /// A [`Watch`] that is shared, possibly by several threads.
 pub trait Watcher: Sync {
     /// Returns a reason to stop, if there is one.
-    fn look(&self, stats: &Stats) -> Option<Stop>;
+    fn poll(&self, stats: &Stats) -> Option<Stop>;
 
     /// Called when an operation has returned and been placed; `width` is the number of configurations at that point.
     fn returned(&self, _op: OpId, _width: usize) {}
 }
 
 impl<F: Fn(&Stats) -> Option<Stop> + Sync> Watcher for F {
-    fn look(&self, stats: &Stats) -> Option<Stop> {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
         self(stats)
     }
 }
 
 impl Watcher for Unwatched {
-    fn look(&self, _: &Stats) -> Option<Stop> {
+    fn poll(&self, _: &Stats) -> Option<Stop> {
         None
     }
 }
@@ -72,8 +72,8 @@ struct Watched<'w, M> {
 }
 
 impl<M: Fn() -> bool> Watch for Watched<'_, M> {
-    fn look(&mut self, stats: &Stats) -> Option<Stop> {
-        if (self.is_moot)() { Some(Stop::Interrupted) } else { self.watcher.look(stats) }
+    fn poll(&mut self, stats: &Stats) -> Option<Stop> {
+        if (self.is_moot)() { Some(Stop::Interrupted) } else { self.watcher.poll(stats) }
     }
 
     fn returned(&mut self, op: OpId, width: usize) {

@@ -109,7 +109,7 @@ struct Patience {
 }
 
 impl Limits for Patience {
-    fn look(&self, _: &Stats) -> Option<Stop> {
+    fn poll(&self, _: &Stats) -> Option<Stop> {
         self.exceeded()
     }
 

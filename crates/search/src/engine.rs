@@ -441,7 +441,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             return None;
         }
         self.unwatched = 0;
-        watch.look(&self.stats)
+        watch.poll(&self.stats)
     }
 
     fn explain<P: Borrow<S::Op>>(

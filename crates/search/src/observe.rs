@@ -51,14 +51,14 @@ pub struct Widest {
 /// Observes a running search and may stop it.
 pub trait Watch {
     /// Called every few dozen steps. Returns a reason to stop, if there is one.
-    fn look(&mut self, stats: &Stats) -> Option<Stop>;
+    fn poll(&mut self, stats: &Stats) -> Option<Stop>;
 
     /// Called when an operation has returned and been placed; `width` is the number of configurations at that point.
     fn returned(&mut self, _op: OpId, _width: usize) {}
 }
 
 impl<F: FnMut(&Stats) -> Option<Stop>> Watch for F {
-    fn look(&mut self, stats: &Stats) -> Option<Stop> {
+    fn poll(&mut self, stats: &Stats) -> Option<Stop> {
         self(stats)
     }
 }
@@ -68,7 +68,7 @@ impl<F: FnMut(&Stats) -> Option<Stop>> Watch for F {
 pub struct Unwatched;
 
 impl Watch for Unwatched {
-    fn look(&mut self, _: &Stats) -> Option<Stop> {
+    fn poll(&mut self, _: &Stats) -> Option<Stop> {
         None
     }
 }

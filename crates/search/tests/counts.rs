@@ -198,15 +198,15 @@ fn a_stream_is_decided_as_soon_as_it_is_rejected() {
 fn a_watch_may_stop_the_search() {
     let writes = (0..8).map(|value| Write(0, value));
     let history = overlapping(writes);
-    let mut looks = 0;
+    let mut polls = 0;
     let watch = &mut |stats: &Stats| {
-        looks += 1;
+        polls += 1;
         assert!(stats.width > 0);
-        (looks == 3).then_some(Stop::Interrupted)
+        (polls == 3).then_some(Stop::Interrupted)
     };
     let report = check_watched(&Registers, &history, &Options::default(), watch).expect("a spec without errors");
     assert_eq!(report.verdict, Verdict::Inconclusive(Stop::Interrupted));
-    assert_eq!(looks, 3);
+    assert_eq!(polls, 3);
 }
 
 #[test]
@@ -235,11 +235,11 @@ fn the_first_of_several_widest_places_is_named() {
 #[test]
 fn the_watch_is_called_every_few_dozen_steps() {
     let history = overlapping((0..7).map(|value| Write(0, value)));
-    let mut looks = 0;
+    let mut polls = 0;
     let watch = &mut |_: &Stats| {
-        looks += 1;
+        polls += 1;
         None
     };
     let report = check_watched(&Registers, &history, &Options::default(), watch).expect("a spec without errors");
-    insta::assert_snapshot!(format!("{} steps, {looks} looks", report.stats.steps), @"1351 steps, 20 looks");
+    insta::assert_snapshot!(format!("{} steps, {polls} polls", report.stats.steps), @"1351 steps, 20 polls");
 }

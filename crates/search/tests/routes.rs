@@ -52,7 +52,7 @@ fn every_way_leads_to_the_state_that_it_is_said_to_be_stuck_in() {
 struct Widths(Vec<(OpId, usize)>);
 
 impl Watch for Widths {
-    fn look(&mut self, _: &search::Stats) -> Option<history::Stop> {
+    fn poll(&mut self, _: &search::Stats) -> Option<history::Stop> {
         None
     }
 

@@ -84,7 +84,7 @@ impl<'w, 's, 'p> Bounded<'w, 's, 'p> {
 }
 
 impl Watch for Bounded<'_, '_, '_> {
-    fn look(&mut self, stats: &Stats) -> Option<Stop> {
-        if self.cost.of(stats.steps) > MOST_WORK { Some(Stop::Time) } else { self.watch.look(stats) }
+    fn poll(&mut self, stats: &Stats) -> Option<Stop> {
+        if self.cost.of(stats.steps) > MOST_WORK { Some(Stop::Time) } else { self.watch.poll(stats) }
     }
 }
