@@ -1,16 +1,16 @@
 //! Maps each recorded operation to a step of the specification.
 //!
-//! An operation `Dequeue` with a field `elem` is the action `Dequeue(elem)`: by name, and by the names of parameters. The
-//! names are looked up once for each [`Schema`], and every mistake is reported before anything is searched. What remains
-//! for each operation is to translate its values and to hold them against the sets that the next-state relation takes
+//! An operation `Dequeue` with a field `elem` is the action `Dequeue(elem)`: actions are found by name, and so are
+//! parameters. Names are resolved once for each [`Schema`], and all mistakes are reported before the search starts.
+//! Then the values of each operation are translated, and checked against the sets that the next-state relation takes
 //! them from.
 //!
 //! An operation may take several steps: any number of `Put_Step(..)` and then `Put_Done(..)`, if the specification has
-//! these two and no `Put`. A result that was not recorded, because the operation never finished, may be anything in its
-//! set, and an operation that never finished may be any of the actions that its name lists (`Dequeue|DequeueEmpty`). A
-//! failed operation had no effect. A companion module overrides each of these with an operator that takes the
-//! operation as a record: `OnPut(op)`, `OnUnfinished(op)`, `OnFailed(op)`, and `OnEnd(process)` for what a process may do
-//! after its last operation.
+//! these two and no `Put`. An unfinished operation has no recorded result: the result may be any element of its set,
+//! and the operation may be any of the actions that its name lists (`Dequeue|DequeueEmpty`). A failed operation had no
+//! effect. A companion module overrides each of these rules with an operator that takes the operation as a record:
+//! `OnPut(op)`, `OnUnfinished(op)`, `OnFailed(op)`, and `OnEnd(process)` for steps of a process after its last
+//! operation.
 
 use std::cell::RefCell;
 use std::sync::Arc;

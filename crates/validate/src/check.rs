@@ -1,8 +1,7 @@
 //! The verdict on a history.
 //!
-//! If the specification has invariants, only orders that satisfy them explain a history. A history that has an order,
-//! but none that satisfies them, is allowed by the actions and rejected by an invariant alone, which is another answer
-//! than that no order exists.
+//! If the specification has invariants, only orders that satisfy them explain a history. A history whose orders all
+//! violate an invariant gets a verdict of its own: the actions allow it, and an invariant rejects it.
 
 use std::sync::Arc;
 

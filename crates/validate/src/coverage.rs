@@ -1,9 +1,9 @@
 //! The parts of a specification that a history exercised.
 //!
-//! The order that a check found is followed step by step. Each step is explained: the way that led to the next state says
-//! which branches and guards it went through, and ways that led nowhere say which guards were false. Operations that had
-//! begun and were not placed yet are explained in the same state, as far as they are few: a guard that is false there has
-//! held an operation back. So a guard that is never false has decided nothing in this history.
+//! The analysis follows the order that a check found, and explains each step. The attempt that led to the next state
+//! shows the branches and guards it passed; failed attempts show the guards that were false. A few operations that had
+//! begun and were not placed yet are explained in the same state: a guard that is false there delayed an operation. A
+//! guard that is never false decided nothing in this history.
 
 use history::{History, OpId};
 use report::{CoveredAction, CoveredPart};

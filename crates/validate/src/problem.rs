@@ -1,16 +1,16 @@
-//! What is wrong with a recording, or with how it and a specification belong together. Never a verdict.
+//! Problems of a trace, or of the mapping between a trace and a specification. A problem is not a verdict.
 
 use tla::source::Site;
 
-/// Something that keeps a recording from being checked.
+/// Why a trace cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
-    /// What is wrong.
+    /// The message, in one sentence.
     pub message: String,
-    /// Where in the specification it shows, and what stands there.
+    /// The location in the specification, and a label for it.
     pub place: Option<(Site, String)>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! An operation as a companion module sees it.
+//! An operation as a record for companion modules.
 
 use history::{Call, Op};
 use tla::strings::Strings;
@@ -7,7 +7,7 @@ use tla::value::Value;
 use crate::values::{Untranslatable, Values};
 
 /// The record `[action, process, args, results, meta, finished, failed]` of an operation. `args`, `results` and `meta` are
-/// records again, or sequences where fields have no names. `action` is the first outcome, if there may have been several.
+/// records, or sequences if fields have no names. `action` is the first outcome if several are possible.
 pub(crate) fn record(
     op: &Op<Call>,
     process: &str,

@@ -1,8 +1,8 @@
 //! A TLA+ specification as a [`Spec`] of the search.
 //!
-//! A state of the search is a state of the specification; with a `VIEW`, states that look the same are one. States and
-//! steps that a constraint excludes are no successors, and while invariants are looked at, neither are states that make
-//! one false: an order that passes through such a state explains nothing.
+//! A state of the search is a state of the specification; with a `VIEW`, states with equal views are equal. States and
+//! steps excluded by a constraint are not successors. While invariants are checked, states that violate one are not
+//! successors either: an order through such a state does not explain a history.
 
 use std::cell::{OnceCell, RefCell};
 use std::hash::{Hash, Hasher};
@@ -29,26 +29,27 @@ pub struct TraceSpec<'p> {
     pub(crate) program: &'p Program,
     pub(crate) binder: Binder<'p>,
     pub(crate) machine: RefCell<Machine<'p>>,
-    /// Whether a state that makes an invariant false is a successor.
+    /// Whether a state that violates an invariant is a successor.
     ignores_invariants: bool,
     found: RefCell<Vec<State>>,
     initial: OnceCell<Vec<TraceState>>,
-    /// Where operations lead to from the initial states.
+    /// The successors of the initial states, by step.
     at_first: RefCell<AtFirst>,
-    /// What is assumed about the order of operations.
+    /// Assumptions about the order of operations.
     pub(crate) assumed: Vec<Assumption<String>>,
 }
 
-/// What is known of steps, by where they are. Each is kept alive, so no other one can be there.
+/// The successors of the initial states, by the address of a step. The entry keeps the step alive, so that no other step
+/// gets its address.
 type AtFirst = FxHashMap<*const BoundStep, (Arc<BoundStep>, Option<Rc<[Vec<TraceState>]>>)>;
 
-/// With more initial states than this, nothing is concluded from them.
+/// The maximum number of initial states for which successors are computed in advance.
 const FEW_INITIAL: usize = 8;
 
-/// The most steps that are remembered.
+/// The maximum number of steps with known successors.
 const MOST_REMEMBERED: usize = 1 << 12;
 
-/// A state of the specification. Two that have the same view are equal.
+/// A state of the specification. States with equal views are equal.
 #[derive(Debug, Clone)]
 pub struct TraceState {
     /// One value for each variable.
@@ -76,19 +77,19 @@ impl Hash for TraceState {
     }
 }
 
-/// The specification could not be evaluated: neither allowed nor not.
+/// An evaluation error of the specification. Not a verdict.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{error}")]
 pub struct Fault {
-    /// The operation whose step was being computed.
+    /// The operation whose step was evaluated.
     pub op: Option<OpId>,
-    /// The state it was computed in.
+    /// The state in which the step was evaluated.
     pub state: Option<State>,
-    /// Why not.
+    /// The error.
     pub error: Box<EvalError>,
 }
 
-/// Why a step or a state does not count, though the action allows it.
+/// The constraint or invariant that excludes a step or a state that the action allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exclusion {
     pub(crate) name: String,
@@ -96,7 +97,7 @@ pub(crate) struct Exclusion {
 }
 
 impl<'p> TraceSpec<'p> {
-    /// The specification with all that was bound.
+    /// A specification and the operations bound to it.
     pub fn new(binder: Binder<'p>, machine: Machine<'p>) -> TraceSpec<'p> {
         let program = machine.program();
         TraceSpec {
@@ -111,13 +112,13 @@ impl<'p> TraceSpec<'p> {
         }
     }
 
-    /// Of all orders, only those count from now on that keep these assumptions; a state is meant by its
+    /// Considers only orders consistent with these assumptions from now on. An assumption names a state by its
     /// [`id`](report::State::id).
     pub fn assume(&mut self, assumed: Vec<Assumption<String>>) {
         self.assumed = assumed;
     }
 
-    /// The value of a definition in a state, as it prints.
+    /// The value of a definition in a state, as printed.
     pub fn evaluate(&self, definition: DefId, state: &State) -> Result<String, Box<EvalError>> {
         self.with_machine(|machine| {
             let datum = machine.evaluate_definition(definition, Some(state))?;
@@ -130,7 +131,7 @@ impl<'p> TraceSpec<'p> {
         shown_state(self.program, state)
     }
 
-    /// Whether states that make an invariant false count.
+    /// Sets whether states that violate an invariant are successors.
     pub(crate) fn ignore_invariants(&mut self, ignore: bool) {
         self.ignores_invariants = ignore;
         self.initial.take();
@@ -147,7 +148,7 @@ impl<'p> TraceSpec<'p> {
         })
     }
 
-    /// The result of work with the machine.
+    /// Runs `work` on the machine.
     pub(crate) fn with_machine<R>(&self, work: impl FnOnce(&mut Machine<'p>) -> R) -> R {
         work(&mut self.machine.borrow_mut())
     }
@@ -161,7 +162,7 @@ impl<'p> TraceSpec<'p> {
         self.binder.bind(op, processes, self.machine.get_mut())
     }
 
-    /// The same for an operation that was bound before; none if it had no effect and told nothing.
+    /// The same for an operation that was bound before; `None` if it had no effect and returned nothing.
     pub fn bound(&self, op: &history::Op<history::Call>, processes: &[Arc<str>]) -> Option<TraceOp> {
         self.binder.bound(op, processes, &self.machine)
     }
@@ -176,7 +177,7 @@ impl<'p> TraceSpec<'p> {
         Ok(TraceState { values, view })
     }
 
-    /// What speaks against a state, and against the step that led to it.
+    /// The first constraint or invariant that excludes a state or the step to it.
     pub(crate) fn excluded(
         &self,
         machine: &mut Machine<'p>,
@@ -191,7 +192,7 @@ impl<'p> TraceSpec<'p> {
                 }
             }
         }
-        // What is true of a state stays true if it does not change.
+        // The state did not change, so its predicates did not either.
         if from.is_some_and(|from| Arc::ptr_eq(from, to)) {
             return Ok(None);
         }
@@ -208,13 +209,14 @@ impl<'p> TraceSpec<'p> {
         Ok(None)
     }
 
-    /// True if it does not matter which states an order goes through: an invariant may be false between two steps and true
-    /// between them the other way round.
+    /// True if the intermediate states of an order do not matter. With invariants they do: of two orders of the same steps,
+    /// one may violate an invariant in between and the other not.
     fn is_free(&self) -> bool {
         self.ignores_invariants || self.program.invariants.is_empty()
     }
 
-    /// Where an operation leads to from each initial state, if there are only a few. `None` if that cannot be evaluated.
+    /// The successors of each initial state under an operation. `None` if there are too many initial states, or if they
+    /// cannot be evaluated.
     fn at_first(&self, op: &TraceOp) -> Option<Rc<[Vec<TraceState>]>> {
         if let Some((_, found)) = self.at_first.borrow().get(&Arc::as_ptr(&op.step)) {
             return found.clone();
@@ -235,7 +237,7 @@ impl<'p> TraceSpec<'p> {
         found
     }
 
-    /// Whether one operation is disabled directly after another that began in an initial state.
+    /// Whether `later` is disabled directly after `earlier` in an initial state.
     fn is_never_after(&self, earlier: &TraceOp, later: &TraceOp) -> bool {
         let is_disabled = |state: &TraceState| {
             let mut successors = Successors::default();
@@ -246,7 +248,7 @@ impl<'p> TraceSpec<'p> {
         self.at_first(earlier).is_some_and(|reached| reached.iter().flatten().all(is_disabled))
     }
 
-    /// The first invariant that is false in a state.
+    /// The first invariant that a state violates.
     fn broken_in(&self, state: &State) -> Result<Option<usize>, Box<EvalError>> {
         let machine = &mut *self.machine.borrow_mut();
         for (index, (_, invariant)) in self.program.invariants.iter().enumerate() {
@@ -257,7 +259,7 @@ impl<'p> TraceSpec<'p> {
         Ok(None)
     }
 
-    /// The first state of an order that makes an invariant false. The order is one that was found with invariants ignored.
+    /// The first state of an order that violates an invariant. The order was found with invariants ignored.
     pub(crate) fn broken_along(&self, history: &History<TraceOp>, witness: &Witness) -> Result<Option<Broken>, Fault> {
         let mut states = Vec::new();
         self.initial(&mut states)?;
@@ -289,7 +291,7 @@ impl<'p> TraceSpec<'p> {
         Ok(())
     }
 
-    /// Computes what a step leads to, and whether the operation is over then.
+    /// Computes the successors of a state, each with whether the operation is complete there.
     fn compute(
         &self,
         state: &TraceState,
@@ -350,7 +352,7 @@ impl Spec for TraceSpec<'_> {
     }
 
     fn is_total(&self, op: &TraceOp) -> bool {
-        // An operation that looks at nothing and is enabled in one state is enabled in all.
+        // An operation that reads nothing and is enabled in one state is enabled in all states.
         let is_blind = op.step.looks_at_nothing(|variable| self.binder.keeps_domain(variable));
         self.is_free() && is_blind && self.at_first(op).is_some_and(|reached| reached.iter().all(|to| !to.is_empty()))
     }

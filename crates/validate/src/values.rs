@@ -1,8 +1,8 @@
-//! From values of a recording to values of a specification.
+//! Translates values of a trace to values of a specification.
 //!
-//! Integers, truth values, tuples, sets, records and functions are what they look like. A string that is the name of a
-//! model value is that model value, since a recording cannot write one otherwise. No value is whatever the
-//! specification says it is. A number that is not an integer is nothing in TLA+.
+//! Integers, Booleans, tuples, sets, records and functions translate to themselves. A string that is the name of a
+//! model value becomes that model value, because a trace cannot write one otherwise. The settings or the specification
+//! define the value for `nil`. Numbers that are not integers have no translation.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -10,14 +10,14 @@ use tla::config::{Config, Literal, LiteralKind, Meaning};
 use tla::strings::Strings;
 use tla::value::{Model, Value};
 
-/// Turns recorded values into values of one specification.
+/// Translates recorded values for one specification.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Values {
     models: HashMap<String, Model, FxBuildHasher>,
     pub(crate) nil: Option<Value>,
 }
 
-/// Why the specification has no value for a recorded one.
+/// Why a recorded value has no translation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Untranslatable {
     #[error("`{0}` is not an integer, and TLA+ has no other numbers here")]
@@ -31,7 +31,7 @@ pub(crate) enum Untranslatable {
 }
 
 impl Values {
-    /// Knows the model values that a configuration makes up.
+    /// Collects the model values of a configuration.
     pub(crate) fn new(config: &Config, strings: &Strings) -> Values {
         let mut values = Values::default();
         for assignment in &config.constants {
@@ -55,7 +55,7 @@ impl Values {
         }
     }
 
-    /// The value of the specification that a recorded one is.
+    /// Translates a recorded value.
     pub(crate) fn translate(&self, value: &history::Value, strings: &Strings) -> Result<Value, Untranslatable> {
         Ok(match value {
             history::Value::Nil => self.nil.clone().ok_or(Untranslatable::Nil)?,
@@ -71,7 +71,7 @@ impl Values {
             history::Value::Function(function) => {
                 let mut pairs = Vec::new();
                 for (key, value) in function.pairs() {
-                    // The name of a field is never a model value.
+                    // A field name is never a model value.
                     let key = match key {
                         history::Value::Str(name) => Value::Str(strings.str(name)),
                         key => self.translate(key, strings)?,
@@ -83,7 +83,7 @@ impl Values {
         })
     }
 
-    /// The value that a text is, such as the name of a process.
+    /// Translates a text: a model value if it is the name of one, otherwise a string.
     pub(crate) fn text(&self, text: &str, strings: &Strings) -> Value {
         match self.models.get(text) {
             Some(model) => Value::Model(*model),
@@ -91,7 +91,7 @@ impl Values {
         }
     }
 
-    /// The value that a process is: a number if its name is one.
+    /// Translates the name of a process: a number if it is one, otherwise as a text.
     pub(crate) fn process(&self, name: &str, strings: &Strings) -> Value {
         match name.parse() {
             Ok(number) if !self.models.contains_key(name) => Value::Int(number),
@@ -104,7 +104,7 @@ impl Values {
     }
 }
 
-/// Adds every string in a value to the table, so that comparing it costs little.
+/// Interns all strings of a value, so that comparing them is cheap.
 pub(crate) fn intern(value: &history::Value, strings: &mut Strings) {
     match value {
         history::Value::Str(text) => {

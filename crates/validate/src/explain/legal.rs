@@ -1,7 +1,7 @@
-//! When an operation would have been legal as recorded.
+//! The times at which an operation would have been legal as recorded.
 //!
-//! The operation is set aside, and the operations around it are put into a legal order. If it is legal in a state
-//! before, it saw something stale; if in a state after, it saw something from the future.
+//! The operation is removed, and the operations around it are put into a legal order. If it is legal in an earlier
+//! state, it returned a stale value; if it is legal in a later state, it returned a value from the future.
 
 use history::{Op, OpId, Verdict};
 use report::Legal;

@@ -1,10 +1,11 @@
 //! Why a history has no explanation, as data for people and programs.
 //!
-//! Nothing here is on the way to a verdict. The search hands over the configurations that are stuck, tens of them, and
-//! everything else is computed from those: why each operation in flight cannot be next in each of them, which results
-//! would have been allowed, when the operation would have been allowed as it is, and what the verdict would be if. Each
-//! of the last is checked for real, from a *cut*: a point shortly before the failure at which all configurations have
-//! placed the same operations, so that the rest of the history and the states possible there say all there is to say.
+//! Nothing here influences a verdict. The search provides the stuck configurations, usually tens of them. From these
+//! follow the reason why each operation in flight cannot be next in each configuration, the results that would have
+//! been legal, the times at which the operation would have been legal as recorded, and the verdicts under changed
+//! assumptions. Each such claim is checked by a search from a *cut*: a point shortly before the failure at which all
+//! configurations have placed the same operations, so that the states possible there and the rest of the history
+//! determine the answer.
 
 mod builder;
 mod expected;

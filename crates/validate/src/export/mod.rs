@@ -1,17 +1,17 @@
-//! A history and its specification as a module that a stock TLC can check.
+//! Writes a history and its specification as a module that an unmodified TLC can check.
 //!
-//! The module extends the specification and adds one variable, `OL_pos`: for each process, which of its operations is
-//! next. The operations stand in it as constants, with their boxes as ranks, since TLC counts to 2^31 only. A step lets a
-//! process take its next operation, if no other process has one that ended before it started, and if the action of the
-//! specification allows it. The invariant says that operations remain. TLC finds it violated exactly if the history is
-//! accepted, and the behavior that it shows then is the order.
+//! The module extends the specification and adds one variable, `OL_pos`: the next operation of each process. Operations
+//! are constants of the module, and times are ranks, because TLC's integers have 32 bits. In a step, a process takes
+//! its next operation if the specification's action allows it and no other process has a remaining operation that ended
+//! before it started. The invariant says that finished operations remain. TLC finds it violated exactly if the history
+//! is accepted, and the counterexample is the order.
 //!
-//! What the search does with constraints, invariants and `VIEW` is written into the step, so that the states of the
-//! module are the configurations of the search, one for one. Nothing of the search is used.
+//! The step also contains the constraints, the invariants and the `VIEW` of the specification, so the states of the
+//! module are the configurations of the search, one for one. The export does not use the search.
 //!
-//! Arguments that `Next` takes from constant sets were checked when the operations were bound, and the operator is called
-//! as it is. For others the quantifiers of `Next` are written out, which is possible unless they depend on names that only
-//! their own module sees; that is a [`Problem`], and no module is written.
+//! Arguments that `Next` takes from constant sets were checked when the operations were bound, so the module calls the
+//! operator directly. For other arguments the module repeats the quantifiers of `Next`. If these depend on names that
+//! are visible only in their own module, the result is a [`Problem`] and no module.
 
 mod action;
 mod config;
@@ -32,13 +32,13 @@ use action::written_action;
 use config::Constants;
 use literal::{Literals, model_constant};
 
-/// What every name that the module adds begins with.
+/// The prefix of every name that the module adds.
 const PREFIX: &str = "OL_";
 
 /// The invariant that TLC finds violated if the history is accepted.
 pub const INVARIANT: &str = "OL_NotExplained";
 
-/// A module that decides a history, and what has to stand beside it.
+/// A module that decides a history, and the files that it needs beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
     /// The name of the module.
@@ -51,19 +51,19 @@ pub struct Export {
     pub modules: Vec<(String, String)>,
 }
 
-/// What to export.
+/// The input of an export.
 pub struct Exported<'a> {
     /// The bound history.
     pub history: &'a History<TraceOp>,
-    /// What orders operations of different processes.
+    /// The order between operations of different processes.
     pub precedence: Precedence,
     /// The configuration that the program was linked with.
     pub config: &'a Config,
-    /// How an operation is called in a comment.
+    /// Describes an operation for a comment.
     pub describe: &'a dyn Fn(OpId) -> String,
 }
 
-/// Modules that TLC has without further jars.
+/// Modules that TLC finds without another jar.
 const STOCK: [&str; 8] = ["Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags", "TLC", "Randomization"];
 
 /// Writes a history and its specification as a module for TLC.
@@ -143,7 +143,7 @@ impl Writer<'_, '_> {
         Ok(Export { name, module: out, config, modules: files.collect() })
     }
 
-    /// A name that no module of the specification has.
+    /// A module name that the specification does not use.
     fn name(&self) -> String {
         let root = &self.program.module.name;
         let is_taken = |name: &String| {
@@ -184,7 +184,8 @@ impl Writer<'_, '_> {
         )
     }
 
-    /// The modules besides the specification, unless it has an operator of its own that is called like one of theirs.
+    /// The modules to extend besides the specification. Fails if the specification defines an operator of the same name as
+    /// one of theirs.
     fn extends(&self) -> Result<Vec<&'static str>, Problem> {
         let mut extends = vec!["Naturals"];
         if self.literals.has_negative {
@@ -208,7 +209,7 @@ impl Writer<'_, '_> {
     fn operations(&mut self, chains: &[Chain<'_>]) -> Result<(String, String), Problem> {
         let ranks = ranks(chains);
         let rank = |time: u64| ranks.partition_point(|&known| known < time);
-        // Operations of one action differ in which of their arguments are known.
+        // A kind is an action and the set of its known arguments.
         let mut known_kinds: BTreeMap<(u32, Vec<bool>), usize> = BTreeMap::new();
         let mut kinds: Vec<Vec<(bool, String)>> = Vec::new();
         let mut lines =
@@ -235,7 +236,7 @@ impl Writer<'_, '_> {
                 for arg in &step.args {
                     let text = arg.as_ref().map(|arg| self.literals.text(arg)).transpose();
                     let wrong = |error| Problem::new(format!("{}: {error}", (self.exported.describe)(op.id)));
-                    // What is not known is never looked at.
+                    // The operator does not read unknown arguments.
                     args.push(text.map_err(wrong)?.unwrap_or_else(|| "{}".to_owned()));
                 }
                 let _ = writeln!(
@@ -255,7 +256,7 @@ impl Writer<'_, '_> {
         Ok((dispatch(&kinds), lines))
     }
 
-    /// The steps of an action, each with whether it is the last one.
+    /// The steps of an action; `true` for the last one.
     fn stages(&self, action: u32, known: &[bool]) -> Result<Vec<(bool, String)>, Problem> {
         let stages = self.spec.binder.actions[action as usize].stages.iter();
         stages
@@ -267,7 +268,7 @@ impl Writer<'_, '_> {
             .collect()
     }
 
-    /// What may happen without any operation.
+    /// The actions that may happen without an operation.
     fn internal(&self) -> Result<Vec<String>, Problem> {
         let unknown = |operation: &tla::program::Operation| {
             let nothing = vec![None; operation.params.len()];
@@ -318,7 +319,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The operators that take a step, and which of them an operation is.
+/// The operators that take a step, and the `CASE` that selects one for an operation.
 fn dispatch(kinds: &[Vec<(bool, String)>]) -> String {
     let mut out = String::from(
         "\\* What operations do. A step that is not the last one of its operation leaves the position alone.\n",
@@ -338,7 +339,7 @@ fn dispatch(kinds: &[Vec<(bool, String)>]) -> String {
     out
 }
 
-/// Every time at which something starts or ends, in order.
+/// All start and end times, in order.
 fn ranks(chains: &[Chain<'_>]) -> Vec<u64> {
     let intervals = chains.iter().flat_map(|chain| chain.ops.iter().map(|op| op.interval));
     let mut times: Vec<u64> =
