@@ -1,4 +1,4 @@
-//! Builds what is measured, and measures it.
+//! Builds the benchmarks and runs them.
 
 use std::process::Command;
 
@@ -19,7 +19,8 @@ pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
 
 /// Measures controlled schedules. With few executions it takes half a minute, and otherwise minutes.
 ///
-/// What is measured is compiled in the same way whatever builds this driver, so only its own costs need a fast one.
+/// The measured programs are compiled the same way for every build of this driver; only the cost of the driver itself needs
+/// a release build.
 pub(crate) fn schedules(workspace: &Workspace, build: Build, quick: bool, only: Option<&str>) -> Result<()> {
     let driver = match build {
         Build::Debug => workspace.build_programs()?,

@@ -1,9 +1,9 @@
 //! Builds the book with mdBook, and checks every link of the site.
 //!
-//! mdBook sees only the files below `book/src`, and links of chapters also lead to other files of the repository. So the book
-//! is built from a copy in the target directory: a chapter that consists of an `#include` is replaced by the document, and
-//! every other file that a chapter links to is copied into the site as text. Then the site has no link that leaves it,
-//! except to other sites. Warnings of mdBook are errors.
+//! mdBook reads only the files below `book/src`, but chapters also link to other files of the repository. So the book
+//! is built from a copy in the target directory: a chapter that consists of an `#include` is replaced by the document,
+//! and every other file that a chapter links to is copied into the site as text. All remaining links stay inside the
+//! site or lead to another site. Warnings of mdBook are errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,9 +1,10 @@
-//! Builds the fuzz targets with coverage instrumentation, and has libFuzzer run them.
+//! Builds the fuzz targets with coverage instrumentation, and runs them with libFuzzer.
 //!
-//! libFuzzer needs only what any Rust compiler can emit: counters on edges, a table of their addresses, and calls at
-//! comparisons. Our code is safe, so address sanitizing, which would need nightly, would find nothing more. Each
-//! target has a directory in `fuzz/seeds`, with a few inputs that give a head start. Inputs that reached new code are kept
-//! in `fuzz/corpus`, which is not committed. Tests try the targets as well, with seeds only and without instrumentation.
+//! libFuzzer needs only instrumentation that every Rust compiler can emit: counters on edges, a table of their
+//! addresses, and calls at comparisons. Our code is safe, so AddressSanitizer, which needs nightly, would find nothing
+//! more. Each target has a directory in `fuzz/seeds` with a few inputs to start from. Inputs that reach new code are
+//! stored in `fuzz/corpus`, which is not committed. Tests run the targets too, with seeds only and without
+//! instrumentation.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +52,7 @@ fn run_target(fuzz: &Path, program: &Path, target: &str, seconds: u32) -> Result
         .with_context(|| format!("cannot run {}", program.display()))?;
     let log = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        // What failed stands after the last line about progress.
+        // The failure follows the last line about progress.
         let reason = log.rsplit("\n#").next().unwrap_or_default();
         bail!("{reason}\nfuzz target `{target}` failed; the input stands in {}", directory("artifacts").display());
     }
@@ -59,7 +60,7 @@ fn run_target(fuzz: &Path, program: &Path, target: &str, seconds: u32) -> Result
     Ok(())
 }
 
-/// What libFuzzer says at the end: how much was covered, by how many inputs, and how fast.
+/// The final statistics of libFuzzer: coverage, number of inputs, and speed.
 fn summary(log: &str) -> Option<&str> {
     let done = log.lines().rev().find(|line| line.contains("DONE"))?;
     done.find("cov:").map(|start| &done[start..])

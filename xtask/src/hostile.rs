@@ -1,11 +1,12 @@
-//! Inputs made to use up time or memory, and what the command makes of them.
+//! Runs the command on inputs that exhaust time or memory.
 //!
 //! Every row of the table is an input that a user could receive: a history in each format, a specification, a bundle, a
 //! report, a command line. The command runs on it with `--timeout` and `--max-memory`. It must end within
-//! [`EXTRA_TIME`] of its time limit and use no more than [`most_memory`] allows, and must end as the row says: an exit code
-//! that is not in the row, such as that of a panic, fails the step.
+//! [`EXTRA_TIME`] of its time limit, use at most [`most_memory`], and exit with a code listed in the row. Any other
+//! exit code, such as that of a panic, fails the step.
 //!
-//! Inputs are written piece by piece, because what this process uses before it starts a child counts for the child.
+//! Inputs are written in pieces, because the memory that this process uses before it starts a child counts for the
+//! child.
 
 mod inputs;
 
@@ -37,7 +38,7 @@ struct Case {
     name: &'static str,
     /// Makes the input in an empty directory, and says which arguments to run the command with there.
     make: fn(&Path) -> Result<String>,
-    /// Where standard input comes from.
+    /// The file for standard input.
     stdin: &'static str,
     timeout: Duration,
     /// In bytes.
@@ -48,7 +49,7 @@ struct Case {
     is_long: bool,
 }
 
-/// What a command took, and how it ended.
+/// The time and memory of a command, and how it ended.
 struct Used {
     time: Duration,
     memory: u64,
@@ -56,7 +57,7 @@ struct Used {
     said: String,
 }
 
-/// What to run, and on what.
+/// The selection of inputs, and the command.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     /// Also the larger inputs.
@@ -125,7 +126,7 @@ fn faults(case: &Case, used: &Used) -> Vec<String> {
 fn run_case(command: &Path, case: &Case) -> Result<Used> {
     let directory = tempfile::tempdir()?;
     let args = (case.make)(directory.path())?;
-    // Places and names of its own, so that nothing of one case reaches the next.
+    // Each case has its own directories and names, so that cases cannot affect each other.
     let (inside, scratch) = (directory.path().join("in"), directory.path().join("scratch"));
     fs::create_dir_all(&inside)?;
     fs::create_dir_all(&scratch)?;

@@ -1,9 +1,8 @@
-//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `viewer` and so on.
+//! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `viewer` and others.
 //!
-//! `ci` is what must pass before a change is merged, the same on a laptop and in automation. `tidy`, `smoke`, `studies`,
-//! `viewer`, `fuzz` and `oracle` are steps of it that are also useful alone; `oracle` needs Java, `viewer` needs Node and
-//! Chromium, and some studies need packages of Debian. `bench` takes minutes and means something only on a machine that
-//! does nothing else, and so does what `schedules` says about cost.
+//! `ci` must pass before a change is merged, and runs the same steps on a laptop and in automation. The other commands
+//! are steps of `ci` or tools for developers. `oracle` needs Java; `viewer` needs Node and Chromium; some studies need
+//! Debian packages. `bench`, and the costs that `schedules` measures, are meaningful only on an idle machine.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script prints to its user")]
 
@@ -35,24 +34,24 @@ use crate::workspace::{Build, Workspace};
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The scripts of this repository")]
 enum Command {
-    /// Run every check, and stop at the first that fails
+    /// Run all checks, and stop at the first failure
     Ci {
-        /// Also run what takes long: ignored tests, AddressSanitizer, Miri, `cargo deny`, more of TLC, a minute of each fuzz
-        /// target, mutation tests
+        /// Add the slow checks: ignored tests, AddressSanitizer, Miri, `cargo deny`, TLC on large specs, a minute of each
+        /// fuzz target, mutation tests
         #[arg(long)]
         full: bool,
-        /// Only this step, such as `clippy`
+        /// Run only this step, such as `clippy`
         #[arg(long, value_name = "STEP")]
         only: Option<String>,
-        /// When the work began, in seconds since 1970: what came before the first step is a row of the table of times
+        /// Start of the job, in seconds since 1970: the table of times gets a row for the time before the first step
         #[arg(long, value_name = "SECONDS", conflicts_with = "only")]
         since: Option<u64>,
     },
-    /// Check what compilers do not: layers, licences, layout, text
+    /// Check the rules of the repository: layers, manifests, licences, layout, text
     Tidy,
-    /// Run the examples in documents and compare what they print
+    /// Run the examples in documents, and compare their output
     Smoke {
-        /// Write down what they print instead
+        /// Replace the output in the documents instead
         #[arg(long)]
         write: bool,
     },
@@ -65,62 +64,62 @@ enum Command {
         /// Only this kind
         kind: Option<packages::Kind>,
     },
-    /// Run the case studies and compare their verdicts with what is expected of them
+    /// Run the case studies, and compare their verdicts with the expected ones
     Studies {
-        /// Only this one
+        /// Run only this study
         name: Option<String>,
-        /// With the release build of the command
+        /// Use the release build of the command
         #[arg(long)]
         release: bool,
-        /// Print how soon each schedule finds what is to be found instead
+        /// Measure instead how soon each schedule finds the expected failures
         #[arg(long)]
         compare: bool,
-        /// How often each schedule tries
+        /// The number of seeds for each schedule
         #[arg(long, default_value_t = 3, requires = "compare", value_parser = clap::value_parser!(u64).range(1..))]
         seeds: u64,
     },
-    /// Feed arbitrary bytes to the fuzz targets
+    /// Run the fuzz targets with libFuzzer
     Fuzz {
-        /// How long to run each target
+        /// The time for each target, in seconds
         #[arg(long, default_value_t = 60)]
         seconds: u32,
-        /// Only this target
+        /// Run only this target
         target: Option<String>,
     },
-    /// Change the code in one place at a time, and list the changes that no test notices; takes hours
+    /// Run mutation tests: change the code in one place at a time, and list the changes that no test detects; takes hours
     Mutants(mutants::Options),
-    /// Run the command on inputs made to use up time or memory, and compare what it takes with its limits
+    /// Run the command on inputs that exhaust time or memory, and compare its time and memory with its limits
     Hostile {
-        /// With the larger inputs too
+        /// Add the larger inputs
         #[arg(long)]
         full: bool,
         /// Replace the table in `bench/README.md`
         #[arg(long)]
         write: bool,
-        /// Run this command instead of building one
+        /// Run this command [default: build it]
         #[arg(long)]
         command: Option<PathBuf>,
-        /// Only inputs whose name contains this
+        /// Run only inputs whose names contain this
         name: Option<String>,
     },
-    /// Ask a real TLC, and compare its answers with the recorded ones or with our engine's
+    /// Run TLC, and compare its answers with the recorded ones or with those of our engine
     Oracle(oracle::Options),
-    /// Compare the recorders: same bytes, nothing lost when a program dies, and what they cost
+    /// Compare the recorders: same bytes, no record lost when a program is killed, and their cost
     Recorders(recorders::Options),
-    /// Build the page that shows reports, and look at golden reports in a browser
+    /// Build the page that shows reports, and test it in a browser with golden reports
     Viewer(viewer::Options),
-    /// Measure the release build, beside another checker and alone
+    /// Measure the release build, against another checker and alone
     Bench {
         /// Replace the tables in `bench/README.md`
         #[arg(long)]
         write: bool,
     },
-    /// Measure what controlled schedules find, whether they repeat, and what they cost; needs g++ and clang++
+    /// Measure the findings, the repeatability and the cost of controlled schedules; needs g++ and clang++
     Schedules {
-        /// With fewer executions
+        /// Run fewer executions
         #[arg(long)]
         quick: bool,
-        /// Only this table: `lost`, `repeat`, `cost` or `litmus`
+        /// Print only this table: `lost`, `repeat`, `cost` or `litmus`
         #[arg(long)]
         only: Option<String>,
     },

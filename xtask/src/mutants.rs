@@ -1,8 +1,9 @@
-//! Changes the code in one place at a time, and finds the changes that no test notices.
+//! Changes the code in one place at a time, and finds the changes that no test detects.
 //!
-//! `cargo mutants` makes and tries the changes, as `.cargo/mutants.toml` says. A change that survives is either a test that
-//! is missing, or means the same as the code; then it stands in `tests/mutants/<crate>.tsv`, with the reason. Lines move
-//! without any change in meaning, so a row names file and function, once for each place in them.
+//! `cargo mutants` makes and tests the changes, configured by `.cargo/mutants.toml`. A change that survives shows a
+//! missing test, or is equivalent to the code. Equivalent changes are listed in `tests/mutants/<crate>.tsv`, with the
+//! reason. A row names the file and the function instead of the line, because lines move; a function with several such
+//! places has several rows.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,16 +15,16 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::workspace::Workspace;
 
-/// The crates that decide verdicts: what they do wrong, nothing above them can find.
+/// The crates that decide verdicts. Crates above them cannot detect their mistakes.
 const CRATES: [&str; 3] = ["history", "models", "search"];
 
-/// What is tried.
+/// The selection of changes.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Options {
-    /// Only this crate: `history`, `models` or `search`
+    /// Change only this crate: `history`, `models` or `search`
     #[arg(value_parser = CRATES)]
     name: Option<String>,
-    /// Only the files whose path matches this, such as `format/text.rs`
+    /// Change only files whose paths match this, such as `format/text.rs`
     #[arg(long, value_name = "GLOB", requires = "name")]
     file: Option<String>,
 }
@@ -61,7 +62,7 @@ fn survivors(workspace: &Workspace, name: &str, file: Option<&str>) -> Result<Co
     survived(&output.join("mutants.out"))
 }
 
-/// Reads what `cargo mutants` has found to survive.
+/// Reads the surviving changes from the output of `cargo mutants`.
 fn survived(output: &Path) -> Result<Counts> {
     let path = output.join("missed.txt");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -92,7 +93,7 @@ fn listed(text: &str) -> Result<Counts> {
     Ok(counts)
 }
 
-/// What is wrong, one line each. Only if every change was tried, one that is listed must have survived.
+/// The differences, one line each. If all changes were tested, every listed change must have survived.
 fn compare(listed: &Counts, survived: &Counts, is_complete: bool) -> String {
     let mut wrong = String::new();
     let count = |counts: &Counts, change: &str| counts.get(change).copied().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The command reference of the book: `book/src/commands.md`, written from the help texts of the built commands.
+//! Writes the command reference of the book, `book/src/commands.md`, from the help texts of the built commands.
 //!
-//! Each subcommand is asked for `--help`, and the list of its own subcommands is read from the answer. The file is
-//! committed, so that readers of the repository have it too; CI fails if it differs from the help texts.
+//! Each subcommand runs with `--help`, and its output lists its own subcommands. The file is committed, so that readers
+//! of the repository have it too; CI fails if it differs from the help texts.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -26,10 +26,10 @@ Every command and option, as `--help` prints them. `-h` prints a shorter form.
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Write nothing, and fail if the file is out of date
+    /// Fail if the file is out of date, and write nothing
     #[arg(long)]
     check: bool,
-    /// Ask the commands in this directory instead of building them
+    /// Run the commands in this directory [default: build them]
     #[arg(long, value_name = "DIR")]
     commands: Option<PathBuf>,
 }

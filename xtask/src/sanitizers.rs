@@ -1,21 +1,21 @@
-//! The tests of what has unsafe code, under AddressSanitizer and under Miri. Both need the nightly toolchain.
+//! Runs the tests of crates with unsafe code under AddressSanitizer and Miri. Both need the nightly toolchain.
 //!
 //! AddressSanitizer checks the tests of `record` and `schedule`, the unit tests of `sched`, and the runtime inside the
-//! programs of `crates/sched/tests/breaks.rs`: with `--cfg omnilink_asan`, `explore` embeds a runtime that the compiler has
-//! instrumented. Programs then need the sanitizer's library between the runtime and the C library, which that test preloads.
-//! Not checked are
+//! programs of `crates/sched/tests/breaks.rs`: with `--cfg omnilink_asan`, `explore` embeds an instrumented runtime.
+//! Programs then need the sanitizer's library between the runtime and the C library, which that test preloads. It does
+//! not check
 //!
-//! - accesses of these programs themselves: they are compiled for ThreadSanitizer, and no compiler does both;
-//! - single pieces of the runtime's own heap, which come from the kernel in large areas;
-//! - the runtime's `free` and `realloc`: the sanitizer calls them while it prepares what checked code needs, so this
-//!   runtime does not export them;
-//! - programs of other tests, which do the same things to the runtime: they are built and started as users do that, which
+//! - accesses of these programs themselves: they are compiled for ThreadSanitizer, and no compiler supports both;
+//! - single allocations of the runtime's own heap, which come from the kernel in large areas;
+//! - the runtime's `free` and `realloc`: the sanitizer calls them while it initializes, so this runtime does not export
+//!   them;
+//! - programs of other tests, which use the same parts of the runtime: they are built and started as users do it, which
 //!   leaves no place for another library.
 //!
-//! Miri interprets the tests of `schedule`, those of `record` that start no processes, and those of `sched` about its heap,
-//! tables, file and spin loops. It has no mapped files, system calls as instructions, `fork` or threads of C: in `record`
-//! segments are memory there, and what else needs these is ignored. The rest of `sched` is C's interface, or safe code
-//! that enumerates executions, which would take Miri hours.
+//! Miri interprets the tests of `schedule`, those of `record` that start no processes, and those of `sched` for its heap,
+//! tables, file and spin loops. Miri supports neither mapped files nor inline system calls, `fork` or threads of C. In
+//! `record`, segments are plain memory under Miri, and other tests that need these features are ignored. The rest of
+//! `sched` is the interface to C, or safe code that enumerates executions, which would take Miri hours.
 
 use std::process::{Command, Stdio};
 
@@ -23,11 +23,11 @@ use anyhow::Result;
 
 use crate::workspace::Workspace;
 
-/// What runs under AddressSanitizer.
+/// The tests that run under AddressSanitizer.
 const CHECKED: &str =
     "package(omnilink-record) + package(omnilink-schedule) + (package(omnilink-sched) - binary(schedules))";
 
-/// What cannot, among these.
+/// The exceptions: tests that cannot.
 const NOT_CHECKED: &[&str] = &[
     // It limits its own address space, in which the sanitizer has no room.
     "threads_that_cannot_start_are_not_waited_for",
@@ -59,7 +59,7 @@ pub(crate) fn address(workspace: &Workspace) -> Result<()> {
     workspace.cargo_args(&args, &variables)
 }
 
-/// What Miri runs: a package, and which of its tests.
+/// The tests that run under Miri, by package.
 const INTERPRETED: [(&str, &str); 3] = [
     ("omnilink-schedule", "--lib"),
     ("omnilink-record", "--lib --test round_trip"),

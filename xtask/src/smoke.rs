@@ -1,15 +1,13 @@
-//! Runs the examples of README.md, TLA.md and the book as a reader would, so that they cannot say what is not so.
+//! Runs the examples of README.md, TLA.md and the book, so that documents show the real output.
 //!
-//! Every block marked `console` is run in the root of the repository, with the command in `PATH`.
-//! A line that starts with `$ ` is given to the shell, and the lines up to the next one are what it must print on
-//! standard output. How long something took, such as `in 1.2 ms`, is not compared. A command must succeed, unless the
-//! next one is `echo $?`, which shows how it ended. Commands that cannot be run here, such as those that install the
-//! tool, belong in a block marked `sh`.
+//! Every block marked `console` runs in the root of the repository, with the command in `PATH`. A line that starts with
+//! `$ ` is passed to the shell, and the lines up to the next such line are its expected standard output. Durations such
+//! as `in 1.2 ms` are not compared. A command must succeed, unless the next one is `echo $?`, which shows its exit
+//! code. Commands that cannot run here, such as those that install the tool, belong in a block marked `sh`.
 //!
-//! What threads do differs from run to run. So a block marked `console like` is compared in how commands end and in which
-//! verdicts they tell, not word by word. Such blocks of a document are one session: they begin in an empty directory,
-//! `cd` holds for what follows, and a block marked with a language and `file=src/main.rs` is what a reader would write
-//! into that file at that point.
+//! The output of threads differs from run to run. In a block marked `console like`, only exit codes and verdicts are
+//! compared. These blocks of a document form one session: it starts in an empty directory, `cd` holds for the following
+//! blocks, and a block marked with a language and `file=src/main.rs` is written to that file at that point.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -26,7 +24,7 @@ use regex::Regex;
 
 use crate::workspace::Workspace;
 
-/// What a reader does.
+/// An action of a reader.
 #[derive(Debug)]
 enum Step {
     Run(Example),
@@ -37,21 +35,21 @@ enum Step {
     },
 }
 
-/// One command and what it is said to print.
+/// A command and its documented output.
 #[derive(Debug)]
 struct Example {
     is_like: bool,
     command: String,
     output: String,
-    /// Where the output stands in the document.
+    /// The location of the output in the document.
     place: Range<usize>,
-    /// How the command is said to end.
+    /// The documented exit code.
     status: i32,
-    /// Where that stands, if it is said.
+    /// The location of the exit code in the document, if documented.
     status_place: Option<Range<usize>>,
 }
 
-/// What a command printed, and how it ended.
+/// The output of a command, and how it ended.
 struct Ran {
     printed: String,
     status: Option<i32>,
@@ -61,13 +59,13 @@ struct Ran {
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\bin [0-9][0-9,.]* m?s\b").expect("the pattern is well formed"));
 
-/// What a check can say, where it says it: after a count, after the name of a run, or in a column.
+/// The verdicts of checks, where they are printed: after a count, after the name of a run, or in a column.
 static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:\d |: |  )(accepted|rejected|violated|inconclusive|crashed|stuck)\b")
         .expect("the pattern is well formed")
 });
 
-/// Builds the command and runs the examples of every document. Compares what they print, or writes it down.
+/// Builds the command and runs the examples of every document. Compares their output, or writes it to the documents.
 pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     let root = workspace.root();
     let binaries = workspace.build_programs()?;
@@ -157,7 +155,7 @@ fn parse_block(markdown: &str, block: Range<usize>, is_like: bool) -> Result<Vec
     Ok(merged)
 }
 
-/// Does what a reader does. The commands, and what came of them.
+/// Performs the actions of a reader. Returns the commands and their results.
 fn run_all<'a>(steps: &'a [Step], root: &Path, binaries: &Path) -> Result<(Vec<&'a Example>, Vec<Ran>)> {
     let path = env::join_paths(
         [binaries.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
@@ -191,7 +189,7 @@ fn run_all<'a>(steps: &'a [Step], root: &Path, binaries: &Path) -> Result<(Vec<&
 }
 
 impl Example {
-    /// True if a command printed what the document shows.
+    /// True if a command printed the documented output.
     fn is_shown(&self, printed: &str) -> bool {
         if self.is_like {
             let is_silent = printed.trim().is_empty();
@@ -222,7 +220,7 @@ fn compare(examples: &[&Example], ran: &[Ran], document: &str) -> Result<()> {
     Ok(())
 }
 
-/// The document with what the commands print. Where only times differ, it stays as it is.
+/// The document with the output of the commands. If only times differ, the text stays as it is.
 fn rewrite(markdown: &str, examples: &[&Example], ran: &[Ran]) -> String {
     let mut text = markdown.to_owned();
     // From the end, so that places before stay where they are.

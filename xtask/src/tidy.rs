@@ -1,7 +1,7 @@
-//! What compilers do not check: layers, manifests, licences, the layout of the repository, and its text.
+//! Rules that compilers do not check: layers, manifests, licences, the layout of the repository, and its text.
 //!
-//! Each rule looks at text or at what Cargo knows, and returns all it finds; nothing stops at the first. Files that git
-//! ignores are not looked at, and neither are fixtures in `test_data`, which may break rules on purpose.
+//! Each rule reads text or the metadata of Cargo, and returns all its findings. Files that git ignores are skipped, and
+//! so are fixtures in `test_data`, which may break rules on purpose.
 
 mod links;
 mod modules;
@@ -17,7 +17,7 @@ use ignore::WalkBuilder;
 
 use crate::workspace::Workspace;
 
-/// What may stand in the root of the repository.
+/// The files and directories allowed in the root of the repository.
 const ROOT: &[&str] = &[
     ".cargo",
     ".ci",

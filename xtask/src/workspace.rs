@@ -1,4 +1,4 @@
-//! Where the repository is, what Cargo knows about it, and how to run Cargo in it.
+//! The repository: its location, the metadata of Cargo, and commands of Cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

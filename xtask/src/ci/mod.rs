@@ -1,12 +1,12 @@
-//! Every check, in the order in which they fail fastest, and what each of them takes.
+//! All checks, the quickest to fail first, with the time of each.
 //!
-//! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. Besides what Rust brings,
-//! the steps need Java and pip, for TLC, C++ compilers, CMake and gdb, for recorders and programs under control, and Node
-//! and Chromium, for the page, and mdBook.
+//! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. The steps need a Rust
+//! toolchain, Java and pip for TLC, C++ compilers, CMake and gdb for recorders and programs under control, Node and
+//! Chromium for the page, and mdBook.
 //!
-//! Time is kept in three ways. Everything is built in one profile and with one choice of features, by
-//! [`Workspace::build_programs`] and by what selects the same, so that nothing is built twice. Steps that leave cores
-//! idle run side by side. And the times of all steps are printed at the end, so that what grew is seen.
+//! Three measures keep CI fast. Everything is built in one profile and with one set of features, that of
+//! [`Workspace::build_programs`], so nothing is built twice. Steps that leave cores idle run side by side. And the
+//! table of times at the end shows which step has become slower.
 
 mod steps;
 mod times;
@@ -26,7 +26,7 @@ const RANDOM: usize = 500;
 /// How many random histories TLC and our engine decide.
 const TRACES: usize = 8;
 
-/// What runs before every merge.
+/// The steps before every merge.
 const STEPS: &[Step] = &[
     Step::new("format", With::Nothing, |workspace| workspace.cargo("fmt --check")),
     Step::new("tidy", With::Nothing, tidy::run),
@@ -55,7 +55,7 @@ const STEPS: &[Step] = &[
     Step::new("random histories", With::Others, |workspace| oracle::run(workspace, &oracle::Options::traces(TRACES))),
 ];
 
-/// What takes long, and runs when asked for.
+/// The slow steps, for `--full`.
 const FULL: &[Step] = &[
     Step::new("ignored tests", With::Nothing, |workspace| {
         nextest(workspace, "--workspace --release --profile full --run-ignored only --no-tests pass")
@@ -76,7 +76,7 @@ const FULL: &[Step] = &[
     Step::new("mutants", With::Nothing, |workspace| mutants::run(workspace, &mutants::Options::default())),
 ];
 
-/// Runs the steps, stops at the first that fails, and prints what they took.
+/// Runs the steps, stops at the first failure, and prints their times.
 pub(crate) fn run(workspace: &Workspace, full: bool, since: Option<u64>) -> Result<()> {
     let steps: Vec<&Step> = STEPS.iter().chain(if full { FULL } else { &[] }).collect();
     let mut times = times::Times::new(since);

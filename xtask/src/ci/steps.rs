@@ -1,5 +1,5 @@
-//! Steps as processes: each is this program again, so that what it prints and the processor time of everything that it
-//! starts are its own, also while another step runs beside it.
+//! Runs steps as processes: each is this program again, so that its output and the processor time of all its children
+//! can be separated from those of a step that runs beside it.
 
 use std::env;
 use std::fs::{self, File};
@@ -31,10 +31,10 @@ pub(super) struct Step {
     pub(super) run: fn(&Workspace) -> Result<()>,
 }
 
-/// What else may run at the same time.
+/// The steps that may run at the same time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum With {
-    /// The step keeps all cores busy, or means something by the time that it takes.
+    /// None: the step keeps all cores busy, or measures time.
     Nothing,
     /// The steps before and after that say the same: they wait, or keep one core busy.
     Others,
@@ -51,13 +51,13 @@ impl Step {
         Step { lacks: Some(lacks), ..self }
     }
 
-    /// What is missing here, if something is.
+    /// Returns the missing tool, if one is missing.
     pub(super) fn lacks(&self) -> Option<&'static str> {
         self.lacks.and_then(|lacks| lacks())
     }
 }
 
-/// Where the output of a step goes.
+/// The destination of the output of a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// To the terminal, as it comes.
@@ -66,7 +66,7 @@ enum Shown {
     AtTheEnd,
 }
 
-/// Starts steps, and adds what they take to a table.
+/// Starts steps, and adds their times to a table.
 struct Runner<'a> {
     program: PathBuf,
     /// Where output waits.

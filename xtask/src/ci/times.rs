@@ -1,12 +1,12 @@
-//! What the steps took, as a table.
+//! The times of the steps, as a table.
 
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Beyond this, there is no room for the checks that are still to come. Machines differ, so it is only said.
+/// A longer run leaves no room for further checks. Machines differ, so it is a warning only.
 const MOST: Duration = Duration::from_secs(30 * 60);
 
-/// A row for each step, and what all of them took together.
+/// A row for each step, and the total.
 pub(super) struct Times {
     start: Instant,
     rows: Vec<Row>,
@@ -14,11 +14,11 @@ pub(super) struct Times {
     skipped: Vec<(&'static str, &'static str)>,
 }
 
-/// What a step took.
+/// The time of a step.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) wall: Duration,
-    /// All processes together; none if it is not known.
+    /// The processor time of all processes; `None` if unknown.
     pub(super) processor: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! The inputs, one row each. A maker writes below `in` and returns the arguments of the command.
+//! The inputs, one row each. A function writes the input below `in` and returns the arguments of the command.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -1,9 +1,9 @@
 //! One text for each value.
 //!
-//! TLC prints a value as it happens to have it: an interval may stay an interval, the fields of a record and the
-//! arguments of a function keep the order in which they were written until something sorts them, and a function that is
-//! empty is `<< >>` where a tuple is `<<>>`. None of this can be told apart inside of TLA+, so it is undone here. The
-//! order of the elements of a set is left alone: it is what `CHOOSE` sees.
+//! TLC prints a value in its current representation: an interval may stay an interval, the fields of a record and the
+//! arguments of a function keep the order in which they were written until they are sorted, and an empty function is
+//! `<< >>` where an empty tuple is `<<>>`. TLA+ cannot distinguish these representations, so this module removes the
+//! differences. The order of the elements of a set stays, because `CHOOSE` depends on it.
 
 use std::sync::LazyLock;
 

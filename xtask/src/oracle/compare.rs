@@ -1,4 +1,4 @@
-//! Two answers to one question that ought to be the same.
+//! Compares two answers to one question.
 
 use std::fmt;
 

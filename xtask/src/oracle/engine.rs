@@ -1,4 +1,4 @@
-//! Our own engine, asked through its command.
+//! Runs our own engine through its command.
 
 use std::fs;
 use std::path::{Path, PathBuf};

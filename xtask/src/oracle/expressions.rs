@@ -1,12 +1,11 @@
-//! Constant expressions: what TLC prints for each, or that it fails.
+//! Constant expressions: the value that TLC prints for each, or its error.
 //!
-//! Starting Java takes a second, so one module evaluates many expressions. TLC evaluates every definition without
-//! parameters that is constant when it starts, and goes on when one fails: a definition that prints its expression
-//! either does so, or the expression has no value. What TLC does not say then is why; that is asked in a run of its own,
-//! only when the answers are recorded.
+//! Starting Java takes a second, so one module evaluates many expressions. At its start, TLC evaluates every constant
+//! definition without parameters, and continues after errors: a definition prints its expression, or the expression has
+//! no value. TLC does not give the reason then; a separate run asks for it, only when answers are recorded.
 //!
-//! An expression that does not parse would spoil the module, and one that depends on the order of strings depends on
-//! the expressions before it. Those are in a table of their own, and are asked one by one.
+//! An expression that does not parse would break the module, and one that depends on the order of strings depends on
+//! the expressions before it. These are in a separate table, and run one by one.
 
 use std::fmt::Write as _;
 use std::path::Path;

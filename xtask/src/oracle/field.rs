@@ -1,8 +1,8 @@
-//! The public TLA+ examples: every model that their manifests call a matter of a minute.
+//! The public TLA+ examples: every model that, according to its manifest, takes about a minute.
 //!
-//! A manifest says how checking a model ends and, where that is success, mostly also how many states there are. Where it
-//! does not say so, the TLC at hand is asked, if the model is not too new for it. Temporal properties are left out, and
-//! so is a model that is expected to violate one. The result is a table by model, `tests/oracle/FIELD.md`.
+//! A manifest gives the result of checking a model and, for a success, usually the number of states. If the number is
+//! missing, the installed TLC computes it, unless the model is too new for it. Temporal properties are skipped, and so
+//! are models that are expected to violate one. The result is a table by model, `tests/oracle/FIELD.md`.
 
 use std::fmt;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! The same work for every item, on a few threads, with the results in the order of the items.
+//! Applies a function to every item, on several threads. Results are in the order of the items.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Which of our sorts of mistakes TLC's words describe.
+//! Maps messages of TLC to our kinds of errors.
 //!
 //! TLC has no error classes for mistakes in expressions, so this is a table of substrings of its messages. It serves
 //! readers of the recorded answers, and tests that need more than "an error"; an unrecognized message is `Other`.

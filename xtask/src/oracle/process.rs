@@ -1,4 +1,4 @@
-//! A process that may take only so long.
+//! Runs a process with a time limit.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! Random expressions and specs, answered by TLC and by our engine.
+//! Random expressions and specs, evaluated by TLC and by our engine.
 //!
-//! Everything follows from the seed. Expressions are asked in batches, which costs TLC a second each and our engine
-//! nothing to speak of; a spec costs TLC a run of its own. Values are compared as they are printed, up to
-//! what [`canonical`] undoes; of errors, only that there is one. A set whose elements cannot be compared is an error for
-//! us where it is built, and for TLC where it is sorted, which may be never; such differences are counted.
+//! All choices follow from the seed. Expressions run in batches: a batch costs TLC a second and our engine almost
+//! nothing. A spec needs a TLC run of its own. Printed values are compared after [`canonical`]; for errors, the
+//! comparison is only whether there is one. A set whose elements cannot be compared is an error for our engine when it
+//! is built, and for TLC when it is sorted, which may be never; such differences are counted.
 
 use std::collections::BTreeMap;
 use std::fs;

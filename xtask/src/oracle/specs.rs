@@ -1,7 +1,7 @@
-//! Small specs: how TLC ends, and how many states it met.
+//! Small specs: the result of TLC, and the number of states.
 //!
-//! A spec is a module with a configuration of the same name; a module without one is a part of others. TLC of 2020 does
-//! not know `CHECK_DEADLOCK` in configurations, so that line is taken out and becomes a flag.
+//! A spec is a module with a configuration of the same name; a module without one is imported by others. TLC of 2020
+//! does not support `CHECK_DEADLOCK` in configurations, so that line is removed and becomes a flag.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
-//! How fast our engine is beside TLC, measured in one run on the benchmark specs.
+//! The speed of our engine compared with TLC, measured in one run on the benchmark specs.
 //!
-//! Time is processor time, user and system, of the whole process: starting up, reading the spec, every thread. TLC and our
-//! engine run one after the other with one worker each, and must agree on the counts. Then ours runs with two workers, for
-//! which the time on the wall is what matters.
+//! Time is the processor time of the whole process, user and system, including startup, parsing and all threads. TLC
+//! and our engine run one after the other with one worker each, and must agree on the counts. Then our engine runs with
+//! two workers, measured in wall time.
 
 use std::fmt::Write;
 use std::fs;

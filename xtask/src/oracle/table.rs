@@ -1,4 +1,4 @@
-//! Tables of recorded answers: one row a line, columns parted by tabs, the first line naming the columns.
+//! Tables of recorded answers: one row per line, columns separated by tabs, with column names in the first line.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! TLC itself: where its jar comes from, how it is started, and how its output is read.
+//! TLC: download the jar, start it, read its output.
 //!
-//! With `-tool`, TLC puts each of its messages between two marked lines that carry a number, and what a spec prints
-//! stands outside of them. The numbers are all we rely on; words are kept for people.
+//! With `-tool`, TLC prints each of its messages between two marked lines that carry a number; the output of a spec is
+//! outside of them. This module relies on the numbers only, and keeps the texts for people.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,13 @@
-//! Random histories over the example specs: our verdict and TLC's, our counts and TLC's.
+//! Random histories for the example specs: the verdicts and counts of our engine and of TLC.
 //!
-//! Half of the histories are of correct programs, half have a mistake in them. TLC decides the module that `omnilink export
-//! tlc` writes; it explores all of it, and a constraint that is always true prints when an operation is left no more. Our
-//! engine decides the history twice: as users ask it, for the verdict, and by level without any reduction, which visits the
-//! states of that module, so the numbers of states must be the same. One history in ten is also given to `omnilink confirm`.
+//! Half of the histories come from correct programs, half contain a mistake. TLC decides the module that `omnilink
+//! export tlc` writes: it explores all states, and a constraint that is always true prints when no operation remains.
+//! Our engine decides each history twice: with default options for the verdict, and by level without reductions. The
+//! second visits the states of that module, so the numbers of states must be equal. Every tenth history also runs
+//! through `omnilink confirm`.
 //!
-//! How many orders a history has grows quickly with the number of processes, and differs from one history to the next. So
-//! one that has too many for TLC is recorded again with a process less.
+//! The number of orders of a history grows quickly with the number of processes, and varies between histories. A
+//! history with too many orders for TLC is recorded again with one process less.
 
 use std::fs::{self, File};
 use std::io::BufWriter;

@@ -1,4 +1,4 @@
-//! What recording costs, side by side.
+//! The cost of recording, for each recorder.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! Nothing is lost, however a program ends.
+//! No record is lost, however a program ends.
 //!
-//! A victim records on two threads without pause. Each call carries a counter, and behind the recorder's back the victim
-//! notes how many calls and outcomes each thread has published. It ends at a random time, in one of the ways below; then
-//! every segment is read. Each thread's counters must follow each other without a gap, reach at least as far as the note,
-//! and at most the last call may be open.
+//! A victim records on two threads without pause. Each call carries a counter, and the victim notes, independently of
+//! the recorder, how many calls and outcomes each thread has published. It ends at a random time, in one of the ways
+//! below; then every segment is read. The counters of each thread must have no gap and reach at least the noted number,
+//! and at most the last call may be unfinished.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ const THREADS: usize = 2;
 /// The latest time at which a victim ends.
 const MICROSECONDS: u64 = 20_000;
 
-/// What was found in all traces together.
+/// Totals over all traces.
 #[derive(Default)]
 struct Found {
     segments: usize,
@@ -79,7 +79,7 @@ fn kill(set: &Set, directory: &Path, way: &str, time: u64) -> Result<ExitStatus>
     Ok(victim.wait()?)
 }
 
-/// Reads what a victim left, and compares it with what it says it has published.
+/// Reads the trace of a victim, and compares it with the published counts in its note.
 fn check(directory: &Path, is_complete: bool, found: &mut Found) -> Result<()> {
     let progress = progress(directory)?;
     let trace = binary::read_all(readers(directory)?)?;

@@ -1,8 +1,9 @@
-//! Compares the recorders: same bytes, nothing lost, and what they cost.
+//! Compares the recorders: same bytes, no record lost, and their cost.
 //!
-//! Each recorder has the same small test programs, in its own language. `script` records what a script says, by a clock
-//! that the script sets, so two recorders that obey `FORMAT.md` write the same bytes. `victim` records until it dies, and
-//! notes behind the recorder's back what must be in the trace. `cost` and `queue` measure.
+//! Each recorder has the same small test programs, in its own language. `script` records the operations of a script,
+//! with a clock that the script sets, so two recorders that follow `FORMAT.md` write the same bytes. `victim` records
+//! until it is killed, and notes independently of the recorder which records must be in the trace. `cost` and `queue`
+//! measure.
 
 mod cost;
 mod kills;
@@ -20,28 +21,28 @@ use crate::workspace::Workspace;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How often programs that record are killed, in each language
+    /// The number of recording programs to kill, for each language
     #[arg(long, default_value_t = 40)]
     kills: usize,
-    /// How many random scripts are recorded by all of them
+    /// The number of random scripts that every recorder runs
     #[arg(long, default_value_t = 50)]
     random: usize,
-    /// Also measure what recording costs; means something only on a machine that does nothing else
+    /// Also measure the cost of recording; meaningful only on an idle machine
     #[arg(long)]
     cost: bool,
-    /// Where random scripts and random times begin
+    /// The seed of random scripts and random times
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 impl Options {
-    /// What runs before every merge.
+    /// The options before every merge.
     pub(crate) fn quick() -> Options {
         Options { kills: 40, random: 50, cost: false, seed: 1 }
     }
 }
 
-/// Builds the programs of all recorders, and runs what the options ask for.
+/// Builds the programs of all recorders, and runs the selected comparisons.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let scratch = Scratch::new()?;
     let programs = Programs::build(workspace, &scratch, options.cost)?;

@@ -1,4 +1,4 @@
-//! The test programs of the recorders, and how they are built.
+//! The test programs of the recorders, and their build commands.
 
 use std::ffi::OsStr;
 use std::io::Write;

@@ -1,7 +1,7 @@
-//! Same scripts, same bytes.
+//! The same scripts give the same bytes.
 //!
-//! Scripts in `tests/golden/recorder` have their segments beside them, so that the bytes do not change by accident;
-//! random ones cover cases without a script. Values are drawn around the places where the format changes form.
+//! Scripts in `tests/golden/recorder` have their segments beside them, so that bytes do not change by accident; random
+//! scripts cover other cases. Values are drawn around the points at which the format switches to another encoding.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,9 +1,9 @@
-//! How soon each schedule finds what is to be found in the studies.
+//! Compares how soon each schedule finds the expected failures of the studies.
 //!
-//! Every expectation that something is found, in a harness that can be controlled, is tried with threads that run freely and
-//! with three ways to control them, each with several seeds. A run under control is far shorter than a free one, so neither
-//! runs nor operations alone are a fair measure, and both are printed, with the time below them. All three belong to
-//! one seed: the one in the middle, ordered by runs, where a seed that finds nothing comes last.
+//! Every expectation of a failure in a harness that can be controlled is tried with free threads and with three ways of
+//! control, each with several seeds. A controlled run is far shorter than a free one, so neither runs nor operations
+//! alone are a fair measure: the table has both, and the time below them. All three belong to one seed: the median by
+//! runs, where a seed that finds nothing comes last.
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ const SCHEDULES: [Schedule; 4] = [Schedule::Free, Schedule::Random, Schedule::Pc
 /// How long each seed may take, in seconds.
 const SECONDS: u64 = 30;
 
-/// Run after run has the next seed, so what starts from seeds that are less than this apart does the same runs.
+/// Each run has the next seed. Campaigns whose first seeds are closer than this share runs.
 const APART: u64 = 1_000_000;
 
-/// What it took to find something.
+/// The cost of a finding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Effort {
     runs: u64,
@@ -57,7 +57,7 @@ fn is_compared(expectation: &Expectation) -> bool {
 }
 
 impl Study {
-    /// What each seed took; nothing for those that found nothing.
+    /// The cost for each seed; `None` if it found nothing.
     fn efforts(&self, settings: &Path, schedule: Schedule, seeds: u64, command: &Path) -> Result<Vec<Option<Effort>>> {
         let time = format!("{SECONDS}s");
         let efforts = (0..seeds).map(|number| {
@@ -70,7 +70,7 @@ impl Study {
     }
 }
 
-/// What is said above the rows.
+/// The text above the rows.
 fn heading(seeds: u64) -> String {
     let seeds = if seeds == 1 { "one seed".to_owned() } else { format!("the middle one of {seeds} seeds") };
     let names = SCHEDULES.map(|schedule| [schedule.word().to_owned(), String::new()]);

@@ -1,11 +1,12 @@
-//! The case studies: real systems, recorded while they run, each with the verdict that is expected of it.
+//! The case studies: real systems, recorded while they run, each with its expected verdict.
 //!
-//! A study is a directory of `examples` with a file `study.toml`, which says what is known about the system and, for each
-//! file of settings, the verdict and how long may pass. Every expectation is one `omnilink fuzz` with the profile `ci`. A
-//! rejection or a crash ends it at once; an acceptance uses up its time, and means only that nothing was found in it.
+//! A study is a directory of `examples` with a file `study.toml`: the known facts about the system and, for each
+//! settings file, the verdict and a time limit. Every expectation is one `omnilink fuzz` with the profile `ci`. A
+//! rejection or a crash ends it at once; an acceptance uses up the time, and means only that no failure was found in
+//! it.
 //!
 //! A harness is controlled if it can be instrumented, as for users, unless the expectation names a schedule. It names
-//! `free` where the relevant code is out of control: in servers, or in libraries that are not built with the harness.
+//! `free` if the relevant code cannot be controlled: servers, or libraries that are not built with the harness.
 
 mod compare;
 

@@ -1,4 +1,4 @@
-//! Links in Markdown that point into the repository must lead somewhere.
+//! Links in Markdown into the repository must have a target.
 
 use std::path::Path;
 

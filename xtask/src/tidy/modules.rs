@@ -1,7 +1,7 @@
-//! A rule about modules: those of some crates do not depend on each other in circles.
+//! A rule about modules: in some crates, modules do not depend on each other in cycles.
 //!
-//! A module that uses no other one of its crate is in no circle, and neither is one that no other uses. Both are taken away
-//! until nothing changes; what is left are circles, and what lies between them.
+//! A module that uses no other module of its crate is in no cycle, and neither is one that no other module uses. Both
+//! are removed until nothing changes; the remaining modules are cycles, and modules between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use super::{File, Finding};
 /// The sources whose modules have an order.
 const ORDERED: &[&str] = &["crates/cli/src/", "crates/tla/src/"];
 
-/// What is not a module, but the root of a crate.
+/// Files that are not modules, but roots of crates.
 const ROOTS: &[&str] = &["main", "bin", "lib"];
 
-/// Uses that count for nothing: a resolved module of TLA+ carries what is needed to resolve another expression in it.
+/// Ignored uses: a resolved module of TLA+ carries the data needed to resolve another expression in it.
 const EXCEPTIONS: &[(&str, &str)] = &[("ir", "resolve")];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
@@ -59,7 +59,7 @@ fn mentioned(code: &str) -> Vec<&str> {
         .collect()
 }
 
-/// A source without what may speak of anything: tests and comments.
+/// A source without tests and comments, which may mention any module.
 fn code(text: &str) -> String {
     let lines = text.split("\nmod tests {").next().unwrap_or_default().lines();
     lines.filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()

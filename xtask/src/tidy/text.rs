@@ -15,7 +15,7 @@ static RULES: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
     let prose = r"\.(rs|md)$";
     let spoken = r"\.(rs|md|tsx?|css|hpp|h|cpp)$";
     let written = r"\.(rs|md|toml|sh|ya?ml|tsx?|mjs|css)$|^\.ci/";
-    // What stands below the command may not know about the world around it.
+    // Crates below the command have no access to files, the environment or the clock.
     let library = r"^crates/(history|search|models|tla-syntax|tla|report|validate)/src/";
     [
         (source, r"\b(todo|dbg|unimplemented)!", "unfinished code"),
@@ -38,7 +38,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     let File { path, text } = file;
     let rules: Vec<_> = RULES.iter().filter(|(files, ..)| files.is_match(path)).collect();
     let mut findings = Vec::new();
-    // Tests may read fixtures, and they stand at the end.
+    // Tests may read fixtures, and are at the end of a file.
     let tests_from = text.lines().position(|line| line == "#[cfg(test)]").unwrap_or(usize::MAX);
     for (index, line) in text.lines().enumerate() {
         for (_, forbidden, message) in &rules {

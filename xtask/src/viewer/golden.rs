@@ -1,7 +1,7 @@
-//! Golden reports: for each kind of thing that a page has to show, a history whose page shows it.
+//! Golden reports: a history for each kind of content that a page has to show.
 //!
-//! `tests/golden/reports/golden.toml` lists them, with what is expected. Here each is checked and its page written; what
-//! browser tests have to know about the pages goes beside them, into `pages.json`.
+//! `tests/golden/reports/golden.toml` lists them with their expected verdicts. Each is checked here and its page is
+//! written; `pages.json` beside the pages holds the data for the browser tests.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Histories that are too large to keep, or that no editor shows as they are.
+//! Histories that are too large to commit, or that editors cannot display.
 //!
-//! Each is the same in every run. The queue is a real one, driven by processes in a made-up time, so that its history is
-//! right by construction up to the one result that is exchanged.
+//! Each is the same in every run. The queue is a real queue, driven by processes in simulated time, so its history is
+//! correct by construction except for one exchanged result.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
-//! The page that shows a report: it is what its sources build, it stays small, and it works in a real browser.
+//! The page that shows a report: it equals the build of its sources, it is small, and it works in a real browser.
 //!
-//! The steps are those of a developer of the viewer. First the sources are checked and built, and the page must be the
-//! committed one, byte for byte. Then the command writes a page for each golden report; each must have its expected
-//! verdict and a limited size. Last, browser tests open these pages as files and as `omnilink view` serves them. It
-//! needs Node, npm and Chromium.
+//! The steps are those of a developer of the viewer. First the sources are checked and built, and the page must equal
+//! the committed one, byte for byte. Then the command writes a page for each golden report; each must have its expected
+//! verdict and a limited size. Last, browser tests open these pages as files and as served by `omnilink view`. Needs
+//! Node, npm and Chromium.
 
 mod golden;
 mod make;
@@ -22,18 +22,18 @@ use crate::workspace::Workspace;
 /// The page that the command contains, from the root of the repository.
 const PAGE: &str = "crates/page/viewer.html";
 
-/// What is done to the page.
+/// The selection of reports, and the output directory.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Options {
-    /// Keep the pages of the golden reports and pictures of them in this directory
+    /// Write the pages of the golden reports, and screenshots of them, to this directory
     #[arg(long, value_name = "DIR")]
     pages: Option<PathBuf>,
-    /// Only this golden report
+    /// Test only this golden report
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
 }
 
-/// Builds the page, fills it with every golden report, and lets a browser look at each.
+/// Builds the page, fills it with every golden report, and tests each in a browser.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let sources = workspace.root().join("viewer");
     let tests = sources.join("e2e");
@@ -60,7 +60,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 }
 
 /// Checks the sources, builds the page, and compares it with the committed one. Checks the browser tests, but runs none.
-/// Returns what was printed.
+/// Returns the output.
 fn build(root: &Path, sources: &Path, tests: &Path) -> Result<String> {
     let page = root.join(PAGE);
     let committed = fs::read(&page).with_context(|| format!("cannot read {PAGE}"))?;
@@ -77,7 +77,7 @@ fn build(root: &Path, sources: &Path, tests: &Path) -> Result<String> {
     Ok(printed)
 }
 
-/// Runs npm, and returns what it printed.
+/// Runs npm, and returns its output.
 fn npm(directory: &Path, args: &[&str]) -> Result<String> {
     let ran = Command::new("npm").args(args).current_dir(directory).output().context("cannot run npm")?;
     let printed = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();

@@ -1,7 +1,7 @@
-//! A directory of runs, as `omnilink fuzz` keeps them, made from the recordings of an example.
+//! A directory of runs as written by `omnilink fuzz`, made from the traces of an example.
 //!
-//! Running a harness would take a compiler and luck. Here every recording of an example is kept twice, as if two seeds
-//! had led to the same failure, an hour apart.
+//! Running a harness needs a compiler and luck. Instead, every trace of an example is stored twice, as if two seeds had
+//! led to the same failure, an hour apart.
 
 use std::fs;
 use std::path::Path;
