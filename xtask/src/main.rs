@@ -21,6 +21,7 @@ mod smoke;
 mod studies;
 mod tidy;
 mod viewer;
+mod workflows;
 mod workspace;
 
 use std::path::PathBuf;
@@ -108,6 +109,8 @@ enum Command {
     Recorders(recorders::Options),
     /// Build the page that shows reports, and test it in a browser with golden reports
     Viewer(viewer::Options),
+    /// Lint the workflows, the action, the hooks and what `omnilink init --ci` writes, and rehearse the action
+    Workflows(workflows::Options),
     /// Measure the release build, against another checker and alone
     Bench {
         /// Replace the tables in `bench/README.md`
@@ -160,6 +163,7 @@ fn run(command: Command) -> Result<()> {
         Command::Oracle(options) => oracle::run(&workspace, &options),
         Command::Recorders(options) => recorders::run(&workspace, &options),
         Command::Viewer(options) => viewer::run(&workspace, &options),
+        Command::Workflows(options) => workflows::run(&workspace, &options),
         Command::Bench { write } => bench::run(&workspace, write),
         Command::Schedules { quick, only } => bench::schedules(&workspace, Build::Release, quick, only.as_deref()),
     }

@@ -195,10 +195,18 @@ fn a_project_overwrites_nothing() {
     3. `omnilink gen cpp Queue.tla` writes the harness again when Queue.tla changes.
     exit 0
     ");
-    insta::assert_snapshot!(fs::read_to_string(directory.join(".gitlab-ci.yml")).expect("a file for CI"), @r"
-    # Checks that the harness fits the specification, and that what the system does is allowed by it.
+    insta::assert_snapshot!(read_ci_file(&directory, ".gitlab-ci.yml"), @r#"
+    # Checks that the harness fits the specification, and that the specification allows every run.
     omnilink:
-      # The image has `omnilink` in it, in the version that wrote the harness, and a compiler.
+      image: gcc:14-bookworm
+      timeout: 30m
+      before_script:
+        - apt-get update
+        - apt-get install --yes --no-install-recommends python3-venv
+        - python3 -m venv /opt/omnilink
+        # The version that wrote the harness.
+        - /opt/omnilink/bin/pip install omnilink-cli==VERSION
+        - export PATH="/opt/omnilink/bin:$PATH"
       script:
         - omnilink gen cpp Queue.tla --check
         - omnilink fuzz --profile ci --report junit=omnilink.xml
@@ -208,5 +216,46 @@ fn a_project_overwrites_nothing() {
           - target/omnilink
         reports:
           junit: omnilink.xml
+    "#);
+}
+
+#[test]
+fn a_workflow_uses_the_action_of_the_version_that_wrote_it() {
+    let directory = tool::directory("init-github");
+    let ran = tool::run(&directory, &["init", "--lang", "rust", "--template", "map", "--ci", "github"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    insta::assert_snapshot!(read_ci_file(&directory, ".github/workflows/omnilink.yml"), @"
+    # Checks that the harness fits the specification, and that the specification allows every run.
+    name: omnilink
+    on: [push, pull_request]
+
+    permissions:
+      contents: read
+
+    jobs:
+      fuzz:
+        runs-on: ubuntu-latest
+        timeout-minutes: 30
+        steps:
+          - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+            with:
+              persist-credentials: false
+          # The version that wrote the harness.
+          - uses: OWNER/omnilink@vVERSION
+            with:
+              args: gen rust Map.tla --check
+          - uses: OWNER/omnilink@vVERSION
+            with:
+              args: fuzz --profile ci
     ");
+}
+
+/// A file for CI, with words for our version and address, which change with a release.
+fn read_ci_file(directory: &Path, name: &str) -> String {
+    let text = fs::read_to_string(directory.join(name)).expect("a file for CI");
+    let repository = env!("CARGO_PKG_REPOSITORY").trim_start_matches("https://github.com/");
+    let version = env!("CARGO_PKG_VERSION");
+    text.replace(repository, "OWNER/omnilink")
+        .replace(&format!("@v{version}"), "@vVERSION")
+        .replace(&format!("=={version}"), "==VERSION")
 }

@@ -2,7 +2,7 @@
 //!
 //! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. The steps need a Rust
 //! toolchain, Java and pip for TLC, C++ compilers, CMake and gdb for recorders and programs under control, Node and
-//! Chromium for the page, and mdBook.
+//! Chromium for the page, npm and pip for linters of workflows, and mdBook.
 //!
 //! Three measures keep CI fast. Everything is built in one profile and with one set of features, that of
 //! [`Workspace::build_programs`], so nothing is built twice. Steps that leave cores idle run side by side. And the
@@ -17,7 +17,7 @@ use self::steps::{Step, With};
 use crate::workspace::{Build, Workspace};
 use crate::{
     bench, book, fuzz, hostile, mutants, oracle, packages, recorders, reference, sanitizers, smoke, studies, tidy,
-    viewer,
+    viewer, workflows,
 };
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
@@ -38,6 +38,7 @@ const STEPS: &[Step] = &[
     Step::new("tests", With::Nothing, |workspace| nextest(workspace, "--workspace")),
     Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),
     Step::new("command reference", With::Nothing, |workspace| reference::run(workspace, &reference::Options::check())),
+    Step::new("workflows", With::Nothing, |workspace| workflows::run(workspace, &workflows::Options::default())),
     Step::new("page in a browser", With::Nothing, |workspace| viewer::run(workspace, &viewer::Options::default())),
     Step::new("case studies", With::Nothing, |workspace| studies::run(workspace, None, Build::Debug)),
     Step::new("controlled schedules", With::Others, |workspace| bench::schedules(workspace, Build::Debug, true, None)),

@@ -100,7 +100,20 @@ impl Project {
     }
 
     fn fill(self, text: &str) -> String {
-        text.replace("{language}", self.language_name()).replace("{module}", self.module())
+        text.replace("{language}", self.language_name())
+            .replace("{module}", self.module())
+            .replace("{image}", self.image())
+            .replace("{action}", action())
+            .replace("{package}", env!("CARGO_PKG_NAME"))
+            .replace("{version}", VERSION)
+    }
+
+    /// A Docker image with the compiler of the harness, in a Debian for which there is a wheel of the command.
+    fn image(self) -> &'static str {
+        match self.language {
+            Language::Rust => "rust:1-bookworm",
+            Language::Cpp => "gcc:14-bookworm",
+        }
     }
 }
 
@@ -114,6 +127,12 @@ fn sources(directory: &Dir<'_>, below: &str) -> Vec<TextFile> {
         directory.files().map(|file| (format!("{below}/{}", file.path().display()), text(file))).collect();
     sources.sort();
     sources
+}
+
+/// The action as a workflow names it: the owner and the name of our repository.
+fn action() -> &'static str {
+    let address = env!("CARGO_PKG_REPOSITORY");
+    address.strip_prefix("https://github.com/").expect("`repository` in Cargo.toml is on GitHub")
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -190,30 +209,41 @@ target_include_directories(harness PRIVATE include)
 target_link_libraries(harness PRIVATE Threads::Threads)
 "#;
 
-const GITHUB: &str = r#"# Checks that the harness fits the specification, and that what the system does is allowed by it.
+const GITHUB: &str = r#"# Checks that the harness fits the specification, and that the specification allows every run.
 name: omnilink
 on: [push, pull_request]
+
+permissions:
+  contents: read
 
 jobs:
   fuzz:
     runs-on: ubuntu-latest
+    timeout-minutes: 30
     steps:
-      - uses: actions/checkout@v4
-      # Install `omnilink` here, in the version that wrote the harness.
-      - run: omnilink gen {language} {module}.tla --check
-      - run: omnilink fuzz --profile ci --report junit=omnilink.xml
-      - uses: actions/upload-artifact@v4
-        if: always()
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
-          name: omnilink
-          path: |
-            omnilink.xml
-            target/omnilink
+          persist-credentials: false
+      # The version that wrote the harness.
+      - uses: {action}@v{version}
+        with:
+          args: gen {language} {module}.tla --check
+      - uses: {action}@v{version}
+        with:
+          args: fuzz --profile ci
 "#;
 
-const GITLAB: &str = r#"# Checks that the harness fits the specification, and that what the system does is allowed by it.
+const GITLAB: &str = r#"# Checks that the harness fits the specification, and that the specification allows every run.
 omnilink:
-  # The image has `omnilink` in it, in the version that wrote the harness, and a compiler.
+  image: {image}
+  timeout: 30m
+  before_script:
+    - apt-get update
+    - apt-get install --yes --no-install-recommends python3-venv
+    - python3 -m venv /opt/omnilink
+    # The version that wrote the harness.
+    - /opt/omnilink/bin/pip install {package}=={version}
+    - export PATH="/opt/omnilink/bin:$PATH"
   script:
     - omnilink gen {language} {module}.tla --check
     - omnilink fuzz --profile ci --report junit=omnilink.xml
