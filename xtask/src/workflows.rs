@@ -123,7 +123,8 @@ impl Linters {
         for (name, text) in PINS {
             fs::write(directory.join(name), text)?;
         }
-        let run = |program: &str, args: &str| execute(Command::new(program).args(args.split(' ')).current_dir(directory));
+        let run =
+            |program: &str, args: &str| execute(Command::new(program).args(args.split(' ')).current_dir(directory));
         run("npm", "ci --ignore-scripts --no-audit --no-fund --loglevel error")?;
         run("python3", "-m venv python")?;
         let pip = directory.join("python/bin/pip");
@@ -195,7 +196,9 @@ fn extract(text: &str) -> Result<Vec<String>> {
     let jobs = value.get("jobs").and_then(Value::as_mapping).into_iter().flat_map(|jobs| jobs.values());
     let steps = jobs.chain(value.get("runs")).filter_map(|job| job.get("steps")?.as_sequence()).flatten();
     let scripts = steps.filter_map(|step| step.get("run")?.as_str());
-    Ok(scripts.map(|script| format!("set -eo pipefail\n{}\n", EXPRESSION.replace_all(script, "_").trim_end())).collect())
+    Ok(scripts
+        .map(|script| format!("set -eo pipefail\n{}\n", EXPRESSION.replace_all(script, "_").trim_end()))
+        .collect())
 }
 
 /// A release of the version that is being built, and a runner that has nothing but directories.
@@ -212,8 +215,11 @@ impl Rehearsal {
         empty(directory)?;
         let package = workspace.metadata.packages.iter().find(|package| package.name.as_str() == "omnilink-cli");
         let version = package.context("the workspace has the command")?.version.to_string();
-        let rehearsal =
-            Rehearsal { action: workspace.root().to_owned(), directory: directory.to_owned(), version: version.clone() };
+        let rehearsal = Rehearsal {
+            action: workspace.root().to_owned(),
+            directory: directory.to_owned(),
+            version: version.clone(),
+        };
         let parts = directory.join("parts");
         let command = parts.join("command-x86_64-unknown-linux-gnu");
         let program = format!("#!/bin/sh\nexec '{}' \"$@\"\n", omnilink.display());
@@ -241,10 +247,9 @@ impl Rehearsal {
         let mode = fs::metadata(installed.join("omnilink"))?.permissions().mode();
         ensure!(mode & 0o111 != 0, "the installed command is not executable");
         // A read of 1 is legal only if its interval overlaps the write of 1.
-        for (read, outputs) in [
-            ("[2 4]", "exit-code=0\nverdict=accepted\n"),
-            ("[0 1]", "exit-code=1\nverdict=rejected\n"),
-        ] {
+        for (read, outputs) in
+            [("[2 4]", "exit-code=0\nverdict=accepted\n"), ("[0 1]", "exit-code=1\nverdict=rejected\n")]
+        {
             let history = format!("a [2 3] write(1)\nb {read} read() = 1\n");
             let runner = self.check(&installed, &history)?;
             let found = fs::read_to_string(runner.join("output"))?;
