@@ -164,14 +164,26 @@ inline std::uint8_t* write_string(std::uint8_t* to, std::string_view text) {
 template <class T>
 using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
 
+template <class T, class = void>
+constexpr bool has_encoding = false;
+template <class T>
+constexpr bool has_encoding<T, std::void_t<decltype(sizeof(Encoding<T>))>> = true;
+
+// True, or an error that says what to do, instead of one about an incomplete type.
+template <class T>
+constexpr bool expect_encoding() {
+  static_assert(has_encoding<T>, "a value of this type cannot be recorded: specialize omnilink::Encoding for it");
+  return has_encoding<T>;
+}
+
 template <class T>
 std::size_t bound(const T& value) {
-  return Encoding<T>::bound(value);
+  if constexpr (expect_encoding<T>()) return Encoding<T>::bound(value);
 }
 
 template <class T>
 std::uint8_t* write(std::uint8_t* to, const T& value) {
-  return Encoding<T>::write(to, value);
+  if constexpr (expect_encoding<T>()) return Encoding<T>::write(to, value);
 }
 
 constexpr std::uint8_t tuple_tag = 0x06;
@@ -251,6 +263,19 @@ struct Encoding<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
       static_cast<void>(number);
       return false;
     }
+  }
+};
+
+// An enumeration is recorded by its numbers. To record its names, specialize `Encoding` for it.
+template <class T>
+struct Encoding<T, std::enable_if_t<std::is_enum_v<T>>> {
+  static std::size_t bound(T value) { return detail::bound(number_of(value)); }
+  static std::uint8_t* write(std::uint8_t* to, T value) { return detail::write(to, number_of(value)); }
+
+ private:
+  static auto number_of(T value) {
+    using Number = std::underlying_type_t<T>;
+    return static_cast<std::conditional_t<std::is_unsigned_v<Number>, std::uint64_t, std::int64_t>>(value);
   }
 };
 
