@@ -477,30 +477,30 @@ class Object {
     for (std::size_t thread = 0; thread < plan.threads; ++thread) {
       clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
     }
-    std::optional<Client> main;
-    if (!matrix->before.empty() || !matrix->after.empty()) main.emplace(plan, plan.threads, recorder.process("main"));
-    if (matrix->orders.empty()) perform_together(plan, *matrix, clients, main);
-    for (const Numbers& order : matrix->orders) perform_in_order(order, *matrix, clients, main);
+    std::optional<Client> around;  // The main thread.
+    if (!matrix->before.empty() || !matrix->after.empty()) around.emplace(plan, plan.threads, recorder.process("main"));
+    if (matrix->orders.empty()) perform_together(plan, *matrix, clients, around);
+    for (const Numbers& order : matrix->orders) perform_in_order(order, *matrix, clients, around);
     for (Client& client : clients) client.close();
-    if (main) main->close();
+    if (around) around->close();
   }
 
   void perform_together(const Plan& plan, const detail::Matrix& matrix, std::vector<Client>& clients,
-                        std::optional<Client>& main) const {
+                        std::optional<Client>& around) const {
     const std::unique_ptr<T> object = make_();
-    for (const std::size_t number : matrix.before) calls_[number].perform(*object, *main);
+    for (const std::size_t number : matrix.before) calls_[number].perform(*object, *around);
     detail::Crew(plan, clients)
         .run(*object, [](T&, std::size_t) { return std::size_t{0}; }, [&](T& shared, std::size_t& next, Client& client) {
           const Numbers& column = matrix.columns[client.thread()];
           if (next < column.size()) calls_[column[next++]].perform(shared, client);
         });
-    for (const std::size_t number : matrix.after) calls_[number].perform(*object, *main);
+    for (const std::size_t number : matrix.after) calls_[number].perform(*object, *around);
   }
 
   void perform_in_order(const Numbers& order, const detail::Matrix& matrix, std::vector<Client>& clients,
-                        std::optional<Client>& main) const {
+                        std::optional<Client>& around) const {
     const std::unique_ptr<T> object = make_();
-    for (const std::size_t number : matrix.before) calls_[number].perform(*object, *main);
+    for (const std::size_t number : matrix.before) calls_[number].perform(*object, *around);
     detail::Turns turns(clients.size());
     std::vector<std::thread> threads;
     for (Client& client : clients) {
@@ -512,7 +512,7 @@ class Object {
     }
     for (const std::size_t thread : order) turns.give(thread);
     for (std::thread& thread : threads) thread.join();
-    for (const std::size_t number : matrix.after) calls_[number].perform(*object, *main);
+    for (const std::size_t number : matrix.after) calls_[number].perform(*object, *around);
   }
 
   std::function<std::unique_ptr<T>()> make_;

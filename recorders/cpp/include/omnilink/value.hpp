@@ -178,12 +178,20 @@ constexpr bool expect_encoding() {
 
 template <class T>
 std::size_t bound(const T& value) {
-  if constexpr (expect_encoding<T>()) return Encoding<T>::bound(value);
+  if constexpr (expect_encoding<T>()) {
+    return Encoding<T>::bound(value);
+  } else {
+    return 0;
+  }
 }
 
 template <class T>
 std::uint8_t* write(std::uint8_t* to, const T& value) {
-  if constexpr (expect_encoding<T>()) return Encoding<T>::write(to, value);
+  if constexpr (expect_encoding<T>()) {
+    return Encoding<T>::write(to, value);
+  } else {
+    return to;
+  }
 }
 
 constexpr std::uint8_t tuple_tag = 0x06;
