@@ -48,6 +48,8 @@ void values() {
   check("smallest", bytes(std::numeric_limits<std::int64_t>::min()), "03 FF FF FF FF FF FF FF FF FF 01");
   check("largest", bytes(std::numeric_limits<std::int64_t>::max()), "03 FE FF FF FF FF FF FF FF FF 01");
   check("types", bytes(std::tuple(std::uint8_t{200}, std::uint64_t{200}, short{-1})), "06 03 03 90 03 03 90 03 4F");
+  enum class Size : unsigned char { small = 1, large = 200 };
+  check("enumerations", bytes(std::pair(Size::small, Size::large)), "06 02 51 03 90 03");
   check("truth", bytes(std::pair(true, false)), "06 02 02 01");
   check("number", bytes(1.5), "04 00 00 00 00 00 00 F8 3F");
   check("nil", bytes(std::tuple(nullptr, std::nullopt, std::optional<int>())), "06 03 00 00 00");

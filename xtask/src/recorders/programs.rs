@@ -77,8 +77,10 @@ impl Programs {
         run(Command::new("cmake").arg("-S").arg(&self.cpp).arg("-B").arg(&build).stdout(Stdio::null()))?;
         run(Command::new("cmake").arg("--build").arg(&build).stdout(Stdio::null()))?;
         run(Command::new("ctest").arg("--test-dir").arg(&build).arg("--output-on-failure"))?;
-        let harness = self.cpp.join("test/consumer/harness.cpp");
-        run(compile(&self.cpp, "c++").args(["-fno-exceptions", "-fsyntax-only"]).arg(harness))?;
+        for program in ["test/consumer/harness.cpp", "test/object.cpp"] {
+            let source = self.cpp.join(program);
+            run(compile(&self.cpp, "c++").args(["-fno-exceptions", "-fsyntax-only"]).arg(source))?;
+        }
         println!("the recorder for C++ and C passes its tests, also as an installed package");
         Ok(())
     }
