@@ -69,8 +69,8 @@ class Queue {
 };
 
 // An event that stays set until it is reset. One word holds whether it is set and the number of threads that wait, so that
-// `set` locks only if there are any. The wrong `reset` reads the word again before it exchanges it: a thread that began
-// to wait between the two reads is not counted any more, and no `set` wakes it.
+// `set` locks only if there are any. The wrong `wait` reads the word again before it exchanges it: a `set` between the
+// two reads is lost, because it saw no thread that waits, and the exchange takes back that the event is set.
 template <bool is_right>
 class Event {
  public:
@@ -80,19 +80,16 @@ class Event {
     changed_.notify_all();
   }
 
-  void reset() {
-    for (;;) {
-      const unsigned seen = state_.load();
-      if ((seen & is_set) == 0) return;
-      unsigned expected = is_right ? seen : state_.load();
-      if (state_.compare_exchange_strong(expected, seen & ~is_set)) return;
-    }
-  }
+  void reset() { state_.fetch_and(~is_set); }
 
   void wait() {
-    if ((state_.load() & is_set) != 0) return;
     std::unique_lock<std::mutex> lock(mutex_);
-    state_.fetch_add(one_waiter);
+    for (;;) {
+      const unsigned seen = state_.load();
+      if ((seen & is_set) != 0) return;
+      unsigned expected = is_right ? seen : state_.load();
+      if (state_.compare_exchange_strong(expected, seen + one_waiter)) break;
+    }
     while ((state_.load() & is_set) == 0) changed_.wait(lock);
     state_.fetch_sub(one_waiter);
   }
