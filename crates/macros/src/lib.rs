@@ -1,9 +1,11 @@
 //! Macros of OmniLink, re-exported by the crates whose items they refer to.
 
+mod object;
 mod operation;
 mod test;
 
 use proc_macro::TokenStream;
+use quote::quote;
 use syn::{DeriveInput, ItemFn, parse_macro_input};
 
 /// Derives `Operation` for an enum of call outcomes. See the trait `Operation` of `omnilink-record`.
@@ -11,6 +13,22 @@ use syn::{DeriveInput, ItemFn, parse_macro_input};
 pub fn derive_operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     operation::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Lists the calls of an object. See the trait `Describe` of `omnilink-record`, which re-exports this.
+#[proc_macro_attribute]
+pub fn object(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as object::Arguments);
+    let expanded = object::expand(&arguments, item.into(), &quote!(::omnilink_record));
+    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// The same for programs that depend on `omnilink`, which re-exports this as `object`.
+#[proc_macro_attribute]
+pub fn object_in_omnilink(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as object::Arguments);
+    let expanded = object::expand(&arguments, item.into(), &quote!(::omnilink));
+    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Turns a function that performs one operation into a test. See the crate `omnilink`.

@@ -52,7 +52,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     }
 }
 
-fn combine(errors: &mut Option<Error>, error: Error) {
+pub(crate) fn combine(errors: &mut Option<Error>, error: Error) {
     match errors {
         Some(errors) => errors.combine(error),
         None => *errors = Some(error),
@@ -117,7 +117,7 @@ fn call(attributes: &[Attribute]) -> Result<Option<LitStr>> {
 }
 
 /// An identifier as written to a trace: `r#type` is `type`.
-fn plain(ident: &Ident) -> String {
+pub(crate) fn plain(ident: &Ident) -> String {
     let text = ident.to_string();
     text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
 }

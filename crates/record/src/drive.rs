@@ -22,7 +22,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::Duration;
 
 use crate::clock::Clock;
@@ -89,7 +89,7 @@ impl Plan {
         Plan::read(|variable| env::var_os(variable))
     }
 
-    fn read(variables: impl Fn(&str) -> Option<OsString>) -> Result<Plan, BadPlan> {
+    pub(crate) fn read(variables: impl Fn(&str) -> Option<OsString>) -> Result<Plan, BadPlan> {
         let given = |variable| variables(variable).filter(|value| !value.is_empty());
         let two = NonZeroUsize::new(2).expect("two is not zero");
         Ok(Plan {
@@ -238,9 +238,7 @@ pub fn run<S: Sync, L>(
     };
     let clients = (0..plan.threads).map(client).collect::<io::Result<Vec<Client>>>()?;
     let (gate, is_over) = (Gate::new(plan.threads, hooks), AtomicBool::new(false));
-    // Created before any thread, so that the entries of threads that cannot be started are dropped, and no thread
-    // waits for them.
-    let entries: Vec<Entry<'_>> = (0..plan.threads).map(|_| Entry(&gate)).collect();
+    let entries = gate.entries();
     thread::scope(|scope| {
         let _over = Over(&is_over); // Also when a thread cannot be started: the crowd must not run for ever.
         for _ in 0..perturbation.crowd {
@@ -251,9 +249,9 @@ pub fn run<S: Sync, L>(
             };
             thread::Builder::new().spawn_scoped(scope, burn)?;
         }
-        let threads = clients.into_iter().zip(entries).map(|(mut client, entry)| {
+        let work = clients.into_iter().zip(entries).map(|(mut client, entry)| {
             let (session, step, is_pinned) = (&session, &step, perturbation.pin);
-            let work = move || {
+            move || {
                 if is_pinned {
                     pin(client.thread);
                 }
@@ -263,17 +261,24 @@ pub fn run<S: Sync, L>(
                     step(system, &mut local, &mut client);
                 }
                 client // One thread releases the data that clients share: that is not part of the system.
-            };
-            thread::Builder::new().spawn_scoped(scope, work)
+            }
         });
-        let threads = threads.collect::<io::Result<Vec<_>>>()?;
-        let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+        let clients = perform(scope, work)?;
         is_over.store(true, Ordering::Relaxed);
-        for client in ended {
-            client.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).process.close()?;
-        }
-        Ok(())
+        clients.into_iter().try_for_each(|client| client.process.close())
     })
+}
+
+/// Runs each piece of work on a thread of its own, and returns what they return. If one of them panics, this does,
+/// after all have ended.
+pub(crate) fn perform<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl Iterator<Item = impl FnOnce() -> T + Send + 'scope>,
+) -> io::Result<Vec<T>> {
+    let threads = work.map(|work| thread::Builder::new().spawn_scoped(scope, work));
+    let threads = threads.collect::<io::Result<Vec<_>>>()?;
+    let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+    Ok(ended.into_iter().map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect())
 }
 
 /// Stops the crowd.
@@ -286,25 +291,33 @@ impl Drop for Over<'_> {
 }
 
 /// Lets all threads begin at once.
-struct Gate {
+pub(crate) struct Gate {
+    threads: usize,
     waiting: AtomicUsize,
-    control: Option<(Hooks, usize)>, // The hooks and the number of threads, if the program is under control.
+    hooks: Option<Hooks>, // If the program is under control.
 }
 
 /// One thread's entry at the gate. If it is dropped, also by a panic, the other threads do not wait for it.
-struct Entry<'a>(&'a Gate);
+pub(crate) struct Entry<'a>(&'a Gate);
 
 impl Gate {
-    fn new(threads: usize, hooks: Option<Hooks>) -> Gate {
-        Gate { waiting: AtomicUsize::new(threads), control: hooks.map(|hooks| (hooks, threads)) }
+    pub(crate) fn new(threads: usize, hooks: Option<Hooks>) -> Gate {
+        Gate { threads, waiting: AtomicUsize::new(threads), hooks }
+    }
+
+    /// The entries of all threads. Created before any thread, so that the entries of threads that cannot be started
+    /// are dropped, and no thread waits for them.
+    pub(crate) fn entries(&self) -> Vec<Entry<'_>> {
+        (0..self.threads).map(|_| Entry(self)).collect()
     }
 }
 
 impl Entry<'_> {
-    fn wait(self) {
+    /// Waits until all threads wait here.
+    pub(crate) fn wait(self) {
         let gate = self.0;
         drop(self);
-        while gate.control.is_none() && gate.waiting.load(Ordering::Acquire) > 0 {
+        while gate.hooks.is_none() && gate.waiting.load(Ordering::Acquire) > 0 {
             thread::yield_now();
         }
     }
@@ -312,8 +325,8 @@ impl Entry<'_> {
 
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
-        match self.0.control {
-            Some((hooks, threads)) => hooks.gate(threads),
+        match self.0.hooks {
+            Some(hooks) => hooks.gate(self.0.threads),
             None => drop(self.0.waiting.fetch_sub(1, Ordering::AcqRel)),
         }
     }
@@ -357,6 +370,12 @@ impl Client {
     pub fn begin<C: Call>(&mut self, call: &C) -> Begun<'_, C::Operation> {
         self.border();
         self.process.begin(call)
+    }
+
+    /// The process that a call is about to be recorded to, after perturbing the thread if it is due.
+    pub(crate) fn process(&mut self) -> &mut Process {
+        self.border();
+        &mut self.process
     }
 
     /// The source of inputs.

@@ -262,6 +262,23 @@ impl<T: Encode> Encode for Option<T> {
     }
 }
 
+/// A record with the one field `ok` or `err`.
+impl<T: Encode, E: Encode> Encode for Result<T, E> {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        match self {
+            Ok(value) => encoder.function(std::iter::once(("ok", value))),
+            Err(error) => encoder.function(std::iter::once(("err", error))),
+        }
+    }
+}
+
+/// The tuple without elements.
+impl Encode for () {
+    fn encode(&self, encoder: Encoder<'_>) -> Encoded {
+        encoder.tuple([(); 0].iter())
+    }
+}
+
 macro_rules! pointers {
     ($($type:ty)*) => {$(
         impl<T: Encode + ?Sized> Encode for $type {

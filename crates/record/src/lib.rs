@@ -46,7 +46,8 @@
 //! the readings; there is no lock, no allocation and no system call, except when a file grows.
 //!
 //! [`drive`] runs a system on several threads with inputs from a seed. With the feature `derive`, an enum lists the
-//! possible outcomes of a call; see [`Operation`].
+//! possible outcomes of a call; see [`Operation`]. [`object`](mod@object) lists the calls of an object and makes them
+//! on demand, so that a driver decides what to try; with `derive`, an attribute lists them from signatures.
 //!
 //! In a program under control, where a runtime chooses the thread of each step, times are the numbers of steps, and
 //! nothing the recorder does is a step. [`drive::repeat`] lets such a program run many times in one process.
@@ -70,6 +71,7 @@ mod clock;
 mod control;
 pub mod drive;
 mod encode;
+pub mod object;
 mod operation;
 mod recorder;
 mod segment;
@@ -79,4 +81,4 @@ pub use crate::encode::{Encode, Encoded, Encoder, Values};
 pub use crate::operation::{Begun, Call, Operation, Outcome};
 pub use crate::recorder::{Action, Pending, Process, Recorder};
 #[cfg(feature = "derive")]
-pub use omnilink_macros::Operation;
+pub use omnilink_macros::{object, Operation};
