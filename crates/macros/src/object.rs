@@ -104,8 +104,7 @@ fn describe_trait(arguments: &Arguments, definition: &mut ItemTrait, root: &Toke
     let (name, visibility) = (&definition.ident, &definition.vis);
     let object = quote!(OmnilinkImplementation);
     let owner = quote!(<#object as #name>);
-    let replacements =
-        vec![Replacement { name: "Self".into(), alone: object.clone(), qualified: owner.clone() }];
+    let replacements = vec![Replacement { name: "Self".into(), alone: object.clone(), qualified: owner.clone() }];
     let target = Target { object: object.clone(), owner, lock: arguments.lock.as_ref(), replacements, root };
     let calls = target.calls(methods, definition.ident.span())?;
     let holder = format_ident!("{name}Object");
@@ -138,18 +137,19 @@ struct Replacement {
 
 /// The types chosen for the parameters of a block.
 fn choose(arguments: &Arguments, generics: &Generics) -> Result<Vec<Replacement>> {
-    let names = generics.params.iter().filter_map(|parameter| match parameter {
-        GenericParam::Type(parameter) => Some(&parameter.ident),
-        GenericParam::Const(parameter) => Some(&parameter.ident),
+    let parameters = generics.params.iter().filter_map(|parameter| match parameter {
+        GenericParam::Type(parameter) => Some((&parameter.ident, "i64")),
+        GenericParam::Const(parameter) => Some((&parameter.ident, "4")),
         GenericParam::Lifetime(_) => None,
     });
-    let names: Vec<&Ident> = names.collect();
-    if let Some((name, _)) = arguments.chosen.iter().find(|(name, _)| !names.contains(&name)) {
+    let parameters: Vec<(&Ident, &str)> = parameters.collect();
+    let is_known = |name: &Ident| parameters.iter().any(|(other, _)| *other == name);
+    if let Some((name, _)) = arguments.chosen.iter().find(|(name, _)| !is_known(name)) {
         return Err(unrecognized(name));
     }
     let mut errors = None;
     let mut replacements = Vec::new();
-    for name in names {
+    for (name, example) in parameters {
         match arguments.chosen.iter().find(|(other, _)| other == name) {
             Some((_, chosen)) => {
                 let (alone, qualified) = (quote!(#chosen), quote!(<#chosen>));
@@ -157,7 +157,7 @@ fn choose(arguments: &Arguments, generics: &Generics) -> Result<Vec<Replacement>
             }
             None => {
                 let message = format!(
-                    "calls are made on an object of one type: choose one for `{name}`, such as `#[object({name} = i64)]`"
+                    "calls are made on an object of one type: choose `{name}`, such as `#[object({name} = {example})]`"
                 );
                 combine(&mut errors, Error::new(name.span(), message));
             }
@@ -174,9 +174,7 @@ fn choose(arguments: &Arguments, generics: &Generics) -> Result<Vec<Replacement>
 /// have no names elsewhere.
 fn replace(tokens: TokenStream, replacements: &[Replacement]) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let is = |place: usize, sign: char| {
-        matches!(tokens.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
-    };
+    let is = |place: usize, sign: char| matches!(tokens.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
     let mut replaced = TokenStream::new();
     for (place, token) in tokens.iter().enumerate() {
         match token {
@@ -252,7 +250,9 @@ impl Callable {
             ReceiverKind::Typed(_, of_type) => match &**of_type {
                 Type::Reference(reference) => reference.mutability.is_some(),
                 _ => {
-                    let message = format!("`{name}` must borrow the object, because other threads use it: take `&self`, or {out}");
+                    let message = format!(
+                        "`{name}` must borrow the object, because other threads use it: take `&self`, or {out}"
+                    );
                     combine(&mut errors, Error::new_spanned(receiver, message));
                     false
                 }
@@ -270,7 +270,8 @@ impl Callable {
             combine(&mut errors, Error::new_spanned(receiver, message));
         }
         if let Some(asyncness) = &signature.asyncness {
-            let message = format!("`{name}` is async: a call is recorded from its beginning to its return on one thread; {out}");
+            let message =
+                format!("`{name}` is async: a call is recorded from its beginning to its return on one thread; {out}");
             combine(&mut errors, Error::new_spanned(asyncness, message));
         }
         if let Safety::Unsafe(token) = &signature.safety {
@@ -278,7 +279,9 @@ impl Callable {
             combine(&mut errors, Error::new_spanned(token, message));
         }
         if let Some(parameter) = signature.generics.params.iter().find(|it| !matches!(it, GenericParam::Lifetime(_))) {
-            let message = format!("`{name}` is generic, and a trace holds values of one type: write a method that chooses it, or {out}");
+            let message = format!(
+                "`{name}` is generic, and a trace holds values of one type: write a method that chooses it, or {out}"
+            );
             combine(&mut errors, Error::new_spanned(parameter, message));
         }
         let mut parameters = Vec::new();
@@ -290,7 +293,10 @@ impl Callable {
             match &*input.pat {
                 Pat::Ident(pattern) => parameters.push((plain(&pattern.ident), (*input.ty).clone())),
                 pattern => {
-                    combine(&mut errors, Error::new_spanned(pattern, "arguments have names in a trace: name this parameter"));
+                    combine(
+                        &mut errors,
+                        Error::new_spanned(pattern, "arguments have names in a trace: name this parameter"),
+                    );
                 }
             }
         }
@@ -299,7 +305,9 @@ impl Callable {
                 combine(&mut errors, error);
             }
             if lock.is_some() && borrows(result.to_token_stream()) {
-                let message = format!("`{name}` returns a borrow, but the object is locked only during the call: return an owned value");
+                let message = format!(
+                    "`{name}` returns a borrow, but the object is locked only during the call: return an owned value"
+                );
                 combine(&mut errors, Error::new_spanned(result, message));
             }
         }
@@ -349,7 +357,8 @@ fn split(method: &str, arguments: Expr, parameters: usize) -> Result<Vec<Expr>> 
         (arguments, 1) => Ok(vec![arguments]),
         (Expr::Tuple(tuple), count) if tuple.elems.len() == count => Ok(tuple.elems.into_iter().collect()),
         (arguments, count) => {
-            let message = format!("`{method}` has {count} parameters: expected a tuple of {count} arguments for each call");
+            let message =
+                format!("`{method}` has {count} parameters: expected a tuple of {count} arguments for each call");
             Err(Error::new_spanned(arguments, message))
         }
     }
@@ -412,35 +421,41 @@ impl Target<'_> {
         let mut statements = TokenStream::new();
         for method in methods {
             match Callable::new(method, self.lock) {
-                Ok(Some(method)) => statements.extend(self.method(&method)),
                 Ok(None) => {}
+                Ok(Some(method)) => match self.method(&method) {
+                    Ok(method) => statements.extend(method),
+                    Err(error) => combine(&mut errors, error),
+                },
                 Err(error) => combine(&mut errors, error),
             }
         }
         match errors {
             Some(errors) => Err(errors),
-            None if statements.is_empty() => {
-                Err(Error::new(span, "no calls: a call is a public method that takes `&self`, or one with `#[calls(...)]`"))
-            }
+            None if statements.is_empty() => Err(Error::new(
+                span,
+                "no calls: a call is a public method that takes `&self`, or one with `#[calls(...)]`",
+            )),
             None => Ok(statements),
         }
     }
 
-    fn method(&self, method: &Callable) -> TokenStream {
+    fn method(&self, method: &Callable) -> Result<TokenStream> {
         let Callable { signature, cfgs, is_mutable, parameters, calls } = method;
+        let concrete = |of_type: &Type| syn::parse2::<Type>(replace(of_type.to_token_stream(), &self.replacements));
+        let types = parameters.iter().map(|(_, of_type)| concrete(of_type)).collect::<Result<Vec<Type>>>()?;
         let (root, owner, ident) = (self.root, &self.owner, &signature.ident);
         let (shared, name) = (self.shared(), plain(ident));
         let names = parameters.iter().map(|(name, _)| name);
-        let (results, result) = match &signature.output {
-            ReturnType::Default => (quote!(), None),
-            ReturnType::Type(_, of_type) if is_unit(of_type) => (quote!(), None),
-            ReturnType::Type(_, of_type) => (quote!("result"), Some(&**of_type)),
+        let result = match &signature.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, of_type) => Some(concrete(of_type)?).filter(|of_type| !is_unit(of_type)),
         };
+        let results = result.iter().map(|_| "result");
         let here = Span::mixed_site(); // So that arguments cannot name what is defined here.
         let arguments: Vec<Ident> =
             (0..parameters.len()).map(|place| Ident::new(&format!("argument_{place}"), here)).collect();
         let values: Vec<TokenStream> =
-            parameters.iter().zip(&arguments).map(|((_, of_type), name)| self.value(of_type, &quote!(&#name))).collect();
+            types.iter().zip(&arguments).map(|(of_type, name)| self.value(of_type, &quote!(&#name))).collect();
         let receiver = match (self.lock, is_mutable) {
             (None, _) => quote_spanned!(here=> object),
             (Some(_), true) => quote_spanned!(here=> &mut *guard),
@@ -451,7 +466,7 @@ impl Target<'_> {
         });
         let unlock = self.lock.map(|_| quote_spanned!(here=> ::core::mem::drop(guard);));
         let invoke = quote_spanned!(here=> #owner::#ident(#receiver #(, #arguments)*));
-        let finish = match result {
+        let finish = match &result {
             None => quote_spanned!(here=> #invoke; #unlock call.done(());),
             Some(of_type) => {
                 let value = self.value(of_type, &quote_spanned!(here=> &result));
@@ -459,8 +474,7 @@ impl Target<'_> {
             }
         };
         let calls = calls.iter().map(|call| {
-            let bindings = parameters.iter().zip(&arguments).zip(call).map(|(((_, of_type), name), expression)| {
-                let of_type = replace(of_type.to_token_stream(), &self.replacements);
+            let bindings = types.iter().zip(&arguments).zip(call).map(|((of_type, name), expression)| {
                 let expression = replace(expression.to_token_stream(), &self.replacements);
                 quote!(let #name: #of_type = #expression;)
             });
@@ -480,13 +494,13 @@ impl Target<'_> {
                 ));
             }
         });
-        quote_spanned! {here=>
+        Ok(quote_spanned! {here=>
             #(#cfgs)*
             {
-                static OMNILINK_ACTION: #root::Action = #root::Action::new(#name, &[#(#names),*], &[#results]);
+                static OMNILINK_ACTION: #root::Action = #root::Action::new(#name, &[#(#names),*], &[#(#results),*]);
                 #(#calls)*
             }
-        }
+        })
     }
 
     /// The expression for the recorded value of a reference to this type.
@@ -533,7 +547,9 @@ impl Target<'_> {
         }
         if let Some(arguments) = last(of_type, "Result") {
             // Aliases have fewer arguments; then the compiler chooses.
-            let part = |place: usize| arguments.get(place).map_or_else(|| self.chosen(&value, of_type), |it| self.value(it, &value));
+            let part = |place: usize| {
+                arguments.get(place).map_or_else(|| self.chosen(&value, of_type), |it| self.value(it, &value))
+            };
             let (ok, err) = (part(0), part(1));
             return quote_spanned! {Span::mixed_site()=>
                 match #reference {
@@ -643,9 +659,9 @@ mod tests {
         insta::assert_snapshot!(check("", "struct Queue;"), @"expected an `impl` block or a trait: its methods are the calls");
         insta::assert_snapshot!(check("", "impl Queue { pub fn new() -> Queue {} fn hidden(&self) {} }"), @"no calls: a call is a public method that takes `&self`, or one with `#[calls(...)]`");
         insta::assert_snapshot!(check("", "impl<K, V, const N: usize> Map<K, V, N> { pub fn len(&self) -> usize {} }"), @"
-        calls are made on an object of one type: choose one for `K`, such as `#[object(K = i64)]`
-        calls are made on an object of one type: choose one for `V`, such as `#[object(V = i64)]`
-        calls are made on an object of one type: choose one for `N`, such as `#[object(N = i64)]`
+        calls are made on an object of one type: choose `K`, such as `#[object(K = i64)]`
+        calls are made on an object of one type: choose `V`, such as `#[object(V = i64)]`
+        calls are made on an object of one type: choose `N`, such as `#[object(N = 4)]`
         ");
         insta::assert_snapshot!(check("T = i64", "impl Queue { pub fn len(&self) -> usize {} }"), @"unrecognized argument `T` (expected lock, or a parameter of the `impl` block)");
         insta::assert_snapshot!(check("", "impl<'a> Queue<'a> { pub fn len(&self) -> usize {} }"), @"an object is made anew for each execution and cannot borrow: use `'static` here");
@@ -653,7 +669,10 @@ mod tests {
         insta::assert_snapshot!(check("T = i64", "trait Queue { fn pop(&self) -> i64; }"), @"unrecognized argument `T` (expected lock, or a parameter of the `impl` block)");
         assert_eq!(check("K = u8, N = 4", "impl<K, const N: usize> Map<K, N> { pub fn len(&self) -> K {} }"), "fine");
         assert_eq!(check("", "impl Queue for Mine { fn len(&self) -> usize {} }"), "fine");
-        assert_eq!(check("lock = std::sync::Mutex", "trait Queue { fn pop(&mut self) -> i64; fn new() -> Self; }"), "fine");
+        assert_eq!(
+            check("lock = std::sync::Mutex", "trait Queue { fn pop(&mut self) -> i64; fn new() -> Self; }"),
+            "fine"
+        );
     }
 
     #[test]
@@ -696,7 +715,10 @@ mod tests {
         insta::assert_snapshot!(check_method("", "pub fn f(&self) -> ! {}"), @"a call that never returns has no result to record");
         insta::assert_snapshot!(check_method("lock = Mutex", "pub fn f(&self) -> Option<&str> {}"), @"`f` returns a borrow, but the object is locked only during the call: return an owned value");
         assert_eq!(check_method("lock = Mutex", "pub fn f(&self) -> Option<&'static str> {}"), "fine");
-        assert_eq!(check_method("", "pub fn f<'a>(&'a self) -> Result<&'a [u8], (String, Vec<Cow<'a, str>>)> {}"), "fine");
+        assert_eq!(
+            check_method("", "pub fn f<'a>(&'a self) -> Result<&'a [u8], (String, Vec<Cow<'a, str>>)> {}"),
+            "fine"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `#[omnilink::test]`: a function that performs one operation becomes a test that performs many.
+//! `#[omnilink::test]`: a function that performs one operation becomes a test that performs many. If the attribute names
+//! an object whose calls are listed, the function only names the test.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -10,6 +11,7 @@ use syn::{Error, Expr, FnArg, Ident, ItemFn, Result, Token, Type};
 pub(crate) struct Arguments {
     spec: Option<Expr>,
     system: Option<Expr>,
+    object: Option<Expr>,
     /// Fields of the test that are passed through unchanged.
     others: Vec<(Ident, Expr)>,
 }
@@ -25,10 +27,13 @@ impl Parse for Arguments {
             match name.to_string().as_str() {
                 "spec" => arguments.spec = Some(input.parse()?),
                 "system" => arguments.system = Some(input.parse()?),
+                "object" => arguments.object = Some(input.parse()?),
                 other if OTHERS.contains(&other) => arguments.others.push((name, input.parse()?)),
                 other => {
-                    let message =
-                        format!("unrecognized argument `{other}` (expected spec, system, {})", OTHERS.join(", "));
+                    let message = format!(
+                        "unrecognized argument `{other}` (expected spec, system, object, {})",
+                        OTHERS.join(", ")
+                    );
                     return Err(Error::new(name.span(), message));
                 }
             }
@@ -51,6 +56,42 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
         Expr::Lit(name) => quote!(#name),
         object => quote!(::omnilink::testing::Against::object(stringify!(#object), || #object)),
     };
+    if function.sig.asyncness.is_some() || !function.sig.generics.params.is_empty() {
+        return Err(wrong("expected a plain function, neither async nor generic"));
+    }
+    let body = match &arguments.object {
+        Some(object) => {
+            let is_empty = function.sig.inputs.is_empty() && function.block.stmts.is_empty();
+            if !is_empty || arguments.system.is_some() {
+                return Err(wrong(
+                    "the object is the system, and lists its calls: expected `fn name() {}`, and no `system`",
+                ));
+            }
+            quote!(test.run_object(|| #object);)
+        }
+        None => step(arguments, function)?,
+    };
+    let fields = arguments.others.iter().map(|(field, value)| quote!(test.#field = (#value).into();));
+    let attributes = &function.attrs;
+    Ok(quote! {
+        #(#attributes)*
+        #[::core::prelude::v1::test]
+        fn #name() {
+            #[allow(unused_mut)]
+            let mut test = ::omnilink::testing::Test::new(
+                concat!(module_path!(), "::", stringify!(#name)),
+                env!("CARGO_MANIFEST_DIR"),
+                #spec,
+            );
+            #(#fields)*
+            #body
+        }
+    })
+}
+
+/// Runs a test whose function is the step.
+fn step(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
+    let name = &function.sig.ident;
     let inputs: Vec<&Type> = function
         .sig
         .inputs
@@ -61,35 +102,20 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
         })
         .collect();
     let [Type::Reference(system), Type::Reference(_)] = &*inputs else {
-        return Err(wrong("expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`"));
+        let message = "expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`";
+        return Err(Error::new_spanned(&function.sig, message));
     };
-    if function.sig.asyncness.is_some() || !function.sig.generics.params.is_empty() {
-        return Err(wrong("expected a plain function, neither async nor generic"));
-    }
     let system_type = &system.elem;
     let made = match &arguments.system {
         Some(expression) => quote!(#expression),
         None => quote!(<#system_type as ::core::default::Default>::default()),
     };
-    let fields = arguments.others.iter().map(|(field, value)| quote!(test.#field = (#value).into();));
-    let attributes = &function.attrs;
     let mut step = function.clone();
     step.attrs.clear();
     step.vis = syn::Visibility::Inherited;
     Ok(quote! {
-        #(#attributes)*
-        #[::core::prelude::v1::test]
-        fn #name() {
-            #step
-            #[allow(unused_mut)]
-            let mut test = ::omnilink::testing::Test::new(
-                concat!(module_path!(), "::", stringify!(#name)),
-                env!("CARGO_MANIFEST_DIR"),
-                #spec,
-            );
-            #(#fields)*
-            test.run(|| -> #system_type { #made }, #name);
-        }
+        #step
+        test.run(|| -> #system_type { #made }, #name);
     })
 }
 
@@ -109,9 +135,12 @@ mod tests {
         assert_eq!(check("spec = \"queue\", threads = 2, system = Queue::new(4)", good), "a test");
         assert_eq!(check("spec = Tickets::default()", good), "a test");
         insta::assert_snapshot!(check("", good), @r#"no specification given: write `#[omnilink::test(spec = "queue")]`"#);
-        insta::assert_snapshot!(check("thread = 2", good), @"unrecognized argument `thread` (expected spec, system, threads, operations, runs)");
+        insta::assert_snapshot!(check("thread = 2", good), @"unrecognized argument `thread` (expected spec, system, object, threads, operations, runs)");
         let spec = "spec = \"queue\"";
         insta::assert_snapshot!(check(spec, "fn works() {}"), @"expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`");
         insta::assert_snapshot!(check(spec, "async fn works(queue: &Queue, client: &mut Client) {}"), @"expected a plain function, neither async nor generic");
+        let object = "spec = \"queue\", object = Queue::new(), runs = 4";
+        assert_eq!(check(object, "fn works() {}"), "a test");
+        insta::assert_snapshot!(check(object, good), @"the object is the system, and lists its calls: expected `fn name() {}`, and no `system`");
     }
 }

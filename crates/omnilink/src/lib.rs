@@ -40,6 +40,39 @@
 //! `runs = 64`. Seeds of runs that failed are kept in `omnilink-regressions/`, and tried first; `OMNILINK_SEED` and
 //! `OMNILINK_RUNS` are read.
 //!
+//! # Objects without boilerplate
+//!
+//! [`object`](macro@object) lists calls from the methods of an `impl` block, and records them: a test is three lines. See
+//! [`Describe`](object::Describe) for locks, type parameters, traits and the types of values.
+//!
+//! ```
+//! # extern crate omnilink;
+//! use std::collections::VecDeque;
+//! use std::sync::Mutex;
+//!
+//! #[derive(Default)]
+//! struct Queue(Mutex<VecDeque<i64>>);
+//!
+//! #[omnilink::object]
+//! impl Queue {
+//!     #[calls(200, 400)]
+//!     pub fn push(&self, value: i64) {
+//!         self.0.lock().unwrap().push_back(value);
+//!     }
+//!
+//!     pub fn pop(&self) -> Option<i64> {
+//!         self.0.lock().unwrap().pop_front()
+//!     }
+//! }
+//!
+//! #[omnilink::test(spec = "queue", object = Queue::default())]
+//! fn it_is_a_queue() {}
+//! # // The attribute has no effect in a documentation test, so the test is called by hand.
+//! # omnilink::testing::Test::new("object", &std::env::temp_dir().to_string_lossy(), "queue").run_object(Queue::default);
+//! ```
+//!
+//! [`object::main`] makes a program of the same description, as `omnilink fuzz` runs it.
+//!
 //! # A specification of your own
 //!
 //! A specification can also be written in Rust: an [`Object`] performs one operation after another, and the recorded
@@ -118,6 +151,10 @@
 //!
 //! `tla`, on by default, checks against TLA+ modules and needs a C compiler. Without it, everything here is Rust.
 
+/// Objects whose calls are listed; see [`Describe`](object::Describe).
+pub mod object {
+    pub use record::object::*;
+}
 pub mod runner;
 pub mod testing;
 
@@ -127,8 +164,8 @@ pub use history::{
 };
 pub use models;
 pub use models::{Answer, Model, Object, Sequential};
-pub use omnilink_macros::test;
+pub use omnilink_macros::{object_in_omnilink as object, test};
 pub use record::drive::Client;
-pub use record::{Action, Pending, Recorder};
+pub use record::{Action, Pending, Process, Recorder};
 pub use search;
 pub use search::{Spec, Successors};

@@ -20,6 +20,7 @@ use history::Stop;
 use judge::{Case, Failed, Judge, Limits, Recording};
 use models::{Model, Object, Sequential};
 use record::drive::{self, Client};
+use record::object::{Describe, Description};
 use report::{Detail, Report, Verdict};
 use search::Stats;
 
@@ -166,6 +167,16 @@ impl Test {
             let _ = fs::remove_dir_all(&scratch);
         }
         assert!(operations > 0, "{}: nothing was recorded, so nothing was checked", self.name);
+    }
+
+    /// The same for an object whose calls are listed: each step makes one of them.
+    ///
+    /// # Panics
+    ///
+    /// As [`Test::run`].
+    pub fn run_object<D: Describe + 'static>(&self, make: impl Fn() -> D + Send + Sync + 'static) {
+        let description = Description::of(make);
+        self.run(|| description.make(), |object, client| description.step(object, client));
     }
 
     fn judge(&self) -> Judge {

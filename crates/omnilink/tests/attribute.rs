@@ -106,6 +106,34 @@ fn what_cannot_be_checked_is_no_success() {
     assert_eq!(message, "tests::idle: nothing was recorded, so nothing was checked");
 }
 
+/// A queue, or a stack if `true`.
+struct Listed(VecDeque<i64>, bool);
+
+#[omnilink::object(lock = Mutex)]
+impl Listed {
+    #[calls(200, 400)]
+    pub fn push(&mut self, value: i64) {
+        self.0.push_back(value);
+    }
+
+    pub fn pop(&mut self) -> Option<i64> {
+        if self.1 { self.0.pop_back() } else { self.0.pop_front() }
+    }
+}
+
+#[omnilink::test(spec = "queue", object = Listed(VecDeque::new(), false), runs = 10_u64)]
+fn an_object_whose_calls_are_listed() {}
+
+#[test]
+fn a_wrong_object_is_explained() {
+    let directory = tempfile::tempdir().unwrap();
+    let test = Test::new("tests::listed", directory.path().to_str().unwrap(), "queue");
+    let run = || test.run_object(|| Listed(VecDeque::new(), true));
+    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert!(message.contains("): rejected\nerror: "), "{message}");
+}
+
 /// Gives out numbers, each once.
 struct Tickets;
 

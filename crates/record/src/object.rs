@@ -224,7 +224,9 @@ impl<S: Sync> Description<S> {
                     let orders = matrix.orders(&orders)?;
                     self.run_in_orders(&plan.trace, &matrix, &orders)?;
                 }
-                (None, None) => drive::run(&plan, &self.make(), |_, _| (), |object, (), client| self.step(object, client))?,
+                (None, None) => {
+                    drive::run(&plan, &self.make(), |_, _| (), |object, (), client| self.step(object, client))?
+                }
                 (None, Some(orders)) => {
                     return Err(bad("OMNILINK_ORDERS", &orders, "allowed without `OMNILINK_MATRIX`").into());
                 }
@@ -303,7 +305,8 @@ struct Matrix {
 
 impl Matrix {
     fn read(given: &OsString, calls: usize) -> Result<Matrix, BadPlan> {
-        let wrong = || bad("OMNILINK_MATRIX", given, "at least three lists of numbers of listed calls, such as `0;1 2;0;`");
+        let wrong =
+            || bad("OMNILINK_MATRIX", given, "at least three lists of numbers of listed calls, such as `0;1 2;0;`");
         let text = given.to_str().ok_or_else(wrong)?;
         let number = |word: &str| word.parse().ok().filter(|number| *number < calls);
         let list = |list: &str| list.split_whitespace().map(number).collect::<Option<Vec<usize>>>();
@@ -691,12 +694,10 @@ mod tests {
 
     #[test]
     fn values_are_listed_as_histories_print_them() {
-        #[derive(Debug)]
-        struct Key(&'static str);
-        let (yes, key) = (true, Key("a\"b"));
+        let (yes, key) = (true, Path::new("a"));
         let pair = Value::List(vec![(&Plain(&-1_i64)).value(), Value::Ok(Box::new(Value::Nil))]);
         let args = [Value::Str("a\"b"), (&Plain(&yes)).value(), (&Plain(&key)).value(), pair];
-        insta::assert_snapshot!(text("put", &args), @r#"put("a\"b", TRUE, "Key(\"a\\\"b\")", <<-1, [ok |-> nil]>>)"#);
+        insta::assert_snapshot!(text("put", &args), @r#"put("a\"b", TRUE, "\"a\"", <<-1, [ok |-> nil]>>)"#);
         insta::assert_snapshot!(text("take", &[]), @"take()");
     }
 }

@@ -1,5 +1,6 @@
 //! Objects whose calls are listed from their methods: the list, and the recorded operations.
 #![cfg(feature = "derive")]
+#![allow(unreachable_pub, reason = "public methods are the calls")]
 
 mod common;
 
@@ -70,7 +71,13 @@ impl Register {
 
 #[test]
 fn methods_are_calls() {
-    insta::assert_snapshot!(check(Register::new), @"");
+    insta::assert_snapshot!(check(Register::new), @"
+    write(1): write(value: 1)
+    write(200): write(value: 200)
+    read(): read() = result: 200
+    swap(-1, 3): swap(expected: -1, new: 3) = result: [err |-> 200]
+    swap(200, 4): swap(expected: 200, new: 4) = result: [ok |-> <<>>]
+    ");
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -134,7 +141,18 @@ impl Values {
 
 #[test]
 fn values_are_recorded_by_their_types() {
-    insta::assert_snapshot!(check(|| Values), @"");
+    insta::assert_snapshot!(check(|| Values), @r#"
+    str("a\"b"): str(text: "a\"b") = result: "a\"b"
+    options("x", nil): options(some: "x", none: nil) = result: "Key(\"k\")"
+    slice(<<1, 2>>): slice(items: <<1, 2>>) = result: <<2>>
+    opaque_list(<<"Key(\"a\")", "Key(\"b\")">>): opaque_list(keys: <<"Key(\"a\")", "Key(\"b\")">>) = result: <<TRUE, <<"Key(\"a\")", "Key(\"b\")">>, <<"Key(\"c\")">>, <<>>>>
+    reference("Key(\"by reference\")"): reference(object: "Key(\"by reference\")") = result: "Key(\"by reference\")"
+    results(TRUE): results(process: TRUE) = result: [ok |-> "Key(\"k\")"]
+    results(FALSE): results(process: FALSE) = result: [err |-> "Full { _capacity: 4 }"]
+    alias(): alias() = result: [err |-> "Kind(TimedOut)"]
+    unit_alias(): unit_alias() = result: [ok |-> <<>>]
+    map(): map() = result: <<0.5, nil>>
+    "#);
 }
 
 /// A lock whose `lock` returns the guard itself.
@@ -217,7 +235,14 @@ trait Iterate<T> {
 
 #[test]
 fn locks_parameters_and_traits_are_described() {
-    insta::assert_snapshot!(check(|| Stack::<(i64, String), 1>(Vec::new())), @"");
-    insta::assert_snapshot!(check(|| BagObject(<Vec<i64> as Bag>::empty())), @"");
-    insta::assert_snapshot!(check(|| Nothing), @"");
+    insta::assert_snapshot!(check(|| Stack::<(i64, String), 1>(Vec::new())), @r#"
+    push(<<1, "a">>): push(item: <<1, "a">>) = result: [ok |-> <<>>]
+    len(): len() = result: 1
+    pop(): pop() = result: <<1, "a">>
+    "#);
+    insta::assert_snapshot!(check(|| BagObject(<Vec<i64> as Bag>::empty())), @"
+    add(7): add(item: 7) = result: TRUE
+    count(): count() = result: 1
+    ");
+    insta::assert_snapshot!(check(|| Nothing), @r#"after("Key(\"first\")"): after(item: "Key(\"first\")") = result: <<"Key(\"first\")", 1>>"#);
 }
