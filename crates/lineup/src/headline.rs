@@ -192,7 +192,7 @@ mod tests {
         insta::assert_snapshot!(check(ELECTION, &[(0, 1, 2, "1"), (0, 3, 8, "2"), (1, 1, 6, "2"), (1, 7, 8, "1")]), @"
         No serial order that fits these times agrees in more than 2 of 4 answers.
         0 a() = 1, 0 a() = 1, 1 b() = 1, 1 b() = 1 (0.1 = 1, here = 2; 1.0 = 1, here = 2)
-        0 a() = 1, 1 b() = 1, 0 a() = 1, 1 b() = 1 (0.1 = 1, here = 2; 1.0 = 1, here = 2)
+        0 a() = 1, 1 b() = 1, 0 a() = 1, 1 b() = 1 (1.0 = 1, here = 2; 0.1 = 1, here = 2)
         0 a() = 1, 1 b() = 1, 1 b() = 1, 0 a() = 1 (1.0 = 1, here = 2; 0.1 = 1, here = 2)
         ");
     }

@@ -52,6 +52,8 @@ impl Parse for Arguments {
 pub(crate) fn expand(arguments: &Arguments, item: TokenStream, root: &TokenStream) -> Result<TokenStream> {
     let (item, implementation) = if let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) {
         let implementation = describe_block(arguments, &mut block, root);
+        // Methods are public so that they are calls, also those of a type that is not.
+        block.attrs.push(syn::parse_quote!(#[allow(unreachable_pub)]));
         (block.into_token_stream(), implementation)
     } else if let Ok(mut definition) = syn::parse2::<ItemTrait>(item.clone()) {
         let implementation = describe_trait(arguments, &mut definition, root);
