@@ -302,7 +302,7 @@ impl ObjectProgram {
         let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
         let plan = |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), test: Some(calls.clone()) };
         let full = tested.observations.runs().into_iter().find(|run| !run.is_stuck());
-        let orders: Vec<String> = full.iter().map(|run| order_of(run)).collect();
+        let orders: Vec<String> = full.iter().map(order_of).collect();
         let mut schedules = Schedules::new(&self.harness, &scheduling, plan)?;
         if !orders.is_empty() {
             schedules = schedules.warmed_up_by(SerialInput { calls, orders: &orders });

@@ -186,7 +186,10 @@ fn is_instrumentation(function: &str) -> bool {
 fn synchronizes(function: &str) -> bool {
     const STARTS: [&str; 9] =
         ["pthread_", "mtx_", "cnd_", "thrd_", "sem_", "__atomic_", "__sync_", "epoll_wait", "epoll_pwait"];
-    const HARMLESS: [&str; 17] = [
+    const HARMLESS: [&str; 19] = [
+        // The count of a semaphore is where the C library keeps it, and no thread may use it before or after.
+        "sem_init",
+        "sem_destroy",
         "pthread_self",
         "pthread_equal",
         "pthread_attr_",

@@ -241,7 +241,7 @@ impl Callable {
             let message = format!("`{name}` has no receiver, so it is not a call on an object");
             return calls.map_or(Ok(None), |calls| Err(Error::new_spanned(calls, message)));
         };
-        let lists = calls.as_ref().map(|attribute| lists(attribute)).transpose()?;
+        let lists = calls.as_ref().map(lists).transpose()?;
         if !is_public && calls.is_none() || matches!(lists, Some(Lists::Skip)) {
             return Ok(None);
         }

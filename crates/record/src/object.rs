@@ -108,10 +108,13 @@ pub trait Describe: Sized {
     fn calls() -> Vec<Call<Self::Shared>>;
 }
 
+/// Makes a call, and records it.
+type Perform<S> = dyn Fn(&S, &mut Process) + Send + Sync;
+
 /// A method with its arguments, of an object that threads share as an `S`.
 pub struct Call<S> {
     text: String,
-    perform: Box<dyn Fn(&S, &mut Process) + Send + Sync>,
+    perform: Box<Perform<S>>,
 }
 
 impl<S> Call<S> {
@@ -695,8 +698,8 @@ mod tests {
     #[test]
     fn values_are_listed_as_histories_print_them() {
         let (yes, key) = (true, Path::new("a"));
-        let pair = Value::List(vec![(&Plain(&-1_i64)).value(), Value::Ok(Box::new(Value::Nil))]);
-        let args = [Value::Str("a\"b"), (&Plain(&yes)).value(), (&Plain(&key)).value(), pair];
+        let pair = Value::List(vec![Plain(&-1_i64).value(), Value::Ok(Box::new(Value::Nil))]);
+        let args = [Value::Str("a\"b"), Plain(&yes).value(), (&Plain(&key)).value(), pair];
         insta::assert_snapshot!(text("put", &args), @r#"put("a\"b", TRUE, "\"a\"", <<-1, [ok |-> nil]>>)"#);
         insta::assert_snapshot!(text("take", &[]), @"take()");
     }
