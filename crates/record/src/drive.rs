@@ -275,10 +275,20 @@ pub(crate) fn perform<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl Iterator<Item = impl FnOnce() -> T + Send + 'scope>,
 ) -> io::Result<Vec<T>> {
-    let threads = work.map(|work| thread::Builder::new().spawn_scoped(scope, work));
+    let stack = stack_size();
+    let threads = work.map(|work| thread::Builder::new().stack_size(stack).spawn_scoped(scope, work));
     let threads = threads.collect::<io::Result<Vec<_>>>()?;
     let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
     Ok(ended.into_iter().map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect())
+}
+
+/// The size of a thread's stack, by the rule of the standard library.
+///
+/// The library remembers the size when it creates the first thread, which is a step that later executions in the same
+/// process would not make. With a given size there is no such step.
+fn stack_size() -> usize {
+    let given = env::var("RUST_MIN_STACK").ok().and_then(|size| size.parse().ok());
+    given.unwrap_or(2 * 1024 * 1024)
 }
 
 /// Stops the crowd.
