@@ -32,7 +32,7 @@ impl Object {
     }
 
     fn call(&self, state: usize, call: &str) -> Option<(String, usize)> {
-        self.0[state][call[1..2].parse::<usize>().unwrap()].clone()
+        self.0[state][call[1..2].parse::<usize>().expect("a method's number")].clone()
     }
 }
 
@@ -43,7 +43,7 @@ fn random_test(rng: &mut Rng) -> Test {
         |count: usize| -> Vec<String> { (0..count).map(|_| format!("m{}()", rng.usize(..METHODS))).collect() };
     let (before, after) = (calls(before), calls(after));
     let columns = shape.iter().map(|&count| calls(count));
-    Test::new(before, columns.collect(), after).unwrap()
+    Test::new(before, columns.collect(), after).expect("a test")
 }
 
 /// A run as the oracle sees it.
@@ -116,7 +116,7 @@ fn observe(object: &Object, test: &Test) -> Observations {
                 steps.push((thread, Answer::Returned(answer)));
                 state = next;
             }
-            observations.insert(&SerialRun { steps }).unwrap();
+            observations.insert(&SerialRun { steps }).expect("a deterministic object");
         }
     }
 }
@@ -208,7 +208,7 @@ fn corrupt(events: &mut [Event], rng: &mut Rng) {
             let place = events[chosen].place;
             if place.thread != Thread::Main && !events.iter().any(|event| event.place.thread == Thread::Main) {
                 let last = events.iter_mut().filter(|event| event.place.thread == place.thread).max_by_key(|e| e.place);
-                let last = last.unwrap();
+                let last = last.expect("an operation of its thread");
                 (last.end, last.answer) = (None, Answer::Blocked);
             }
         }
@@ -237,7 +237,8 @@ fn observed(test: &Test, events: &[Event]) -> Observed {
     };
     let operations = events.iter().map(operation).collect();
     let is_stuck = events.iter().any(|event| event.end.is_none());
-    if is_stuck { Observed::stuck(test, operations) } else { Observed::full(test, operations) }.unwrap()
+    if is_stuck { Observed::stuck(test, operations) } else { Observed::full(test, operations) }
+        .expect("a well formed execution")
 }
 
 /// True if a run places no operation before one that precedes it.
@@ -320,7 +321,7 @@ fn compare(observations: &Observations, runs: &BTreeSet<Run>, events: &[Event], 
             assert_eq!(failure.is_stuck, !pending.is_empty());
             let part = without_others(events, failure.pending);
             let all = candidates(runs, &part);
-            let most = all.iter().map(|run| agreeing(run, &part)).max().unwrap();
+            let most = all.iter().map(|run| agreeing(run, &part)).max().expect("an order that fits");
             assert_eq!(failure.agreeing, most, "{}", context());
             assert!(most < part.len(), "{}", context());
             if !pending.is_empty() {
