@@ -1,5 +1,31 @@
 //! Campaigns: many executions of one system, their verdicts, and the claims they support.
 //!
+//! ```
+//! use std::convert::Infallible;
+//! use std::ops::ControlFlow;
+//!
+//! use omnilink_campaign::{Budget, Next, Stopped, run};
+//!
+//! // An execution is a call of a function here; `Free` and `Schedules` execute a harness.
+//! let mut seed = 0;
+//! let execute = || -> Result<_, Infallible> {
+//!     seed += 1;
+//!     Ok(Next::Executed(seed))
+//! };
+//! let mut failed = None;
+//! let mut judge = |seed: u64| match seed % 7 {
+//!     0 => {
+//!         failed = Some(seed);
+//!         ControlFlow::Break(())
+//!     }
+//!     _ => ControlFlow::Continue(()),
+//! };
+//! let budget = Budget { executions: 100, until: None, is_interrupted: || false };
+//! assert_eq!(run(&budget, execute, &mut judge)?, Stopped::Enough);
+//! assert_eq!(failed, Some(7));
+//! # Ok::<(), Infallible>(())
+//! ```
+//!
 //! ```text
 //!  Free, Schedules, a function ── Next ──► run or overlap ── Executed ──► Judging: Campaign's checks, or a collection
 //!  omnilink.toml ── Workload ──► Plan      Budget, Stopped                      │

@@ -1,5 +1,24 @@
 //! Executes a harness, freely or under control, and stores runs.
 //!
+//! ```no_run
+//! use std::path::Path;
+//! use std::time::Duration;
+//!
+//! use omnilink_explore::{Ended, Plan, Program};
+//!
+//! let program = Program {
+//!     directory: "queue-harness".into(),
+//!     build: ["cargo", "build"].map(String::from).into(),
+//!     run: vec!["target/debug/queue-harness".to_owned()],
+//!     ..Program::default()
+//! };
+//! program.build()?.expect("the harness compiles");
+//! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new() };
+//! let ran = program.run(&plan, Path::new("traces/1"), Duration::from_secs(10), &[], &|| false)?;
+//! assert_eq!(ran.ended, Ended::Finished);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! ```text
 //!  Input, such as a Plan ── Program::run ──► Ended, a trace
 //!  Input, Order ── Control::execute ──► Execution, a trace

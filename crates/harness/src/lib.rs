@@ -1,5 +1,37 @@
 //! Generates a harness from a specification's next-state relation.
 //!
+//! ```
+//! use harness::{Plan, rust};
+//! use settings::Settings;
+//! # use tla::program::{Options, link};
+//! #
+//! # struct Nothing;
+//! # impl tla::resolve::Loader for Nothing {
+//! #     fn load(&mut self, _module: &str) -> Option<(String, String)> {
+//! #         None
+//! #     }
+//! # }
+//!
+//! let text = r"
+//! ---- MODULE Register ----
+//! EXTENDS Integers
+//! VARIABLE x
+//! Init == x = 0
+//! Write(v) == x' = v
+//! Read(v) == x = v /\ UNCHANGED x
+//! Next == \E v \in 0 .. 9 : Write(v) \/ Read(v)
+//! ====";
+//! # let mut strings = Default::default();
+//! # let config = tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
+//! # let module = tla::resolve::resolve("Register.tla", text, &mut Nothing, strings).expect("no errors");
+//! # let program = link(module, &config, Options::default()).expect("no errors");
+//! // `program` is the linked module; the documentation of the crate `tla` links one.
+//! let plan = Plan::new(&program, &Settings::default()).expect("a plan");
+//! assert_eq!(plan.lines(), ["call Write: Write(v: integer)", "call Read: Read() = v: integer"]);
+//! let files = rust::files(&plan);
+//! assert!(files.main.contains("fn write"));
+//! ```
+//!
 //! ```text
 //!  Program, Settings ── Plan::new ──► Plan: the calls of the system ── rust, cpp ──► Files
 //!                                       │

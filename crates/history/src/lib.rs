@@ -1,5 +1,17 @@
 //! Operations, their order, trace readers, and verdicts.
 //!
+//! ```
+//! use history::{History, format};
+//!
+//! let trace = format::text::read(b"T0 [1 4] write(1)\nT1 [2 3] read() = 1\nT0 [5 ...] write(2)\n")?;
+//! let history = History::new(trace)?;
+//! let [write, read, unfinished] = history.ops() else { panic!("three operations") };
+//! assert_eq!(read.call.action(), "read");
+//! assert!(!write.interval.precedes(read.interval)); // They overlap.
+//! assert!(unfinished.interval.is_unfinished());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Bytes become a [`Trace`] (every record was understood), a trace becomes a [`History`] (each process is sequential,
 //! intervals are valid, unfinished operations are marked), and a history has an [`Order`]. This crate does not
 //! interpret operations.

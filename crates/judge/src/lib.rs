@@ -1,5 +1,20 @@
 //! Decides about traces: files in, a report out.
 //!
+//! ```
+//! use history::{History, format};
+//! use omnilink_judge::{Case, Judge, Options, Recording, Unlimited};
+//!
+//! let judge = Judge::new("register", Options::default()).expect("a built-in specification");
+//! // `Recording::at` reads a file or a directory instead.
+//! let trace = format::text::read(b"a [1 2] write(1)\nb [3 4] read() = 0\n")?;
+//! let recording = Recording::of(History::new(trace)?);
+//! let mut case = Case { recording: &recording, label: "stale", witness: None, limits: &Unlimited };
+//! let report = judge.report(&mut case).expect("a verdict");
+//! assert_eq!(report.verdict.word(), "rejected");
+//! println!("{}", report::text(&report, report::Detail::Brief, false));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! ```text
 //!  Queue.tla, Queue.cfg, omnilink.toml ── Judge::new ──► Judge
 //!  run.jsonl, run/*.seg                ── Recording::at ──► Recording

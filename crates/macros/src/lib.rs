@@ -1,4 +1,12 @@
 //! Macros of OmniLink, re-exported by the crates whose items they refer to.
+//!
+//! Use them through those crates, whose documentation has examples:
+//!
+//! - `#[derive(Operation)]` in [`omnilink_record::Operation`], with the feature `derive`;
+//! - `#[omnilink::test]` in [`omnilink`].
+//!
+//! [`omnilink_record::Operation`]: https://docs.rs/omnilink-record/latest/omnilink_record/trait.Operation.html
+//! [`omnilink`]: https://docs.rs/omnilink
 
 mod object;
 mod operation;
@@ -8,7 +16,8 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, ItemFn, parse_macro_input};
 
-/// Derives `Operation` for an enum of call outcomes. See the trait `Operation` of `omnilink-record`.
+/// Derives [`Operation`](https://docs.rs/omnilink-record/latest/omnilink_record/trait.Operation.html) for an enum of call
+/// outcomes.
 #[proc_macro_derive(Operation, attributes(operation, result))]
 pub fn derive_operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -31,7 +40,7 @@ pub fn object_in_omnilink(arguments: TokenStream, item: TokenStream) -> TokenStr
     expanded.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Turns a function that performs one operation into a test. See the crate `omnilink`.
+/// Turns a function that performs one operation into a test. See [`omnilink`](https://docs.rs/omnilink).
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as test::Arguments);

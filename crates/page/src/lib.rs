@@ -1,5 +1,28 @@
 //! Writes a report and its history as one HTML page.
 //!
+//! ```
+//! use page::{About, Encoder, Level};
+//!
+//! # let report = report::Report::from_json(r#"{
+//! #     "schema": "omnilink.report/2",
+//! #     "history": { "name": "run.jsonl", "operations": 2, "processes": 1, "cuts": [] },
+//! #     "spec": { "name": "queue", "constants": [] },
+//! #     "order": "real-time",
+//! #     "verdict": { "kind": "accepted" },
+//! #     "operations": [], "sources": [], "notes": [], "next": [],
+//! #     "stats": {
+//! #         "method": "a search", "returned": 2, "evaluations": 2, "generated": 3, "distinct": 3,
+//! #         "widest": null, "seconds": 0.0
+//! #     }
+//! # }"#)?;
+//! // `report` is a `report::Report`. With a timeline the page shows the whole history.
+//! let encoder = Encoder::new(&report, None, Level::Small);
+//! let parts = encoder.parts(&About { tool: "example", ..About::default() });
+//! let html = page::file(&parts, &report::headline(&report, false));
+//! assert!(page::is_ours(html.as_bytes()));
+//! # Ok::<(), report::ReadError>(())
+//! ```
+//!
 //! ```text
 //!  Report, Timeline ── Encoder ──► parts: head, states, chunk-0 …, order-0 …
 //!                                    │ file                     │ one at a time

@@ -1,5 +1,27 @@
 //! The result of a check as plain data, and its renderers for people and programs.
 //!
+//! ```
+//! use report::Report;
+//!
+//! let json = r#"{
+//!     "schema": "omnilink.report/2",
+//!     "history": { "name": "run.jsonl", "operations": 2, "processes": 1, "cuts": [] },
+//!     "spec": { "name": "queue", "constants": [] },
+//!     "order": "real-time",
+//!     "verdict": { "kind": "accepted" },
+//!     "operations": [], "sources": [], "notes": [], "next": [],
+//!     "stats": {
+//!         "method": "a search", "returned": 2, "evaluations": 2, "generated": 3, "distinct": 3,
+//!         "widest": null, "seconds": 0.0
+//!     }
+//! }"#;
+//! let report = Report::from_json(json)?;
+//! assert_eq!(report.verdict.word(), "accepted");
+//! assert!(report::headline(&report, false).starts_with("run.jsonl: accepted"));
+//! assert!(report::junit(&[report], &[]).contains("testcase"));
+//! # Ok::<(), report::ReadError>(())
+//! ```
+//!
 //! A [`Report`] holds strings, numbers and indices only: renderers compute nothing about operations or specifications.
 //! Every text, page and file about a verdict is made from it, so that they cannot disagree. Its JSON has a version, and
 //! a report of an older version is rejected, not guessed at.

@@ -1,5 +1,25 @@
 //! `omnilink.toml`: how histories map to a specification, and how to build and run the harness that records them.
 //!
+//! ```
+//! use settings::{Feed, Settings};
+//!
+//! let settings = Settings::parse(
+//!     r#"
+//!     spec = "Queue.tla"
+//!
+//!     [constants]
+//!     Clients = ["process"]
+//!
+//!     [operations.enq]
+//!     action = "Enqueue"
+//!     fields = { value = "elem" }
+//!     "#,
+//! )?;
+//! assert_eq!(settings.constants["Clients"], [Feed::Process]);
+//! assert_eq!(settings.mapping("enq").action.as_deref(), Some("Enqueue"));
+//! # Ok::<(), settings::BadSettings>(())
+//! ```
+//!
 //! Every setting has a default, so a specification and a history that use the same names need no file. This crate
 //! has no access to the specification: actions, constants and expressions are text here, and are checked where they
 //! are used. Errors carry byte ranges as plain data; the caller renders them.

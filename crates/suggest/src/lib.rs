@@ -1,4 +1,11 @@
 //! Suggestions for misspelled names: one similarity measure for every name that a user types.
+//!
+//! ```
+//! let models = ["register", "queue", "stack"];
+//! assert_eq!(suggest::closest("regsiter", models), Some("register"));
+//! assert_eq!(suggest::hint("quue", models).as_deref(), Some("did you mean `queue`?"));
+//! assert_eq!(suggest::hint("map", models), None);
+//! ```
 
 /// The candidate closest to a name, or `None` if all are too far from it: at most one edit per four characters. Case
 /// does not count. A name is not a suggestion for itself, and a name of at most two characters is close to too many

@@ -1,5 +1,14 @@
 //! Parses TLA+ text into a tree and reports all its errors.
 //!
+//! ```
+//! let parse = tla_syntax::parse("---- MODULE Counter ----\nVARIABLE x\nInit == x = 0\n====\n");
+//! assert_eq!(parse.module.expect("a module").name.text, "Counter");
+//! assert!(parse.errors.is_empty());
+//!
+//! let parse = tla_syntax::parse("---- MODULE Counter ----\nInit == x =\nNext == x' = (1\n====\n");
+//! assert_eq!(parse.errors.len(), 2);
+//! ```
+//!
 //! [`parse`] reads one file. It always returns a tree, however broken the text, and every error with its location.
 //! The grammar is tree-sitter's; the tree is [`ast`], which is independent of tree-sitter, so that the parser can
 //! be replaced. Checks that the grammar leaves to the compiler (precedence conflicts, chains of `\X`) happen during

@@ -1,5 +1,40 @@
 //! The semantics of TLA+ modules: resolve, evaluate, explore.
 //!
+//! ```
+//! use tla::datum::World;
+//! use tla::program::{Options, link};
+//! use tla::reach::{Verdict, check};
+//! use tla::resolve::{Loader, resolve};
+//!
+//! /// Without files: only built-in modules can be extended, and nothing is printed.
+//! struct Nothing;
+//!
+//! impl Loader for Nothing {
+//!     fn load(&mut self, _module: &str) -> Option<(String, String)> {
+//!         None
+//!     }
+//! }
+//!
+//! impl World for Nothing {}
+//!
+//! let text = r"
+//! ---- MODULE Counter ----
+//! EXTENDS Integers
+//! VARIABLE x
+//! Init == x = 0
+//! Next == x' = (x + 1) % 5
+//! Small == x < 4
+//! ====";
+//! let mut strings = Default::default();
+//! let config = tla::config::parse("INIT Init NEXT Next INVARIANT Small", &mut strings).expect("no errors");
+//! let module = resolve("Counter.tla", text, &mut Nothing, strings).expect("no errors");
+//! let program = link(module, &config, Options::default()).expect("no errors");
+//!
+//! let checked = check(&program, vec![Box::new(Nothing)], &mut |_| None);
+//! let Verdict::Violated { trace, .. } = checked.verdict else { panic!("`x` becomes 4") };
+//! assert_eq!(trace.len(), 5);
+//! ```
+//!
 //! ```text
 //!  text ── tla_syntax::parse ──► ast ── resolve ──► Module ── Config, link ──► Program ── Machine ──► values, states
 //! ```

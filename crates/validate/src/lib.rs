@@ -1,13 +1,55 @@
 //! Checks a history against a TLA+ specification, and says why not.
 //!
+//! ```
+//! use history::{History, format};
+//! use settings::Settings;
+//! use tla::machine::Machine;
+//! use validate::{Binder, Outcome, TraceSpec, check};
+//! # use tla::program::{Options, link};
+//! #
+//! # struct Nothing;
+//! # impl tla::datum::World for Nothing {}
+//! # impl tla::resolve::Loader for Nothing {
+//! #     fn load(&mut self, _module: &str) -> Option<(String, String)> {
+//! #         None
+//! #     }
+//! # }
+//!
+//! let text = r"
+//! ---- MODULE Register ----
+//! EXTENDS Integers
+//! VARIABLE x
+//! Init == x = 0
+//! Write(v) == x' = v
+//! Read(v) == x = v /\ UNCHANGED x
+//! Next == \E v \in 0 .. 9 : Write(v) \/ Read(v)
+//! ====";
+//! # let mut strings = Default::default();
+//! # let config = tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
+//! # let module = tla::resolve::resolve("Register.tla", text, &mut Nothing, strings).expect("no errors");
+//! # let program = link(module, &config, Options::default()).expect("no errors");
+//! # let settings = Settings::default();
+//! // `program` is the linked module; the documentation of the crate `tla` links one.
+//! let mut machine = Machine::new(&program, Box::new(Nothing));
+//! let mut binder = Binder::new(&program, &config, &settings, &mut machine).expect("settings that fit the module");
+//!
+//! let history = History::new(format::text::read(b"a [1 2] Write(v: 1)\nb [3 4] Read(v: 2)\n")?)?;
+//! let bind = |op: &_| binder.bind(op, history.processes(), &mut machine);
+//! let bound = history.try_map(bind).expect("an action for every operation");
+//! let mut spec = TraceSpec::new(binder, machine);
+//! let checked = check(&mut spec, &bound, &search::Options::default(), &mut search::Unwatched).expect("a verdict");
+//! assert!(matches!(checked.outcome, Outcome::Rejected(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! ```text
 //!  Module, Config ── Harvest: constants from the history ──► link ──► Program
 //!  Op<Call> ── Binder ──► TraceOp ── search with TraceSpec ──► verdict ── explain ──► report::Report
 //! ```
 //!
-//! Every operation is a step of the next-state relation, found by name. What a recording and a specification do not agree
-//! on is a [`Problem`], found before anything is searched; what the specification cannot compute is a [`Fault`]; neither
-//! is ever a verdict.
+//! Every operation is a step of the next-state relation, found by name. A mismatch between a trace and a specification is a
+//! [`Problem`], and is reported before the search starts. An evaluation error of the specification is a [`Fault`]. Neither is
+//! a verdict.
 
 mod bind;
 mod check;

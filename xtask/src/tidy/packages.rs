@@ -1,13 +1,16 @@
-//! Rules about packages: their dependencies on each other, their manifests, and the licences we build under.
+//! Rules about packages: their dependencies on each other, their manifests and documentation, and the licences we build
+//! under.
 //!
 //! Arrows between our crates point down only, and [`LAYERS`] is the picture as a table. Development dependencies are
 //! free: the tests of a lower layer may use a higher one, and `testkit` is for nothing else. Licences are checked
-//! against the list in `deny.toml`, which `cargo deny` reads as well.
+//! against the list in `deny.toml`, which `cargo deny` reads as well. A published crate has a README, and its documentation
+//! has an example that rustdoc compiles.
 
 use std::fs;
 
 use anyhow::{Context, Result};
 use cargo_metadata::{DependencyKind, Package};
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use spdx::{Expression, LicenseReq};
 use toml::Table;
 
@@ -74,6 +77,9 @@ const UNSAFE_LINTS: &[(&str, &str, &str)] = &[
     ("clippy", "unwrap_used", "warn"),
 ];
 
+/// The crate that only tests depend on.
+const TESTKIT: &str = "crates/testkit/";
+
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Checks every package that Cargo knows of, and their sources where a manifest says something about them.
@@ -86,6 +92,7 @@ pub(super) fn check(workspace: &Workspace, files: &[File]) -> Result<Vec<Finding
         let manifest = fs::read_to_string(&package.manifest_path)?;
         findings.extend(check_manifest(path, directory(package), &manifest)?);
         findings.extend(check_tests(path, &manifest, files)?);
+        findings.extend(check_docs(path, &manifest, files)?);
     }
     let allowed = allowed_licences(&fs::read_to_string(workspace.root().join("deny.toml"))?)?;
     for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
@@ -151,6 +158,46 @@ fn check_tests(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding
     Ok(files.iter().filter(has_tests).map(|file| Finding::new(&file.path, 1, message)).collect())
 }
 
+/// A published crate has a README, and a library has an example in its documentation. Libraries for other languages have
+/// no callers in Rust, and examples of macros need the crate that re-exports them, which depends on theirs.
+fn check_docs(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding>> {
+    let Some(directory) = path.strip_suffix("Cargo.toml").filter(|directory| directory.starts_with("crates/")) else {
+        return Ok(Vec::new());
+    };
+    let manifest: Table = manifest.parse().with_context(|| format!("{path} is not TOML"))?;
+    let is_unpublished = manifest.get("package").and_then(|package| package.get("publish")?.as_bool()) == Some(false);
+    if is_unpublished || directory == TESTKIT {
+        return Ok(Vec::new());
+    }
+    let file = |name: &str| files.iter().find(|file| file.path.strip_prefix(directory) == Some(name));
+    let lib = |key: &str| manifest.get("lib").and_then(|lib| lib.get(key));
+    let is_foreign = lib("crate-type").and_then(|types| types.as_array()).is_some_and(|types| {
+        types.iter().all(|of_type| of_type.as_str().is_some_and(|name| ["cdylib", "staticlib"].contains(&name)))
+    });
+    let is_macros = lib("proc-macro").and_then(|is_macros| is_macros.as_bool()) == Some(true);
+    let mut findings = Vec::new();
+    if file("README.md").is_none() {
+        findings.push(Finding::new(path, 1, "a published crate needs a `README.md`"));
+    }
+    if let Some(root) = file("src/lib.rs").filter(|root| !is_foreign && !is_macros && !has_example(&root.text)) {
+        let message = "the documentation of the crate needs an example: a code block that rustdoc compiles";
+        findings.push(Finding::new(&root.path, 1, message));
+    }
+    Ok(findings)
+}
+
+/// True if the documentation at the top of a file has a code block that rustdoc compiles and does not expect to fail.
+fn has_example(source: &str) -> bool {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let text: String = lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect();
+    let is_compiled = |words: &str| {
+        let mut words = words.split([',', ' ']).filter(|word| !word.is_empty());
+        words.all(|word| ["rust", "no_run", "should_panic"].contains(&word))
+    };
+    Parser::new(&text)
+        .any(|event| matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(words))) if is_compiled(&words)))
+}
+
 fn allowed_licences(deny: &str) -> Result<Vec<String>> {
     let deny: Table = deny.parse().context("deny.toml is not TOML")?;
     let allow = deny.get("licenses").and_then(|licenses| licenses.get("allow")).and_then(|allow| allow.as_array());
@@ -204,6 +251,34 @@ mod tests {
             .map(|path| File { path: path.to_owned(), text: "#[test]\n".to_owned() });
         assert_eq!(check_tests("a/Cargo.toml", "[lib]\nname = \"a\"\n", &files).unwrap(), []);
         insta::assert_snapshot!(listing(check_tests("a/Cargo.toml", "[lib]\ntest = false\n", &files).unwrap()), @"a/src/lib.rs:1: tests never run in a library with `test = false`");
+    }
+
+    #[test]
+    fn published_crates_have_a_readme_and_an_example() {
+        let check = |manifest: &str, files: &[(&str, &str)]| {
+            let file = |(path, text): &(&str, &str)| File { path: format!("crates/a/{path}"), text: text.to_string() };
+            let files: Vec<File> = files.iter().map(file).collect();
+            listing(check_docs("crates/a/Cargo.toml", manifest, &files).unwrap())
+        };
+        let with = |fence: &str| format!("//! A.\n//!\n//! ```{fence}\n//! a::b();\n//! ```\n\nmod b;\n");
+        let published = "[package]\npublish.workspace = true\n";
+        insta::assert_snapshot!(check(published, &[("src/lib.rs", "//! A.\n\n/// ```\n/// ```\nmod b;\n")]), @"
+        crates/a/Cargo.toml:1: a published crate needs a `README.md`
+        crates/a/src/lib.rs:1: the documentation of the crate needs an example: a code block that rustdoc compiles
+        ");
+        let with_readme = |manifest: &str, lib: &str| check(manifest, &[("README.md", "# a\n"), ("src/lib.rs", lib)]);
+        for fence in ["", "no_run", "rust,should_panic"] {
+            assert_eq!(with_readme(published, &with(fence)), "", "{fence}");
+        }
+        for fence in ["text", "ignore", "no_run,ignore", "compile_fail"] {
+            assert_ne!(with_readme(published, &with(fence)), "", "{fence}");
+        }
+        assert_eq!(check("[package]\n", &[("README.md", "# a\n"), ("src/main.rs", "//! A.\n")]), "");
+        assert_eq!(with_readme("[lib]\ncrate-type = [\"cdylib\"]\n", "//! A.\n"), "");
+        assert_ne!(with_readme("[lib]\ncrate-type = [\"cdylib\", \"rlib\"]\n", "//! A.\n"), "");
+        assert_eq!(with_readme("[lib]\nproc-macro = true\n", "//! A.\n"), "");
+        assert_eq!(check("[package]\npublish = false\n", &[("src/lib.rs", "//! A.\n")]), "");
+        assert_eq!(check_docs("xtask/Cargo.toml", published, &[]).unwrap(), []);
     }
 
     #[test]
