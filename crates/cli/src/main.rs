@@ -14,6 +14,7 @@ mod files;
 mod fuzz;
 mod harness;
 mod host;
+mod install;
 mod limits;
 mod lineup;
 mod look;
@@ -77,6 +78,8 @@ fn run(command: Command) -> ExitCode {
         Command::Init(args) => harness::init::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),
+        Command::Completions(args) => install::write_completions(&args),
+        Command::Man(args) => install::write_pages(&args),
     };
     terminal::finish(exit).into()
 }

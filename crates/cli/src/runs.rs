@@ -43,7 +43,7 @@ fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
             }
         }
     }
-    damaged.iter().for_each(|error| errln!("damaged: {}", clean(&error.to_string())));
+    damaged.iter().for_each(|error| errln!("unreadable: {}", clean(&error.to_string())));
     Ok(Exit::Accepted)
 }
 

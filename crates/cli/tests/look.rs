@@ -189,7 +189,11 @@ fn a_directory_of_runs_has_an_index() {
     fs::create_dir(directory.join("target/omnilink/damaged")).expect("a directory for a test");
     let made = run(&directory, &["report", "target/omnilink", "-o", "out"]);
     assert_eq!(made.code, 1, "{}", made.stderr);
-    assert!(made.stdout.starts_with("out/index.html: 1 run, ") && made.stderr.contains("damaged: "), "{}", made.stdout);
+    assert!(
+        made.stdout.starts_with("out/index.html: 1 run, ") && made.stderr.contains("unreadable: "),
+        "{}",
+        made.stdout
+    );
     let head = part(&directory.join("out/index.html"), "head");
     assert_eq!((head["kind"].as_str(), head["damaged"].as_array().map(Vec::len)), (Some("index"), Some(1)));
     let (run_head, id) = (&head["runs"][0], head["runs"][0]["id"].as_str().expect("a name"));

@@ -133,7 +133,12 @@ pub fn unpack(file: &Path, directory: &Path) -> Result<Run, StoreError> {
     if !directory.join("run.json").is_file() {
         return Err(damaged("no `run.json`".to_owned()));
     }
-    read(directory)
+    // The user knows the bundle, and not the directory.
+    read(directory).map_err(|error| match error {
+        StoreError::Version { found, expected, .. } => StoreError::Version { path: file.to_owned(), found, expected },
+        StoreError::Damaged { why, .. } => damaged(format!("run.json: {why}")),
+        error => error,
+    })
 }
 
 /// Whether a path stays inside and is a part of a run.
@@ -191,6 +196,24 @@ mod tests {
             }
         }
         assert!(refused > bytes.len() / 2, "{refused} of {}", bytes.len());
+    }
+
+    #[test]
+    fn errors_in_a_run_name_the_bundle() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.omni");
+        let error = |from: &str, to: &str| {
+            let changed = serde_json::to_string(&run("abc123", 5)).unwrap().replace(from, to);
+            let mut header = tar::Header::new_gnu();
+            header.set_size(changed.len() as u64);
+            let mut archive = tar::Builder::new(GzEncoder::new(File::create(&file).unwrap(), Compression::default()));
+            archive.append_data(&mut header, "run.json", changed.as_bytes()).unwrap();
+            archive.into_inner().unwrap().finish().unwrap();
+            let error = unpack(&file, &directory.path().join("to")).unwrap_err().to_string();
+            error.strip_prefix(&format!("{}/", directory.path().display())).unwrap().to_owned()
+        };
+        insta::assert_snapshot!(error("run/1", "run/2"), @"a.omni: unsupported version `omnilink.run/2` (expected `omnilink.run/1`)");
+        insta::assert_snapshot!(error("Queue.tla", ".."), @"a.omni: run.json: `..` is not a specification name");
     }
 
     /// A bundle with one malicious entry.

@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use schedule::Schedule;
+use schedule::{BadSchedule, Schedule};
 
 use crate::execution::Controlled;
 use crate::plan::Plan;
@@ -129,6 +129,16 @@ pub enum StoreError {
         path: PathBuf,
         /// What is invalid.
         why: String,
+    },
+    /// A file of a version that cannot be read.
+    #[error("{}: unsupported version `{found}` (expected `{expected}`)", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+        /// The version that can be read.
+        expected: &'static str,
     },
     /// No run has this name; with a hint if one has a similar name.
     #[error("no run `{0}`{1}")]
@@ -255,10 +265,11 @@ impl Store {
         Ok(paths)
     }
 
-    /// Removes the runs that cannot be read, and returns their number.
+    /// Removes the damaged runs, and returns their number. Runs of versions that cannot be read stay: the version that
+    /// wrote them reads them.
     pub fn remove_damaged(&self) -> Result<usize, StoreError> {
         let mut paths = self.directories()?;
-        paths.retain(|path| read_in_place(path).is_err());
+        paths.retain(|path| matches!(read_in_place(path), Err(error) if !matches!(error, StoreError::Version { .. })));
         for path in &paths {
             fs::remove_dir_all(path).map_err(|error| StoreError::file(path, error))?;
         }
@@ -267,9 +278,9 @@ impl Store {
 
     /// A run by its identifier, a prefix of it, or `latest`.
     pub fn find(&self, name: &str) -> Result<(Run, PathBuf), StoreError> {
-        let (mut runs, _) = self.list()?;
+        let (mut runs, damaged) = self.list()?;
         if runs.is_empty() {
-            return Err(StoreError::Empty(self.directory.clone()));
+            return Err(damaged.into_iter().next().unwrap_or_else(|| StoreError::Empty(self.directory.clone())));
         }
         let hint = suggest::aside(name, runs.iter().map(|run| run.id.as_str()).chain(["latest"]));
         let run = if name == "latest" {
@@ -282,9 +293,18 @@ impl Store {
             }
             runs.pop()
         };
-        let run = run.ok_or_else(|| StoreError::Unknown(name.to_owned(), hint))?;
+        let Some(run) = run else {
+            return Err(self.error_of(name)?.unwrap_or_else(|| StoreError::Unknown(name.to_owned(), hint)));
+        };
         let path = self.path(&run.id);
         Ok((run, path))
+    }
+
+    /// Why the first run whose identifier has this prefix cannot be read, if it cannot.
+    fn error_of(&self, prefix: &str) -> Result<Option<StoreError>, StoreError> {
+        let mut paths = self.directories()?;
+        paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix)));
+        Ok(paths.iter().find_map(|path| read_in_place(path).err()))
     }
 
     /// Removes a run.
@@ -327,6 +347,7 @@ pub fn schedule_of(directory: &Path) -> Result<Option<Schedule>, StoreError> {
         Err(error) => Err(StoreError::file(&path, error)),
         Ok(text) => match text.parse() {
             Ok(schedule) => Ok(Some(schedule)),
+            Err(BadSchedule::Version { found, expected }) => Err(StoreError::Version { path, found, expected }),
             Err(why) => Err(StoreError::Damaged { path, why: format!("not a schedule: {why}") }),
         },
     }
@@ -342,15 +363,24 @@ fn read_in_place(path: &Path) -> Result<Run, StoreError> {
     Ok(run)
 }
 
+/// The part of `run.json` that all its versions have.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+}
+
 /// Reads the `run.json` of a directory.
 pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
     let path = directory.join("run.json");
     let text = fs::read_to_string(&path).map_err(|error| StoreError::file(&path, error))?;
     let damaged = |why: String| StoreError::Damaged { path: path.clone(), why };
-    let run: Run = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-    if run.schema != SCHEMA {
-        return Err(damaged(format!("unsupported schema `{}` (expected `{SCHEMA}`)", run.schema)));
+    let parsed = |error: serde_json::Error| damaged(error.to_string());
+    // Another version may have other fields, so the version is checked first.
+    let Head { schema } = serde_json::from_str(&text).map_err(parsed)?;
+    if schema != SCHEMA {
+        return Err(StoreError::Version { path, found: schema, expected: SCHEMA });
     }
+    let run: Run = serde_json::from_str(&text).map_err(parsed)?;
     // The names of an untrusted run must not lead out of its directory.
     let is_name = |text: &str| {
         let mut parts = Path::new(text).components();
@@ -430,11 +460,10 @@ pub(crate) mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
         let path = store.path("abc123").join("run.json");
-        fs::write(&path, fs::read_to_string(&path).unwrap().replace("run/1", "run/9")).unwrap();
         let damaged = || store.list().unwrap().1[0].to_string().rsplit(": ").next().unwrap().to_owned();
-        insta::assert_snapshot!(damaged(), @"unsupported schema `omnilink.run/9` (expected `omnilink.run/1`)");
         fs::write(&path, "{").unwrap();
         assert_eq!(store.find("latest").unwrap().0.id, "abd456");
+        insta::assert_snapshot!(damaged(), @"EOF while parsing an object at line 1 column 1");
         let strange = |from: &str, to: &str| {
             let text = serde_json::to_string(&run("abc123", 5)).unwrap();
             fs::write(&path, text.replace(from, to)).unwrap();
@@ -444,5 +473,20 @@ pub(crate) mod tests {
         insta::assert_snapshot!(strange("Queue.tla", "../../Queue.tla"), @"`../../Queue.tla` is not a specification name");
         assert_eq!(store.remove_damaged().unwrap(), 1);
         assert!(!store.path("abc123").exists() && store.path("abd456").exists());
+    }
+
+    #[test]
+    fn runs_of_other_versions_are_named_and_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(directory.path());
+        let path = store.path("abc123").join("run.json");
+        fs::write(&path, r#"{"schema": "omnilink.run/9", "id": {"name": "abc123"}}"#).unwrap();
+        let found = |name: &str| store.find(name).unwrap_err().to_string().rsplit(": ").next().unwrap().to_owned();
+        insta::assert_snapshot!(found("abc"), @"unsupported version `omnilink.run/9` (expected `omnilink.run/1`)");
+        insta::assert_snapshot!(found("acb123"), @"no run `acb123`; did you mean `latest`?");
+        assert_eq!(store.remove_damaged().unwrap(), 0);
+        store.remove("abd456").unwrap();
+        insta::assert_snapshot!(found("latest"), @"unsupported version `omnilink.run/9` (expected `omnilink.run/1`)");
+        assert!(path.exists());
     }
 }

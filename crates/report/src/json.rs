@@ -17,10 +17,12 @@ pub enum ReadError {
     #[error("not a report: {0}")]
     Form(#[from] serde_json::Error),
     /// Another version.
-    #[error("unsupported report version `{found}` (expected `{SCHEMA}`); check the history again")]
+    #[error("unsupported report version `{found}` (expected `{expected}`); check the history again")]
     Version {
         /// Its version.
         found: String,
+        /// The version that can be read.
+        expected: &'static str,
     },
     /// An index is out of range.
     #[error("damaged report: {what} {index} (counted from 0) is out of range, there are {len}")]
@@ -80,7 +82,7 @@ impl Report {
         }
         let Head { schema } = serde_json::from_str(text)?;
         if schema != SCHEMA {
-            return Err(ReadError::Version { found: schema });
+            return Err(ReadError::Version { found: schema, expected: SCHEMA });
         }
         let report: Report = serde_json::from_str(text)?;
         report.check()?;

@@ -104,6 +104,14 @@ impl fmt::Display for Schedule {
 /// Why a text is not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadSchedule {
+    /// It has another version.
+    #[error("unsupported version `{found}` (expected `{expected}`)")]
+    Version {
+        /// The first line.
+        found: String,
+        /// The first line of the version that can be read.
+        expected: &'static str,
+    },
     /// It does not begin with the heading.
     #[error("it does not begin with `{HEADING}`")]
     Heading,
@@ -128,8 +136,11 @@ impl FromStr for Schedule {
 
     fn from_str(text: &str) -> Result<Schedule, BadSchedule> {
         let mut lines = text.lines().enumerate();
-        if lines.next().is_none_or(|(_, line)| line.trim_end() != HEADING) {
-            return Err(BadSchedule::Heading);
+        let heading = lines.next().map_or("", |(_, line)| line.trim_end());
+        if heading != HEADING {
+            let is_schedule = heading.split(' ').next() == HEADING.split(' ').next();
+            let version = BadSchedule::Version { found: heading.to_owned(), expected: HEADING };
+            return Err(if is_schedule { version } else { BadSchedule::Heading });
         }
         let mut decisions = Vec::new();
         for (number, line) in lines {
@@ -190,6 +201,7 @@ mod tests {
     fn invalid_schedules_are_explained() {
         let check = |text: &str| text.parse::<Schedule>().unwrap_err().to_string();
         insta::assert_snapshot!(check(""), @"it does not begin with `omnilink-schedule 1`");
+        insta::assert_snapshot!(check("omnilink-schedule 2\n0"), @"unsupported version `omnilink-schedule 2` (expected `omnilink-schedule 1`)");
         insta::assert_snapshot!(check("omnilink-schedule 1\n0*2 # fine\n1 w2/2"), @"line 3: expected `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` or `rCHOSEN/OPTIONS`, found `w2/2`");
         insta::assert_snapshot!(check("omnilink-schedule 1\n0*99999999999"), @"it has more than 67108864 decisions");
         for word in ["64", "0*0", "-1", "r0", "x", "0*-3"] {

@@ -177,6 +177,8 @@ pub struct BadSettings {
     text: String,
     /// The message, in one sentence.
     pub message: String,
+    /// For an unknown key: the closest known key, or all of them.
+    pub help: Option<String>,
     /// The bytes it refers to, if any.
     pub place: Option<Range<usize>>,
 }
@@ -184,10 +186,14 @@ pub struct BadSettings {
 impl Settings {
     /// Parses the text of a settings file.
     pub fn parse(text: &str) -> Result<Settings, BadSettings> {
-        toml::from_str(text).map_err(|error: toml::de::Error| BadSettings {
-            text: error.to_string().trim_end().to_owned(),
-            message: error.message().to_owned(),
-            place: error.span(),
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            let (place, shown) = (error.span(), error.to_string());
+            let shown = shown.trim_end();
+            let Some((message, help)) = unknown_key(error.message()) else {
+                return BadSettings { text: shown.to_owned(), message: error.message().to_owned(), help: None, place };
+            };
+            let line = shown.strip_suffix(error.message()).unwrap_or_default();
+            BadSettings { text: format!("{line}{message}; {help}"), message, help: Some(help), place }
         })
     }
 
@@ -195,6 +201,16 @@ impl Settings {
     pub fn mapping(&self, operation: &str) -> Mapping {
         self.operations.get(operation).cloned().unwrap_or_default()
     }
+}
+
+/// The message and the help for an unknown key. The known keys of its table are in the message of the deserializer only:
+/// ``unknown field `proces`, expected one of `spec`, `process` ``.
+fn unknown_key(message: &str) -> Option<(String, String)> {
+    let (key, expected) = message.strip_prefix("unknown field `")?.rsplit_once("`, expected ")?;
+    let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+    let hint = suggest::hint(key, known.iter().copied());
+    let help = hint.unwrap_or_else(|| format!("the keys are `{}`", known.join("`, `")));
+    Some((format!("unknown key `{key}`"), help))
 }
 
 impl TryFrom<String> for Feed {
@@ -269,7 +285,7 @@ mod tests {
           |
         1 | proces = "p"
           | ^^^^^^
-        unknown field `proces`, expected one of `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `constants`, `operations`, `tags`, `harness`, `profile`
+        unknown key `proces`; did you mean `process`?
         "#);
         insta::assert_snapshot!(Settings::parse("[constants]\nElems = [\"elem\"]").unwrap_err(), @r#"
         TOML parse error at line 2, column 9
@@ -278,5 +294,19 @@ mod tests {
           |         ^^^^^^^^
         `elem` is neither `process` nor of the form `Operation.field` or `*.field`
         "#);
+    }
+
+    #[test]
+    fn unknown_keys_have_suggestions() {
+        let help = |text: &str| {
+            let error = Settings::parse(text).unwrap_err();
+            format!("{}: {}", error.message, error.help.unwrap())
+        };
+        insta::assert_snapshot!(help("[harnes]"), @"");
+        insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"");
+        insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"");
+        insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"");
+        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"");
+        assert_eq!(Settings::parse("process = 1").unwrap_err().help, None);
     }
 }

@@ -21,7 +21,7 @@ use crate::workspace::Workspace;
 const LAYERS: &[(&str, &[&str])] = &[
     ("suggest", &[]),
     ("history", &["suggest"]),
-    ("settings", &[]),
+    ("settings", &["suggest"]),
     ("search", &["history"]),
     ("models", &["history", "search", "suggest"]),
     ("lineup", &["history", "search", "suggest"]),

@@ -102,7 +102,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) timeout: Option<Duration>,
 
     /// Give up if the process uses more memory than this, such as `64M` or `2G`.
-    #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
+    #[arg(long, value_name = "SIZE", default_value = MEMORY)]
     pub(crate) max_memory: ByteSize,
 }
 

@@ -5,6 +5,7 @@ mod check;
 mod control;
 mod fuzz;
 mod harness;
+mod install;
 mod lineup;
 mod look;
 mod shared;
@@ -18,6 +19,7 @@ pub(crate) use check::{CheckArgs, CheckOutput, ConvertArgs, DoctorArgs, Writable
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand, Scheduling};
 pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, Template};
+pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::LineupArgs;
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
 pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Order, Output, Progress};
@@ -118,6 +120,14 @@ pub(crate) enum Command {
         /// Specification to show.
         name: Option<String>,
     },
+    /// Write a completion script for a shell to standard output.
+    #[command(
+        after_help = "`omnilink completions bash > ~/.local/share/bash-completion/completions/omnilink` installs \
+                            it for bash."
+    )]
+    Completions(CompletionsArgs),
+    /// Write the man pages of all commands, one file each.
+    Man(ManArgs),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -45,12 +45,12 @@ pub(crate) struct About {
     pub(crate) timeout: Option<Duration>,
 
     /// Give up on a history if the process uses more memory than this, such as `64M` or `2G`: inconclusive.
-    #[arg(long, value_name = "SIZE", default_value_t = MEMORY)]
+    #[arg(long, value_name = "SIZE", default_value = MEMORY)]
     pub(crate) max_memory: ByteSize,
 }
 
-/// The default memory limit of a check.
-pub(crate) const MEMORY: ByteSize = ByteSize::gib(16);
+/// The default memory limit of a check. Help texts show it as it is typed.
+pub(crate) const MEMORY: &str = "16GiB";
 
 impl About {
     /// True if an option is given that applies to a history only.

@@ -103,9 +103,13 @@ fn document(reports: &[Report], unchecked: &[Unchecked]) -> String {
 /// Reads what [`document`] wrote, or a report on its own.
 pub(crate) fn read(text: &str) -> Result<Vec<Report>, ReadError> {
     let mut value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-    match value.get_mut("reports").map(serde_json::Value::take) {
-        Some(serde_json::Value::Array(reports)) if value["schema"] == REPORTS => {
+    match value["schema"].as_str() {
+        Some(REPORTS) => {
+            let reports: Vec<serde_json::Value> = serde_json::from_value(value["reports"].take())?;
             reports.iter().map(|report| Report::from_json(&report.to_string())).collect()
+        }
+        Some(found) if found.starts_with("omnilink.reports/") => {
+            Err(ReadError::Version { found: found.to_owned(), expected: REPORTS })
         }
         _ => Report::from_json(text).map(|report| vec![report]),
     }

@@ -61,7 +61,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     }
     let pages = listed.iter().filter(|run| run.page.is_some()).count();
     let damaged: Vec<String> = damaged.iter().map(ToString::to_string).collect();
-    damaged.iter().for_each(|error| errln!("damaged: {}", clean(error)));
+    damaged.iter().for_each(|error| errln!("unreadable: {}", clean(error)));
     let text = listing(&listed, &damaged);
     let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged });
     let page = page::file(&index, &text);
@@ -112,5 +112,5 @@ fn listing(runs: &[IndexRun], damaged: &[String]) -> String {
             run.sentence.as_deref().unwrap_or_default()
         )
     };
-    runs.iter().map(line).chain(damaged.iter().map(|why| format!("damaged: {why}\n"))).collect()
+    runs.iter().map(line).chain(damaged.iter().map(|why| format!("unreadable: {why}\n"))).collect()
 }

@@ -68,11 +68,13 @@ impl Complaint {
 
     /// An error in a settings file.
     pub fn of_settings(error: &ReadError) -> Complaint {
-        let ReadError::Parse { path, text, error: BadSettings { message, place: Some(place), .. } } = error else {
+        let ReadError::Parse { path, text, error: BadSettings { message, help, place: Some(place), .. } } = error
+        else {
             return Complaint::new(error.to_string());
         };
         let settings = Text { path: path.display().to_string(), text: text.clone() };
-        Complaint { spots: vec![settings.spot(place.start..place.end, "")], ..Complaint::new(message) }
+        let spots = vec![settings.spot(place.start..place.end, "")];
+        Complaint { spots, help: help.clone(), ..Complaint::new(message) }
     }
 
     /// For people, with colors.

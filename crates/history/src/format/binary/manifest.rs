@@ -23,16 +23,17 @@ impl Manifest {
         let wrong = |message: String| FormatError::new(Location::Part("manifest.json".into(), 0), message);
         let json: Json = serde_json::from_slice(bytes).map_err(|error| wrong(format!("not JSON: {error}")))?;
         let Json::Object(mut fields) = json else { return Err(wrong("not a JSON object".into())) };
-        if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(super::super::unknown_key(Location::Part("manifest.json".into(), 0), key, &KEYS));
-        }
         if fields.get("format").and_then(Json::as_str) != Some(FORMAT) {
             return Err(wrong(format!("`format` is not `{FORMAT}`")));
         }
         match fields.get("version").and_then(Json::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => return Err(wrong(format!("unsupported format version {version}"))),
+            Some(version) => return Err(wrong(format!("unsupported format version {version} (expected {VERSION})"))),
             None => return Err(wrong("`version` is not a number".into())),
+        }
+        // Another version may have other keys, so the version is checked first.
+        if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(super::super::unknown_key(Location::Part("manifest.json".into(), 0), key, &KEYS));
         }
         let clock = match fields.remove("clock") {
             None | Some(Json::Null) => None,
@@ -82,8 +83,8 @@ mod tests {
         );
         insta::assert_snapshot!(check("{}"), @"manifest.json, byte 0: `format` is not `omnilink-trace`");
         insta::assert_snapshot!(
-            check(r#"{"format": "omnilink-trace", "version": 2}"#),
-            @"manifest.json, byte 0: unsupported format version 2"
+            check(r#"{"format": "omnilink-trace", "version": 2, "unit": "ns"}"#),
+            @"manifest.json, byte 0: unsupported format version 2 (expected 1)"
         );
         insta::assert_snapshot!(
             check(r#"{"format": "omnilink-trace", "version": 1, "clok": "ns"}"#),
