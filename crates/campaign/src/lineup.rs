@@ -4,9 +4,11 @@
 //! what they answer. Phase 2 runs them concurrently, under the schedules of a strategy, and demands a serial run that
 //! explains each execution, also one that is stuck. `lineup` defines what explains what; here are the executions.
 //!
-//! Serial runs share a process, many in one execution: the program makes its object anew for each. If a difference between
-//! two of them is gone when each has a process of its own, then the object leaves something behind, and from then on
-//! every run of the test has a process of its own. Whatever fails is run again in a fresh process before it is reported.
+//! Executions share a process, unless the user forbids it, and the program makes its object anew for each. Under control
+//! the same decisions in a fresh process always give the same answers, so an object that draws random numbers, or keeps
+//! something outside of itself, is noticed only this way: two serial runs differ. A concurrent execution that fails is
+//! looked for again with a process for each execution before it is reported. If it is gone there, executions have changed
+//! what later ones see, and the verdict is that of the processes of their own.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,9 +18,8 @@ use std::time::{Duration, Instant};
 
 use explore::{Artifacts, Calls, Controlled, Ended, Environment, Input, Order, Plan, Program, Run, Store};
 use history::{Call, Op};
-use judge::Recording;
+use judge::{Judge, Recording};
 use lineup::{Answer, Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test, Thread};
-use report::Report;
 use schedule::channel::Policy;
 use settings::Settings;
 
@@ -56,7 +57,7 @@ pub struct Tested {
     pub observations: Observations,
     /// How long phase 1 took.
     pub serial_time: Duration,
-    /// Whether the object leaves something behind, so that every run had a process of its own.
+    /// Whether executions changed what later ones see, so that each had a process of its own.
     pub leaks: bool,
     /// The number of concurrent executions.
     pub executions: u64,
@@ -161,15 +162,13 @@ impl ObjectProgram {
     ) -> Result<Tested, Error> {
         let calls = self.numbered(test)?;
         let began = Instant::now();
-        let (observed, leaks) = match self.observe(test, &calls, ORDERS)? {
-            Serially::Differs(_) => (self.observe(test, &calls, 0)?, true),
-            observed => (observed, false),
-        };
+        let batch = exploration.scheduling.order.batch;
+        let observed = self.observe(test, &calls, if batch { ORDERS } else { 0 })?;
         let mut tested = Tested {
             test: test.clone(),
             observations: Observations::new(test.clone()),
             serial_time: began.elapsed(),
-            leaks,
+            leaks: false,
             executions: 0,
             concurrent_time: Duration::ZERO,
             explored: None,
@@ -177,9 +176,7 @@ impl ObjectProgram {
         };
         match observed {
             Serially::Observed(observations) => tested.observations = observations,
-            // Alone as well, so nothing was left behind.
             Serially::Differs(difference) => {
-                tested.leaks = false;
                 tested.verdict = LineupVerdict::Nondeterministic(difference);
                 return Ok(tested);
             }
@@ -193,7 +190,6 @@ impl ObjectProgram {
             }
         }
         let began = Instant::now();
-        let batch = exploration.scheduling.order.batch && !tested.leaks;
         let is_passed = match self.explore(&mut tested, &calls, exploration, batch, progress) {
             Err(Error::Diverged) if batch => false,
             explored => {
@@ -389,18 +385,18 @@ impl ObjectProgram {
         again.unwrap_or(false)
     }
 
-    /// Stores the execution that nothing explains, and returns its identifier.
-    pub fn keep(
-        &self,
-        store: &Store,
-        tested: &Tested,
-        unexplained: &Unexplained,
-        report: Option<&Report>,
-    ) -> Result<String, Error> {
-        let run = &unexplained.run;
+    /// Stores the execution that nothing explains, and returns its identifier. A report is about operations that
+    /// returned, so a stuck execution has none.
+    pub fn keep(&self, store: &Store, tested: &Tested, unexplained: &Unexplained) -> Result<String, Error> {
+        let Unexplained { failure, run, repeats, .. } = unexplained;
+        let file = self.harness.scratch.join(SPEC);
+        fs::write(&file, tested.observations.to_string()).map_err(|error| Error::about(file.display(), error))?;
+        let judge = Judge::new(&file.display().to_string(), judge::Options::default()).map_err(Error::Spec)?;
+        let check = || self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok();
+        let report = (!failure.is_stuck).then(check).flatten();
         let decided = run.decided.as_ref();
         let controlled = decided.zip(tested.explored.as_ref()).map(|(decided, explored)| Controlled {
-            repeats: unexplained.repeats,
+            repeats: *repeats,
             ..decided.execution.controlled(explored.how.name(), &decided.order)
         });
         let id = store.free_id(0);
@@ -414,16 +410,14 @@ impl ObjectProgram {
             took: run.ran.took.as_secs_f64(),
             spec: SPEC.to_owned(),
             order: report::Order::RealTime,
-            verdict: report.map(|report| report.verdict.word().to_owned()),
-            cause: Some(lineup::headline(&tested.test, &unexplained.failure)),
+            verdict: report.as_ref().map(|report| report.verdict.word().to_owned()),
+            cause: Some(lineup::headline(&tested.test, failure)),
             controlled,
             environment: Environment::here(),
         };
         let schedule = decided.map(|decided| decided.execution.schedule());
-        let file = self.harness.scratch.join(SPEC);
-        fs::write(&file, tested.observations.to_string()).map_err(|error| Error::about(file.display(), error))?;
-        let files = [(file, SPEC.to_owned())];
-        let artifacts = Artifacts { trace: &run.trace, report, spec: &files, schedule: schedule.as_ref() };
+        let artifacts =
+            Artifacts { trace: &run.trace, report: report.as_ref(), spec: &judge.files(), schedule: schedule.as_ref() };
         store.keep(&kept, &artifacts).map_err(|error| Error::about("the run", error))?;
         Ok(id)
     }

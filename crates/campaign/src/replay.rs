@@ -136,7 +136,8 @@ pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Result<Judg
 /// The specification of the run stored in this directory, as it was then. A run's files are in one directory, so a
 /// received run cannot name a file elsewhere.
 pub fn spec_of(run: &Run, directory: &Path) -> String {
-    match judge::is_tla(Path::new(&run.spec)) {
+    let spec = Path::new(&run.spec);
+    match judge::is_tla(spec) || judge::is_lineup(spec) {
         true => {
             let name = Path::new(&run.spec).file_name().unwrap_or_default();
             directory.join("spec").join(name).display().to_string()

@@ -226,7 +226,7 @@ impl Session<'_> {
     /// Stores an execution that nothing explains.
     fn keep(&self, tested: &Tested) -> Result<Option<String>, Exit> {
         let LineupVerdict::Unexplained(unexplained) = &tested.verdict else { return Ok(None) };
-        let kept = self.object.keep(&self.store, tested, unexplained, None);
+        let kept = self.object.keep(&self.store, tested, unexplained);
         kept.map(Some).map_err(print_campaign_error)
     }
 
@@ -242,8 +242,8 @@ impl Session<'_> {
                 outln!("\n  one serial run     {}", clean(&difference.earlier.display(test)));
                 outln!("  another            {}", clean(&difference.later.display(test)));
                 outln!(
-                    "\nIf the answers are meant to vary, Line-Up is not the right check: use a specification that allows \
-                     them all."
+                    "\nIf answers are meant to vary, use a specification that allows them all. If the object keeps something \
+                     outside of itself on purpose, such as a global counter, `--isolate` starts a process for every run."
                 );
             }
             LineupVerdict::Unexplained(unexplained) => self.print_unexplained(test, unexplained, kept),

@@ -33,6 +33,7 @@ pub mod input;
 pub mod load;
 mod own_order;
 mod recording;
+mod serial;
 mod show;
 #[cfg(feature = "tla")]
 mod tla;
@@ -54,6 +55,8 @@ pub use complaint::Complaint;
 pub use guard::Stage;
 pub use input::InputError;
 pub use recording::{Recording, operation, witness_line};
+use serial::Serial;
+pub use serial::is_lineup;
 use show::ShowBuilder;
 pub use show::{Assumption, Inspection, ShowOptions};
 #[cfg(feature = "tla")]
@@ -237,10 +240,13 @@ impl Case<'_> {
 }
 
 impl Judge {
-    /// Reads a specification: a TLA+ module by its path, or a built-in one by its name.
+    /// Reads a specification: a TLA+ module or the serial runs of an object by their path, or a built-in one by its
+    /// name.
     pub fn new(spec: &str, options: Options) -> Result<Judge, Failed> {
-        let against: Box<dyn Against> = match is_tla(Path::new(spec)) {
+        let path = Path::new(spec);
+        let against: Box<dyn Against> = match is_tla(path) {
             true => tla_module(spec, &options)?,
+            false if is_lineup(path) => Box::new(Serial::read(path)?),
             false => Box::new(Builtin::find(spec)?),
         };
         Ok(Judge { against, options })

@@ -260,8 +260,13 @@ impl Observations {
         None
     }
 
+    /// The answer of a thread's next operation after a prefix, and the prefix then.
+    pub fn after(&self, node: NodeId, thread: Thread) -> Option<(&Answer, NodeId)> {
+        self.edge(node, thread).map(|edge| (&edge.answer, edge.node))
+    }
+
     /// The node of the empty prefix.
-    pub(crate) fn root(&self) -> NodeId {
+    pub fn root(&self) -> NodeId {
         NodeId(0)
     }
 

@@ -31,7 +31,7 @@ pub enum ReadError {
         /// Its text, which the span in `error` refers to.
         text: String,
         /// The cause.
-        error: BadSettings,
+        error: Box<BadSettings>,
     },
 }
 
@@ -39,7 +39,7 @@ impl Settings {
     /// Reads a settings file.
     pub fn read(path: &Path) -> Result<Settings, ReadError> {
         let text = fs::read_to_string(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
-        Settings::parse(&text).map_err(|error| ReadError::Parse { path: path.to_owned(), text, error })
+        Settings::parse(&text).map_err(|error| ReadError::Parse { path: path.to_owned(), text, error: error.into() })
     }
 
     /// Reads the settings of a specification, and returns them with the path of their file. The file is `file`, or

@@ -302,11 +302,11 @@ mod tests {
             let error = Settings::parse(text).unwrap_err();
             format!("{}: {}", error.message, error.help.unwrap())
         };
-        insta::assert_snapshot!(help("[harnes]"), @"");
-        insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"");
-        insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"");
-        insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"");
-        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"");
+        insta::assert_snapshot!(help("[harnes]"), @"unknown key `harnes`: did you mean `harness`?");
+        insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"unknown key `run`: did you mean `runs`?");
+        insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"unknown key `rnu`: did you mean `run`?");
+        insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"unknown key `returns`: the keys are `results`, `outcomes`");
+        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `constants`, `operations`, `tags`, `harness`, `profile`");
         assert_eq!(Settings::parse("process = 1").unwrap_err().help, None);
     }
 }

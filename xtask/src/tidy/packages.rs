@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("harness", &["settings", "suggest", "tla-syntax", "tla", "validate"]),
     ("omnilink", &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
-    ("judge", &["history", "settings", "search", "models", "tla-syntax", "tla", "report", "validate"]),
+    ("judge", &["history", "settings", "search", "models", "lineup", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "settings", "suggest", "report", "schedule", "sched"]),
     ("campaign", &["history", "settings", "search", "lineup", "report", "judge", "schedule", "explore"]),
     (
@@ -158,8 +158,8 @@ fn check_tests(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding
     Ok(files.iter().filter(has_tests).map(|file| Finding::new(&file.path, 1, message)).collect())
 }
 
-/// A published crate has a README, and a library has an example in its documentation. Libraries for other languages have
-/// no callers in Rust, and examples of macros need the crate that re-exports them, which depends on theirs.
+/// A published crate has a README, and a library has an example in its documentation. A library that has no
+/// doctests has no callers in Rust, and examples of macros need the crate that re-exports them, which depends on theirs.
 fn check_docs(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding>> {
     let Some(directory) = path.strip_suffix("Cargo.toml").filter(|directory| directory.starts_with("crates/")) else {
         return Ok(Vec::new());
@@ -171,15 +171,13 @@ fn check_docs(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding>
     }
     let file = |name: &str| files.iter().find(|file| file.path.strip_prefix(directory) == Some(name));
     let lib = |key: &str| manifest.get("lib").and_then(|lib| lib.get(key));
-    let is_foreign = lib("crate-type").and_then(|types| types.as_array()).is_some_and(|types| {
-        types.iter().all(|of_type| of_type.as_str().is_some_and(|name| ["cdylib", "staticlib"].contains(&name)))
-    });
+    let is_internal = lib("doctest").and_then(|has_doctests| has_doctests.as_bool()) == Some(false);
     let is_macros = lib("proc-macro").and_then(|is_macros| is_macros.as_bool()) == Some(true);
     let mut findings = Vec::new();
     if file("README.md").is_none() {
         findings.push(Finding::new(path, 1, "a published crate needs a `README.md`"));
     }
-    if let Some(root) = file("src/lib.rs").filter(|root| !is_foreign && !is_macros && !has_example(&root.text)) {
+    if let Some(root) = file("src/lib.rs").filter(|root| !is_internal && !is_macros && !has_example(&root.text)) {
         let message = "the documentation of the crate needs an example: a code block that rustdoc compiles";
         findings.push(Finding::new(&root.path, 1, message));
     }
@@ -274,8 +272,8 @@ mod tests {
             assert_ne!(with_readme(published, &with(fence)), "", "{fence}");
         }
         assert_eq!(check("[package]\n", &[("README.md", "# a\n"), ("src/main.rs", "//! A.\n")]), "");
-        assert_eq!(with_readme("[lib]\ncrate-type = [\"cdylib\"]\n", "//! A.\n"), "");
-        assert_ne!(with_readme("[lib]\ncrate-type = [\"cdylib\", \"rlib\"]\n", "//! A.\n"), "");
+        assert_eq!(with_readme("[lib]\ndoctest = false\n", "//! A.\n"), "");
+        assert_ne!(with_readme("[lib]\ndoctest = true\n", "//! A.\n"), "");
         assert_eq!(with_readme("[lib]\nproc-macro = true\n", "//! A.\n"), "");
         assert_eq!(check("[package]\npublish = false\n", &[("src/lib.rs", "//! A.\n")]), "");
         assert_eq!(check_docs("xtask/Cargo.toml", published, &[]).unwrap(), []);

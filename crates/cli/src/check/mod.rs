@@ -239,7 +239,9 @@ fn unchecked(failed: &Failed, history: &str, spec: &str) -> Unchecked {
 fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
     match (&args.spec, &*args.paths) {
         (Some(name), histories) => Ok((name.clone(), histories)),
-        (None, [first, histories @ ..]) if is_tla(first) => Ok((first.display().to_string(), histories)),
+        (None, [first, histories @ ..]) if is_tla(first) || judge::is_lineup(first) => {
+            Ok((first.display().to_string(), histories))
+        }
         (None, _) => {
             let help = "`omnilink check Queue.tla run.jsonl` or `omnilink check --spec queue run.jsonl`";
             let message = "no specification given: pass a `.tla` file first, or `--spec NAME`".into();

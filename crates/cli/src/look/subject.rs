@@ -49,7 +49,9 @@ impl SubjectArgs {
 pub(super) fn find(args: &SubjectArgs) -> Result<Subject, Exit> {
     match (&args.spec, &*args.paths) {
         (Some(spec), [trace]) => of_history(args, spec.clone(), trace),
-        (None, [spec, trace]) if is_tla(spec) => of_history(args, spec.display().to_string(), trace),
+        (None, [spec, trace]) if is_tla(spec) || judge::is_lineup(spec) => {
+            of_history(args, spec.display().to_string(), trace)
+        }
         (None, [path]) if is_tla(path) => Err(unclear("no history given after the specification")),
         (None, [path]) if path.is_file() && path.extension().is_some_and(|extension| extension == "json") => {
             of_report(path)

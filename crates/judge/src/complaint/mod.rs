@@ -68,8 +68,8 @@ impl Complaint {
 
     /// An error in a settings file.
     pub fn of_settings(error: &ReadError) -> Complaint {
-        let ReadError::Parse { path, text, error: BadSettings { message, help, place: Some(place), .. } } = error
-        else {
+        let ReadError::Parse { path, text, error: bad } = error else { return Complaint::new(error.to_string()) };
+        let BadSettings { message, help, place: Some(place), .. } = &**bad else {
             return Complaint::new(error.to_string());
         };
         let settings = Text { path: path.display().to_string(), text: text.clone() };

@@ -1,0 +1,224 @@
+//! `omnilink lineup`: the small objects of `examples/lineup-cpp`, wrong and corrected.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+mod tool;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PROGRAM: &str = r#"
+#include <string_view>
+#include "omnilink/object.hpp"
+#include "small.hpp"
+
+template <bool is_right>
+int run(std::string_view name) {
+  using omnilink::object;
+  if (name == "counter") {
+    return object<Counter<is_right>>().call("inc", &Counter<is_right>::inc).call("get", &Counter<is_right>::get).main();
+  }
+  if (name == "queue") {
+    return object<Queue<is_right>>()
+        .call("add", &Queue<is_right>::add, 200, 400)
+        .call("try_take", &Queue<is_right>::try_take)
+        .main();
+  }
+  if (name == "event") {
+    return object<Event<is_right>>()
+        .call("set", &Event<is_right>::set)
+        .call("reset", &Event<is_right>::reset)
+        .call("wait", &Event<is_right>::wait)
+        .main();
+  }
+  return object<Bag<is_right>>().call("add", &Bag<is_right>::add, 200, 400).call("take", &Bag<is_right>::take).main();
+}
+
+int main(int, char** arguments) {
+  const std::string_view name = arguments[1];
+  return arguments[2] == std::string_view("wrong") ? run<false>(name) : run<true>(name);
+}
+"#;
+
+/// A directory with the program. Building it takes longer than all tests of one object, so it is built once for many.
+fn set_up(name: &str) -> PathBuf {
+    let directory = tool::directory(name);
+    fs::write(directory.join("object.cpp"), PROGRAM).expect("a file for a test");
+    choose(&directory, "queue", "right");
+    let built = run(&directory, &["lineup", "--calls"]);
+    assert_eq!(built.code, 0, "{}{}", built.stdout, built.stderr);
+    directory
+}
+
+/// Makes the following commands test one object, in a version.
+fn choose(directory: &Path, object: &str, version: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let settings = format!(
+        "[harness]\nbuild = [\"c++\", \"-std=c++17\", \"-O1\", \"-g\", \"-pthread\", \"-I{0}/recorders/cpp/include\", \
+         \"-I{0}/examples/lineup-cpp\", \"object.cpp\", \"-o\", \"object\"]\nrun = [\"./object\", \"{object}\", \"{version}\"]\n",
+        root.display()
+    );
+    fs::write(directory.join("omnilink.toml"), settings).expect("a file for a test");
+}
+
+fn run(directory: &Path, args: &[&str]) -> tool::Ran {
+    tool::run(directory, args)
+}
+
+/// Runs `lineup` on the program that is built.
+fn lineup(directory: &Path, args: &[&str]) -> tool::Ran {
+    run(directory, &[&["lineup", "--no-build"], args].concat())
+}
+
+/// The first lines of what `lineup` prints about a failure: the test, the smallest one, the sentence and the columns.
+fn failure(ran: &tool::Ran) -> String {
+    let after = ran.stdout.split_once("\n\n").map_or("", |(_, after)| after);
+    let before =
+        ["\nclosest serial run", "\nIf answers"].iter().fold(after, |text, end| text.split(end).next().unwrap_or(text));
+    format!("{}\nexit {}", before.trim_end(), ran.code)
+}
+
+#[test]
+fn wrong_objects_fail() {
+    let directory = set_up("lineup-wrong");
+    a_queue_that_gives_up_too_early_has_no_serial_run(&directory);
+    a_lock_that_is_not_released_is_stuck(&directory);
+    a_lost_wake_up_is_stuck(&directory);
+    a_bag_is_nondeterministic(&directory);
+}
+
+#[test]
+fn right_objects_pass() {
+    let directory = set_up("lineup-right");
+    corrected_objects_pass(&directory);
+    observations_are_a_regression_test(&directory);
+    calls_that_are_not_listed_are_errors(&directory);
+}
+
+fn a_queue_that_gives_up_too_early_has_no_serial_run(directory: &Path) {
+    choose(directory, "queue", "wrong");
+    let found = lineup(directory, &["--size", "2x2", "--tests", "50"]);
+    insta::assert_snapshot!(failure(&found), @"
+    add(400) add(400) || add(200) try_take() (seed 1): no serial run explains it
+    smallest test that fails alike: add(400) || add(200) try_take()
+
+    In every serial order that fits these times, `try_take()` of thread 1 returns 200; here it returned nil.
+
+      thread 0      thread 1
+                    add(200)
+      add(400) ...
+                    try_take() ...
+      ... add(400)
+                    ... try_take() = nil
+    exit 1
+    ");
+    let replayed = run(directory, &["replay", "--times", "20"]);
+    assert_eq!(replayed.code, 1, "{}{}", replayed.stdout, replayed.stderr);
+    assert!(replayed.stdout.contains("replayed 20 times"), "{}", replayed.stdout);
+    // The test as it was found is a regression test.
+    let smallest = "add(200) || add(400) try_take()";
+    let again = lineup(directory, &["--test", smallest, "--no-reduce"]);
+    assert_eq!(again.code, 1, "{}{}", again.stdout, again.stderr);
+}
+
+fn a_lock_that_is_not_released_is_stuck(directory: &Path) {
+    choose(directory, "counter", "wrong");
+    let found = lineup(directory, &["--size", "2x2", "--tests", "50"]);
+    insta::assert_snapshot!(failure(&found), @"
+    get() get() || inc() get() (seed 1): stuck, and no serial run is
+    smallest test that fails alike: get() || inc() get()
+
+    `get()` of thread 1 never returned, but after every serial order of the finished operations that fits these times it returns 1.
+
+      thread 0       thread 1
+      get() ...
+                     inc()
+                     get() blocks
+      ... get() = 1
+    exit 1
+    ");
+    assert!(found.stdout.contains("no thread is enabled"), "{}", found.stdout);
+    let replayed = run(directory, &["replay", "--times", "20"]);
+    assert_eq!(replayed.code, 5, "{}{}", replayed.stdout, replayed.stderr);
+}
+
+fn a_lost_wake_up_is_stuck(directory: &Path) {
+    choose(directory, "event", "wrong");
+    let found = lineup(directory, &["--test", "wait() || set() reset() set()"]);
+    insta::assert_snapshot!(failure(&found), @"
+    wait() || set() reset() set() (given): stuck, and no serial run is
+    smallest test that fails alike: wait() || set()
+
+    `wait()` of thread 0 never returned, but after every serial order of the finished operations that fits these times it returns.
+
+      thread 0       thread 1
+      wait() blocks
+                     set()
+    exit 1
+    ");
+    let replayed = run(directory, &["replay", "--times", "20"]);
+    assert_eq!(replayed.code, 5, "{}{}", replayed.stdout, replayed.stderr);
+}
+
+fn a_bag_is_nondeterministic(directory: &Path) {
+    choose(directory, "bag", "wrong");
+    let found =
+        lineup(directory, &["--test", "{ add(200) add(400) add(200) } take() take() || take() take()", "--no-reduce"]);
+    insta::assert_snapshot!(failure(&found), @"
+    { add(200) add(400) add(200) } take() take() || take() take() (given): nondeterministic
+
+    After the same operations (`main add(200), main add(400), main add(200)`), `take()` of thread 1 returned 200 in one serial run and returned 400 in another.
+
+      one serial run     main add(200), main add(400), main add(200), 1 take() = 200, 0 take() = 200, 0 take() = 400, 1 take() = nil
+      another            main add(200), main add(400), main add(200), 1 take() = 400, 0 take() = 200, 1 take() = 200, 0 take() = nil
+    exit 1
+    ");
+}
+
+fn corrected_objects_pass(directory: &Path) {
+    for object in ["queue", "counter", "event", "bag"] {
+        choose(directory, object, "right");
+        let passed = lineup(directory, &["--size", "2x2", "--tests", "4"]);
+        assert_eq!(passed.code, 0, "{object}: {}{}", passed.stdout, passed.stderr);
+        assert!(passed.stdout.contains("\n4 tests: 4 passed\n"), "{object}: {}", passed.stdout);
+    }
+}
+
+fn observations_are_a_regression_test(directory: &Path) {
+    choose(directory, "queue", "right");
+    let args = ["--test", "add(200) || try_take()", "--observations", "queue.lineup"];
+    assert_eq!(lineup(directory, &args).code, 0);
+    let file = directory.join("queue.lineup");
+    let text = fs::read_to_string(&file).expect("the observations are written");
+    insta::assert_snapshot!(text, @"
+    observations of add(200) || try_take()
+    0 add(200)
+      1 try_take() = 200
+    1 try_take() = nil
+      0 add(200)
+    ");
+    assert_eq!(lineup(directory, &args).code, 0);
+    fs::write(&file, text.replace("nil", "7")).expect("a file for a test");
+    let changed = lineup(directory, &args);
+    insta::assert_snapshot!(format!("{}exit {}", changed.stdout.lines().last().unwrap_or_default(), changed.code), @"queue.lineup: the object behaves differently: on a new object, `try_take()` of thread 1 returned 7, now it returned nilexit 1");
+}
+
+fn calls_that_are_not_listed_are_errors(directory: &Path) {
+    choose(directory, "queue", "right");
+    insta::assert_snapshot!(lineup(directory, &["--calls"]).stdout, @"
+    add(200)
+    add(400)
+    try_take()
+    ");
+    let unlisted = lineup(directory, &["--test", "add(300) || try_take()"]);
+    insta::assert_snapshot!(format!("{}exit {}", unlisted.stderr, unlisted.code), @"
+    error: lineup: the program does not list the call `add(300)`; did you mean `add(200)`?
+    exit 2
+    ");
+    let malformed = lineup(directory, &["--test", "add(200 || try_take()"]);
+    insta::assert_snapshot!(format!("{}exit {}", malformed.stderr, malformed.code), @"
+    error: invalid value 'add(200 || try_take()' for '--test <TEST>': expected `)` at character 22, found the end
+
+    For more information, try '--help'.
+    exit 2
+    ");
+}

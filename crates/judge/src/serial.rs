@@ -1,0 +1,174 @@
+//! The serial runs of an object as a specification, read from a file that `omnilink lineup` wrote.
+//!
+//! A state is a prefix of serial runs, and an operation is a thread with its answer. The processes of a trace are the
+//! threads of the test in order, and then the main thread.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use history::{Call, Op, Outcome};
+use lineup::{Answer, NodeId, Observations, Thread};
+use models::{BadCall, Interner, Model};
+use report::Report;
+use search::{Spec, Successors};
+
+use crate::builtin::Builtin;
+use crate::show::{Inspection, ShowBuilder, ShowOptions};
+use crate::{Against, Case, Failed, InputError};
+
+/// The extension of files with serial runs.
+pub fn is_lineup(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "lineup")
+}
+
+/// Serial runs, and the file that they were read from.
+#[derive(Debug)]
+pub(crate) struct Serial {
+    path: PathBuf,
+    name: String,
+    builtin: Builtin,
+}
+
+impl Serial {
+    pub(crate) fn read(path: &Path) -> Result<Serial, InputError> {
+        let wrong = |message: String| InputError::new(format!("{}: {message}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let observations: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
+        let observations = Arc::new(observations);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let model = move || SerialModel { observations: observations.clone(), atoms: Interner::default() };
+        Ok(Serial { path: path.to_owned(), builtin: Builtin::own(&name, model), name })
+    }
+}
+
+impl Against for Serial {
+    fn check(
+        &self,
+        asked: &crate::Options,
+        case: &mut Case<'_>,
+        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
+    ) -> Result<Report, Failed> {
+        self.builtin.check(asked, case, builder)
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn walk(
+        &self,
+        asked: &crate::Options,
+        case: &Case<'_>,
+        shown: &mut Inspection,
+        look: &ShowOptions,
+    ) -> Result<(), Failed> {
+        self.builtin.walk(asked, case, shown, look)
+    }
+
+    fn files(&self) -> Vec<(PathBuf, String)> {
+        vec![(self.path.clone(), self.name.clone())]
+    }
+}
+
+struct SerialModel {
+    observations: Arc<Observations>,
+    atoms: Interner,
+}
+
+/// An operation: its thread, and the text of its results if it returned.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Done {
+    thread: Thread,
+    call: String,
+    results: Option<String>,
+}
+
+impl Spec for SerialModel {
+    type Op = Done;
+    type State = NodeId;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<NodeId>) -> Result<(), Infallible> {
+        out.push(self.observations.root());
+        Ok(())
+    }
+
+    fn step(&self, state: &NodeId, op: &Done, out: &mut Successors<NodeId>) -> Result<(), Infallible> {
+        if let Some(next) = self.next(state, op) {
+            out.done(next);
+        }
+        Ok(())
+    }
+
+    fn why_not(&self, state: &NodeId, op: &Done) -> Option<String> {
+        let Done { thread, call, results } = op;
+        match self.observations.after(*state, *thread) {
+            _ if self.next(state, op).is_some() => None,
+            None => Some(format!("no serial run has `{call}` of thread {thread} here")),
+            Some((Answer::Blocked, _)) => Some(format!("`{call}` of thread {thread} blocks here in every serial run")),
+            Some((Answer::Returned(serial), _)) => {
+                let told = |results: &str| if results.is_empty() { "nothing".to_owned() } else { results.to_owned() };
+                let results = results.as_deref().unwrap_or_default();
+                Some(format!(
+                    "`{call}` returned {}, but returns {} here in every serial run",
+                    told(results),
+                    told(serial)
+                ))
+            }
+        }
+    }
+}
+
+impl Model for SerialModel {
+    fn bind(&self, op: &Op<Call>) -> Result<Option<Done>, BadCall> {
+        let columns = self.observations.test().columns().len();
+        let thread = match u8::try_from(op.process.index()) {
+            Ok(column) if usize::from(column) < columns => Thread::Column(column),
+            Ok(main) if usize::from(main) == columns => Thread::Main,
+            _ => return Err(BadCall::Refused { call: op.call.to_string() }),
+        };
+        let text = |values: &[history::Value]| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let results = match op.outcome() {
+            Outcome::Failed => return Ok(None),
+            Outcome::Unfinished => None,
+            Outcome::Finished => Some(text(op.call.results())),
+        };
+        let call = format!("{}({})", op.call.action(), text(op.call.args()));
+        Ok(Some(Done { thread, call, results }))
+    }
+
+    fn next(&self, state: &NodeId, op: &Done) -> Option<NodeId> {
+        match self.observations.after(*state, op.thread)? {
+            (Answer::Returned(serial), node) if op.results.as_ref().is_none_or(|results| results == serial) => {
+                Some(node)
+            }
+            _ => None,
+        }
+    }
+
+    fn atoms(&self) -> &Interner {
+        &self.atoms
+    }
+
+    /// What each thread is answered next.
+    fn show(&self, state: &NodeId) -> String {
+        let columns = 0..self.observations.test().columns().len();
+        let threads = columns.filter_map(|column| u8::try_from(column).ok()).map(Thread::Column).chain([Thread::Main]);
+        let next = threads.filter_map(|thread| {
+            let (answer, _) = self.observations.after(*state, thread)?;
+            Some(match answer {
+                Answer::Returned(results) if results.is_empty() => format!("{thread} returns"),
+                Answer::Returned(results) => format!("{thread} returns {results}"),
+                Answer::Blocked => format!("{thread} blocks"),
+            })
+        });
+        let next: BTreeSet<String> = next.collect();
+        match next.is_empty() {
+            true => "no operation is left".to_owned(),
+            false => format!("next: {}", next.into_iter().collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
