@@ -13,7 +13,7 @@
 //!     ..Program::default()
 //! };
 //! program.build()?.expect("the harness compiles");
-//! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new() };
+//! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new(), test: None };
 //! let ran = program.run(&plan, Path::new("traces/1"), Duration::from_secs(10), &[], &|| false)?;
 //! assert_eq!(ran.ended, Ended::Finished);
 //! # Ok::<(), std::io::Error>(())

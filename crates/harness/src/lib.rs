@@ -27,7 +27,7 @@
 //! # let program = link(module, &config, Options::default()).expect("no errors");
 //! // `program` is the linked module; the documentation of the crate `tla` links one.
 //! let plan = Plan::new(&program, &Settings::default()).expect("a plan");
-//! assert_eq!(plan.lines(), ["call Write: Write(v: integer)", "call Read: Read() = v: integer"]);
+//! assert_eq!(plan.lines(), ["call Write: Write(v: integer)", "call Read: Read(v: integer)"]);
 //! let files = rust::files(&plan);
 //! assert!(files.main.contains("fn write"));
 //! ```
