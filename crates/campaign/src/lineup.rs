@@ -8,7 +8,8 @@
 //! the same decisions in a fresh process always give the same answers, so an object that draws random numbers, or keeps
 //! something outside of itself, is noticed only this way: two serial runs differ. A concurrent execution that fails is
 //! looked for again with a process for each execution before it is reported. If it is gone there, executions have changed
-//! what later ones see, and the verdict is that of the processes of their own.
+//! what later ones see, and the verdict is that of the processes of their own. An exploration notices such changes in
+//! passing executions too, because each of them follows the decisions of an earlier one and must take the same steps.
 
 use std::collections::HashSet;
 use std::fs;
@@ -267,6 +268,10 @@ impl ObjectProgram {
             };
             let operations = operations(&tried.trace)?;
             crate::harness::remove(&tried.trace).map_err(|error| Error::about("the trace", error))?;
+            if is_stuck && operations.last().is_some_and(|last| last.returned.is_some()) {
+                // No operation is stuck, but something around them, such as the destructor of the object.
+                return Ok(Serially::Broken(tried.ran.ended));
+            }
             let runs: Vec<SerialRun> = operations.chunks(size).map(serial_run).collect();
             let is_expected = if is_stuck { runs.len() <= orders.len() } else { runs.len() == orders.len() };
             if runs.is_empty() || !is_expected {

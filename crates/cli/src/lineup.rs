@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use campaign::{Exploration, How, LineupVerdict, ObjectProgram, Tested, Unexplained};
-use explore::{Order, Program, Store, counted};
+use explore::{Blocked, Ended, Order, Program, Store, counted};
 use judge::InputError;
 use lineup::{Observations, Observed, Operation, Place, Test, Thread};
 use report::clean;
@@ -274,7 +274,7 @@ impl Session<'_> {
                 );
             }
         }
-        print_end(&run.ran.ended);
+        print_waiting(test, &run.ran.ended);
         match repeats {
             true => outln!("\nrun again in a fresh process: identical"),
             false => outln!("\nit could not be repeated in a fresh process: the object program is nondeterministic"),
@@ -283,6 +283,24 @@ impl Session<'_> {
             outln!("kept as {id}: {}\n", self.store.path(id).display());
             outln!("  again        omnilink replay {id}{}", store_option(&self.store));
         }
+    }
+}
+
+/// Prints where the threads of a stuck test wait, without the frames of the recorder that made the calls. The main thread
+/// waits for them, and is thread 0 of the program.
+fn print_waiting(test: &Test, ended: &Ended) {
+    let Ended::Stuck { threads, .. } = ended else { return };
+    let has_own_threads = threads.iter().any(|blocked| blocked.thread > test.columns().len());
+    for Blocked { thread, doing, stack } in threads {
+        let name = match thread {
+            0 => continue,
+            // The object has started threads of its own, so numbers do not tell which is which.
+            _ if has_own_threads => format!("thread {thread} of the program"),
+            thread => format!("thread {}", thread - 1),
+        };
+        outln!("\n{name} {}", clean(doing));
+        let is_recorder = |frame: &&String| ["omnilink::", "omnilink_record::"].iter().any(|path| frame.contains(path));
+        stack.iter().take_while(|frame| !is_recorder(frame)).for_each(|frame| outln!("  in {}", clean(frame)));
     }
 }
 

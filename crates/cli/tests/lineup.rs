@@ -136,7 +136,8 @@ fn a_lock_that_is_not_released_is_stuck(directory: &Path) {
       ... get() = 1
     exit 1
     ");
-    assert!(found.stdout.contains("no thread is enabled"), "{}", found.stdout);
+    assert!(found.stdout.contains("\nthread 1 locks 0x"), "{}", found.stdout);
+    assert!(found.stdout.contains("  in Counter<false>::get() at "), "{}", found.stdout);
     let replayed = run(directory, &["replay", "--times", "20"]);
     assert_eq!(replayed.code, 5, "{}{}", replayed.stdout, replayed.stderr);
 }

@@ -47,6 +47,10 @@ const MAX_OUTPUT: u64 = 1 << 20;
 const INTERRUPT_POLL: Duration = Duration::from_millis(50);
 /// How long threads may take to report their stacks. A thread that cannot keeps the others from being known.
 const STACKS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often they report them, and how long each further time takes: where a thread is interrupted, its stack may not be
+/// readable.
+const STACKS_ROUNDS: usize = 5;
+const STACKS_PAUSE: Duration = Duration::from_millis(20);
 const _: () = assert!(Signal::STKFLT.as_raw() == WHERE);
 /// The largest step limit.
 pub const MOST_STEPS: u64 = 1 << 20;
@@ -167,8 +171,10 @@ impl Control {
                 self.channel.ending(&self.outcome, ExitStatus::from_raw(self.outcome.status as i32), said)?
             }
             Answer::Late => {
-                self.outcome = self.channel.request_stacks(&server.group)?;
+                let (outcome, stacks) = self.channel.request_stacks(&server.group)?;
+                self.outcome = outcome;
                 server.group.end().map_err(context("cannot end the program"))?;
+                self.channel.write(bytemuck::cast_slice(&stacks), PENDING_AT)?;
                 Ending::TimedOut
             }
             Answer::Interrupted => return Err(ControlError::Interrupted),
@@ -277,10 +283,11 @@ impl Once {
         let mut group =
             Group::start(&mut command, said).map_err(|error| context("the program")(named(&name, error)))?;
         let stopped = group.wait(Instant::now() + timeout, &|| false).map_err(context("cannot watch the program"))?;
-        if stopped.is_some() {
-            self.channel.request_stacks(&group)?;
-        }
+        let stacks = stopped.is_some().then(|| self.channel.request_stacks(&group)).transpose()?;
         let status = group.end().map_err(context("cannot end the program"))?;
+        if let Some((_, stacks)) = stacks {
+            self.channel.write(bytemuck::cast_slice(&stacks), PENDING_AT)?;
+        }
         match stopped {
             Some(_) => self.read(None),
             None => self.read(Some(status)),
@@ -494,17 +501,27 @@ impl Channel {
     }
 
     /// Makes the threads of an execution that does not end report their stacks, if they can. Returns the outcome after
-    /// that.
-    fn request_stacks(&self, group: &Group) -> Result<Outcome, ControlError> {
+    /// that, and the next step of each thread with the deepest stack that it reported.
+    fn request_stacks(&self, group: &Group) -> Result<(Outcome, Vec<Pending>), ControlError> {
         group.signal(Signal::STKFLT);
         let until = Instant::now() + STACKS_TIMEOUT;
-        loop {
-            let outcome = self.outcome()?;
-            if outcome.flags & Outcome::ANSWERED_WHERE != 0 || Instant::now() >= until {
-                return Ok(outcome);
-            }
+        let mut outcome = self.outcome()?;
+        while outcome.flags & Outcome::ANSWERED_WHERE == 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
+            outcome = self.outcome()?;
         }
+        let threads = (outcome.threads as usize).min(THREADS);
+        let mut deepest = self.read::<Pending>(threads, PENDING_AT)?;
+        for _ in 1..STACKS_ROUNDS {
+            group.signal(Signal::STKFLT);
+            std::thread::sleep(STACKS_PAUSE);
+            for (deepest, again) in deepest.iter_mut().zip(self.read::<Pending>(threads, PENDING_AT)?) {
+                if again.depth > deepest.depth {
+                    *deepest = again;
+                }
+            }
+        }
+        Ok((outcome, deepest))
     }
 
     fn outcome(&self) -> Result<Outcome, ControlError> {

@@ -486,6 +486,9 @@ extern "C" fn on_stack_request(_: c_int) {
             crate::stack::record_stack(me);
             if ANSWERED.fetch_add(1, Ordering::SeqCst) + 1 == ASKED.load(Ordering::SeqCst) {
                 CHANNEL.add_flags(Outcome::ANSWERED_WHERE);
+                // The driver may ask again.
+                ANSWERED.store(0, Ordering::SeqCst);
+                ASKED.store(0, Ordering::SeqCst);
             }
         }
     });
