@@ -102,6 +102,11 @@ impl From<RangeInclusive<usize>> for Range {
     }
 }
 
+/// The number of operations of each thread, unless the test says another.
+const OPERATIONS: RangeInclusive<usize> = 20..=100;
+/// The same for listed calls: their values repeat, and histories with many equal values are hard to decide.
+const LISTED_OPERATIONS: RangeInclusive<usize> = 4..=12;
+
 /// The maximum time of one check.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -125,7 +130,7 @@ const AGAIN: usize = 8;
 impl Test {
     /// A test with default options.
     pub fn new(name: &'static str, manifest: &str, spec: impl Into<Against>) -> Test {
-        let (threads, operations) = ((2..=4).into(), (20..=100).into());
+        let (threads, operations) = ((2..=4).into(), OPERATIONS.into());
         Test { name, manifest: manifest.into(), spec: spec.into(), threads, operations, runs: 64 }
     }
 
@@ -169,14 +174,18 @@ impl Test {
         assert!(operations > 0, "{}: nothing was recorded, so nothing was checked", self.name);
     }
 
-    /// The same for an object whose calls are listed: each step makes one of them.
+    /// The same for an object whose calls are listed: each step makes one of them. A thread makes 4 to 12, unless the test
+    /// says how many.
     ///
     /// # Panics
     ///
     /// As [`Test::run`].
     pub fn run_object<D: Describe + 'static>(&self, make: impl Fn() -> D + Send + Sync + 'static) {
         let description = Description::of(make);
-        self.run(|| description.make(), |object, client| description.step(object, client));
+        let is_default = self.operations == Range(OPERATIONS);
+        let operations = if is_default { Range(LISTED_OPERATIONS) } else { self.operations.clone() };
+        Test { operations, ..self.clone() }
+            .run(|| description.make(), |object, client| description.step(object, client));
     }
 
     fn judge(&self) -> Judge {
