@@ -18,7 +18,9 @@ use settings::Settings;
 use crate::harness::ended_alike;
 use crate::tally::{Kind, Problem, Seen, Tally};
 use crate::tier::{Choice, Tier};
-use crate::{Budget, Count, Decided, Error, Explored, Free, Harness, Host, Judging, Schedules, Stopped, overlap};
+use crate::{
+    Budget, Count, Decided, DfsOptions, Error, Explored, Free, Harness, Host, Judging, Schedules, Stopped, overlap,
+};
 
 /// Executions of one harness, checked against one specification.
 #[derive(Debug)]
@@ -53,8 +55,8 @@ pub struct Campaign {
     pub choice: Choice,
     /// The order for each controlled execution, without its schedule.
     pub order: Order,
-    /// The largest number of preemptions when all schedules are explored.
-    pub bound: Option<u32>,
+    /// What [`How::Dfs`](crate::How::Dfs) executes.
+    pub dfs: DfsOptions,
     /// Whether to continue after the first failing run.
     pub keeps_going: bool,
     /// Whether to store runs that do not fail too.
@@ -322,7 +324,7 @@ impl Checks<'_> {
 }
 
 /// How a run was controlled, after a replay in a fresh process.
-fn repeated(harness: &Harness, strategy: &str, run: &Executed<Plan>, decided: &Decided) -> Controlled {
+pub(crate) fn repeated(harness: &Harness, strategy: &str, run: &Executed<Plan>, decided: &Decided) -> Controlled {
     let Decided { order, execution, .. } = decided;
     let controlled = execution.controlled(strategy, order);
     let again =

@@ -23,7 +23,7 @@ pub enum Error {
     #[error("invalid specification")]
     Spec(Failed),
     /// An execution did not follow decisions that led to it before.
-    #[error("the harness: the same decisions led to another execution: the harness is nondeterministic")]
+    #[error("the same decisions led to another execution: the harness is nondeterministic")]
     Diverged,
     /// The user asked to stop.
     #[error("interrupted")]

@@ -19,6 +19,8 @@ pub struct Explored {
     /// Whether the strategy ran to its end.
     pub(crate) is_exhausted: bool,
     pub(crate) bound: Option<u32>,
+    /// Whether only one of the schedules was executed that differ in the order of independent steps.
+    pub(crate) merges: bool,
     /// The explored input.
     pub(crate) input: String,
     /// Whether unsynchronized accesses were steps.
@@ -96,7 +98,7 @@ impl Explored {
                 let at_once = "without preemptions at non-atomic accesses (`--plain` adds them), ";
                 let at_once = if is_plain { "" } else { at_once };
                 let addresses = "allocation addresses assumed irrelevant, ";
-                let addresses = if self.how == How::Dpor { addresses } else { "" };
+                let addresses = if self.merges { addresses } else { "" };
                 format!(
                     "  for one input only ({}), {at_once}{addresses}and timeouts only when no thread is enabled\n",
                     self.input
@@ -199,6 +201,7 @@ mod tests {
             is_complete: false,
             is_exhausted: true,
             bound: None,
+            merges: false,
             input: "seed 1, 2 threads, 1 operation each".into(),
             is_plain: false,
             too_long: 0,
@@ -223,7 +226,7 @@ mod tests {
                 Explored { is_exhausted: false, ..dfs() },
                 Explored { how: How::Dpor, per_bound: Vec::new(), held_back: true, ..dfs() },
                 Explored { too_long: 2, ..dfs() },
-                Explored { how: How::Dpor, is_complete: true, ..dfs() },
+                Explored { how: How::Dpor, is_complete: true, merges: true, ..dfs() },
                 Explored { is_complete: true, races: vec![race.clone()], ..dfs() },
                 Explored { bound: Some(2), races: vec![race], ..dfs() },
             ]

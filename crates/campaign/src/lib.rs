@@ -63,7 +63,7 @@ pub use harness::{Harness, Tried, environment, follow};
 pub use host::{Host, Tools};
 pub use lineup::{Exploration, LineupVerdict, ObjectProgram, Tested, Unexplained};
 pub use replay::{Replay, judge_of, spec_of};
-pub use schedules::{Decided, How, Schedules, Scheduling};
+pub use schedules::{Decided, DfsOptions, How, Schedules, Scheduling};
 pub use shrink::{Effort, Shrunk, Smaller, shrink};
 pub use tally::{Kind, Seen, Tally, too_long};
 pub use tier::Choice;

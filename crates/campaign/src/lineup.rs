@@ -24,8 +24,8 @@ use lineup::{Answer, Failure, Nondeterminism, Observations, Observed, Operation,
 use schedule::channel::Policy;
 use settings::Settings;
 
-use crate::harness::ended_alike;
-use crate::{Budget, Decided, Error, Executed, Explored, Harness, Host, How, Schedules, Scheduling, Stopped, run};
+use crate::campaign::repeated;
+use crate::{Budget, DfsOptions, Error, Executed, Explored, Harness, Host, How, Schedules, Scheduling, Stopped, run};
 
 /// At most this many bytes of serial orders are one execution. The environment of an execution is limited.
 const ORDERS: usize = 8 << 10;
@@ -116,8 +116,8 @@ pub struct Unexplained {
     pub failure: Failure,
     /// The execution.
     pub run: Executed<Plan>,
-    /// Whether it was the same in a fresh process.
-    pub repeats: bool,
+    /// How it was controlled, after a replay in a fresh process.
+    pub controlled: Option<Controlled>,
 }
 
 impl ObjectProgram {
@@ -150,8 +150,8 @@ impl ObjectProgram {
     }
 
     /// The strategy, or another one that is sound for this program.
-    pub fn scheduling(&self, how: How, order: Order, bound: Option<u32>, tell: &mut dyn FnMut(String)) -> Scheduling {
-        Scheduling::suited(&self.harness, how, order, bound, tell)
+    pub fn scheduling(&self, how: How, order: Order, dfs: DfsOptions, tell: &mut dyn FnMut(String)) -> Scheduling {
+        Scheduling::suited(&self.harness, how, order, dfs, tell)
     }
 
     /// Runs both phases of a test. `progress` gets the number of executions so far.
@@ -261,17 +261,11 @@ impl ObjectProgram {
             if (self.host.is_interrupted)() {
                 return Ok(Serially::Interrupted);
             }
-            let is_stuck = match &tried.ran.ended {
-                Ended::Finished => false,
-                Ended::Stuck { .. } => true,
-                ended => return Ok(Serially::Broken(ended.clone())),
-            };
-            let operations = operations(&tried.trace)?;
-            crate::harness::remove(&tried.trace).map_err(|error| Error::about("the trace", error))?;
-            if is_stuck && operations.last().is_some_and(|last| last.returned.is_some()) {
-                // No operation is stuck, but something around them, such as the destructor of the object.
+            let Some(operations) = recorded(&tried.ran.ended, &tried.trace)? else {
                 return Ok(Serially::Broken(tried.ran.ended));
-            }
+            };
+            crate::harness::remove(&tried.trace).map_err(|error| Error::about("the trace", error))?;
+            let is_stuck = operations.last().is_some_and(|last| last.returned.is_none());
             let runs: Vec<SerialRun> = operations.chunks(size).map(serial_run).collect();
             let is_expected = if is_stuck { runs.len() <= orders.len() } else { runs.len() == orders.len() };
             if runs.is_empty() || !is_expected {
@@ -302,8 +296,7 @@ impl ObjectProgram {
         let columns = tested.test.columns();
         let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
         let plan = |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), test: Some(calls.clone()) };
-        let full = tested.observations.runs().into_iter().find(|run| !run.is_stuck());
-        let orders: Vec<String> = full.iter().map(order_of).collect();
+        let orders: Vec<String> = tested.observations.full_order().iter().map(ToString::to_string).collect();
         let mut schedules = Schedules::new(&self.harness, &scheduling, plan)?;
         if !orders.is_empty() {
             schedules = schedules.warmed_up_by(SerialInput { calls, orders: &orders });
@@ -334,8 +327,11 @@ impl ObjectProgram {
         if let Some(error) = error {
             return Err(error);
         }
-        if let LineupVerdict::Unexplained(unexplained) = &mut verdict {
-            unexplained.repeats = self.repeats(&tested.test, &unexplained.run, &unexplained.observed);
+        if let LineupVerdict::Unexplained(unexplained) = &mut verdict
+            && !batch
+            && let Some(decided) = &unexplained.run.decided
+        {
+            unexplained.controlled = Some(repeated(&self.harness, scheduling.how.name(), &unexplained.run, decided));
         }
         tested.executions = executions;
         tested.verdict = match stopped {
@@ -355,16 +351,9 @@ impl ObjectProgram {
         run: Executed<Plan>,
         known: &mut HashSet<Observed>,
     ) -> Result<Option<LineupVerdict>, Error> {
-        let is_stuck = match &run.ran.ended {
-            Ended::Finished => false,
-            Ended::Stuck { .. } => true,
-            ended => return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: ended.clone() })),
+        let Some(operations) = recorded(&run.ran.ended, &run.trace)? else {
+            return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: run.ran.ended }));
         };
-        let operations = operations(&run.trace)?;
-        if is_stuck && operations.iter().all(|operation| operation.returned.is_some()) {
-            // No operation is stuck, but something around them.
-            return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: run.ran.ended.clone() }));
-        }
         let observed = observed(&tested.test, operations)?;
         let failure = match known.contains(&observed) {
             true => None,
@@ -375,35 +364,18 @@ impl ObjectProgram {
             crate::harness::remove(&run.trace).map_err(|error| Error::about("the trace", error))?;
             return Ok(None);
         };
-        Ok(Some(LineupVerdict::Unexplained(Box::new(Unexplained { observed, failure, run, repeats: false }))))
-    }
-
-    /// Whether an execution is the same in a fresh process.
-    fn repeats(&self, test: &Test, executed: &Executed<Plan>, before: &Observed) -> bool {
-        let Some(Decided { order, execution, .. }) = &executed.decided else { return false };
-        let again = self.harness.start().and_then(|mut control| {
-            let tried = self.harness.repeat(&mut control, &executed.input, order, &execution.schedule())?;
-            let again = operations(&tried.trace).and_then(|operations| observed(test, operations));
-            let is_same = again.is_ok_and(|again| again == *before);
-            Ok(is_same && ended_alike(&tried.ran.ended, &executed.ran.ended))
-        });
-        again.unwrap_or(false)
+        Ok(Some(LineupVerdict::Unexplained(Box::new(Unexplained { observed, failure, run, controlled: None }))))
     }
 
     /// Stores the execution that nothing explains, and returns its identifier. A report is about operations that
     /// returned, so a stuck execution has none.
     pub fn keep(&self, store: &Store, tested: &Tested, unexplained: &Unexplained) -> Result<String, Error> {
-        let Unexplained { failure, run, repeats, .. } = unexplained;
+        let Unexplained { failure, run, controlled, .. } = unexplained;
         let file = self.harness.scratch.join(SPEC);
         fs::write(&file, tested.observations.to_string()).map_err(|error| Error::about(file.display(), error))?;
         let judge = Judge::new(&file.display().to_string(), judge::Options::default()).map_err(Error::Spec)?;
         let check = || self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok();
         let report = (!failure.is_stuck).then(check).flatten();
-        let decided = run.decided.as_ref();
-        let controlled = decided.zip(tested.explored.as_ref()).map(|(decided, explored)| Controlled {
-            repeats: *repeats,
-            ..decided.execution.controlled(explored.how.name(), &decided.order)
-        });
         let id = store.free_id(0);
         let kept = Run {
             schema: Run::schema(),
@@ -417,10 +389,10 @@ impl ObjectProgram {
             order: report::Order::RealTime,
             verdict: report.as_ref().map(|report| report.verdict.word().to_owned()),
             cause: Some(lineup::headline(&tested.test, failure)),
-            controlled,
+            controlled: controlled.clone(),
             environment: Environment::here(),
         };
-        let schedule = decided.map(|decided| decided.execution.schedule());
+        let schedule = run.decided.as_ref().map(|decided| decided.execution.schedule());
         let artifacts =
             Artifacts { trace: &run.trace, report: report.as_ref(), spec: &judge.files(), schedule: schedule.as_ref() };
         store.keep(&kept, &artifacts).map_err(|error| Error::about("the run", error))?;
@@ -477,6 +449,19 @@ fn listed_calls(harness: &Harness) -> Result<Vec<String>, Error> {
     Ok(calls)
 }
 
+/// The operations of an execution that finished or is stuck in one of them. `None` if it ended in another way, or if it
+/// is stuck around them, such as in the destructor of the object.
+fn recorded(ended: &Ended, trace: &Path) -> Result<Option<Vec<Operation>>, Error> {
+    let is_stuck = match ended {
+        Ended::Finished => false,
+        Ended::Stuck { .. } => true,
+        _ => return Ok(None),
+    };
+    let operations = operations(trace)?;
+    let is_pending = operations.iter().any(|operation| operation.returned.is_none());
+    Ok((!is_stuck || is_pending).then_some(operations))
+}
+
 /// The operations of a trace, by start.
 fn operations(trace: &Path) -> Result<Vec<Operation>, Error> {
     let recording = Recording::at(trace, None);
@@ -484,11 +469,10 @@ fn operations(trace: &Path) -> Result<Vec<Operation>, Error> {
     let thread = |op: &Op<Call>| history.processes()[op.process.index()].parse::<Thread>();
     let mut operations = Vec::new();
     for op in history.ops() {
-        let results: Vec<String> = op.call.results().iter().map(ToString::to_string).collect();
         operations.push(Operation {
             thread: thread(op).map_err(|error| Error::about("the object program", error))?,
             start: op.interval.start(),
-            returned: op.interval.end().map(|end| (end, results.join(", "))),
+            returned: op.interval.end().map(|end| (end, lineup::results_text(&op.call))),
         });
     }
     operations.sort_by_key(|operation| operation.start);
@@ -507,13 +491,4 @@ fn serial_run(operations: &[Operation]) -> SerialRun {
         None => Answer::Blocked,
     };
     SerialRun { steps: operations.iter().map(|operation| (operation.thread, answer(operation))).collect() }
-}
-
-/// The order of a serial run, as the program reads it.
-fn order_of(run: &SerialRun) -> String {
-    let columns = run.steps.iter().filter_map(|(thread, _)| match thread {
-        Thread::Main => None,
-        Thread::Column(column) => char::from_digit(u32::from(*column), 36),
-    });
-    columns.collect()
 }

@@ -43,6 +43,15 @@ impl How {
     }
 }
 
+/// The schedules that [`How::Dfs`] executes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DfsOptions {
+    /// The largest number of preemptions.
+    pub bound: Option<u32>,
+    /// Whether to execute also those that another one makes redundant.
+    pub every_schedule: bool,
+}
+
 /// How schedules are chosen.
 #[derive(Debug, Clone)]
 pub struct Scheduling {
@@ -50,10 +59,26 @@ pub struct Scheduling {
     pub how: How,
     /// The order for each execution, without its schedule.
     pub order: Order,
-    /// The largest number of preemptions, for [`How::Dfs`].
-    pub bound: Option<u32>,
+    /// What [`How::Dfs`] executes.
+    pub dfs: DfsOptions,
     /// A summary of the harness's unobserved parts.
     pub unseen: Option<String>,
+}
+
+impl Scheduling {
+    /// Whether [`How::Dfs`] skips schedules that differ from another one only in the order of independent steps. The
+    /// conditions are those of [`How::Dpor`].
+    fn merges(&self) -> bool {
+        self.how == How::Dfs && !self.dfs.every_schedule && self.unseen.is_none() && !self.order.weak
+    }
+
+    fn dfs(&self) -> Dfs {
+        let mut dfs = Dfs::new(self.order.clone(), self.dfs.bound);
+        if !self.dfs.every_schedule {
+            dfs = dfs.with_late_calls();
+        }
+        if self.merges() { dfs.merging() } else { dfs }
+    }
 }
 
 /// The order for an execution, its outcome, and why a replay may differ.
@@ -150,7 +175,8 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
     /// The claims about schedules, given why the loop ended.
     pub fn explored(mut self, stopped: Stopped) -> Explored {
         let base = self.control.outcome().base;
-        let Scheduling { how, order, bound, unseen } = self.scheduling;
+        let merges = self.scheduling.merges();
+        let Scheduling { how, order, dfs, unseen } = self.scheduling;
         let per_bound = self.strategy.per_bound().to_vec();
         let strategy = self.strategy.strategy();
         Explored {
@@ -158,7 +184,8 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             tally: *strategy.tally(),
             is_complete: strategy.is_complete(),
             is_exhausted: stopped == Stopped::Exhausted,
-            bound: bound.filter(|_| how == How::Dfs),
+            bound: dfs.bound.filter(|_| how == How::Dfs),
+            merges: how == How::Dpor || merges,
             input: (self.input)(0).describe(),
             is_plain: order.plain,
             too_long: self.too_long,
@@ -185,7 +212,7 @@ impl Chosen {
             How::Random => sampling(Policy::Random),
             How::Pct => sampling(Policy::Pct),
             How::Pos => sampling(Policy::Pos),
-            How::Dfs => Chosen::Dfs(Dfs::new(order, scheduling.bound)),
+            How::Dfs => Chosen::Dfs(scheduling.dfs()),
             How::Dpor => Chosen::Dpor(Dpor::new(order)),
         }
     }

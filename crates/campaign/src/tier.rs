@@ -10,7 +10,7 @@ use explore::audit::Audit;
 use explore::{Asked, Order, Workload, counted};
 use settings::Profile;
 
-use crate::{Campaign, Error, Event, Harness, How, Scheduling};
+use crate::{Campaign, DfsOptions, Error, Event, Harness, How, Scheduling};
 
 /// The requested scheduling.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Campaign {
 
     fn controlled_tier(&self, harness: Harness, how: How, tell: &mut dyn FnMut(Event<'_>)) -> Tier {
         let order = Order { seed: self.workload.seed, ..self.order.clone() };
-        let scheduling = Scheduling::suited(&harness, how, order, self.bound, &mut |said| tell(Event::Said(said)));
+        let scheduling = Scheduling::suited(&harness, how, order, self.dfs, &mut |said| tell(Event::Said(said)));
         Tier::Controlled(Box::new(harness), scheduling)
     }
 
@@ -172,7 +172,7 @@ impl Scheduling {
         harness: &Harness,
         how: How,
         mut order: Order,
-        mut bound: Option<u32>,
+        mut dfs: DfsOptions,
         tell: &mut dyn FnMut(String),
     ) -> Scheduling {
         let unseen = match Audit::of(&harness.executable()) {
@@ -190,7 +190,7 @@ impl Scheduling {
                 How::Dfs
             }
             Some(unseen) if how == How::Dpor => {
-                let bound = *bound.get_or_insert(FALLBACK_BOUND);
+                let bound = *dfs.bound.get_or_insert(FALLBACK_BOUND);
                 tell(format!(
                     "uninstrumented code found ({unseen}): using `dfs` with at most {bound} preemptions, because `dpor` \
                      would be unsound; `omnilink build audit` lists it"
@@ -199,7 +199,7 @@ impl Scheduling {
             }
             _ => how,
         };
-        Scheduling { how, order, bound, unseen }
+        Scheduling { how, order, dfs, unseen }
     }
 }
 

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use campaign::{Campaign, Choice, Event, Executed, Explored, Findings, Kind, Seen, now};
-use explore::{Asked, Ended, Order, Plan, Program, Store, Workload};
+use campaign::{Campaign, Choice, DfsOptions, Event, Executed, Explored, Findings, Kind, Seen, now};
+use explore::{Asked, Ended, Plan, Program, Store, Workload};
 use indicatif::ProgressBar;
 use judge::{InputError, Judge};
 use report::{Report, clean};
 
-use crate::args::{FuzzArgs, Keep, Output, Scheduling};
+use crate::args::{FuzzArgs, Keep, Output};
 use crate::check::output::write_extras;
 use crate::exit::Exit;
 use crate::host::HOST;
@@ -70,7 +70,6 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
     let choice = args.rr.clone().map(Choice::Rr).or(args.schedule.clone()).unwrap_or(Choice::Best);
-    let Scheduling { depth, bound, max_steps, weak_memory, batch, plain } = args.scheduling;
     Ok(Campaign {
         host: HOST,
         settings,
@@ -86,8 +85,8 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
         is_given: !args.command.is_empty(),
         store,
         choice,
-        order: Order { depth, weak: weak_memory, plain, batch, limit: max_steps, ..Order::default() },
-        bound,
+        order: args.scheduling.order(0, args.batch),
+        dfs: DfsOptions { bound: args.bound, every_schedule: args.scheduling.every_schedule },
         keeps_going: args.keep_going,
         keeps_all: args.keep == Keep::All,
         collects_reports: !args.reports.is_empty(),

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use campaign::{Exploration, How, LineupVerdict, ObjectProgram, Tested, Unexplained};
-use explore::{Blocked, Ended, Order, Program, Store, counted};
+use campaign::{DfsOptions, Exploration, How, LineupVerdict, ObjectProgram, Tested, Unexplained};
+use explore::{Blocked, Ended, Program, Store, counted};
 use judge::InputError;
 use lineup::{Observations, Observed, Operation, Place, Test, Thread};
 use report::clean;
@@ -180,23 +180,17 @@ impl Session<'_> {
 
     fn exploration(&self, started: Instant) -> Exploration {
         let args = self.args;
-        let order = Order {
-            seed: args.seed,
-            depth: args.depth,
-            weak: args.weak_memory,
-            plain: args.plain,
-            batch: !args.isolate,
-            limit: args.max_steps,
-            ..Order::default()
-        };
-        let how = args.schedule.unwrap_or(How::Dpor);
+        let order = args.scheduling.order(args.seed, !args.isolate);
+        let dfs = DfsOptions { bound: Some(args.bound), every_schedule: args.scheduling.every_schedule };
+        let are_small = self.tests.iter().all(|named| named.test.operations() <= COMPLETE);
+        let how = args.schedule.unwrap_or(if are_small { How::Dpor } else { How::Dfs });
         let is_human = args.format == Output::Human;
         let mut tell = |said: String| {
             if is_human {
                 outln!("{said}");
             }
         };
-        let scheduling = self.object.scheduling(how, order, Some(args.bound), &mut tell);
+        let scheduling = self.object.scheduling(how, order, dfs, &mut tell);
         let most = if scheduling.how.is_exploration() { u64::MAX } else { SAMPLES };
         Exploration {
             scheduling,
@@ -259,7 +253,7 @@ impl Session<'_> {
     }
 
     fn print_unexplained(&self, test: &Test, unexplained: &Unexplained, kept: Option<&str>) {
-        let Unexplained { observed, failure, run, repeats } = unexplained;
+        let Unexplained { observed, failure, run, controlled } = unexplained;
         outln!("\n{}\n", clean(&lineup::headline(test, failure)));
         out!("{}", columns(test, observed));
         for closest in &failure.closest {
@@ -275,7 +269,7 @@ impl Session<'_> {
             }
         }
         print_waiting(test, &run.ran.ended);
-        match repeats {
+        match controlled.as_ref().is_some_and(|controlled| controlled.repeats) {
             true => outln!("\nrun again in a fresh process: identical"),
             false => outln!("\nit could not be repeated in a fresh process: the object program is nondeterministic"),
         }
@@ -304,13 +298,17 @@ fn print_waiting(test: &Test, ended: &Ended) {
     }
 }
 
+/// The largest number of calls of a test whose schedules are all explored by default. Three threads with two calls each
+/// take seconds, with three calls hours.
+const COMPLETE: usize = 6;
+
 /// The number of random schedules of one test.
 const SAMPLES: u64 = 1000;
 
 fn described(exploration: &Exploration) -> String {
     let scheduling = &exploration.scheduling;
     let name = scheduling.how.name();
-    match (scheduling.how, scheduling.bound) {
+    match (scheduling.how, scheduling.dfs.bound) {
         (How::Dpor, _) => format!("{name}, all of them"),
         (How::Dfs, Some(bound)) => format!("{name}, all with at most {}", counted(u64::from(bound), "preemption")),
         (How::Dfs, None) => format!("{name}, all of them"),

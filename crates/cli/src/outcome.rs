@@ -64,10 +64,7 @@ pub(crate) fn print_campaign_error(error: Error) -> Exit {
         Error::About { about, error } => complain(&about, &error),
         Error::Store(error) => print_store_error(error),
         Error::Spec(failed) => print_spec_error(&failed),
-        Error::Diverged => {
-            let message = "the same decisions led to another execution: the harness is nondeterministic".to_owned();
-            complain("the harness", &InputError { message, help: None })
-        }
+        Error::Diverged => complain("the harness", &InputError { message: error.to_string(), help: None }),
         Error::Interrupted => {
             errln!("interrupted");
             Exit::Interrupted

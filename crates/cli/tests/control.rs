@@ -174,6 +174,11 @@ fn all_schedules_of_what_is_right_are_explored() {
     ");
     insta::assert_snapshot!(explored("dfs --bound 1 --seed 1"), @r"
     fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs; plain accesses are not steps, see `--plain`), seeds from 1
+    all schedules with at most 1 preemption were explored: 11 executions
+    exit 0
+    ");
+    insta::assert_snapshot!(explored("dfs --every-schedule --bound 1 --seed 1"), @r"
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs; plain accesses are not steps, see `--plain`), seeds from 1
     all schedules with at most 1 preemption were explored: 23 executions
     exit 0
     ");
@@ -194,7 +199,7 @@ fn explorations_find_what_is_wrong() {
     exit 1
     ");
     insta::assert_snapshot!(explored("dfs --bound 1"), @r"
-    all schedules with at most 1 preemption were explored: 27 executions
+    all schedules with at most 1 preemption were explored: 15 executions
     all of it    omnilink runs show …
     exit 1
     ");

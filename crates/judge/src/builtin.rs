@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Formatter};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -26,6 +27,8 @@ use crate::{Against, Case, Failed, Limits, Stage};
 pub(crate) struct Builtin {
     name: String,
     choice: Box<dyn Choice>,
+    /// The file that it was read from, if it was.
+    file: Option<PathBuf>,
 }
 
 /// A model of a type that only the implementor knows.
@@ -71,12 +74,18 @@ impl Builtin {
     pub(crate) fn find(name: &str) -> Result<Builtin, InputError> {
         let help = Some("`omnilink specs` lists the specifications and their options".into());
         with_model(name, Nothing).map_err(|error| InputError { message: error.to_string(), help })?;
-        Ok(Builtin { name: name.to_owned(), choice: Box::new(Named(name.to_owned())) })
+        Ok(Builtin { name: name.to_owned(), choice: Box::new(Named(name.to_owned())), file: None })
     }
 
     /// A specification of the user's own.
     pub(crate) fn own<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static) -> Builtin {
-        Builtin { name: name.to_owned(), choice: Box::new(Own(model)) }
+        Builtin { name: name.to_owned(), choice: Box::new(Own(model)), file: None }
+    }
+
+    /// A specification that was read from a file, and has its name.
+    pub(crate) fn of_file<M: Model>(path: &Path, model: impl Fn() -> M + Send + Sync + 'static) -> Builtin {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Builtin { file: Some(path.to_owned()), ..Builtin::own(&name, model) }
     }
 }
 
@@ -96,6 +105,10 @@ impl Against for Builtin {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn files(&self) -> Vec<(PathBuf, String)> {
+        self.file.iter().map(|path| (path.clone(), self.name.clone())).collect()
     }
 
     fn walk(

@@ -55,7 +55,6 @@ pub use complaint::Complaint;
 pub use guard::Stage;
 pub use input::InputError;
 pub use recording::{Recording, operation, witness_line};
-use serial::Serial;
 pub use serial::is_lineup;
 use show::ShowBuilder;
 pub use show::{Assumption, Inspection, ShowOptions};
@@ -246,7 +245,7 @@ impl Judge {
         let path = Path::new(spec);
         let against: Box<dyn Against> = match is_tla(path) {
             true => tla_module(spec, &options)?,
-            false if is_lineup(path) => Box::new(Serial::read(path)?),
+            false if is_lineup(path) => Box::new(serial::read(path)?),
             false => Box::new(Builtin::find(spec)?),
         };
         Ok(Judge { against, options })

@@ -3,74 +3,31 @@
 //! A state is a prefix of serial runs, and an operation is a thread with its answer. The processes of a trace are the
 //! threads of the test in order, and then the main thread.
 
-use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use history::{Call, Op, Outcome};
 use lineup::{Answer, NodeId, Observations, Thread};
 use models::{BadCall, Interner, Model};
-use report::Report;
 use search::{Spec, Successors};
 
+use crate::InputError;
 use crate::builtin::Builtin;
-use crate::show::{Inspection, ShowBuilder, ShowOptions};
-use crate::{Against, Case, Failed, InputError};
 
 /// The extension of files with serial runs.
 pub fn is_lineup(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "lineup")
 }
 
-/// Serial runs, and the file that they were read from.
-#[derive(Debug)]
-pub(crate) struct Serial {
-    path: PathBuf,
-    name: String,
-    builtin: Builtin,
-}
-
-impl Serial {
-    pub(crate) fn read(path: &Path) -> Result<Serial, InputError> {
-        let wrong = |message: String| InputError::new(format!("{}: {message}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        let observations: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
-        let observations = Arc::new(observations);
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let model = move || SerialModel { observations: observations.clone(), atoms: Interner::default() };
-        Ok(Serial { path: path.to_owned(), builtin: Builtin::own(&name, model), name })
-    }
-}
-
-impl Against for Serial {
-    fn check(
-        &self,
-        asked: &crate::Options,
-        case: &mut Case<'_>,
-        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
-    ) -> Result<Report, Failed> {
-        self.builtin.check(asked, case, builder)
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn walk(
-        &self,
-        asked: &crate::Options,
-        case: &Case<'_>,
-        shown: &mut Inspection,
-        look: &ShowOptions,
-    ) -> Result<(), Failed> {
-        self.builtin.walk(asked, case, shown, look)
-    }
-
-    fn files(&self) -> Vec<(PathBuf, String)> {
-        vec![(self.path.clone(), self.name.clone())]
-    }
+/// Reads serial runs.
+pub(crate) fn read(path: &Path) -> Result<Builtin, InputError> {
+    let wrong = |message: String| InputError::new(format!("{}: {message}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let observations: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
+    let observations = Arc::new(observations);
+    Ok(Builtin::of_file(path, move || SerialModel { observations: observations.clone(), atoms: Interner::default() }))
 }
 
 struct SerialModel {
@@ -130,14 +87,12 @@ impl Model for SerialModel {
             Ok(main) if usize::from(main) == columns => Thread::Main,
             _ => return Err(BadCall::Refused { call: op.call.to_string() }),
         };
-        let text = |values: &[history::Value]| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let results = match op.outcome() {
             Outcome::Failed => return Ok(None),
             Outcome::Unfinished => None,
-            Outcome::Finished => Some(text(op.call.results())),
+            Outcome::Finished => Some(lineup::results_text(&op.call)),
         };
-        let call = format!("{}({})", op.call.action(), text(op.call.args()));
-        Ok(Some(Done { thread, call, results }))
+        Ok(Some(Done { thread, call: lineup::call_text(&op.call), results }))
     }
 
     fn next(&self, state: &NodeId, op: &Done) -> Option<NodeId> {
@@ -165,10 +120,7 @@ impl Model for SerialModel {
                 Answer::Blocked => format!("{thread} blocks"),
             })
         });
-        let next: BTreeSet<String> = next.collect();
-        match next.is_empty() {
-            true => "no operation is left".to_owned(),
-            false => format!("next: {}", next.into_iter().collect::<Vec<_>>().join(", ")),
-        }
+        let next: Vec<String> = next.collect();
+        if next.is_empty() { "no operation is left".to_owned() } else { format!("next: {}", next.join(", ")) }
     }
 }

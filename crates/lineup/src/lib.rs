@@ -55,7 +55,7 @@ pub use crate::headline::headline;
 pub use crate::observations::{NodeId, Nondeterminism, Observations, Refused};
 pub use crate::observed::{Observed, Operation};
 pub use crate::orders::{Order, Orders};
-pub use crate::run::{Answer, Misfit, Place, SerialRun, Thread, UnknownThread};
+pub use crate::run::{Answer, Misfit, Place, SerialRun, Thread, UnknownThread, call_text, results_text};
 pub use crate::test::{Test, TestError, Unlisted};
 pub use crate::text::Unreadable;
 pub use crate::witness::{Answers, Closest, Differing, Explanation, Failure, SerialSpec, explain};

@@ -198,6 +198,26 @@ impl Observations {
         covered(node).then_some(order.threads().len())
     }
 
+    /// The order of a run in which every operation returned, if there is one.
+    pub fn full_order(&self) -> Option<Order> {
+        let mut run = SerialRun::default();
+        self.find_full(NodeId(0), &mut run).then(|| Order::of(&run))
+    }
+
+    fn find_full(&self, node: NodeId, run: &mut SerialRun) -> bool {
+        let edges = self.edges(node);
+        let is_full = edges.is_empty() && !run.steps.is_empty() && !run.is_stuck();
+        is_full
+            || edges.iter().any(|edge| {
+                run.steps.push((edge.thread, edge.answer.clone()));
+                let is_found = self.find_full(edge.node, run);
+                if !is_found {
+                    run.steps.pop();
+                }
+                is_found
+            })
+    }
+
     /// All runs, by increasing threads.
     pub fn runs(&self) -> Vec<SerialRun> {
         let mut runs = Vec::with_capacity(self.full + self.stuck);

@@ -2,12 +2,23 @@
 
 use std::fmt;
 
+use crate::run::{Answer, SerialRun, Thread};
+
 /// A serial order: for each operation of the columns, the number of its thread. Prints as a word with one character
 /// per operation, `0` to `9` and `a` to `z`, as the variable `OMNILINK_ORDERS` has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Order(Vec<u8>);
 
 impl Order {
+    /// The order of the columns in a serial run.
+    pub(crate) fn of(run: &SerialRun) -> Order {
+        let column = |(thread, _): &(Thread, Answer)| match thread {
+            Thread::Main => None,
+            Thread::Column(column) => Some(*column),
+        };
+        Order(run.steps.iter().filter_map(column).collect())
+    }
+
     /// The number of the thread of each operation.
     pub fn threads(&self) -> &[u8] {
         &self.0

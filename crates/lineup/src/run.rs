@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use history::{Call, Value};
 use thiserror::Error;
 
 use crate::test::Test;
@@ -57,6 +58,20 @@ pub enum Answer {
     Returned(String),
     /// It never returns.
     Blocked,
+}
+
+/// The text of a call's results: equal answers have equal texts.
+pub fn results_text(call: &Call) -> String {
+    text(call.results())
+}
+
+/// A call with its arguments, as a program lists it.
+pub fn call_text(call: &Call) -> String {
+    format!("{}({})", call.action(), text(call.args()))
+}
+
+fn text(values: &[Value]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints what follows the call: nothing, ` = 200`, or ` blocks`.

@@ -4,11 +4,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use campaign::{Choice, How};
+use campaign::Choice;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum, value_parser};
-use explore::{Disturbance, MOST_STEPS, STEP_LIMIT, parse_range};
+use clap::{Args, Subcommand, ValueEnum};
+use explore::{Disturbance, parse_range};
 
+use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::{Extra, Order, Output, Progress, StoreArgs};
 
 #[derive(Debug, Args)]
@@ -49,8 +50,17 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "HOW", value_parser = schedules())]
     pub(crate) schedule: Option<Choice>,
 
+    /// Maximum number of preemptions, with `--schedule dfs` [default: no limit].
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) bound: Option<u32>,
+
     #[command(flatten)]
     pub(crate) scheduling: Scheduling,
+
+    /// Perform many executions in one process, with a harness that wraps its work in `repeat`: faster, but state left
+    /// by one execution is visible to the next, and a run that depends on it cannot be repeated.
+    #[arg(long)]
+    pub(crate) batch: bool,
 
     /// Order between operations of different threads: `real-time` for linearizability, `program` for sequential
     /// consistency, for example for relaxed atomics under `--weak-memory`: C11 has no real time.
@@ -102,60 +112,13 @@ pub(crate) struct FuzzArgs {
     pub(crate) command: Vec<String>,
 }
 
-/// Schedule selection.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Scheduling {
-    /// Number of priority changes plus one, with `--schedule pct`.
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
-    pub(crate) depth: u32,
-
-    /// Maximum number of preemptions, with `--schedule dfs` [default: no limit].
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) bound: Option<u32>,
-
-    /// Maximum number of steps of an execution: inconclusive after that.
-    #[arg(long, value_name = "COUNT", default_value_t = STEP_LIMIT, value_parser = value_parser!(u64).range(1..=MOST_STEPS))]
-    pub(crate) max_steps: u64,
-
-    /// Let loads read older stores where C11 allows it. Findings may not be reproducible on your processor, and may be
-    /// impossible if uninstrumented code synchronizes.
-    #[arg(long)]
-    pub(crate) weak_memory: bool,
-
-    /// Perform many executions in one process, with a harness that wraps its work in `repeat`: faster, but state left
-    /// by one execution is visible to the next, and a run that depends on it cannot be repeated.
-    #[arg(long)]
-    pub(crate) batch: bool,
-
-    /// Also switch threads at non-atomic accesses, for programs with data races.
-    #[arg(long)]
-    pub(crate) plain: bool,
-}
-
-/// Scheduling strategies.
-const SCHEDULES: [(Choice, &str, &str); 6] = [
-    (Choice::Controlled(How::Random), "random", "A uniformly random enabled thread"),
-    (Choice::Controlled(How::Pct), "pct", "The enabled thread of highest random priority, which changes a few times"),
-    (
-        Choice::Controlled(How::Pos),
-        "pos",
-        "The thread whose next step has the highest random priority; redrawn for racing steps",
-    ),
-    (Choice::Controlled(How::Dfs), "dfs", "All schedules, those with few preemptions first"),
-    (
-        Choice::Controlled(How::Dpor),
-        "dpor",
-        "All schedules, one of each set that differs only in the order of independent steps",
-    ),
-    (Choice::Free, "free", "No scheduler: threads run freely, and are perturbed"),
-];
+/// The name of [`Choice::Free`].
+const FREE: &str = "free";
 
 fn schedules() -> impl TypedValueParser<Value = Choice> {
-    let names = SCHEDULES.map(|(_, name, help)| PossibleValue::new(name).help(help));
-    PossibleValuesParser::new(names).map(|chosen| {
-        let known = SCHEDULES.into_iter().find(|(_, name, _)| *name == chosen);
-        known.map_or(Choice::Best, |(choice, ..)| choice)
-    })
+    let free = PossibleValue::new(FREE).help("No scheduler: threads run freely, and are perturbed");
+    let names = STRATEGIES.into_iter().map(strategy).chain([free]);
+    PossibleValuesParser::new(names).map(|chosen| strategy_named(&chosen).map_or(Choice::Free, Choice::Controlled))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

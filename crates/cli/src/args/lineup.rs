@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use campaign::How;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
-use explore::{MOST_STEPS, STEP_LIMIT};
 use lineup::Test;
 
+use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::{Output, Progress};
 
 #[derive(Debug, Args)]
@@ -45,7 +45,8 @@ pub(crate) struct LineupArgs {
     #[arg(long)]
     pub(crate) calls: bool,
 
-    /// Schedules of the concurrent executions [default: dpor if all code is instrumented, otherwise dfs].
+    /// Schedules of the concurrent executions [default: dpor for tests of at most 6 calls if all code is
+    /// instrumented, otherwise dfs].
     #[arg(long, value_name = "HOW", value_parser = schedules())]
     pub(crate) schedule: Option<How>,
 
@@ -53,25 +54,12 @@ pub(crate) struct LineupArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 2)]
     pub(crate) bound: u32,
 
-    /// Number of priority changes plus one, with `--schedule pct`.
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
-    pub(crate) depth: u32,
+    #[command(flatten)]
+    pub(crate) scheduling: Scheduling,
 
     /// Maximum number of concurrent executions of one test [default: no limit for dpor and dfs, otherwise 1000].
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..))]
     pub(crate) executions: Option<u64>,
-
-    /// Maximum number of steps of an execution.
-    #[arg(long, value_name = "COUNT", default_value_t = STEP_LIMIT, value_parser = value_parser!(u64).range(1..=MOST_STEPS))]
-    pub(crate) max_steps: u64,
-
-    /// Let loads read older stores where C11 allows it.
-    #[arg(long)]
-    pub(crate) weak_memory: bool,
-
-    /// Also switch threads at non-atomic accesses, for programs with data races.
-    #[arg(long)]
-    pub(crate) plain: bool,
 
     /// Start a process for every execution. The default is to run many in one process, and to notice if one execution
     /// changes what the next one sees.
@@ -116,20 +104,8 @@ pub(crate) struct LineupArgs {
     pub(crate) command: Vec<String>,
 }
 
-const SCHEDULES: [(How, &str); 5] = [
-    (How::Dpor, "All schedules, one of each set that differs only in the order of independent steps"),
-    (How::Dfs, "All schedules with at most `--bound` preemptions"),
-    (How::Random, "A uniformly random enabled thread"),
-    (How::Pct, "The enabled thread of highest random priority, which changes a few times"),
-    (How::Pos, "The thread whose next step has the highest random priority; redrawn for racing steps"),
-];
-
 fn schedules() -> impl TypedValueParser<Value = How> {
-    let names = SCHEDULES.map(|(how, help)| PossibleValue::new(how.name()).help(help));
-    PossibleValuesParser::new(names).map(|chosen| {
-        let known = SCHEDULES.into_iter().find(|(how, _)| how.name() == chosen);
-        known.map_or(How::Dpor, |(how, _)| how)
-    })
+    PossibleValuesParser::new(STRATEGIES.map(strategy)).map(|chosen| strategy_named(&chosen).unwrap_or(How::Dpor))
 }
 
 /// `3x2`: three threads with two calls each.

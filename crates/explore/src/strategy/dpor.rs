@@ -41,10 +41,10 @@
 //! same moment are tried. A race is settled by a sleeping thread that is an initial. It would not be enough that the
 //! thread's step is independent of those before the reversed race: it might still come after them, where it shows more.
 
-use schedule::channel::{Pending, Standing};
+use schedule::channel::Pending;
 use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together, members};
 
-use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole};
+use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, step_of, upcoming};
 use crate::{Ending, Execution, Order};
 
 /// Explores up to the order of independent steps.
@@ -188,8 +188,7 @@ impl Dpor {
         }
         let asleep = self.path.last().map_or(0, Node::asleep_after);
         for (thread, pending) in execution.pending.iter().enumerate() {
-            let Some(step) = step_of(pending) else { continue };
-            let step = Step { thread: thread as u8, ..*step };
+            let Some(step) = step_of(thread, pending) else { continue };
             // The races of a sleeping thread were found when it ran.
             if step.threads() & asleep == 0 {
                 let before = self.clock_before(&places, step.thread);
@@ -204,7 +203,8 @@ impl Dpor {
         if !matches!(execution.ended, Ending::Finished | Ending::Crashed { .. }) {
             return;
         }
-        let could_go_on = |(_, pending): &(usize, &Pending)| step_of(pending).is_some_and(|step| step.enabled != 0);
+        let could_go_on =
+            |&(thread, pending): &(usize, &Pending)| step_of(thread, pending).is_some_and(|step| step.enabled != 0);
         let others = execution.pending.iter().enumerate().filter(could_go_on);
         let others = others.fold(0, |set, (thread, _)| set | 1 << thread) & !node.step.threads();
         let others = others & node.enabled & !node.asleep_after();
@@ -437,28 +437,6 @@ impl Initials {
         }
         initials
     }
-}
-
-/// For each of these steps, the next step of every thread before it.
-fn upcoming(steps: &[Step], pending: &[Pending]) -> Vec<Vec<Option<Step>>> {
-    let mut upcoming: Vec<Option<Step>> = pending.iter().map(|pending| step_of(pending).copied()).collect();
-    let mut all: Vec<Vec<Option<Step>>> = Vec::with_capacity(steps.len());
-    for step in steps.iter().rev() {
-        let thread = usize::from(step.thread);
-        if upcoming.len() <= thread {
-            upcoming.resize(thread + 1, None);
-        }
-        upcoming[thread] = Some(*step);
-        all.push(upcoming.clone());
-    }
-    all.reverse();
-    all
-}
-
-/// The next step of a live thread.
-fn step_of(pending: &Pending) -> Option<&Step> {
-    let standing = Standing::from_number(pending.standing)?;
-    matches!(standing, Standing::Alive | Standing::Spinning).then_some(&pending.step)
 }
 
 /// Whether some state disables such a step.

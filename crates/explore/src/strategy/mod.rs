@@ -13,8 +13,9 @@
 
 mod dfs;
 mod dpor;
+mod fingerprint;
 
-use schedule::channel::Policy;
+use schedule::channel::{Pending, Policy, Standing};
 use schedule::{Decision, Step};
 
 use crate::{Ending, Execution, Order};
@@ -137,6 +138,30 @@ fn is_held_back(execution: &Execution) -> bool {
 fn follows(follow: &[Decision], decisions: &[Decision]) -> bool {
     let same = |(a, b): (&Decision, &Decision)| (a.choice, a.chosen) == (b.choice, b.chosen);
     decisions.len() >= follow.len() && follow.iter().zip(decisions).all(same)
+}
+
+/// For each of these steps, the next step of every thread before it.
+fn upcoming(steps: &[Step], pending: &[Pending]) -> Vec<Vec<Option<Step>>> {
+    let mut upcoming: Vec<Option<Step>> =
+        pending.iter().enumerate().map(|(thread, pending)| step_of(thread, pending)).collect();
+    let mut all: Vec<Vec<Option<Step>>> = Vec::with_capacity(steps.len());
+    for step in steps.iter().rev() {
+        let thread = usize::from(step.thread);
+        if upcoming.len() <= thread {
+            upcoming.resize(thread + 1, None);
+        }
+        upcoming[thread] = Some(*step);
+        all.push(upcoming.clone());
+    }
+    all.reverse();
+    all
+}
+
+/// The next step of a live thread.
+fn step_of(thread: usize, pending: &Pending) -> Option<Step> {
+    let standing = Standing::from_number(pending.standing)?;
+    let is_alive = matches!(standing, Standing::Alive | Standing::Spinning);
+    is_alive.then_some(Step { thread: thread as u8, ..pending.step })
 }
 
 #[cfg(test)]
