@@ -101,10 +101,16 @@ impl Harness {
         Ok(Control::start(&command, &self.runtime, &self.scratch)?.interruptible(self.is_interrupted))
     }
 
+    /// Where executions of this process are recorded.
+    pub(crate) fn trace(control: &Control) -> PathBuf {
+        control.directory().join("trace")
+    }
+
     /// Runs one execution.
     pub fn execute(&self, control: &mut Control, input: &dyn Input, order: Order) -> Result<Tried, ControlError> {
-        let trace = control.directory().join("trace");
-        let order = Order { environment: environment(input, &trace), ..order };
+        let trace = Harness::trace(control);
+        let environment = order.environment.iter().cloned().chain(environment(input, &trace)).collect();
+        let order = Order { environment, ..order };
         let started = Instant::now();
         let execution = control.execute(&order, self.timeout)?;
         let took = started.elapsed();

@@ -8,27 +8,37 @@
 //! the same decisions in a fresh process always give the same answers, so an object that draws random numbers, or keeps
 //! something outside of itself, is noticed only this way: two serial runs differ. A concurrent execution that fails is
 //! looked for again with a process for each execution before it is reported. If it is gone there, executions have changed
-//! what later ones see, and the verdict is that of the processes of their own. An exploration notices such changes in
-//! passing executions too, because each of them follows the decisions of an earlier one and must take the same steps.
+//! what later ones see, and the verdict is that of the processes of their own. Changes are noticed in passing executions
+//! too: an exploration follows the decisions of earlier executions, and must take the same steps; and every so often the
+//! first execution of a test is repeated, and must give the same answers at the same steps.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use explore::{Artifacts, Calls, Controlled, Ended, Environment, Input, Order, Plan, Program, Run, Store};
-use history::{Call, Op};
+use history::End;
+use history::format::binary::SegmentReader;
 use judge::{Judge, Recording};
 use lineup::{Answer, Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test, Thread};
 use schedule::channel::Policy;
 use settings::Settings;
 
 use crate::campaign::repeated;
-use crate::{Budget, DfsOptions, Error, Executed, Explored, Harness, Host, How, Schedules, Scheduling, Stopped, run};
+use crate::{
+    Budget, Decided, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped,
+    run,
+};
 
 /// At most this many bytes of serial orders are one execution. The environment of an execution is limited.
 const ORDERS: usize = 8 << 10;
+
+/// Of this many executions in one process, one is the first again.
+const REPETITION: u64 = 256;
 
 /// An object program built for control, and the calls that it lists.
 #[derive(Debug)]
@@ -297,7 +307,7 @@ impl ObjectProgram {
         let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
         let plan = |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), test: Some(calls.clone()) };
         let orders: Vec<String> = tested.observations.full_order().iter().map(ToString::to_string).collect();
-        let mut schedules = Schedules::new(&self.harness, &scheduling, plan)?;
+        let mut schedules = Schedules::new(&self.harness, &scheduling, plan)?.rewinding();
         if !orders.is_empty() {
             schedules = schedules.warmed_up_by(SerialInput { calls, orders: &orders });
         }
@@ -323,7 +333,16 @@ impl ObjectProgram {
                 }
             }
         };
-        let stopped = run(&budget, || schedules.execute(), &mut judge)?;
+        let mut first = FirstExecution::default();
+        let execute = || {
+            if batch && !first.repeats(&mut schedules)? {
+                return Err(Error::Diverged);
+            }
+            let next = schedules.execute()?;
+            first.note(&next)?;
+            Ok(next)
+        };
+        let stopped = run(&budget, execute, &mut judge)?;
         if let Some(error) = error {
             return Err(error);
         }
@@ -361,7 +380,9 @@ impl ObjectProgram {
         };
         let Some(failure) = failure else {
             known.insert(observed);
-            crate::harness::remove(&run.trace).map_err(|error| Error::about("the trace", error))?;
+            if !run.decided.as_ref().is_some_and(|decided| decided.order.batch) {
+                crate::harness::remove(&run.trace).map_err(|error| Error::about("the trace", error))?;
+            }
             return Ok(None);
         };
         Ok(Some(LineupVerdict::Unexplained(Box::new(Unexplained { observed, failure, run, controlled: None }))))
@@ -434,7 +455,7 @@ impl Input for SerialInput<'_> {
 /// Asks a program for its calls. It is not under control then.
 fn listed_calls(harness: &Harness) -> Result<Vec<String>, Error> {
     let about = harness.executable().display().to_string();
-    let wrong = |error: &dyn std::fmt::Display| Error::about(&about, error);
+    let wrong = |error: &dyn fmt::Display| Error::about(&about, error);
     let path = harness.scratch.join("calls");
     let mut command = harness.command().map_err(|error| wrong(&error))?;
     let output = command.env("OMNILINK_CALLS", &path).output().map_err(|error| wrong(&error))?;
@@ -449,6 +470,33 @@ fn listed_calls(harness: &Harness) -> Result<Vec<String>, Error> {
     Ok(calls)
 }
 
+/// The first execution of a test that finished.
+#[derive(Default)]
+struct FirstExecution {
+    executed: Option<(Plan, Decided, Vec<Operation>)>,
+    later: u64,
+}
+
+impl FirstExecution {
+    fn note(&mut self, next: &Next<Executed<Plan>>) -> Result<(), Error> {
+        let Next::Executed(executed) = next else { return Ok(()) };
+        self.later += 1;
+        if let (None, Ended::Finished, Some(decided)) = (&self.executed, &executed.ran.ended, &executed.decided) {
+            self.executed = Some((executed.input.clone(), decided.clone(), operations(&executed.trace)?));
+        }
+        Ok(())
+    }
+
+    /// Executes it again if it is time, and compares. True if it is not.
+    fn repeats<F: FnMut(u64) -> Plan>(&mut self, schedules: &mut Schedules<'_, F>) -> Result<bool, Error> {
+        let is_time = self.later % REPETITION == REPETITION - 1;
+        let Some((input, decided, before)) = self.executed.as_ref().filter(|_| is_time) else { return Ok(true) };
+        self.later += 1;
+        let tried = schedules.again(input, decided)?;
+        Ok(tried.execution.repeats(&decided.execution, false) && operations(&tried.trace)? == *before)
+    }
+}
+
 /// The operations of an execution that finished or is stuck in one of them. `None` if it ended in another way, or if it
 /// is stuck around them, such as in the destructor of the object.
 fn recorded(ended: &Ended, trace: &Path) -> Result<Option<Vec<Operation>>, Error> {
@@ -459,24 +507,46 @@ fn recorded(ended: &Ended, trace: &Path) -> Result<Option<Vec<Operation>>, Error
     };
     let operations = operations(trace)?;
     let is_pending = operations.iter().any(|operation| operation.returned.is_none());
-    Ok((!is_stuck || is_pending).then_some(operations))
+    if is_pending && !is_stuck {
+        return Err(Error::about("the object program", "it finished, but the trace has a call that did not return"));
+    }
+    Ok((is_pending == is_stuck).then_some(operations))
 }
 
-/// The operations of a trace, by start.
+/// The operations of a trace, by start. A trace of a few operations is read for every execution, so nothing else is: the
+/// manifest says only what the driver has ordered, and a segment that breaks off shows in the operations.
 fn operations(trace: &Path) -> Result<Vec<Operation>, Error> {
-    let recording = Recording::at(trace, None);
-    let history = recording.history().map_err(Error::Spec)?;
-    let thread = |op: &Op<Call>| history.processes()[op.process.index()].parse::<Thread>();
+    let about = |error: &dyn fmt::Display| Error::about("the object program", error);
     let mut operations = Vec::new();
-    for op in history.ops() {
-        operations.push(Operation {
-            thread: thread(op).map_err(|error| Error::about("the object program", error))?,
-            start: op.interval.start(),
-            returned: op.interval.end().map(|end| (end, lineup::results_text(&op.call))),
-        });
+    for number in 0.. {
+        let path = trace.join(format!("{number:03}.seg"));
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            file => file.map_err(|error| Error::about(path.display(), error))?,
+        };
+        let mut segment = SegmentReader::new(path.to_string_lossy(), Pages(file)).map_err(|error| about(&error))?;
+        let Some(process) = segment.process() else { continue };
+        let thread = process.parse::<Thread>().map_err(|error| about(&error))?;
+        while let Some(record) = segment.next_record().map_err(|error| about(&error))? {
+            let returned = match record.end {
+                End::At(end) => Some((end, lineup::results_text(&record.call))),
+                End::Unknown { .. } => None,
+            };
+            operations.push(Operation { thread, start: record.start, returned });
+        }
     }
     operations.sort_by_key(|operation| operation.start);
     Ok(operations)
+}
+
+/// Reads a file page by page. Segments are much longer than the operations of a test.
+struct Pages(File);
+
+impl Read for Pages {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(4096);
+        self.0.read(&mut buffer[..length])
+    }
 }
 
 fn observed(test: &Test, operations: Vec<Operation>) -> Result<Observed, Error> {

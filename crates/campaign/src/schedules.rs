@@ -1,6 +1,7 @@
 //! Executions under control: a strategy chooses the schedule of each.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
 use explore::{Control, ControlError, Ended, Ending, Execution, Input, Note, Order, Race};
@@ -8,6 +9,7 @@ use schedule::channel::Policy;
 
 use crate::clock::now;
 use crate::explored::{Explored, Raced};
+use crate::harness::follow;
 use crate::{Error, Executed, Harness, Next, Stopped, Tried};
 
 /// A scheduling strategy.
@@ -82,7 +84,7 @@ impl Scheduling {
 }
 
 /// The order for an execution, its outcome, and why a replay may differ.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Decided {
     /// The order.
     pub order: Order,
@@ -103,7 +105,11 @@ pub struct Schedules<'a, F> {
     too_long: u64,
     races: BTreeMap<Race, u64>,
     warm_up: Option<Box<dyn Input + 'a>>,
+    rewinds: bool,
 }
+
+/// Makes an object program record each execution of a process in the place of the last one.
+const REWIND: (&str, &str) = ("OMNILINK_REWIND", "1");
 
 impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
     /// Starts a process. An exploration covers one input, so it uses input 0 only.
@@ -120,7 +126,14 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             too_long: 0,
             races: BTreeMap::new(),
             warm_up: None,
+            rewinds: false,
         })
+    }
+
+    /// Lets an object program record each execution of a process in the place of the last one, which is faster. So a
+    /// trace must be read before the next execution.
+    pub fn rewinding(self) -> Schedules<'a, F> {
+        Schedules { rewinds: self.scheduling.order.batch, ..self }
     }
 
     /// Runs this input first in every process that then runs a batch: what a program does only once, such as initializing
@@ -131,12 +144,27 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
 
     /// Runs an order, in a process that has been warmed up.
     fn try_order(&mut self, input: &I, order: &Order) -> Result<Tried, ControlError> {
-        if let Some(warm_up) = self.warm_up.as_ref().filter(|_| order.batch && !self.control.is_warm()) {
-            let warming = Order { policy: Policy::Steady, batch: true, limit: order.limit, ..Order::default() };
-            let tried = self.harness.execute(&mut self.control, &**warm_up, warming)?;
-            crate::harness::remove(&tried.trace).map_err(|error| ControlError::Io { what: "the trace", error })?;
+        let remove =
+            |trace: &Path| crate::harness::remove(trace).map_err(|error| ControlError::Io { what: "the trace", error });
+        let environment: Vec<(String, String)> = match self.rewinds {
+            true => vec![(REWIND.0.to_owned(), REWIND.1.to_owned())],
+            false => Vec::new(),
+        };
+        let is_cold = order.batch && !self.control.is_warm();
+        if is_cold && self.rewinds {
+            // The process that recorded it is gone.
+            remove(&Harness::trace(&self.control))?;
         }
-        self.harness.execute(&mut self.control, input, order.clone())
+        if let Some(warm_up) = self.warm_up.as_ref().filter(|_| is_cold) {
+            let environment = environment.clone();
+            let warming =
+                Order { policy: Policy::Steady, batch: true, limit: order.limit, environment, ..Order::default() };
+            let tried = self.harness.execute(&mut self.control, &**warm_up, warming)?;
+            if !self.rewinds {
+                remove(&tried.trace)?;
+            }
+        }
+        self.harness.execute(&mut self.control, input, Order { environment, ..order.clone() })
     }
 
     /// Executes the harness once more. The trace exists until this is dropped, unless it is moved.
@@ -157,19 +185,34 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         match tried.execution.ended {
             _ if (self.harness.is_interrupted)() => return Ok(Next::Interrupted),
             Ending::Asleep => {
-                crate::harness::remove(&tried.trace).map_err(cannot)?;
+                if !self.rewinds {
+                    crate::harness::remove(&tried.trace).map_err(cannot)?;
+                }
                 return Ok(Next::Redundant);
             }
             Ending::Diverged => return Err(Error::Diverged),
             _ => {}
         }
-        let (number, trace) = (self.number, tried.trace.with_file_name(self.number.to_string()));
-        if tried.trace.exists() {
-            std::fs::rename(&tried.trace, &trace).map_err(cannot)?;
-        }
+        let number = self.number;
         self.number += 1;
+        let trace = match self.rewinds {
+            true => tried.trace,
+            false => {
+                let trace = tried.trace.with_file_name(number.to_string());
+                if tried.trace.exists() {
+                    std::fs::rename(&tried.trace, &trace).map_err(cannot)?;
+                }
+                trace
+            }
+        };
         let decided = Some(Decided { order, execution: tried.execution, notes: tried.notes });
         Ok(Next::Executed(Executed { number, input, ran: tried.ran, began, trace, decided }))
+    }
+
+    /// Executes the same decisions on the same input again, beside the strategy.
+    pub fn again(&mut self, input: &I, decided: &Decided) -> Result<Tried, ControlError> {
+        let order = follow(&decided.order, &decided.execution.schedule());
+        self.try_order(input, &Order { batch: decided.order.batch, ..order })
     }
 
     /// The claims about schedules, given why the loop ended.

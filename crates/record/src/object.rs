@@ -15,6 +15,8 @@
 //!   threads: the thread that makes it, `0` to `9` and `a` to `z`. For each word a new object is made, and the calls
 //!   are made in this order, each on its thread, the next one after the last one has returned. A call that blocks
 //!   blocks the program.
+//! - `OMNILINK_REWIND`, together with the matrix, if it is not empty: the trace is not closed, and the next execution of
+//!   this process is recorded in its place.
 //!
 //! Without them, the program is a harness: each step makes one of the listed calls, drawn from the seed; see
 //! [`Plan::from_env`]. In all cases the trace is written to `OMNILINK_TRACE`. Processes are `0`, `1` and so on for the
@@ -218,14 +220,22 @@ impl<S: Sync> Description<S> {
             let list: String = self.calls.iter().map(|call| format!("{}\n", call.text)).collect();
             return fs::write(&path, list).map_err(|error| format!("{}: {error}", path.display()).into());
         }
+        let mut kept: Option<Processes> = None;
         drive::repeat(|| {
             let plan = Plan::read(variables)?;
             let matrix = given("OMNILINK_MATRIX").map(|text| Matrix::read(&text, self.calls.len())).transpose()?;
             match (matrix, given("OMNILINK_ORDERS")) {
-                (Some(matrix), None) => self.run_together(&plan.trace, &matrix)?,
-                (Some(matrix), Some(orders)) => {
-                    let orders = matrix.orders(&orders)?;
-                    self.run_in_orders(&plan.trace, &matrix, &orders)?;
+                (Some(matrix), orders) => {
+                    let orders = orders.map(|orders| matrix.orders(&orders)).transpose()?;
+                    let mut processes = Processes::rewound_or_new(kept.take(), &plan.trace, &matrix)?;
+                    match orders {
+                        None => self.run_together(&matrix, &mut processes)?,
+                        Some(orders) => self.run_in_orders(&matrix, &orders, &mut processes)?,
+                    }
+                    match given("OMNILINK_REWIND") {
+                        None => processes.close()?,
+                        Some(_) => kept = Some(processes),
+                    }
                 }
                 (None, None) => {
                     drive::run(&plan, &self.make(), |_, _| (), |object, (), client| self.step(object, client))?
@@ -238,12 +248,11 @@ impl<S: Sync> Description<S> {
         })
     }
 
-    fn run_together(&self, trace: &Path, matrix: &Matrix) -> io::Result<()> {
-        let mut processes = Processes::create(trace, matrix)?;
+    fn run_together(&self, matrix: &Matrix, processes: &mut Processes) -> io::Result<()> {
         let gate = Gate::new(matrix.columns.len(), Hooks::find());
         let entries = gate.entries();
         let object = self.make();
-        self.on_main(&object, &matrix.before, &mut processes);
+        self.on_main(&object, &matrix.before, processes);
         thread::scope(|scope| {
             let columns = matrix.columns.iter().zip(&mut processes.columns).zip(entries);
             let work = columns.map(|((column, process), entry)| {
@@ -255,15 +264,14 @@ impl<S: Sync> Description<S> {
             });
             drive::perform(scope, work)
         })?;
-        self.on_main(&object, &matrix.after, &mut processes);
-        processes.close()
+        self.on_main(&object, &matrix.after, processes);
+        Ok(())
     }
 
-    fn run_in_orders(&self, trace: &Path, matrix: &Matrix, orders: &[Vec<usize>]) -> io::Result<()> {
-        let mut processes = Processes::create(trace, matrix)?;
+    fn run_in_orders(&self, matrix: &Matrix, orders: &[Vec<usize>], processes: &mut Processes) -> io::Result<()> {
         for order in orders {
             let object = self.make();
-            self.on_main(&object, &matrix.before, &mut processes);
+            self.on_main(&object, &matrix.before, processes);
             let turns = Turns::new(order, matrix.columns.len());
             thread::scope(|scope| {
                 let columns = matrix.columns.iter().zip(&mut processes.columns).enumerate();
@@ -281,9 +289,9 @@ impl<S: Sync> Description<S> {
                 });
                 drive::perform(scope, work)
             })?;
-            self.on_main(&object, &matrix.after, &mut processes);
+            self.on_main(&object, &matrix.after, processes);
         }
-        processes.close()
+        Ok(())
     }
 
     fn on_main(&self, object: &S, calls: &[usize], processes: &mut Processes) {
@@ -321,6 +329,11 @@ impl Matrix {
         Ok(Matrix { text: text.to_owned(), before, columns, after })
     }
 
+    /// Whether the main thread makes calls.
+    fn has_main(&self) -> bool {
+        !self.before.is_empty() || !self.after.is_empty()
+    }
+
     /// The threads that make the calls of the columns, in order.
     fn orders(&self, given: &OsString) -> Result<Vec<Vec<usize>>, BadPlan> {
         let wrong = || bad("OMNILINK_ORDERS", given, "orders of all calls of the matrix by thread, such as `001 010`");
@@ -342,19 +355,35 @@ fn bad(variable: &'static str, value: &OsString, expected: &'static str) -> BadP
 
 /// The processes of a trace: one for each thread, and one for the calls before and after.
 struct Processes {
+    trace: PathBuf,
     columns: Vec<Process>,
     main: Option<Process>,
 }
 
 impl Processes {
+    /// Those of the last execution, if they fit this one.
+    fn rewound_or_new(last: Option<Processes>, trace: &Path, matrix: &Matrix) -> io::Result<Processes> {
+        let fits = |last: &Processes| {
+            last.trace == trace
+                && last.columns.len() == matrix.columns.len()
+                && last.main.is_some() == matrix.has_main()
+        };
+        match last.filter(fits) {
+            Some(mut last) => {
+                last.columns.iter_mut().chain(&mut last.main).for_each(Process::rewind);
+                Ok(last)
+            }
+            None => Processes::create(trace, matrix),
+        }
+    }
+
     fn create(trace: &Path, matrix: &Matrix) -> io::Result<Processes> {
         let meta = [("matrix", json_string(&matrix.text))];
         let recorder = Recorder::with_manifest(trace, Clock::system()?, &meta)?;
         let columns = (0..matrix.columns.len()).map(|thread| recorder.process(&thread.to_string()));
         let columns = columns.collect::<io::Result<Vec<Process>>>()?;
-        let has_main = !matrix.before.is_empty() || !matrix.after.is_empty();
-        let main = has_main.then(|| recorder.process("main")).transpose()?;
-        Ok(Processes { columns, main })
+        let main = matrix.has_main().then(|| recorder.process("main")).transpose()?;
+        Ok(Processes { trace: trace.to_owned(), columns, main })
     }
 
     fn close(self) -> io::Result<()> {
@@ -566,11 +595,15 @@ mod tests {
             _ => set.iter().find(|(name, _)| *name == variable).map(|(_, value)| value.into()),
         };
         queue().obey(&variables).map_err(|error| error.to_string())?;
-        let mut segments: Vec<PathBuf> = fs::read_dir(&trace).unwrap().map(|entry| entry.unwrap().path()).collect();
+        Ok(read(&trace))
+    }
+
+    fn read(trace: &Path) -> Trace {
+        let mut segments: Vec<PathBuf> = fs::read_dir(trace).unwrap().map(|entry| entry.unwrap().path()).collect();
         segments.retain(|path| path.extension().map_or(false, |extension| extension == "seg"));
         segments.sort();
         let open = |path: &PathBuf| SegmentReader::new(path.to_string_lossy(), File::open(path).unwrap()).unwrap();
-        Ok(read_all(segments.iter().map(open).collect::<Vec<_>>()).unwrap())
+        read_all(segments.iter().map(open).collect::<Vec<_>>()).unwrap()
     }
 
     /// The operations of each process.
@@ -658,6 +691,27 @@ mod tests {
         insta::assert_snapshot!(check_orders(";0;2;", "0"), @"`OMNILINK_ORDERS` is `0`, not orders of all calls of the matrix by thread, such as `001 010`");
         insta::assert_snapshot!(check_orders(";0;2;", "01 02"), @"`OMNILINK_ORDERS` is `01 02`, not orders of all calls of the matrix by thread, such as `001 010`");
         insta::assert_snapshot!(check_processes(&[("OMNILINK_ORDERS", "0")]), @"`OMNILINK_ORDERS` is `0`, not allowed without `OMNILINK_MATRIX`");
+    }
+
+    #[test]
+    fn an_execution_is_recorded_in_the_place_of_the_last() {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = directory.path().join("trace");
+        let check = |last: Option<Processes>, text: &str| {
+            let matrix = Matrix::read(&text.into(), 4).unwrap();
+            let mut processes = Processes::rewound_or_new(last, &trace, &matrix).unwrap();
+            queue().run_together(&matrix, &mut processes).unwrap();
+            let mut records = read(&trace).records;
+            records.sort_by_key(|record| record.start);
+            let shown: Vec<String> = records.iter().map(|record| record.call.to_string()).collect();
+            (processes, shown.join(", "))
+        };
+        let (last, shown) = check(None, "0 0 0;1;2");
+        assert_eq!(shown, "add(item: 200), add(item: 200), add(item: 200), add(item: 400), take() = result: 400");
+        let (last, shown) = check(Some(last), ";2;1");
+        assert_eq!(shown, "take() = result: nil, add(item: 400)");
+        last.close().unwrap();
+        assert_eq!(read(&trace).cuts.len(), 0);
     }
 
     #[test]

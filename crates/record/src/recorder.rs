@@ -292,8 +292,20 @@ impl Process {
         };
         self.end();
         self.segment = segment;
+        self.begin_anew();
+    }
+
+    /// The segment has no records yet.
+    fn begin_anew(&mut self) {
         self.actions.clear();
         (self.time, self.count, self.is_open) = (Time(0), 0, false);
+    }
+
+    /// Removes all calls, so that another execution can be recorded in their place. Time may begin anew.
+    pub(crate) fn rewind(&mut self) {
+        self.segment.rewind();
+        self.floor = 0;
+        self.begin_anew();
     }
 
     /// Publishes that nothing follows, as dropping the process does.

@@ -68,6 +68,7 @@ pub(crate) struct Segment {
     range: usize,  // The mapped length.
     length: usize, // The length of the file.
     step: usize,
+    header: usize, // Its length.
     file: File,
     path: PathBuf,
     owner: u32, // The process that may write; its children may not.
@@ -87,14 +88,26 @@ impl Segment {
         let owner = std::process::id();
         let (limit, start, stained) = (base, base, base);
         let mut segment =
-            Segment { limit, start, stained, base, range, length: 0, step: FIRST_STEP, file, path, owner };
+            Segment { limit, start, stained, base, range, length: 0, step: FIRST_STEP, header: 0, file, path, owner };
         segment.extend(FIRST_STEP)?;
         let mut header = segment.begin();
         header.bytes(&MAGIC[1..]);
         header.byte(length);
         header.bytes(process.as_bytes());
         header.publish_header(MAGIC[0]);
+        segment.header = segment.published();
         Ok(segment)
+    }
+
+    /// Removes all records, so that the next one is the first again.
+    pub(crate) fn rewind(&mut self) {
+        // SAFETY: the header is in the mapping, and so is all that was published or begun behind it.
+        unsafe {
+            let first = self.base.add(self.header);
+            let end = self.start.max(self.stained);
+            ptr::write_bytes(first, 0, end as usize - first as usize);
+            self.start = first;
+        }
     }
 
     /// Begins a record. If it is dropped before it is published, no reader sees it.

@@ -247,6 +247,9 @@ class Client {
   Draw& draw() { return draw_; }
   std::size_t thread() const { return thread_; }
 
+  // See `Process::rewind`.
+  void rewind() { process_.rewind(); }
+
   // See `Process::close`.
   void close() { process_.close(); }
 

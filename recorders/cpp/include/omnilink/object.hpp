@@ -19,6 +19,7 @@
 //                    thread the last list
 //   OMNILINK_ORDERS  words such as `011`: for each, make a new object and perform the calls of OMNILINK_MATRIX in this
 //                    order of their threads (`0` to `9`, `a` to `z`), one at a time, each on its own thread
+//   OMNILINK_REWIND  if it is not empty: do not close the trace, and record the next execution of this process in its place
 //
 // Without them the program is a harness that draws calls at random, with the variables of drive.hpp. A malformed variable
 // is a message and exit code 2. An exception that a call throws ends the program.
@@ -281,6 +282,9 @@ struct Matrix {
     return longest;
   }
 
+  // Whether there are calls of the main thread.
+  bool has_around() const { return !before.empty() || !after.empty(); }
+
   // Notes for the manifest. The text has only digits, blanks and semicolons.
   std::string meta() const {
     return "{\"matrix\": \"" + text + "\", \"orders\": " + std::to_string(orders.size()) + "}";
@@ -398,7 +402,8 @@ class Object {
     if (!list.empty()) {
       write_calls(list);
     } else {
-      repeat([this] { execute(); });
+      std::unique_ptr<Recording> kept;
+      repeat([&] { execute(kept); });
     }
     return 0;
   }
@@ -409,6 +414,27 @@ class Object {
     std::function<void(T&, Client&)> perform;
   };
   using Numbers = std::vector<std::size_t>;
+
+  // Those who record an execution.
+  struct Recording {
+    std::string trace;
+    std::vector<Client> clients;   // One per thread.
+    std::optional<Client> around;  // The main thread.
+
+    bool is_for(const Plan& plan, const detail::Matrix& matrix) const {
+      return trace == plan.trace && clients.size() == plan.threads && around.has_value() == matrix.has_around();
+    }
+
+    void rewind() {
+      for (Client& client : clients) client.rewind();
+      if (around) around->rewind();
+    }
+
+    void close() {
+      for (Client& client : clients) client.close();
+      if (around) around->close();
+    }
+  };
 
   template <class Method, class... Arguments>
   void add(std::string_view name, const Method& method, std::tuple<Arguments...> arguments) {
@@ -459,8 +485,8 @@ class Object {
     if (!is_written) detail::refuse("cannot write `" + path + "`: " + std::strerror(errno));
   }
 
-  // One execution. The environment differs each time.
-  void execute() const {
+  // One execution. The environment differs each time. `kept` records the next execution, too, if it may.
+  void execute(std::unique_ptr<Recording>& kept) const {
     Plan plan = detail::plan_from_env();
     const std::optional<detail::Matrix> matrix = detail::Matrix::from_env(calls_.size());
     if (!matrix) {
@@ -472,17 +498,31 @@ class Object {
     plan.threads = matrix->columns.size();
     plan.operations = matrix->longest();
     if (detail::is_controlled()) plan.perturbation = {};
-    const Recorder recorder = Recorder::create(plan.trace, Clock::best(), matrix->meta());
-    std::vector<Client> clients;
-    for (std::size_t thread = 0; thread < plan.threads; ++thread) {
-      clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
+    std::unique_ptr<Recording> recording = std::move(kept);
+    if (recording && recording->is_for(plan, *matrix)) {
+      recording->rewind();
+    } else {
+      recording = record(plan, *matrix);
     }
-    std::optional<Client> around;  // The main thread.
-    if (!matrix->before.empty() || !matrix->after.empty()) around.emplace(plan, plan.threads, recorder.process("main"));
+    auto& [trace, clients, around] = *recording;
     if (matrix->orders.empty()) perform_together(plan, *matrix, clients, around);
     for (const Numbers& order : matrix->orders) perform_in_order(order, *matrix, clients, around);
-    for (Client& client : clients) client.close();
-    if (around) around->close();
+    if (detail::variable_or("OMNILINK_REWIND", "").empty()) {
+      recording->close();
+    } else {
+      kept = std::move(recording);
+    }
+  }
+
+  static std::unique_ptr<Recording> record(const Plan& plan, const detail::Matrix& matrix) {
+    const Recorder recorder = Recorder::create(plan.trace, Clock::best(), matrix.meta());
+    auto recording = std::make_unique<Recording>();
+    recording->trace = plan.trace;
+    for (std::size_t thread = 0; thread < plan.threads; ++thread) {
+      recording->clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
+    }
+    if (matrix.has_around()) recording->around.emplace(plan, plan.threads, recorder.process("main"));
+    return recording;
   }
 
   void perform_together(const Plan& plan, const detail::Matrix& matrix, std::vector<Client>& clients,

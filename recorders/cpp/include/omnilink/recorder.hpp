@@ -265,6 +265,13 @@ class Log {
 
   void abandon() { state_ = State::abandoned; }
 
+  // Removes all operations. Time may begin anew.
+  void rewind() {
+    segment_->rewind();
+    latest_ = 0;
+    begin_anew();
+  }
+
   // Ends the segment for good, and fails if its file is gone.
   void close_and_check() {
     const bool is_deleted = segment_ && segment_->is_deleted();
@@ -375,6 +382,11 @@ class Log {
     }
     close();
     segment_ = std::move(next);
+    begin_anew();
+  }
+
+  // The segment has no records yet.
+  void begin_anew() {
     actions_.clear();
     operations_ = 0;
     written_ = 0;
@@ -499,6 +511,9 @@ class Process {
   }
   template <class... Arguments>
   Pending call(const Action&&, const Arguments&...) = delete;
+
+  // Removes all operations, none of which may be unfinished, so that another execution can be recorded in their place.
+  void rewind() { log_->rewind(); }
 
   // Ends the segment, as destroying the process does, and fails if its file was deleted in the meantime. The process
   // must not be used afterwards.

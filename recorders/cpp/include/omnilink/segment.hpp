@@ -49,6 +49,7 @@ class Segment {
     *to++ = static_cast<std::uint8_t>(process.size());
     to = std::copy(process.begin(), process.end(), to);
     position_ = static_cast<std::size_t>(to - base_);
+    header_ = position_;
     publish(base_, magic[0]);
   }
 
@@ -79,6 +80,12 @@ class Segment {
       if (from < stained_) std::memset(end, 0, stained_ - from);
       return end;
     });
+  }
+
+  // Removes all records, so that the next one is the first again.
+  void rewind() {
+    std::memset(base_ + header_, 0, std::max(position_, stained_) - header_);
+    position_ = header_;
   }
 
   // The end of the last record.
@@ -224,6 +231,7 @@ class Segment {
 
   std::uint8_t* base_ = nullptr;
   std::size_t position_ = 0;
+  std::size_t header_ = 0;  // Its length.
   std::size_t stained_ = 0;
   std::size_t size_ = 0;
   std::size_t step_ = first_step;
