@@ -60,6 +60,9 @@ impl Permits {
 }
 
 /// `tokio::sync::mpsc::channel` for one item, with receiving calls that do not block.
+///
+/// A call that sends takes its room first, and fills it later. In between, the channel is full to `capacity`, but empty
+/// to `try_recv`: this is by design, but not linearizable.
 pub struct Bounded {
     sender: Sender<i64>,
     receiver: StdMutex<Receiver<i64>>,
@@ -184,6 +187,9 @@ impl Watched {
 }
 
 /// `tokio::sync::OnceCell`.
+///
+/// `set` gives up while another call initializes the cell, which `get` then still finds empty: this is by design, but
+/// not linearizable.
 #[derive(Default)]
 pub struct Once(OnceCell<i64>);
 

@@ -1,5 +1,5 @@
-//! Maps: `SkipMap` of `crossbeam-skiplist`, `DashMap` and papaya's `HashMap`. The hash maps have a fixed hasher, because
-//! a random one would make executions differ.
+//! Maps: `SkipMap` of `crossbeam-skiplist`, `DashMap` and papaya's `HashMap`. The hash maps have a fixed hasher: a
+//! random one would make executions differ.
 
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
@@ -11,6 +11,9 @@ use omnilink_record::object;
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// `SkipMap`.
+///
+/// Two defects of version 0.1.3 show here: `insert` of a key that is there takes it away for a moment, and two calls
+/// can remove the same entry.
 #[derive(Default)]
 pub struct Skip(SkipMap<i64, i64>);
 
@@ -53,7 +56,9 @@ fn pair(entry: Entry<'_, i64, i64>) -> (i64, i64) {
     (*entry.key(), *entry.value())
 }
 
-/// `DashMap` of two shards.
+/// `DashMap` of two shards, in which the keys 1 and 3 are apart.
+///
+/// `len` and `clear` visit one shard after the other: this is by design, but not linearizable.
 pub struct Dash(DashMap<i64, i64, Hasher>);
 
 #[object]
@@ -62,7 +67,7 @@ impl Dash {
         Dash(DashMap::with_hasher_and_shard_amount(Hasher::default(), 2))
     }
 
-    #[calls((1, 10), (1, 20), (2, 30))]
+    #[calls((1, 10), (1, 20), (3, 30))]
     pub fn insert(&self, key: i64, value: i64) -> Option<i64> {
         self.0.insert(key, value)
     }
@@ -98,6 +103,9 @@ impl Dash {
 }
 
 /// `papaya::HashMap`.
+///
+/// `len` counts an entry a moment after it is there, and `clear` visits one entry after the other: this is by design,
+/// but not linearizable.
 #[derive(Default)]
 pub struct Papaya(papaya::HashMap<i64, i64, Hasher>);
 

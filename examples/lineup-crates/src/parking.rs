@@ -50,7 +50,8 @@ impl Lock {
 /// `parking_lot::RwLock`.
 ///
 /// A waiting writer keeps new readers out, although the lock could be shared. This is by design, but no serial run
-/// explains a reader that waits, or gives up, because of a call that has not returned yet.
+/// explains a reader that waits, or gives up, because of a call that has not returned yet. Nor one in which
+/// `is_locked_exclusive` takes a waiting writer for one that has the lock.
 #[derive(Default)]
 pub struct SharedLock {
     held: Held<Access>,

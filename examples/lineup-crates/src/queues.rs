@@ -68,6 +68,8 @@ impl Segments {
 }
 
 /// `Injector`: a queue from which all threads steal.
+///
+/// `steal_batch` decides how many items to take before it takes them: this is by design, but not linearizable.
 #[derive(Default)]
 pub struct Shared(Injector<i64>);
 
@@ -100,6 +102,9 @@ impl Shared {
 
 /// `Worker`, a stack whose owner pushes and pops, and `Stealer`, with which the others steal from its other end. All
 /// threads take turns as the owner.
+///
+/// `len` of a `Stealer` reads the two ends one after the other, and can count an item that is stolen together with one
+/// that is pushed later.
 pub struct Stack {
     owner: Mutex<Worker<i64>>,
     stealer: Stealer<i64>,

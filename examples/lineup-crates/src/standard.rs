@@ -2,7 +2,7 @@
 //! that is written once, and a barrier.
 //!
 //! A receiver of `mpsc` belongs to one thread, so it is behind a lock here. A call that blocks while it holds this lock
-//! blocks all others that need it; therefore no object has a receiving call that blocks together with one that does not.
+//! blocks all others that need it; so no object has a receiving call that blocks together with one that does not.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SendError, Sender, SyncSender, TryRecvError, TrySendError};
