@@ -11,6 +11,7 @@ mod book;
 mod ci;
 mod fuzz;
 mod hostile;
+mod lineup;
 mod mutants;
 mod oracle;
 mod packages;
@@ -64,6 +65,21 @@ enum Command {
     Packages {
         /// Only this kind
         kind: Option<packages::Kind>,
+    },
+    /// Check objects without a specification, and print a table; needs g++, libconcurrentqueue-dev and libboost-dev
+    Lineup {
+        /// Only objects whose directory or name contains this
+        #[arg(long, value_name = "TEXT")]
+        only: Option<String>,
+        /// Threads and calls per thread
+        #[arg(long, value_name = "THREADSxCALLS", default_value = "3x3")]
+        size: String,
+        /// Random tests of each object
+        #[arg(long, value_name = "COUNT", default_value_t = 100)]
+        tests: u64,
+        /// Maximum time for each object
+        #[arg(long, value_name = "TIME", default_value = "20m")]
+        time: String,
     },
     /// Run the case studies, and compare their verdicts with the expected ones
     Studies {
@@ -148,6 +164,9 @@ fn run(command: Command) -> Result<()> {
         Command::Book => book::run(&workspace),
         Command::Reference(options) => reference::run(&workspace, &options),
         Command::Packages { kind } => packages::run(&workspace, kind),
+        Command::Lineup { only, size, tests, time } => {
+            lineup::run(&workspace, &lineup::Asked { only, size, tests, time })
+        }
         Command::Studies { name, release, compare, seeds } => {
             let build = if release { Build::Release } else { Build::Debug };
             match compare {

@@ -187,7 +187,8 @@ fn works(command: &Path) -> Result<u64> {
     let trace = place.path().join("trace.txt");
     for (spec, history, code) in HISTORIES {
         fs::write(&trace, history)?;
-        let output = Command::new(command).args(["check", spec]).arg(&trace).current_dir(place.path()).output()?;
+        let output =
+            Command::new(command).args(["check", "--spec", spec]).arg(&trace).current_dir(place.path()).output()?;
         let got = output.status.code();
         ensure!(got == Some(code), "{}: exit code {got:?} instead of {code}", command.display());
     }

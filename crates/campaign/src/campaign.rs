@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use explore::{
-    Artifacts, Asked, Controlled, Coverage, Ended, Environment, Input, Order, Plan, Program, Ran, Run, Store, Workload,
+    Artifacts, Asked, Controlled, Coverage, Ended, Ending, Environment, Input, Order, Plan, Program, Ran, Run, Store,
+    Workload,
 };
 use judge::{Failed, Judge, Recording};
-use report::Report;
+use report::{Report, Verdict};
 use settings::Settings;
 
 use crate::harness::ended_alike;
@@ -227,6 +228,7 @@ impl Checks<'_> {
             let help = "record to the path in the variable OMNILINK_TRACE";
             return Err(Error::with_help("the harness", "it ended normally, but recorded nothing", help));
         }
+        let is_blocked = close_blocked(run)?;
         let Campaign { host, judge, check_timeout, .. } = self.campaign;
         let (recording, started) = (Recording::at(&run.trace, None), Instant::now());
         let report = host.check(judge, &recording, &run.label(), Some(*check_timeout)).map(|mut report| {
@@ -258,7 +260,10 @@ impl Checks<'_> {
             }
         };
         let (timeout, after) = (self.campaign.workload.timeout, self.started.elapsed());
-        let seen = self.tally.add(&run.ran.ended, report.as_ref(), problem, timeout, after);
+        // Calls may block for ever if the specification says so.
+        let is_allowed = is_blocked && report.as_ref().is_some_and(|report| report.verdict == Verdict::Accepted);
+        let ended = if is_allowed { &Ended::Finished } else { &run.ran.ended };
+        let seen = self.tally.add(ended, report.as_ref(), problem, timeout, after);
         if seen.as_ref().is_some_and(|seen| seen.is_first) || self.campaign.keeps_all {
             // Report the verdict before storing the run, which can fail.
             if let Some(seen) = &seen {
@@ -321,6 +326,17 @@ impl Checks<'_> {
         }
         Ok((id, repeats))
     }
+}
+
+/// Completes the trace of a run in which no thread is enabled. True if each of them is blocked in a call, but the main
+/// thread, which waits for the others.
+fn close_blocked(run: &Executed<Plan>) -> Result<bool, Error> {
+    let Some(Decided { execution, .. }) = run.decided.as_ref() else { return Ok(false) };
+    if execution.ended != Ending::Deadlock {
+        return Ok(false);
+    }
+    let blocked = crate::harness::close_stuck(&run.trace)?;
+    Ok(blocked > 0 && blocked + 1 == execution.alive())
 }
 
 /// How a run was controlled, after a replay in a fresh process.

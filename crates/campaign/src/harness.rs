@@ -1,16 +1,21 @@
 //! A harness under control: its build, its executions and their results.
 
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use explore::audit::Audit;
 use explore::{Control, ControlError, Ended, Execution, Input, Note, Order, Program, Race, Ran, Store, audit};
+use history::format::binary::{Completion, SegmentReader, complete_stuck};
 use schedule::Schedule;
 use schedule::channel::Policy;
 use settings::Settings;
 
-use crate::Host;
+use crate::{Error, Host};
 
 /// A harness built for control.
 #[derive(Debug)]
@@ -22,7 +27,12 @@ pub struct Harness {
     pub(crate) scratch: PathBuf,
     pub(crate) timeout: Duration,
     pub(crate) is_interrupted: fn() -> bool,
+    symbols: Mutex<Symbols>,
 }
+
+/// The source lines of code addresses, by load address and address. Reading debug information takes longer than an
+/// execution, and threads wait at the same places again and again.
+type Symbols = HashMap<(u64, u64), Option<String>>;
 
 /// An execution, and its trace.
 #[derive(Debug)]
@@ -80,7 +90,7 @@ impl Harness {
     ) -> Result<Harness, String> {
         let scratch = std::path::absolute(store.scratch()).map_err(|error| error.to_string())?;
         std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
-        Ok(Harness { program, runtime, scratch, timeout, is_interrupted })
+        Ok(Harness { program, runtime, scratch, timeout, is_interrupted, symbols: Mutex::default() })
     }
 
     /// The executable.
@@ -108,11 +118,22 @@ impl Harness {
 
     /// Runs one execution.
     pub fn execute(&self, control: &mut Control, input: &dyn Input, order: Order) -> Result<Tried, ControlError> {
+        self.execute_within(control, input, order, self.timeout)
+    }
+
+    /// The same with another time limit.
+    pub(crate) fn execute_within(
+        &self,
+        control: &mut Control,
+        input: &dyn Input,
+        order: Order,
+        timeout: Duration,
+    ) -> Result<Tried, ControlError> {
         let trace = Harness::trace(control);
         let environment = order.environment.iter().cloned().chain(environment(input, &trace)).collect();
         let order = Order { environment, ..order };
         let started = Instant::now();
-        let execution = control.execute(&order, self.timeout)?;
+        let execution = control.execute(&order, timeout)?;
         let took = started.elapsed();
         let base = control.outcome().base;
         let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
@@ -133,7 +154,13 @@ impl Harness {
 
     /// The source lines of code addresses; addresses outside the program are skipped.
     pub(crate) fn symbolize(&self, base: u64, places: &[u64]) -> Vec<String> {
-        audit::symbolize(&self.executable(), base, places)
+        let mut symbols = self.symbols.lock().unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<u64> = places.iter().copied().filter(|place| !symbols.contains_key(&(base, *place))).collect();
+        if !new.is_empty() {
+            let found = audit::symbols(&self.executable(), base, &new);
+            symbols.extend(new.iter().map(|place| (base, *place)).zip(found));
+        }
+        places.iter().filter_map(|place| symbols.get(&(base, *place)).cloned().flatten()).collect()
     }
 }
 
@@ -163,4 +190,24 @@ pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
         false if path.exists() => std::fs::remove_file(path),
         false => Ok(()),
     }
+}
+
+/// Completes the trace of an execution that is stuck: calls that did not return are blocked. Returns their number.
+pub(crate) fn close_stuck(trace: &Path) -> Result<usize, Error> {
+    let mut blocked = 0;
+    for path in lineup::segments(trace) {
+        let is_blocked = close_segment(&path).map_err(|error| Error::about(path.display(), error))?;
+        blocked += usize::from(is_blocked);
+    }
+    Ok(blocked)
+}
+
+fn close_segment(path: &Path) -> Result<bool, Box<dyn std::error::Error>> {
+    let segment = SegmentReader::new(path.to_string_lossy(), File::open(path)?)?;
+    let Some(Completion { at_byte, bytes, is_blocked }) = complete_stuck(segment)? else { return Ok(false) };
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(at_byte)?;
+    file.seek(SeekFrom::End(0))?;
+    file.write_all(&bytes)?;
+    Ok(is_blocked)
 }

@@ -14,21 +14,21 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use explore::{Artifacts, Calls, Controlled, Ended, Environment, Input, Order, Plan, Program, Run, Store};
-use history::End;
-use history::format::binary::SegmentReader;
+use explore::{
+    Artifacts, Calls, Control, ControlError, Controlled, Ended, Environment, Input, Order, Plan, Program, Run, Store,
+};
 use judge::{Judge, Recording};
-use lineup::{Answer, Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test, Thread};
+use lineup::{Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
 use schedule::channel::Policy;
 use settings::Settings;
 
 use crate::campaign::repeated;
+use crate::harness::close_stuck;
 use crate::{
     Budget, Decided, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped,
     run,
@@ -55,6 +55,9 @@ pub struct Exploration {
     pub scheduling: Scheduling,
     /// The largest number of concurrent executions of one test.
     pub executions: u64,
+    /// The number of random schedules after an exploration that is not complete: what needs many preemptions is out of
+    /// its reach.
+    pub samples: u64,
     /// No execution starts after this.
     pub until: Option<Instant>,
 }
@@ -174,7 +177,7 @@ impl ObjectProgram {
         let calls = self.numbered(test)?;
         let began = Instant::now();
         let batch = exploration.scheduling.order.batch;
-        let observed = self.observe(test, &calls, if batch { ORDERS } else { 0 })?;
+        let observed = self.observe(test, &calls, if batch { ORDERS } else { 0 }, exploration.until)?;
         let mut tested = Tested {
             test: test.clone(),
             observations: Observations::new(test.clone()),
@@ -195,13 +198,42 @@ impl ObjectProgram {
                 tested.verdict = LineupVerdict::Broken { is_serial: true, ended };
                 return Ok(tested);
             }
+            Serially::OutOfTime => {
+                tested.verdict = LineupVerdict::Unfinished;
+                return Ok(tested);
+            }
             Serially::Interrupted => {
                 tested.verdict = LineupVerdict::Interrupted;
                 return Ok(tested);
             }
         }
         let began = Instant::now();
-        let is_passed = match self.explore(&mut tested, &calls, exploration, batch, progress) {
+        self.explore_and_confirm(&mut tested, &calls, exploration, progress)?;
+        let is_complete = tested.explored.as_ref().is_some_and(Explored::covers_all);
+        if matches!(tested.verdict, LineupVerdict::Passed) && exploration.samples > 0 && !is_complete {
+            let (explored, executions) = (tested.explored.take(), tested.executions);
+            let mut sampling = Exploration { executions: exploration.samples, ..exploration.clone() };
+            sampling.scheduling.how = How::Random;
+            self.explore_and_confirm(&mut tested, &calls, &sampling, &mut |more| progress(executions + more))?;
+            tested.executions += executions;
+            if !tested.verdict.has_failed() {
+                tested.explored = explored;
+            }
+        }
+        tested.concurrent_time = began.elapsed();
+        Ok(tested)
+    }
+
+    /// Phase 2. A failure counts only if it happens in a process of its own, where it can also be replayed.
+    fn explore_and_confirm(
+        &self,
+        tested: &mut Tested,
+        calls: &Calls,
+        exploration: &Exploration,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let batch = exploration.scheduling.order.batch;
+        let is_passed = match self.explore(tested, calls, exploration, batch, progress) {
             Err(Error::Diverged) if batch => false,
             explored => {
                 explored?;
@@ -209,14 +241,12 @@ impl ObjectProgram {
             }
         };
         if batch && !is_passed {
-            // A failure counts only if it happens in a process of its own, where it can also be replayed.
             let executions = tested.executions;
-            self.explore(&mut tested, &calls, exploration, false, progress)?;
+            self.explore(tested, calls, exploration, false, progress)?;
             tested.leaks = !tested.verdict.has_failed();
             tested.executions += executions;
         }
-        tested.concurrent_time = began.elapsed();
-        Ok(tested)
+        Ok(())
     }
 
     /// Makes a failing test smaller while it fails in the same way. Each attempt is told.
@@ -252,47 +282,82 @@ impl ObjectProgram {
         Ok(Calls { text: test.to_string(), matrix })
     }
 
-    /// Phase 1: all serial runs, as many in one execution as fit into this many bytes of orders, and at least one.
-    fn observe(&self, test: &Test, calls: &Calls, bytes: usize) -> Result<Serially, Error> {
+    /// Phase 1: all serial runs, as many in one execution as fit into this many bytes of orders, and at least one. If
+    /// several share a process, all that do not block are run twice: an object whose answers vary differs from itself.
+    fn observe(&self, test: &Test, calls: &Calls, bytes: usize, until: Option<Instant>) -> Result<Serially, Error> {
         let mut observations = Observations::new(test.clone());
         let mut control = self.harness.start()?;
-        let order = Order { policy: Policy::Steady, limit: explore::MOST_STEPS, ..Order::default() };
-        let (size, most) = (test.operations(), bytes.div_ceil(test.operations() + 1).max(1));
+        let most = bytes.div_ceil(test.operations() + 1).max(1);
         loop {
-            let orders: Vec<String> = observations.missing(most).iter().map(ToString::to_string).collect();
+            let orders = observations.missing(most);
             if orders.is_empty() {
-                return Ok(Serially::Observed(observations));
+                break;
             }
-            let input = SerialInput { calls, orders: &orders };
-            let tried = match self.harness.execute(&mut control, &input, order.clone()) {
-                Err(explore::ControlError::Interrupted) => return Ok(Serially::Interrupted),
-                tried => tried?,
-            };
-            if (self.host.is_interrupted)() {
-                return Ok(Serially::Interrupted);
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(Serially::OutOfTime);
             }
-            let Some(operations) = recorded(&tried.ran.ended, &tried.trace)? else {
-                return Ok(Serially::Broken(tried.ran.ended));
-            };
-            crate::harness::remove(&tried.trace).map_err(|error| Error::about("the trace", error))?;
-            let is_stuck = operations.last().is_some_and(|last| last.returned.is_none());
-            let runs: Vec<SerialRun> = operations.chunks(size).map(serial_run).collect();
-            let is_expected = if is_stuck { runs.len() <= orders.len() } else { runs.len() == orders.len() };
-            if runs.is_empty() || !is_expected {
-                let message = format!("{} serial runs were ordered, {} were recorded", orders.len(), runs.len());
-                return Err(Error::about("the object program", message));
-            }
-            for run in &runs {
-                match observations.insert(run) {
-                    Ok(_) => {}
-                    Err(Refused::Nondeterminism(difference)) => return Ok(Serially::Differs(difference)),
-                    Err(Refused::Misfit(misfit)) => return Err(Error::about("the object program", misfit)),
-                }
+            if let Some(ended) = self.run_serially(&mut control, calls, &orders, &mut observations)? {
+                return Ok(ended);
             }
         }
+        let full: Vec<lineup::Order> = match most {
+            1 => Vec::new(),
+            _ => observations.runs().iter().filter(|run| !run.is_stuck()).map(lineup::Order::of).collect(),
+        };
+        // A fresh process draws the same random numbers again, so the runs come in another order: the first one, and
+        // then all from the last one on.
+        let full: Vec<lineup::Order> = full.first().into_iter().chain(full.iter().rev()).cloned().collect();
+        for orders in full.chunks(most) {
+            if let Some(ended) = self.run_serially(&mut control, calls, orders, &mut observations)? {
+                return Ok(ended);
+            }
+        }
+        Ok(Serially::Observed(observations))
     }
 
-    /// Phase 2.
+    /// Makes the calls in these orders, in one execution, and adds the answers. Returns why phase 1 ends here, if it does.
+    fn run_serially(
+        &self,
+        control: &mut Control,
+        calls: &Calls,
+        orders: &[lineup::Order],
+        observations: &mut Observations,
+    ) -> Result<Option<Serially>, Error> {
+        let size = observations.test().operations();
+        let orders: Vec<String> = orders.iter().map(ToString::to_string).collect();
+        let order = Order { policy: Policy::Steady, limit: explore::MOST_STEPS, ..Order::default() };
+        // The limit is for one execution, and these are many.
+        let timeout = self.harness.timeout.saturating_mul(u32::try_from(orders.len()).unwrap_or(u32::MAX));
+        let input = SerialInput { calls, orders: &orders };
+        let tried = match self.harness.execute_within(control, &input, order, timeout) {
+            Err(ControlError::Interrupted) => return Ok(Some(Serially::Interrupted)),
+            tried => tried?,
+        };
+        if (self.host.is_interrupted)() {
+            return Ok(Some(Serially::Interrupted));
+        }
+        let Some(operations) = recorded(&tried.ran.ended, &tried.trace)? else {
+            return Ok(Some(Serially::Broken(tried.ran.ended)));
+        };
+        crate::harness::remove(&tried.trace).map_err(|error| Error::about("the trace", error))?;
+        let is_stuck = operations.last().is_some_and(|last| last.returned.is_none());
+        let runs: Vec<SerialRun> = operations.chunks(size).map(SerialRun::of).collect();
+        let is_expected = if is_stuck { runs.len() <= orders.len() } else { runs.len() == orders.len() };
+        if runs.is_empty() || !is_expected {
+            let message = format!("{} serial runs were ordered, {} were recorded", orders.len(), runs.len());
+            return Err(Error::about("the object program", message));
+        }
+        for run in &runs {
+            match observations.insert(run) {
+                Ok(_) => {}
+                Err(Refused::Nondeterminism(difference)) => return Ok(Some(Serially::Differs(difference))),
+                Err(Refused::Misfit(misfit)) => return Err(Error::about("the object program", misfit)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Phase 2, in one process or in one for each execution.
     fn explore(
         &self,
         tested: &mut Tested,
@@ -351,6 +416,11 @@ impl ObjectProgram {
             && let Some(decided) = &unexplained.run.decided
         {
             unexplained.controlled = Some(repeated(&self.harness, scheduling.how.name(), &unexplained.run, decided));
+            // What the process wrote vanishes with it. Of several failing tests only the last one is needed.
+            let kept = self.harness.scratch.join("unexplained");
+            let moved = crate::harness::remove(&kept).and_then(|()| explore::move_to(&unexplained.run.trace, &kept));
+            moved.map_err(|error| Error::about("the trace", error))?;
+            unexplained.run.trace = kept;
         }
         tested.executions = executions;
         tested.verdict = match stopped {
@@ -370,6 +440,10 @@ impl ObjectProgram {
         run: Executed<Plan>,
         known: &mut HashSet<Observed>,
     ) -> Result<Option<LineupVerdict>, Error> {
+        if matches!(run.ran.ended, Ended::TooLong { .. }) {
+            // Inconclusive, and counted as such.
+            return Ok(None);
+        }
         let Some(operations) = recorded(&run.ran.ended, &run.trace)? else {
             return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: run.ran.ended }));
         };
@@ -388,15 +462,16 @@ impl ObjectProgram {
         Ok(Some(LineupVerdict::Unexplained(Box::new(Unexplained { observed, failure, run, controlled: None }))))
     }
 
-    /// Stores the execution that nothing explains, and returns its identifier. A report is about operations that
-    /// returned, so a stuck execution has none.
+    /// Stores the execution that nothing explains, and returns its identifier.
     pub fn keep(&self, store: &Store, tested: &Tested, unexplained: &Unexplained) -> Result<String, Error> {
         let Unexplained { failure, run, controlled, .. } = unexplained;
         let file = self.harness.scratch.join(SPEC);
         fs::write(&file, tested.observations.to_string()).map_err(|error| Error::about(file.display(), error))?;
         let judge = Judge::new(&file.display().to_string(), judge::Options::default()).map_err(Error::Spec)?;
-        let check = || self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok();
-        let report = (!failure.is_stuck).then(check).flatten();
+        if failure.is_stuck {
+            close_stuck(&run.trace)?;
+        }
+        let report = self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok();
         let id = store.free_id(0);
         let kept = Run {
             schema: Run::schema(),
@@ -429,6 +504,7 @@ enum Serially {
     Observed(Observations),
     Differs(Box<Nondeterminism>),
     Broken(Ended),
+    OutOfTime,
     Interrupted,
 }
 
@@ -482,7 +558,7 @@ impl FirstExecution {
         let Next::Executed(executed) = next else { return Ok(()) };
         self.later += 1;
         if let (None, Ended::Finished, Some(decided)) = (&self.executed, &executed.ran.ended, &executed.decided) {
-            self.executed = Some((executed.input.clone(), decided.clone(), operations(&executed.trace)?));
+            self.executed = Some((executed.input.clone(), decided.clone(), read(&executed.trace)?));
         }
         Ok(())
     }
@@ -493,7 +569,7 @@ impl FirstExecution {
         let Some((input, decided, before)) = self.executed.as_ref().filter(|_| is_time) else { return Ok(true) };
         self.later += 1;
         let tried = schedules.again(input, decided)?;
-        Ok(tried.execution.repeats(&decided.execution, false) && operations(&tried.trace)? == *before)
+        Ok(tried.execution.repeats(&decided.execution, false) && read(&tried.trace)? == *before)
     }
 }
 
@@ -505,7 +581,7 @@ fn recorded(ended: &Ended, trace: &Path) -> Result<Option<Vec<Operation>>, Error
         Ended::Stuck { .. } => true,
         _ => return Ok(None),
     };
-    let operations = operations(trace)?;
+    let operations = read(trace)?;
     let is_pending = operations.iter().any(|operation| operation.returned.is_none());
     if is_pending && !is_stuck {
         return Err(Error::about("the object program", "it finished, but the trace has a call that did not return"));
@@ -513,52 +589,12 @@ fn recorded(ended: &Ended, trace: &Path) -> Result<Option<Vec<Operation>>, Error
     Ok((is_pending == is_stuck).then_some(operations))
 }
 
-/// The operations of a trace, by start. A trace of a few operations is read for every execution, so nothing else is: the
-/// manifest says only what the driver has ordered, and a segment that breaks off shows in the operations.
-fn operations(trace: &Path) -> Result<Vec<Operation>, Error> {
-    let about = |error: &dyn fmt::Display| Error::about("the object program", error);
-    let mut operations = Vec::new();
-    for number in 0.. {
-        let path = trace.join(format!("{number:03}.seg"));
-        let file = match File::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => break,
-            file => file.map_err(|error| Error::about(path.display(), error))?,
-        };
-        let mut segment = SegmentReader::new(path.to_string_lossy(), Pages(file)).map_err(|error| about(&error))?;
-        let Some(process) = segment.process() else { continue };
-        let thread = process.parse::<Thread>().map_err(|error| about(&error))?;
-        while let Some(record) = segment.next_record().map_err(|error| about(&error))? {
-            let returned = match record.end {
-                End::At(end) => Some((end, lineup::results_text(&record.call))),
-                End::Unknown { .. } => None,
-            };
-            operations.push(Operation { thread, start: record.start, returned });
-        }
-    }
-    operations.sort_by_key(|operation| operation.start);
-    Ok(operations)
-}
-
-/// Reads a file page by page. Segments are much longer than the operations of a test.
-struct Pages(File);
-
-impl Read for Pages {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = buffer.len().min(4096);
-        self.0.read(&mut buffer[..length])
-    }
+fn read(trace: &Path) -> Result<Vec<Operation>, Error> {
+    lineup::read_trace(trace).map_err(|error| Error::about("the object program", error))
 }
 
 fn observed(test: &Test, operations: Vec<Operation>) -> Result<Observed, Error> {
     let is_stuck = operations.iter().any(|operation| operation.returned.is_none());
     let observed = if is_stuck { Observed::stuck(test, operations) } else { Observed::full(test, operations) };
     observed.map_err(|error| Error::about("the object program", error))
-}
-
-fn serial_run(operations: &[Operation]) -> SerialRun {
-    let answer = |operation: &Operation| match &operation.returned {
-        Some((_, results)) => Answer::Returned(results.clone()),
-        None => Answer::Blocked,
-    };
-    SerialRun { steps: operations.iter().map(|operation| (operation.thread, answer(operation))).collect() }
 }

@@ -1,5 +1,6 @@
 //! `omnilink lineup`: checks an object against its own serial behavior.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,9 +8,10 @@ use std::time::{Duration, Instant};
 use campaign::{DfsOptions, Exploration, How, LineupVerdict, ObjectProgram, Tested, Unexplained};
 use explore::{Blocked, Ended, Program, Store, counted};
 use judge::InputError;
-use lineup::{Observations, Observed, Operation, Place, Test, Thread};
+use lineup::{Observations, Test};
 use report::clean;
 use serde_json::json;
+use settings::Accepted;
 
 use crate::args::{LineupArgs, Output};
 use crate::exit::Exit;
@@ -34,6 +36,7 @@ struct Session<'a> {
     object: ObjectProgram,
     store: Store,
     tests: Vec<Named>,
+    accepted: Vec<Accepted>,
 }
 
 /// A test, and where it comes from.
@@ -43,7 +46,7 @@ struct Named {
 }
 
 fn prepare(args: &LineupArgs) -> Result<Session<'_>, Exit> {
-    let (file, settings) = read_settings(&args.directory, args.settings.as_deref())?;
+    let (file, mut settings) = read_settings(&args.directory, args.settings.as_deref())?;
     let directory = file.parent().unwrap_or(Path::new("")).to_owned();
     let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };
     if run.is_empty() {
@@ -54,7 +57,13 @@ fn prepare(args: &LineupArgs) -> Result<Session<'_>, Exit> {
     let store = Store::at(directory.join("target/omnilink"));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
-    let object = match args.command.is_empty() {
+    // The program of the settings with other arguments is built for control like itself.
+    let is_own = args.command.is_empty() || args.command.first() == settings.harness.run.first();
+    if let (true, Some(controlled), [_, rest @ ..]) = (is_own, &mut settings.harness.controlled, &*args.command) {
+        controlled.run.truncate(1);
+        controlled.run.extend_from_slice(rest);
+    }
+    let object = match is_own {
         true => ObjectProgram::build(HOST, &program, &settings, &store, args.timeout, args.no_build),
         false => ObjectProgram::prebuilt(HOST, &program, &store, args.timeout),
     };
@@ -64,7 +73,7 @@ fn prepare(args: &LineupArgs) -> Result<Session<'_>, Exit> {
         let message = "`--observations` is about one test: give it with `--test`".to_owned();
         return Err(complain("lineup", &InputError { message, help: None }));
     }
-    Ok(Session { args, object, store, tests })
+    Ok(Session { args, object, store, tests, accepted: settings.lineup.accepted })
 }
 
 /// The tests that are given, or random ones.
@@ -92,6 +101,11 @@ fn tests(args: &LineupArgs, calls: &[String]) -> Result<Vec<Named>, Exit> {
         Ok(Named { test: Test::random(calls, threads, length, seed)?, from: format!("seed {seed}") })
     };
     let random: Result<Vec<Named>, lineup::TestError> = (0..args.tests).map(random).collect();
+    let mut known = HashSet::new();
+    let random = random.map(|mut random| {
+        random.retain(|named| known.insert(named.test.to_string()));
+        random
+    });
     random.map_err(|error| complain("--size", &InputError { message: error.to_string(), help: None }))
 }
 
@@ -100,7 +114,9 @@ fn tests(args: &LineupArgs, calls: &[String]) -> Result<Vec<Named>, Exit> {
 struct Summary {
     passed: u64,
     failed: u64,
+    accepted: u64,
     unfinished: u64,
+    not_run: u64,
     broken: u64,
     complete: u64,
     full: usize,
@@ -133,6 +149,7 @@ impl Session<'_> {
         let (mut summary, mut results) = (Summary::default(), Vec::new());
         for (number, named) in self.tests.iter().enumerate() {
             if limits::is_interrupted() || exploration.until.is_some_and(|until| Instant::now() >= until) {
+                summary.not_run = (self.tests.len() - number) as u64;
                 break;
             }
             let before = summary.executions;
@@ -146,7 +163,7 @@ impl Session<'_> {
                 bar.tick();
             });
             let tested = tested.map_err(|error| bar.suspend(|| print_campaign_error(error)))?;
-            summary.add(&tested);
+            summary.count(&tested);
             if let Some(path) = &args.observations {
                 self.compare(path, &tested.observations)?;
             }
@@ -161,8 +178,17 @@ impl Session<'_> {
                 }
                 false => tested,
             };
+            let accepted = has_failed.then(|| self.accepted(&tested.test)).flatten();
+            summary.add(&tested.verdict, accepted.is_some());
+            if let Some(Accepted { test, reason }) = accepted {
+                results.push(json(named, &tested, None, Some(reason)));
+                if is_human {
+                    bar.suspend(|| outln!("\n{}: fails as accepted: {}", clean(test), clean(reason)));
+                }
+                continue;
+            }
             let kept = self.keep(&tested)?;
-            results.push(json(named, &tested, kept.as_deref()));
+            results.push(json(named, &tested, kept.as_deref(), None));
             if has_failed && is_human {
                 bar.suspend(|| self.print_failure(named, &tested, kept.as_deref()));
             }
@@ -172,10 +198,16 @@ impl Session<'_> {
         }
         bar.finish_and_clear();
         match args.format {
-            Output::Human => out!("{}", summary.text(self.tests.len() as u64)),
+            Output::Human => out!("{}", summary.text(self.tests.len() as u64, &described(&exploration))),
             Output::Json => outln!("{:#}", json!({ "schema": "omnilink.lineup/1", "tests": results })),
         }
         Ok(summary.exit())
+    }
+
+    /// The accepted failure that this smallest failing test is.
+    fn accepted(&self, test: &Test) -> Option<&Accepted> {
+        let text = test.to_string();
+        self.accepted.iter().find(|accepted| accepted.test == text)
     }
 
     fn exploration(&self, started: Instant) -> Exploration {
@@ -195,6 +227,7 @@ impl Session<'_> {
         Exploration {
             scheduling,
             executions: args.executions.unwrap_or(most),
+            samples: if args.schedule.is_none() { MORE } else { 0 },
             until: args.time.and_then(|time| started.checked_add(time)),
         }
     }
@@ -255,7 +288,7 @@ impl Session<'_> {
     fn print_unexplained(&self, test: &Test, unexplained: &Unexplained, kept: Option<&str>) {
         let Unexplained { observed, failure, run, controlled } = unexplained;
         outln!("\n{}\n", clean(&lineup::headline(test, failure)));
-        out!("{}", columns(test, observed));
+        lineup::columns(test, observed).iter().for_each(|line| outln!("  {}", clean(line)));
         for closest in &failure.closest {
             outln!("\nclosest serial run: {}", clean(&closest.run.display(test)));
             for differing in &closest.differing {
@@ -302,6 +335,9 @@ fn print_waiting(test: &Test, ended: &Ended) {
 /// take seconds, with three calls hours.
 const COMPLETE: usize = 6;
 
+/// The number of random schedules after an exploration by default that is not complete.
+const MORE: u64 = 500;
+
 /// The number of random schedules of one test.
 const SAMPLES: u64 = 1000;
 
@@ -310,7 +346,13 @@ fn described(exploration: &Exploration) -> String {
     let name = scheduling.how.name();
     match (scheduling.how, scheduling.dfs.bound) {
         (How::Dpor, _) => format!("{name}, all of them"),
-        (How::Dfs, Some(bound)) => format!("{name}, all with at most {}", counted(u64::from(bound), "preemption")),
+        (How::Dfs, Some(bound)) => {
+            let more = match exploration.samples {
+                0 => String::new(),
+                samples => format!(", then {samples} at random"),
+            };
+            format!("{name}, all with at most {}{more}", counted(u64::from(bound), "preemption"))
+        }
         (How::Dfs, None) => format!("{name}, all of them"),
         _ => format!("{name}, at most {} for each test", exploration.executions),
     }
@@ -336,52 +378,7 @@ fn answered(answer: &lineup::Answer) -> String {
     }
 }
 
-/// The history in columns, one for each thread, in the order of events: a call that returned before any other call began
-/// stands in one line, others in two.
-fn columns(test: &Test, observed: &Observed) -> String {
-    let mut events: Vec<(u64, bool, Place, &Operation)> = Vec::new();
-    for (place, operation) in observed.operations() {
-        events.push((operation.start, false, place, operation));
-        events.extend(operation.returned.iter().map(|(end, _)| (*end, true, place, operation)));
-    }
-    events.sort_by_key(|(time, is_return, place, _)| (*time, *is_return, place.thread));
-    let call = |place: Place| clean(test.call(place));
-    let answer = |operation: &Operation| match &operation.returned {
-        Some((_, results)) if results.is_empty() => String::new(),
-        Some((_, results)) => format!(" = {}", clean(results)),
-        None => " blocks".to_owned(),
-    };
-    let mut lines: Vec<(Thread, String)> = Vec::new();
-    let mut events = events.into_iter().peekable();
-    while let Some((_, is_return, place, operation)) = events.next() {
-        let returns_at_once = events.next_if(|(_, is_return, next, _)| *is_return && *next == place).is_some();
-        let text = match (is_return, returns_at_once || operation.returned.is_none()) {
-            (true, _) => format!("... {}{}", call(place), answer(operation)),
-            (false, true) => format!("{}{}", call(place), answer(operation)),
-            (false, false) => format!("{} ...", call(place)),
-        };
-        lines.push((place.thread, text));
-    }
-    let mut threads: Vec<Thread> = lines.iter().map(|(thread, _)| *thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    let title = |thread: &Thread| match thread {
-        Thread::Main => "main thread".to_owned(),
-        Thread::Column(column) => format!("thread {column}"),
-    };
-    let width = |thread: &Thread| {
-        let texts = lines.iter().filter(|(of, _)| of == thread).map(|(_, text)| text.chars().count());
-        texts.chain([title(thread).len()]).max().unwrap_or_default()
-    };
-    let row = |cell: &dyn Fn(&Thread) -> String| {
-        let cells = threads.iter().map(|thread| format!("{:<1$}", cell(thread), width(thread) + 2));
-        format!("  {}\n", cells.collect::<String>().trim_end())
-    };
-    let body = lines.iter().map(|(of, text)| row(&|thread| if thread == of { text.clone() } else { String::new() }));
-    row(&title) + &body.collect::<String>()
-}
-
-fn json(named: &Named, tested: &Tested, kept: Option<&str>) -> serde_json::Value {
+fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&str>) -> serde_json::Value {
     let Tested { test, observations, verdict, .. } = tested;
     let why = match verdict {
         LineupVerdict::Nondeterministic(difference) => Some(difference.headline(test)),
@@ -394,6 +391,7 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>) -> serde_json::Value
         "verdict": word(verdict),
         "smallest": test.to_string(),
         "why": why,
+        "accepted": accepted,
         "run": kept,
         "serial": { "full": observations.full(), "stuck": observations.stuck(), "seconds": tested.serial_time.as_secs_f64() },
         "concurrent": {
@@ -405,13 +403,17 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>) -> serde_json::Value
 }
 
 impl Summary {
-    fn add(&mut self, tested: &Tested) {
-        *match &tested.verdict {
+    fn add(&mut self, verdict: &LineupVerdict, is_accepted: bool) {
+        *match verdict {
+            _ if is_accepted => &mut self.accepted,
             LineupVerdict::Passed => &mut self.passed,
             LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) => &mut self.failed,
             LineupVerdict::Broken { .. } => &mut self.broken,
             LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
         } += 1;
+    }
+
+    fn count(&mut self, tested: &Tested) {
         let is_complete = tested.explored.as_ref().is_some_and(campaign::Explored::covers_all);
         self.complete += u64::from(is_complete && matches!(tested.verdict, LineupVerdict::Passed));
         self.full += tested.observations.full();
@@ -421,9 +423,16 @@ impl Summary {
         self.concurrent_time += tested.concurrent_time;
     }
 
-    fn text(&self, tests: u64) -> String {
-        let Summary { passed, failed, unfinished, broken, complete, .. } = self;
-        let counts = [(passed, "passed"), (failed, "failed"), (broken, "crashed"), (unfinished, "unfinished")];
+    fn text(&self, tests: u64, schedules: &str) -> String {
+        let Summary { passed, failed, accepted, unfinished, not_run, broken, complete, .. } = self;
+        let counts = [
+            (passed, "passed"),
+            (failed, "failed"),
+            (accepted, "failed as accepted"),
+            (broken, "crashed"),
+            (unfinished, "unfinished"),
+            (not_run, "not run"),
+        ];
         let counts: Vec<String> =
             counts.iter().filter(|(count, _)| **count > 0).map(|(count, word)| format!("{count} {word}")).collect();
         let rate = self.executions as f64 / self.concurrent_time.as_secs_f64().max(1e-9);
@@ -431,9 +440,10 @@ impl Summary {
             0 => counted(self.full as u64, "serial run"),
             stuck => format!("{} and {stuck} that block", counted(self.full as u64, "serial run")),
         };
-        let claim = match complete {
-            0 => String::new(),
-            complete => format!("all schedules were explored for {}\n", counted(*complete, "test")),
+        let claim = match (complete, passed.saturating_sub(*complete)) {
+            (0, 0) => String::new(),
+            (0, bounded) => format!("not all schedules were explored for {}: {schedules}\n", counted(bounded, "test")),
+            (complete, _) => format!("all schedules were explored for {}\n", counted(*complete, "test")),
         };
         format!(
             "\n{}: {}\n{serial} in {:.2} s, {} in {:.2} s ({rate:.0} per second)\n{claim}",
@@ -447,8 +457,11 @@ impl Summary {
 
     fn exit(&self) -> Exit {
         let exits = [
-            (self.passed, Exit::Accepted),
-            (self.unfinished, if limits::is_interrupted() { Exit::Interrupted } else { Exit::Inconclusive }),
+            (self.passed + self.accepted, Exit::Accepted),
+            (
+                self.unfinished + self.not_run,
+                if limits::is_interrupted() { Exit::Interrupted } else { Exit::Inconclusive },
+            ),
             (self.broken, Exit::Crashed),
             (self.failed, Exit::Rejected),
         ];

@@ -219,7 +219,7 @@ fn who_is_stuck_and_where_is_told() {
     increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:25
     thread 3 locks …
     increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:25
-    increment           3       100 %  by increment 100 %; 3 unfinished
+    increment           3       100 %  by increment 100 %; 3 blocked
     exit 5
     ");
     insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["stuck", "thread", "replayed", "exit"]), @r"

@@ -140,6 +140,20 @@ fn a_lock_that_is_not_released_is_stuck(directory: &Path) {
     assert!(found.stdout.contains("  in Counter<false>::get() at "), "{}", found.stdout);
     let replayed = run(directory, &["replay", "--times", "20"]);
     assert_eq!(replayed.code, 5, "{}{}", replayed.stdout, replayed.stderr);
+    let shown = run(directory, &["runs", "show"]);
+    let why = "`get()` is blocked at the end, but returns 1 here in every serial run";
+    assert!(shown.stdout.contains(why), "{}{}", shown.stdout, shown.stderr);
+    // Known, and accepted.
+    let accept = "\n[[lineup.accepted]]\ntest = \"get() || inc() get()\"\nreason = \"it is wrong on purpose\"\n";
+    let settings = fs::read_to_string(directory.join("omnilink.toml")).expect("the settings") + accept;
+    fs::write(directory.join("omnilink.toml"), settings).expect("a file for a test");
+    let accepted = lineup(directory, &["--size", "2x2", "--tests", "1"]);
+    assert_eq!(accepted.code, 0, "{}{}", accepted.stdout, accepted.stderr);
+    assert!(
+        accepted.stdout.contains("get() || inc() get(): fails as accepted: it is wrong on purpose"),
+        "{}",
+        accepted.stdout
+    );
 }
 
 fn a_lost_wake_up_is_stuck(directory: &Path) {

@@ -122,13 +122,18 @@ impl Audit {
 /// it counts. Of inlined frames, the innermost one outside the standard libraries is named: a store is more useful as a
 /// line of the program than as a line of `<atomic>`.
 pub fn symbolize(program: &Path, base: u64, places: &[u64]) -> Vec<String> {
-    let (Ok(loader), Ok(bytes)) = (Loader::new(program), fs::read(program)) else { return Vec::new() };
+    symbols(program, base, places).into_iter().flatten().collect()
+}
+
+/// The same, with a place for each address.
+pub fn symbols(program: &Path, base: u64, places: &[u64]) -> Vec<Option<String>> {
+    let (Ok(loader), Ok(bytes)) = (Loader::new(program), fs::read(program)) else { return vec![None; places.len()] };
     let moves = Elf::parse(&*bytes).is_ok_and(|elf| elf.kind() == ObjectKind::Dynamic);
     let name = |&place: &u64| {
         let address = if moves { place.checked_sub(base)? } else { place }.checked_sub(1)?;
         frame(&loader, address).or_else(|| loader.find_symbol(address).map(demangled))
     };
-    places.iter().filter_map(name).collect()
+    places.iter().map(name).collect()
 }
 
 /// The frame to show for an address, if debug information has one.

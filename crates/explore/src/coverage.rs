@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use history::{Call, Op, Value};
+use history::{Call, Op, Outcome, Value};
 use serde::Serialize;
 
 /// Coverage of a set of runs.
@@ -28,6 +28,8 @@ pub struct Happened {
     pub failed: u64,
     /// Operations that never finished.
     pub unfinished: u64,
+    /// Those that were blocked when the execution got stuck.
+    pub blocked: u64,
     /// Operations that overlapped another one.
     pub overlapped: u64,
     /// Operations that overlapped an operation of this action.
@@ -72,10 +74,11 @@ impl Coverage {
     fn count(&mut self, op: &Op<Call>) {
         let happened = self.actions.entry(op.call.action().to_owned()).or_default();
         happened.operations += 1;
-        match op.call.failed {
-            true => happened.failed += 1,
-            _ if op.interval.is_unfinished() => happened.unfinished += 1,
-            _ => happened.note_results(op.call.results()),
+        match op.outcome() {
+            Outcome::Failed => happened.failed += 1,
+            Outcome::Unfinished => happened.unfinished += 1,
+            Outcome::Blocked => happened.blocked += 1,
+            Outcome::Finished => happened.note_results(op.call.results()),
         }
     }
 
@@ -95,6 +98,7 @@ impl Coverage {
             happened.operations += more.operations;
             happened.failed += more.failed;
             happened.unfinished += more.unfinished;
+            happened.blocked += more.blocked;
             happened.overlapped += more.overlapped;
             more.with.into_iter().for_each(|(action, count)| *happened.with.entry(action).or_default() += count);
             happened.many_results |= more.many_results;
@@ -120,7 +124,9 @@ impl Coverage {
                 details.push(with);
             }
             details.extend(happened.told_results());
-            for (count, word) in [(happened.failed, "failed"), (happened.unfinished, "unfinished")] {
+            let rest =
+                [(happened.failed, "failed"), (happened.unfinished, "unfinished"), (happened.blocked, "blocked")];
+            for (count, word) in rest {
                 details.extend((count > 0).then(|| format!("{} {word}", grouped(count))));
             }
             if !details.is_empty() {

@@ -256,11 +256,13 @@ impl Execution {
         Ended::Stuck { how: how.to_owned(), threads: self.blocked(symbolize) }
     }
 
+    /// The number of threads that had not ended.
+    pub fn alive(&self) -> usize {
+        self.pending.iter().filter(|pending| is_alive(pending)).count()
+    }
+
     /// The threads that had not ended, with each one's next step and stack.
     fn blocked(&self, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Vec<Blocked> {
-        let is_alive = |pending: &Pending| {
-            matches!(Standing::from_number(pending.standing), Some(Standing::Alive | Standing::Spinning))
-        };
         let alive = self.pending.iter().enumerate().filter(|(_, pending)| is_alive(pending));
         let blocked = alive.map(|(thread, pending)| Blocked {
             thread,
@@ -275,6 +277,10 @@ impl Execution {
     fn runs(&self, thread: usize) -> bool {
         self.ended == Ending::TimedOut && self.steps.last().is_some_and(|step| usize::from(step.thread) == thread)
     }
+}
+
+fn is_alive(pending: &Pending) -> bool {
+    matches!(Standing::from_number(pending.standing), Some(Standing::Alive | Standing::Spinning))
 }
 
 fn stack(pending: &Pending) -> &[u64] {

@@ -63,5 +63,5 @@ pub use program::{Blocked, Ended, Program, Ran};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime};
 pub use shrink::{Simplified, simplify};
-pub use store::{Artifacts, Environment, Run, Store, StoreError, schedule_of};
+pub use store::{Artifacts, Environment, Run, Store, StoreError, move_to, schedule_of};
 pub use workload::{Asked, BadProfile, Workload};

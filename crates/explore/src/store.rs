@@ -322,7 +322,7 @@ impl Run {
 }
 
 /// Moves a trace, also across file systems.
-fn move_to(from: &Path, to: &Path) -> io::Result<()> {
+pub fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
         moved => return moved,

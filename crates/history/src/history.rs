@@ -8,13 +8,13 @@
 //! effect before the second, because of a message, a session or a vector clock. An edge holds under every criterion,
 //! and an operation that takes effect needs every operation that an edge puts before it, even an unfinished one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::{Call, End, Interval, Op, OpId, Outcome, ProcessId, Record, Trace};
+use crate::{Call, End, Interval, Op, OpId, Outcome, ProcessId, Record, Trace, Value};
 
 /// Operations by increasing start, each process sequential.
 #[derive(Clone, Debug)]
@@ -71,6 +71,12 @@ pub enum IllFormed {
         /// The operation that follows.
         op: String,
     },
+    /// A process continues after a blocked operation.
+    #[error("an operation of {process} follows one that is blocked at the end")]
+    AfterBlocked {
+        /// The process.
+        process: String,
+    },
     /// A stream delivers operations out of order.
     #[error("{op} starts at {start}, but an operation that starts at {after} was read before it")]
     OutOfOrder {
@@ -95,16 +101,30 @@ impl IllFormed {
             | IllFormed::Overlap { op, .. }
             | IllFormed::AfterUnfinished { op }
             | IllFormed::OutOfOrder { op, .. } => Some(op),
-            IllFormed::TooLong => None,
+            IllFormed::AfterBlocked { .. } | IllFormed::TooLong => None,
         }
     }
 }
 
 impl History<Call> {
     /// Checks a trace. Records may be in any order, as long as time distinguishes those of one process.
+    ///
+    /// An operation that is blocked at the end becomes one that comes after all others, and keeps the time of its call as
+    /// a note.
     pub fn new(trace: Trace) -> Result<History<Call>, IllFormed> {
+        let Trace { processes, mut records, .. } = trace;
+        if records.iter().any(|record| record.call.blocked) {
+            records.sort_by_key(|record| (record.start, record.end.at().unwrap_or(u64::MAX)));
+            let mut last = BlockedLast::default();
+            let mut passed = Vec::with_capacity(records.len());
+            for record in records {
+                passed.extend(last.pass(&processes, record)?);
+            }
+            passed.extend(std::iter::from_fn(|| last.next()));
+            records = passed;
+        }
         let call = |record: Record| (record.process, record.start, record.end, record.call);
-        History::in_order(trace.processes.into(), trace.records.into_iter().map(call).collect())
+        History::in_order(processes.into(), records.into_iter().map(call).collect())
     }
 }
 
@@ -302,10 +322,58 @@ impl<T: Clone> History<T> {
     }
 }
 
+/// The note that says when a blocked operation was called.
+const CALLED: &str = "called";
+
+/// Holds back operations that are blocked when an execution gets stuck, and delivers them after all others, at a time
+/// after all of theirs. There they say something about the state at the end: it does not let them go on.
+#[derive(Debug, Default)]
+pub(crate) struct BlockedLast {
+    blocked: VecDeque<Record>,
+    processes: HashSet<ProcessId>, // Of those that are blocked.
+    end: u64,                      // After all times so far.
+}
+
+impl BlockedLast {
+    /// Returns the record, unless it is held back. Records come by start.
+    pub(crate) fn pass(&mut self, names: &[Arc<str>], record: Record) -> Result<Option<Record>, IllFormed> {
+        let time = match record.end {
+            End::At(end) => end,
+            End::Unknown { latest } => latest.unwrap_or(record.start),
+        };
+        self.end = self.end.max(record.start.max(time).saturating_add(1)).min(u64::MAX - 1);
+        if self.processes.contains(&record.process) {
+            return Err(IllFormed::AfterBlocked { process: process_name(names, record.process) });
+        }
+        if record.call.blocked {
+            self.processes.insert(record.process);
+            self.blocked.push_back(record);
+            return Ok(None);
+        }
+        Ok(Some(record))
+    }
+
+    /// The next one that was held back, after all have passed.
+    pub(crate) fn next(&mut self) -> Option<Record> {
+        let mut record = self.blocked.pop_front()?;
+        if !record.call.meta.iter().any(|(name, _)| **name == *CALLED) {
+            let called = Value::integer(&record.start.to_string()).expect("these are digits");
+            record.call.meta.push((CALLED.into(), called));
+        }
+        Some(Record { start: self.end, end: End::At(self.end), ..record })
+    }
+}
+
+fn process_name(names: &[Arc<str>], process: ProcessId) -> String {
+    let name = name(names, process, 0);
+    name.rsplit_once(':').map_or_else(|| name.clone(), |(process, _)| process.to_owned())
+}
+
 impl Op<Call> {
     /// How the operation ended.
     pub fn outcome(&self) -> Outcome {
         match (self.interval.is_unfinished(), self.call.failed) {
+            _ if self.call.blocked => Outcome::Blocked,
             (_, true) => Outcome::Failed,
             (true, false) => Outcome::Unfinished,
             (false, false) => Outcome::Finished,

@@ -41,6 +41,8 @@ pub enum Outcome {
     Unfinished,
     /// It is known to have had no effect and to have returned nothing.
     Failed,
+    /// It was blocked when the execution got stuck: it had no effect, and could not go on.
+    Blocked,
 }
 
 /// The names that all calls of one action share.
@@ -78,6 +80,8 @@ pub struct Call {
     values: SmallVec<[Value; 3]>, // Invariant: one per argument, then one per result or no results.
     /// True if the call is known to have had no effect.
     pub failed: bool,
+    /// True if the call was blocked when the execution got stuck. It has no results then.
+    pub blocked: bool,
     /// Other data from the recorder, for display.
     pub meta: Vec<(Arc<str>, Value)>,
 }
@@ -87,12 +91,18 @@ impl Call {
     pub fn new(schema: Arc<Schema>, values: impl IntoIterator<Item = Value>) -> Option<Call> {
         let values: SmallVec<[Value; 3]> = values.into_iter().collect();
         let (args, all) = (schema.args.len(), schema.args.len() + schema.results.len());
-        (values.len() == args || values.len() == all).then(|| Call { schema, values, failed: false, meta: Vec::new() })
+        (values.len() == args || values.len() == all).then(|| Call {
+            schema,
+            values,
+            failed: false,
+            blocked: false,
+            meta: Vec::new(),
+        })
     }
 
     /// A call for a reader to fill in: it adds the values, and delivers the call only if they are complete.
     pub(crate) fn without_values(schema: Arc<Schema>) -> Call {
-        Call { schema, values: SmallVec::new(), failed: false, meta: Vec::new() }
+        Call { schema, values: SmallVec::new(), failed: false, blocked: false, meta: Vec::new() }
     }
 
     /// The values of a call that a reader fills in.
@@ -120,6 +130,7 @@ impl Call {
             schema: Arc::new(Schema { action: action.into(), args, results }),
             values,
             failed: false,
+            blocked: false,
             meta: Vec::new(),
         }
     }
@@ -189,6 +200,9 @@ impl Call {
         if !self.results().is_empty() {
             out.write_str(" = ")?;
             write_fields(out, &self.schema.results, self.results(), &mut write)?;
+        }
+        if self.blocked {
+            out.write_str(" blocked")?;
         }
         if self.failed { out.write_str(" failed") } else { Ok(()) }
     }

@@ -44,12 +44,13 @@ fn field_names(count: usize) -> impl Strategy<Value = Vec<Arc<str>>> {
 fn calls() -> impl Strategy<Value = Call> {
     let fields = || vec(values(), 0..4).prop_flat_map(|values| (field_names(values.len()), Just(values)));
     let meta = prop_oneof![3 => Just(Vec::new()), 1 => vec(values(), 1..3)];
-    (names(), fields(), fields(), meta, any::<bool>()).prop_map(|(action, args, results, meta, failed)| {
+    (names(), fields(), fields(), meta, any::<(bool, bool)>()).prop_map(|(action, args, results, meta, outcome)| {
         let schema = Schema { action: action.replace(Schema::OR, "/").into(), args: args.0, results: results.0 };
         let values = args.1.into_iter().chain(results.1);
         let mut call = Call::new(Arc::new(schema), values).expect("a value for each name");
         call.meta = meta.into_iter().enumerate().map(|(place, value)| (format!("m {place}").into(), value)).collect();
-        call.failed = failed;
+        (call.failed, call.blocked) = outcome;
+        call.blocked &= !call.failed;
         call
     })
 }
@@ -68,6 +69,7 @@ fn traces() -> impl Strategy<Value = Trace> {
             let process = trace.process(&process);
             let mut call = if end.is_unknown() { without_results(call) } else { call };
             call.failed &= !matches!(end, End::Unknown { latest: Some(_) });
+            call.blocked &= !call.failed && end == (End::Unknown { latest: None });
             trace.records.push(Record { process, start, end, call });
         }
         trace
@@ -77,7 +79,7 @@ fn traces() -> impl Strategy<Value = Trace> {
 fn without_results(call: Call) -> Call {
     let schema = Schema { results: Vec::new(), ..(**call.schema()).clone() };
     let mut bare = Call::new(Arc::new(schema), call.args().to_vec()).expect("a value for each argument");
-    (bare.failed, bare.meta) = (call.failed, call.meta);
+    (bare.failed, bare.blocked, bare.meta) = (call.failed, call.blocked, call.meta);
     bare
 }
 
@@ -128,7 +130,7 @@ proptest! {
         let mut writer = SegmentWriter::new(Vec::new(), "0").unwrap();
         let mut expected = Vec::new();
         for (first, mut call, [before, start, end]) in records {
-            (call.failed, call.meta) = (false, Vec::new());
+            (call.failed, call.blocked, call.meta) = (false, false, Vec::new());
             writer.call(before, &first).unwrap();
             writer.outcome(start, end, &call).unwrap();
             expected.push(Record { process: ProcessId(0), start, end: End::At(end), call });
@@ -142,10 +144,18 @@ proptest! {
     fn merged_segments_are_a_history(calls in vec((0..4_u32, 0..9_u64, 0..9_u64, calls()), 0..20)) {
         let mut clocks = [0; 4];
         let mut trace = Trace { processes: (0..4).map(|name| name.to_string().into()).collect(), ..Trace::default() };
-        for (process, gap, length, call) in calls {
+        let mut last = [None; 4];
+        for (process, gap, length, mut call) in calls {
             let start = clocks[process as usize] + gap;
             clocks[process as usize] = start + length;
+            last[process as usize] = std::mem::take(&mut call.blocked).then_some(trace.records.len());
             trace.records.push(Record { process: ProcessId(process), start, end: End::At(start + length), call });
+        }
+        // Only the last operation of a process can be blocked.
+        for place in last.into_iter().flatten() {
+            let record = &mut trace.records[place];
+            (record.end, record.call) = (None.into(), without_results(record.call.clone()));
+            (record.call.failed, record.call.blocked) = (false, true);
         }
         let segments = write_segments(&trace);
         trace.records.sort_by_key(|record| record.process); // As the merge, prefer lower processes among equals.

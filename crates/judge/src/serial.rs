@@ -35,12 +35,12 @@ struct SerialModel {
     atoms: Interner,
 }
 
-/// An operation: its thread, and the text of its results if it returned.
+/// An operation: its thread, and its answer if that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Done {
     thread: Thread,
     call: String,
-    results: Option<String>,
+    answer: Option<Answer>,
 }
 
 impl Spec for SerialModel {
@@ -61,19 +61,19 @@ impl Spec for SerialModel {
     }
 
     fn why_not(&self, state: &NodeId, op: &Done) -> Option<String> {
-        let Done { thread, call, results } = op;
+        let Done { thread, call, answer } = op;
         match self.observations.after(*state, *thread) {
             _ if self.next(state, op).is_some() => None,
             None => Some(format!("no serial run has `{call}` of thread {thread} here")),
             Some((Answer::Blocked, _)) => Some(format!("`{call}` of thread {thread} blocks here in every serial run")),
             Some((Answer::Returned(serial), _)) => {
                 let told = |results: &str| if results.is_empty() { "nothing".to_owned() } else { results.to_owned() };
-                let results = results.as_deref().unwrap_or_default();
-                Some(format!(
-                    "`{call}` returned {}, but returns {} here in every serial run",
-                    told(results),
-                    told(serial)
-                ))
+                let here = match answer {
+                    Some(Answer::Blocked) => "is blocked at the end".to_owned(),
+                    Some(Answer::Returned(results)) => format!("returned {}", told(results)),
+                    None => "may have returned".to_owned(),
+                };
+                Some(format!("`{call}` {here}, but returns {} here in every serial run", told(serial)))
             }
         }
     }
@@ -87,19 +87,21 @@ impl Model for SerialModel {
             Ok(main) if usize::from(main) == columns => Thread::Main,
             _ => return Err(BadCall::Refused { call: op.call.to_string() }),
         };
-        let results = match op.outcome() {
+        let answer = match op.outcome() {
             Outcome::Failed => return Ok(None),
             Outcome::Unfinished => None,
-            Outcome::Finished => Some(lineup::results_text(&op.call)),
+            Outcome::Finished => Some(Answer::Returned(lineup::results_text(&op.call))),
+            Outcome::Blocked => Some(Answer::Blocked),
         };
-        Ok(Some(Done { thread, call: lineup::call_text(&op.call), results }))
+        Ok(Some(Done { thread, call: lineup::call_text(&op.call), answer }))
     }
 
     fn next(&self, state: &NodeId, op: &Done) -> Option<NodeId> {
-        match self.observations.after(*state, op.thread)? {
-            (Answer::Returned(serial), node) if op.results.as_ref().is_none_or(|results| results == serial) => {
-                Some(node)
-            }
+        match (self.observations.after(*state, op.thread)?, &op.answer) {
+            // It does nothing.
+            ((Answer::Blocked, _), Some(Answer::Blocked)) => Some(*state),
+            ((Answer::Returned(serial), node), Some(Answer::Returned(results))) => (results == serial).then_some(node),
+            ((Answer::Returned(_), node), None) => Some(node),
             _ => None,
         }
     }

@@ -42,6 +42,7 @@
 //! This crate executes nothing: its caller runs tests, and hands over the answers as text.
 
 mod call;
+mod columns;
 mod headline;
 mod observations;
 mod observed;
@@ -49,8 +50,10 @@ mod orders;
 mod run;
 mod test;
 mod text;
+mod trace;
 mod witness;
 
+pub use crate::columns::columns;
 pub use crate::headline::headline;
 pub use crate::observations::{NodeId, Nondeterminism, Observations, Refused};
 pub use crate::observed::{Observed, Operation};
@@ -58,4 +61,5 @@ pub use crate::orders::{Order, Orders};
 pub use crate::run::{Answer, Misfit, Place, SerialRun, Thread, UnknownThread, call_text, results_text};
 pub use crate::test::{Test, TestError, Unlisted};
 pub use crate::text::Unreadable;
+pub use crate::trace::{UnreadableTrace, read_trace, segments};
 pub use crate::witness::{Answers, Closest, Differing, Explanation, Failure, SerialSpec, explain};

@@ -11,7 +11,7 @@ pub struct Order(Vec<u8>);
 
 impl Order {
     /// The order of the columns in a serial run.
-    pub(crate) fn of(run: &SerialRun) -> Order {
+    pub fn of(run: &SerialRun) -> Order {
         let column = |(thread, _): &(Thread, Answer)| match thread {
             Thread::Main => None,
             Thread::Column(column) => Some(*column),

@@ -3,11 +3,12 @@
 //! Use them through those crates, whose documentation has examples:
 //!
 //! - `#[derive(Operation)]` in [`omnilink_record::Operation`], with the feature `derive`;
-//! - `#[omnilink::test]` in [`omnilink`].
+//! - `#[omnilink::test]` and `#[omnilink::lineup]` in [`omnilink`].
 //!
 //! [`omnilink_record::Operation`]: https://docs.rs/omnilink-record/latest/omnilink_record/trait.Operation.html
 //! [`omnilink`]: https://docs.rs/omnilink
 
+mod lineup;
 mod object;
 mod operation;
 mod test;
@@ -38,6 +39,14 @@ pub fn object_in_omnilink(arguments: TokenStream, item: TokenStream) -> TokenStr
     let arguments = parse_macro_input!(arguments as object::Arguments);
     let expanded = object::expand(&arguments, item.into(), &quote!(::omnilink));
     expanded.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Turns an empty function into a test of an object without a specification. See [`omnilink`](https://docs.rs/omnilink).
+#[proc_macro_attribute]
+pub fn lineup(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as lineup::Arguments);
+    let function = parse_macro_input!(item as ItemFn);
+    lineup::expand(&arguments, &function).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Turns a function that performs one operation into a test. See [`omnilink`](https://docs.rs/omnilink).

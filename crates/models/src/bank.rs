@@ -164,7 +164,7 @@ impl Spec for Bank {
 
 impl Model for Bank {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
         let account = |place, names| fields.arg(place, names).map(|value| self.atoms.atom(value));
         let amount = |place| {
             let value = fields.arg(place, &["amount"])?;

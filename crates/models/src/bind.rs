@@ -24,6 +24,14 @@ pub enum BadCall {
         /// The operations of the model.
         known: String,
     },
+    /// An operation is blocked that never blocks.
+    #[error("`{call}`, but no such operation of the model `{model}` blocks")]
+    Blocked {
+        /// The call.
+        call: String,
+        /// The name of the model.
+        model: &'static str,
+    },
     /// A user's object does not support this call.
     #[error("unrecognized call `{call}`")]
     Refused {
@@ -85,8 +93,17 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// `None` if the operation is known to have had no effect, so that every model ignores it.
-    pub(crate) fn of(about: &'static About, op: &'a Op<Call>) -> Option<Fields<'a>> {
+    /// `None` if the operation is known to have had no effect, so that every model ignores it. An error if it is
+    /// blocked: in most models, no operation is.
+    pub(crate) fn of(about: &'static About, op: &'a Op<Call>) -> Result<Option<Fields<'a>>, BadCall> {
+        match op.outcome() {
+            Outcome::Blocked => Err(BadCall::Blocked { call: op.call.to_string(), model: about.name }),
+            _ => Ok(Fields::of_any(about, op)),
+        }
+    }
+
+    /// The same for a model with operations that block.
+    pub(crate) fn of_any(about: &'static About, op: &'a Op<Call>) -> Option<Fields<'a>> {
         let outcome = op.outcome();
         (outcome != Outcome::Failed).then_some(Fields {
             about,

@@ -189,7 +189,7 @@ impl<D: Discipline> Spec for Container<D> {
 
 impl<D: Discipline> Model for Container<D> {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(D::ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of(D::ABOUT, op)? else { return Ok(None) };
         let Words { insert, remove, value: names, .. } = D::WORDS;
         match fields.action() {
             action if insert.contains(&action) => {

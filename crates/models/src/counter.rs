@@ -92,7 +92,7 @@ impl Spec for Counter {
 
 impl Model for Counter {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
         let delta = || {
             fields.args(1)?;
             fields.int_arg(0, &["delta", "value", "amount"])

@@ -350,7 +350,7 @@ impl Spec for Kv {
 
 impl Model for Kv {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
         let atom = |value: &Value| self.atoms.atom(value);
         let key = || fields.arg(0, &["key"]).map(atom);
         let value = || fields.arg(1, &["value"]).map(atom);

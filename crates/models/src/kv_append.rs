@@ -145,7 +145,7 @@ impl Spec for KvAppend {
 
 impl Model for KvAppend {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
         let key = || fields.arg(0, &["key"]).map(|value| self.atoms.atom(value));
         let text = |value: &Value| match value {
             Value::Str(text) => Some(Text::new(text.clone())),

@@ -2,14 +2,14 @@
 //!
 //! | operation | meaning |
 //! |---|---|
-//! | `acquire() = ok` | takes the lock; also `lock` |
+//! | `acquire() = ok` | takes the lock; also `lock`; may be blocked at the end if the lock is held |
 //! | `try_lock() = ok` | takes the lock; `ok` is `FALSE` if it is held |
 //! | `release() = ok` | releases the lock; also `unlock`; `ok` is `FALSE` if the process did not hold it |
 //!
 //! With a `key` as first argument there is one lock for each key, and a history is decided key by key. A process that
 //! takes a lock that it already holds is blocked for ever, as for any other holder.
 
-use history::{Call, ProcessId, Value};
+use history::{Call, Outcome, ProcessId, Value};
 use search::Spec;
 
 use crate::bind::Fields;
@@ -95,7 +95,7 @@ impl Spec for Mutex {
         }
         let lock =
             if op.key == Atom::UNKEYED { "the lock".into() } else { format!("lock {}", self.atoms.value(op.key)) };
-        let refused = if op.ok == Some(false) { "this operation was refused, but " } else { "" };
+        let refused = if op.ok == Some(false) { "this operation did not succeed, but " } else { "" };
         Some(match holder(state, op.key) {
             Some(holder) if holder == op.process => format!("{refused}{lock} is held by {holder} itself"),
             Some(holder) => format!("{refused}{lock} is held by {holder}"),
@@ -106,7 +106,7 @@ impl Spec for Mutex {
 
 impl Model for Mutex {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of_any(&ABOUT, op) else { return Ok(None) };
         let (action, is_try) = match fields.action() {
             "acquire" | "lock" => (Action::Acquire, false),
             "try_lock" => (Action::Acquire, true),
@@ -117,8 +117,15 @@ impl Model for Mutex {
             true => self.atoms.atom(fields.arg(0, &["key", "lock"])?),
             false => Atom::UNKEYED,
         };
-        if is_try {
+        if is_try && op.outcome() != Outcome::Blocked {
             fields.needs_result("ok")?;
+        }
+        if op.outcome() == Outcome::Blocked {
+            // It did not get the lock, like an attempt that is refused.
+            return match action {
+                Action::Acquire if !is_try => Ok(Some(Op { key, process: op.process, action, ok: Some(false) })),
+                _ => Err(BadCall::Blocked { call: op.call.to_string(), model: ABOUT.name }),
+            };
         }
         let mut ok = if fields.acknowledged(None).is_ok() && !is_try { None } else { fields.ok()? };
         // A finished operation that was not refused has happened. Only an attempt may have ended either way.
@@ -179,7 +186,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             check(&Mutex::new(), "T2 try_lock() = TRUE; T1 try_lock() = FALSE; T2 unlock(); T1 try_lock() = FALSE"),
-            @"T1 try_lock() = FALSE: this operation was refused, but the lock is free"
+            @"T1 try_lock() = FALSE: this operation did not succeed, but the lock is free"
         );
         insta::assert_snapshot!(
             check(&Mutex::new(), "T1 acquire()?; T1 acquire()?; T2 release() = FALSE"),

@@ -143,11 +143,14 @@ impl<O: Object> Spec for Sequential<O> {
     fn why_not(&self, state: &O::State, op: &Asked) -> Option<String> {
         let action = op.call.action();
         match self.answer(state, op).1 {
+            Answer::Returns(results) if op.call.blocked => {
+                Some(format!("`{action}` is blocked at the end, but returns {} here", shown(&results)))
+            }
             Answer::Returns(results) if op.is_finished => {
                 Some(format!("`{action}` returned {}, but returns {} here", shown(op.call.results()), shown(&results)))
             }
             Answer::Returns(_) => None,
-            Answer::Blocks(why) => Some(why),
+            Answer::Blocks(why) => (!op.call.blocked).then_some(why),
             Answer::Unknown => Some(format!("unrecognized call `{}`", op.call)),
         }
     }
@@ -161,10 +164,11 @@ impl<O: Object> Model for Sequential<O> {
         }
         let mut call = op.call.clone();
         call.meta.clear();
-        if outcome == Outcome::Unfinished
+        if matches!(outcome, Outcome::Unfinished | Outcome::Blocked)
             && let Some(first) = first_outcome(&call)
         {
             call = first;
+            call.blocked = op.call.blocked;
         }
         let asked = Asked { call: Arc::new(call), is_finished: outcome == Outcome::Finished };
         let (_, answer) = self.answer(&self.object.initial(), &asked);
@@ -179,6 +183,8 @@ impl<O: Object> Model for Sequential<O> {
 
     fn next(&self, state: &O::State, op: &Asked) -> Option<O::State> {
         match self.answer(state, op) {
+            (_, Answer::Blocks(_)) if op.call.blocked => Some(state.clone()),
+            (_, Answer::Returns(_)) if op.call.blocked => None,
             (next, Answer::Returns(results)) => (!op.is_finished || results == op.call.results()).then_some(next),
             _ => None,
         }

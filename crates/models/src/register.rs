@@ -198,7 +198,7 @@ impl Spec for Register {
 
 impl Model for Register {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(self.about, op) else { return Ok(None) };
+        let Some(fields) = Fields::of(self.about, op)? else { return Ok(None) };
         let key = |is_keyed: bool| match is_keyed {
             true => fields.arg(0, &["key", "register"]).map(|value| self.atoms.atom(value)),
             false => Ok(Atom::UNKEYED),

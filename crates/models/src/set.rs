@@ -154,7 +154,7 @@ impl Set {
 
 impl Model for Set {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
         let value = || {
             fields.args(1)?;
             Ok(self.atoms.atom(fields.arg(0, &["value", "element", "key"])?))

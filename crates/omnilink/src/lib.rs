@@ -71,7 +71,25 @@
 //! # omnilink::testing::Test::new("object", &std::env::temp_dir().to_string_lossy(), "queue").run_object(Queue::default);
 //! ```
 //!
-//! [`object::main`] makes a program of the same description, as `omnilink fuzz` runs it.
+//! [`object::main`] makes a program of the same description, as `omnilink fuzz` and `omnilink lineup` run it.
+//!
+//! Without any specification, an object is compared with itself: what its calls answer concurrently must be possible
+//! serially. Under `cargo test` threads run freely; the command `omnilink lineup` explores their schedules. See [`lineup`].
+//!
+//! ```
+//! # struct Counter(std::sync::atomic::AtomicU64);
+//! #[omnilink::object]
+//! impl Counter {
+//!     pub fn next(&self) -> u64 {
+//!         self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst)
+//!     }
+//! }
+//!
+//! #[omnilink::lineup(object = Counter(0.into()), threads = 2, calls = 3)]
+//! fn numbers_are_given_once() {}
+//! # let test = omnilink::lineup::ObjectTest::new("lineup", &std::env::temp_dir().to_string_lossy());
+//! # omnilink::lineup::ObjectTest { tests: 2, runs: 5, ..test }.run(|| Counter(0.into()));
+//! ```
 //!
 //! # A specification of your own
 //!
@@ -155,6 +173,7 @@
 pub mod object {
     pub use record::object::*;
 }
+pub mod lineup;
 pub mod runner;
 pub mod testing;
 
@@ -164,7 +183,7 @@ pub use history::{
 };
 pub use models;
 pub use models::{Answer, Model, Object, Sequential};
-pub use omnilink_macros::{object_in_omnilink as object, test};
+pub use omnilink_macros::{lineup, object_in_omnilink as object, test};
 pub use record::drive::Client;
 pub use record::{Action, Pending, Process, Recorder};
 pub use search;

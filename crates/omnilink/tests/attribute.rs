@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
+use omnilink::lineup::ObjectTest;
 use omnilink::testing::{Against, Test};
 use omnilink::{Action, Answer, Call, Client, Object};
 
@@ -64,7 +65,7 @@ fn wrong_step(queue: &Wrong, client: &mut Client) {
 
 #[test]
 fn a_wrong_queue_is_explained_and_remembered() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().expect("a directory");
     let manifest = directory.path().to_str().unwrap().to_owned();
     let test = Test::new("tests::wrong", &manifest, "queue");
     let panicked = || {
@@ -178,4 +179,63 @@ fn a_specification_of_ones_own_explains() {
     let panic = catch_unwind(AssertUnwindSafe(|| test.run(AtomicI64::default, skips))).unwrap_err();
     let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
     assert!(message.contains("`take` returned 3, but returns 2 here"), "{message}");
+}
+
+/// A counter that forgets an increment now and then, or whose readings vary.
+struct Counter {
+    count: AtomicI64,
+    is_wrong: bool,
+    readings: Option<&'static AtomicI64>,
+}
+
+impl Counter {
+    fn new(is_wrong: bool) -> Counter {
+        Counter { count: AtomicI64::new(0), is_wrong, readings: None }
+    }
+}
+
+#[omnilink::object]
+impl Counter {
+    pub fn increment(&self) {
+        if self.is_wrong {
+            let before = self.count.load(Ordering::SeqCst);
+            std::thread::yield_now();
+            self.count.store(before + 1, Ordering::SeqCst);
+        } else {
+            self.count.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    pub fn read(&self) -> i64 {
+        let more = self.readings.map_or(0, |readings| readings.fetch_add(1, Ordering::SeqCst));
+        self.count.load(Ordering::SeqCst) + more
+    }
+}
+
+#[omnilink::lineup(object = Counter::new(false), threads = 2, calls = 3, tests = 5, runs = 20)]
+fn a_counter_without_a_specification() {}
+
+/// The panic of a test of an object without a specification.
+fn panic_of(make: impl Fn() -> Counter + Send + Sync + 'static) -> String {
+    let directory = tempfile::tempdir().expect("a directory");
+    let manifest = directory.path().to_string_lossy().into_owned();
+    let test = ObjectTest { calls: 3, runs: 2_000, ..ObjectTest::new("counter", &manifest) };
+    let panic = catch_unwind(AssertUnwindSafe(|| test.run(make))).expect_err("the object is wrong");
+    panic.downcast_ref::<String>().cloned().unwrap_or_default()
+}
+
+#[test]
+fn what_no_serial_run_explains_is_shown() {
+    let panic = panic_of(|| Counter::new(true));
+    assert!(panic.contains("counter: no serial run explains `"), "{panic}");
+    assert!(panic.contains("In every serial order that fits these times, `read()` of thread"), "{panic}");
+    assert!(panic.contains("\n  thread 0"), "{panic}");
+}
+
+#[test]
+fn an_object_whose_answers_vary_is_nondeterministic() {
+    static READINGS: AtomicI64 = AtomicI64::new(0);
+    let panic = panic_of(|| Counter { readings: Some(&READINGS), ..Counter::new(false) });
+    assert!(panic.contains("` is nondeterministic"), "{panic}");
+    assert!(panic.contains("one serial run  "), "{panic}");
 }

@@ -191,6 +191,23 @@ impl<S: Sync> Description<S> {
         Description { make: Box::new(make), calls }
     }
 
+    /// The texts of the calls, by number.
+    pub fn calls(&self) -> Vec<String> {
+        self.calls.iter().map(|call| call.text.clone()).collect()
+    }
+
+    /// Records one execution: these calls together, or in these orders. Both are as in the variables of [`main`].
+    #[doc(hidden)]
+    pub fn perform(&self, trace: &Path, matrix: &str, orders: &str) -> Result<(), Box<dyn Error>> {
+        let matrix = Matrix::read(&matrix.into(), self.calls.len())?;
+        let mut processes = Processes::create(trace, &matrix)?;
+        match orders {
+            "" => self.run_together(&matrix, &mut processes)?,
+            orders => self.run_in_orders(&matrix, &matrix.orders(&orders.into())?, &mut processes)?,
+        }
+        Ok(processes.close()?)
+    }
+
     /// A new object.
     pub fn make(&self) -> S {
         (self.make)()

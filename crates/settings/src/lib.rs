@@ -60,6 +60,26 @@ pub struct Settings {
     pub harness: Harness,
     /// Run budgets, by profile name.
     pub profile: BTreeMap<String, Profile>,
+    /// What is known about the object that is checked without a specification.
+    pub lineup: Lineup,
+}
+
+/// What is known about the object that is checked without a specification.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lineup {
+    /// Failures that are accepted.
+    pub accepted: Vec<Accepted>,
+}
+
+/// A failure of an object that is accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    /// The smallest test that fails, as it is printed.
+    pub test: String,
+    /// Why that is right.
+    pub reason: String,
 }
 
 /// The program that drives the system and records its operations.
@@ -306,7 +326,7 @@ mod tests {
         insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"unknown key `run`: did you mean `runs`?");
         insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"unknown key `rnu`: did you mean `run`?");
         insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"unknown key `returns`: the keys are `results`, `outcomes`");
-        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `constants`, `operations`, `tags`, `harness`, `profile`");
+        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `constants`, `operations`, `tags`, `harness`, `profile`, `lineup`");
         assert_eq!(Settings::parse("process = 1").unwrap_err().help, None);
     }
 }

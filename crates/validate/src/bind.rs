@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use history::{Call, Op, OpId, ProcessId, Record, Schema, Trace};
+use history::{Call, Op, OpId, Outcome, ProcessId, Record, Schema, Trace};
 use rustc_hash::FxBuildHasher;
 use settings::{Mapping, Settings};
 use smallvec::SmallVec;
@@ -52,6 +52,8 @@ pub(crate) struct BoundStep {
     pub(crate) action: u32,
     pub(crate) args: Args,
     pub(crate) is_observer: bool,
+    /// True if it happens where the action is not enabled, and changes nothing.
+    pub(crate) is_blocked: bool,
     /// What it reads and writes; `None` if unknown.
     footprint: Option<Box<[Place]>>,
 }
@@ -165,6 +167,11 @@ enum Fields {
     SomeArguments,
 }
 
+/// True if it is unfinished or blocked.
+fn has_no_results(op: &Op<Call>) -> bool {
+    matches!(op.outcome(), Outcome::Unfinished | Outcome::Blocked)
+}
+
 /// Turns recorded operations into steps of one specification.
 pub struct Binder<'p> {
     program: &'p Program,
@@ -184,8 +191,8 @@ pub struct Binder<'p> {
     refused: Vec<(u32, String)>,
 }
 
-/// The inputs of a step: the action, the process if it matters, and the recorded values.
-type StepKey = (u32, Option<ProcessId>, SmallVec<[history::Value; 3]>);
+/// The inputs of a step: the action, the process if it matters, the recorded values, and whether it is blocked.
+type StepKey = (u32, Option<ProcessId>, SmallVec<[history::Value; 3]>, bool);
 
 /// The number of cached steps. Larger than the number of distinct calls in most traces.
 const MOST_STEPS: usize = 1 << 18;
@@ -272,7 +279,7 @@ impl<'p> Binder<'p> {
                 return Err(vec![problem]);
             }
         }
-        let step = Arc::new(self.step(action, args, machine));
+        let step = Arc::new(self.step(action, args, op.call.blocked, machine));
         if let Some(key) = key {
             if self.steps.len() >= MOST_STEPS {
                 self.steps.clear();
@@ -295,7 +302,7 @@ impl<'p> Binder<'p> {
             Some(step) => step.clone(),
             None => {
                 let args = self.args(op, processes, action).ok()?;
-                Arc::new(self.step(action, args, &mut machine.borrow_mut()))
+                Arc::new(self.step(action, args, op.call.blocked, &mut machine.borrow_mut()))
             }
         };
         Some(TraceOp { id: op.id, step })
@@ -303,7 +310,7 @@ impl<'p> Binder<'p> {
 
     /// The cached binding of operations like this one.
     fn action_of(&self, op: &Op<Call>) -> Option<Known> {
-        let overriding = match (op.call.failed, op.interval.is_unfinished()) {
+        let overriding = match (op.call.failed, op.outcome() == Outcome::Unfinished) {
             (true, _) if self.on_failed.is_none() => return Some(Known::Nothing),
             (true, _) => self.on_failed,
             (false, true) => self.on_unfinished,
@@ -311,7 +318,7 @@ impl<'p> Binder<'p> {
         };
         match overriding.filter(|_| op.call.action() != END) {
             Some(action) => Some(Known::Action(action)),
-            None => self.known.get(&(op.call.schema().clone(), op.interval.is_unfinished())).copied(),
+            None => self.known.get(&(op.call.schema().clone(), has_no_results(op))).copied(),
         }
     }
 
@@ -320,24 +327,27 @@ impl<'p> Binder<'p> {
         let origins = &self.actions[action as usize].origins;
         (!origins.contains(&Origin::Operation)).then(|| {
             let process = origins.contains(&Origin::Process).then_some(op.process);
-            (action, process, op.call.args().iter().chain(op.call.results()).cloned().collect())
+            let values = op.call.args().iter().chain(op.call.results()).cloned().collect();
+            (action, process, values, op.call.blocked)
         })
     }
 
     /// The same operation with other values for some of its parameters, by place.
     pub(crate) fn with_args(&self, op: &TraceOp, args: Args, machine: &mut Machine<'_>) -> TraceOp {
-        TraceOp { id: op.id, step: Arc::new(self.step(op.step.action, args, machine)) }
+        TraceOp { id: op.id, step: Arc::new(self.step(op.step.action, args, op.step.is_blocked, machine)) }
     }
 
-    fn step(&self, action: u32, args: Args, machine: &mut Machine<'_>) -> BoundStep {
+    fn step(&self, action: u32, args: Args, is_blocked: bool, machine: &mut Machine<'_>) -> BoundStep {
         // Internal actions may come between, so an operation is more than its own step then.
         let is_observer = self.internal.is_empty()
             && match &*self.actions[action as usize].stages {
+                _ if is_blocked => true,
                 [stage] if stage.is_last => machine.never_changes(&stage.operation, &stage.args(&args)),
                 _ => false,
             };
-        let footprint = self.footprint(action, &args);
-        BoundStep { action, args, is_observer, footprint }
+        // What it reads is known, but not that it writes nothing.
+        let footprint = if is_blocked { None } else { self.footprint(action, &args) };
+        BoundStep { action, args, is_observer, is_blocked, footprint }
     }
 
     fn footprint(&self, action: u32, args: &Args) -> Option<Box<[Place]>> {
@@ -373,9 +383,15 @@ impl<'p> Binder<'p> {
     fn learn(&mut self, op: &Op<Call>, processes: &[Arc<str>]) -> Result<u32, Vec<Problem>> {
         let schema = op.call.schema();
         let mut problems = Vec::new();
-        let is_unfinished = op.interval.is_unfinished();
+        let is_unfinished = has_no_results(op);
         let first = history::name(processes, op.process, op.index);
         let action = self.resolve(schema, is_unfinished, &first, &mut problems);
+        let takes_steps = |action: u32| self.actions[action as usize].stages.iter().any(|stage| !stage.is_last);
+        if op.call.blocked && action.is_some_and(takes_steps) {
+            let message = format!("{first} is blocked, and `{}` takes several steps", schema.action);
+            let help = "which of the steps it took is unknown; give it no outcome instead: it is unfinished then";
+            problems.push(Problem::new(message).help(Some(help.to_owned())));
+        }
         let known = action.map_or(Known::Nothing, Known::Action);
         self.known.insert((schema.clone(), is_unfinished), known);
         action.filter(|_| problems.is_empty()).ok_or(problems)

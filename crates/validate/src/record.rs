@@ -35,7 +35,8 @@ pub(crate) fn record(
         ("args", fields(&mut schema.args.iter().map(|name| &**name), call.args())?),
         ("results", fields(&mut schema.results.iter().map(|name| &**name), call.results())?),
         ("meta", fields(&mut call.meta.iter().map(|(name, _)| &**name), &meta)?),
-        ("finished", Value::Bool(!op.interval.is_unfinished())),
+        ("finished", Value::Bool(!op.interval.is_unfinished() && !call.blocked)),
+        ("blocked", Value::Bool(call.blocked)),
         ("failed", Value::Bool(call.failed)),
     ];
     Ok(Value::record(parts.into_iter().map(|(name, value)| (strings.str(name), value)).collect()))

@@ -300,13 +300,20 @@ impl<'p> TraceSpec<'p> {
     ) -> Result<(), Box<EvalError>> {
         let machine = &mut *self.machine.borrow_mut();
         let found = &mut *self.found.borrow_mut();
+        let mut is_enabled = false;
         for stage in &self.binder.actions[op.step.action as usize].stages {
             machine.perform(&stage.operation, &stage.args(&op.step.args), &state.values, found)?;
             for next in found.drain(..) {
                 if self.excluded(machine, Some(&state.values), &next)?.is_none() {
-                    out(self.seen(machine, next)?, stage.is_last);
+                    is_enabled = true;
+                    if !op.step.is_blocked {
+                        out(self.seen(machine, next)?, stage.is_last);
+                    }
                 }
             }
+        }
+        if op.step.is_blocked && !is_enabled {
+            out(state.clone(), true);
         }
         for operation in &self.binder.internal {
             let anything = vec![None; operation.params.len()];
@@ -367,6 +374,11 @@ impl Spec for TraceSpec<'_> {
             && earlier.step.looks_at_nothing(keeps_domain)
             && earlier.step.determines(&later.step)
             && self.is_never_after(earlier, later)
+    }
+
+    /// Only why an operation is not blocked. Explanations evaluate the guards of the others.
+    fn why_not(&self, _: &TraceState, op: &TraceOp) -> Option<String> {
+        op.step.is_blocked.then(|| "it is blocked at the end, but the specification enables it here".to_owned())
     }
 
     fn allows(&self, state: &TraceState, op: &TraceOp) -> Result<bool, Fault> {

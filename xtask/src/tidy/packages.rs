@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("page", &["report"]),
     ("validate", &["history", "settings", "search", "suggest", "tla-syntax", "tla", "report"]),
     ("harness", &["settings", "suggest", "tla-syntax", "tla", "validate"]),
-    ("omnilink", &["history", "search", "models", "record", "macros", "report", "page", "judge", "explore"]),
+    ("omnilink", &["history", "search", "models", "record", "macros", "lineup", "report", "page", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
     ("judge", &["history", "settings", "search", "models", "lineup", "tla-syntax", "tla", "report", "validate"]),
     ("explore", &["history", "settings", "suggest", "report", "schedule", "sched"]),

@@ -46,7 +46,7 @@ pub(crate) struct LineupArgs {
     pub(crate) calls: bool,
 
     /// Schedules of the concurrent executions [default: dpor for tests of at most 6 calls if all code is
-    /// instrumented, otherwise dfs].
+    /// instrumented, otherwise dfs and then 500 at random].
     #[arg(long, value_name = "HOW", value_parser = schedules())]
     pub(crate) schedule: Option<How>,
 
@@ -99,7 +99,8 @@ pub(crate) struct LineupArgs {
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: Progress,
 
-    /// Command that runs the object program, instead of the one in the settings.
+    /// Command that runs the object program, instead of the one in the settings. If its first word is that of the
+    /// settings, the program is built for control like that one; otherwise it must have been.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

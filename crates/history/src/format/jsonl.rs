@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::format::detect::is_skipped;
 use crate::format::json::Json;
 use crate::format::schemas::{Fields, Schemas};
-use crate::format::{FAILED_BY, FormatError, Location, MAX_DEPTH, Problem, WriteError, unknown_key};
+use crate::format::{BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, Problem, WriteError, unknown_key};
 use crate::{Call, Cut, End, Halt, Record, Trace, Value};
 
 const KEYS: [&str; 10] =
@@ -110,7 +110,7 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
         return Err(Wrong::new(format!("a line is {}, not an object", json.kind())));
     };
     let (mut process, mut action, mut start, mut end, mut failed) = (None, None, None, None, false);
-    let (mut is_unknown, mut latest) = (false, None);
+    let (mut is_unknown, mut blocked, mut latest) = (false, false, None);
     let (mut args, mut results, mut meta) = (Fields::new(), None, Vec::new());
     for (key, json) in fields {
         match key.as_str() {
@@ -127,11 +127,20 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
             },
             "outcome" => match json {
                 Json::Text(text) if text == "unknown" => is_unknown = true,
+                Json::Text(text) if text == "blocked" => blocked = true,
                 Json::Text(text) => {
-                    return Err(Wrong::new(format!("`outcome` is `{}`, not `unknown`", text.escape_debug()))
-                        .help("an operation that returned has an `end`, and one that had no effect is `failed`"));
+                    return Err(Wrong::new(format!(
+                        "`outcome` is `{}`, not `unknown` or `blocked`",
+                        text.escape_debug()
+                    ))
+                    .help("an operation that returned has an `end`, and one that had no effect is `failed`"));
                 }
-                other => return Err(Wrong::new(format!("`outcome` is {}, not the string `unknown`", other.kind()))),
+                other => {
+                    return Err(Wrong::new(format!(
+                        "`outcome` is {}, not the string `unknown` or `blocked`",
+                        other.kind()
+                    )));
+                }
             },
             "latest" if matches!(json, Json::Null) => {}
             "latest" => latest = Some(read_time("latest", &json)?),
@@ -155,6 +164,12 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
     if failed && (is_unknown || latest.is_some()) {
         return Err(Wrong::new("a failed operation cannot have an unknown outcome"));
     }
+    if blocked && (end.is_some() || latest.is_some()) {
+        return Err(Wrong::new("`outcome` is blocked, but there is an `end` or a `latest` time"));
+    }
+    if blocked && failed {
+        return Err(Wrong::new(BLOCKED_BUT));
+    }
     let results = match results {
         None => Fields::new(),
         Some(Json::Null) if end.is_none() => Fields::new(), // Programs that write every key do this.
@@ -165,7 +180,7 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
         return Err(Wrong::new("there are `results` but no `end`").help(help));
     }
     let mut call = schemas.call(&action, args, results);
-    call.failed = failed;
+    (call.failed, call.blocked) = (failed, blocked);
     call.meta = meta;
     Ok(Record { process, start, end: end.map_or(End::Unknown { latest }, End::At), call })
 }
@@ -293,6 +308,8 @@ fn write_record(trace: &Trace, record: &Record) -> Result<Json, String> {
     }
     line.push(("start".into(), time(record.start)));
     match record.end {
+        _ if call.blocked && (call.failed || !call.results().is_empty()) => return Err(BLOCKED_BUT.into()),
+        _ if call.blocked => line.push(("outcome".into(), Json::Text("blocked".into()))),
         End::At(end) => line.push(("end".into(), time(end))),
         End::Unknown { latest: None } => {}
         End::Unknown { latest: Some(_) } if call.failed => return Err(FAILED_BY.into()),
@@ -457,8 +474,8 @@ mod tests {
         line 1: `end` is a string, not an integer
         line 1: there are `results` but no `end`; an unfinished operation has no results; leave them out, or add its `end`
         line 1: `failed` is an integer, not `true` or `false`
-        line 1: `outcome` is an integer, not the string `unknown`
-        line 1: `outcome` is `ok`, not `unknown`; an operation that returned has an `end`, and one that had no effect is `failed`
+        line 1: `outcome` is an integer, not the string `unknown` or `blocked`
+        line 1: `outcome` is `ok`, not `unknown` or `blocked`; an operation that returned has an `end`, and one that had no effect is `failed`
         line 1: `outcome` is unknown, but there is an `end`; leave out `end`: the time at which a client stops waiting does not bound its operation; give its bound, if known, as `latest`
         line 1: there is a `latest` time, but there is an `end`; leave out `end`: the time at which a client stops waiting does not bound its operation; give its bound, if known, as `latest`
         line 1: a failed operation cannot have an unknown outcome

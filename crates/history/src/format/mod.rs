@@ -66,6 +66,9 @@ pub enum Location {
 /// Why a failed operation cannot be written with a latest time.
 const FAILED_BY: &str = "it failed, but has a latest time";
 
+/// Why an operation that is blocked cannot be written.
+const BLOCKED_BUT: &str = "it is blocked, but failed or has results";
+
 /// The error at which a reader of forms or values stops.
 #[derive(Debug)]
 struct Problem {

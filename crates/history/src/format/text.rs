@@ -16,7 +16,7 @@ use std::{fmt, str};
 
 use crate::format::detect::is_skipped;
 use crate::format::schemas::{Fields, Schemas};
-use crate::format::{FAILED_BY, FormatError, Location, MAX_DEPTH, WriteError};
+use crate::format::{BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, WriteError};
 use crate::op::Word;
 use crate::{BadNumber, End, Halt, Record, Trace, Value};
 
@@ -56,6 +56,10 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
         if call.failed && matches!(end, End::Unknown { latest: Some(_) }) {
             return unwritable(FAILED_BY.into());
         }
+        if call.blocked && (call.failed || !call.results().is_empty()) {
+            return unwritable(BLOCKED_BUT.into());
+        }
+        let end = if call.blocked { &End::Unknown { latest: None } } else { end };
         let mut values = call.args().iter().chain(call.results()).chain(call.meta.iter().map(|(_, value)| value));
         if !values.all(|value| is_shallow(value, MAX_DEPTH)) {
             return unwritable(too_deep());
@@ -127,7 +131,14 @@ impl<'a> Cursor<'a> {
         if end.is_unknown() && !results.is_empty() {
             return Err("an unfinished operation has no results".into());
         }
+        let blocked = self.eat("blocked");
+        if blocked && end != (End::Unknown { latest: None }) {
+            return Err("a blocked operation has no end: write `...`".into());
+        }
         let failed = self.eat("failed");
+        if blocked && failed {
+            return Err(BLOCKED_BUT.into());
+        }
         if failed && matches!(end, End::Unknown { latest: Some(_) }) {
             return Err("a failed operation cannot have an unknown outcome".into());
         }
@@ -136,7 +147,7 @@ impl<'a> Cursor<'a> {
             return Err(self.expected("the end of the line"));
         }
         let mut call = schemas.call(&action, args, results);
-        call.failed = failed;
+        (call.failed, call.blocked) = (failed, blocked);
         call.meta = meta;
         Ok(Record { process: schemas.process(trace, &process), start, end, call })
     }

@@ -76,6 +76,9 @@ pub fn export(spec: &TraceSpec<'_>, exported: &Exported<'_>) -> Result<Export, V
             format!("the specification defines `{name}`, and names that begin with `{PREFIX}` are needed here");
         return Err(vec![Problem::new(message)]);
     }
+    if exported.history.ops().iter().any(|op| op.call.step.is_blocked) {
+        return Err(vec![Problem::new("a history with blocked operations cannot be exported")]);
+    }
     let writer = Writer { spec, program, exported, literals: Literals::new(&module.strings) };
     writer.export().map_err(|problem| vec![problem])
 }

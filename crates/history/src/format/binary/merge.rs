@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::format::binary::{ReadError, SegmentReader};
 use crate::format::{FormatError, Location};
+use crate::history::BlockedLast;
 use crate::{Call, Cut, Halt, Op, ProcessId, Record, Sequence, Trace};
 
 /// The operations of several segments by increasing start, checked and numbered. Nothing follows an error.
@@ -23,6 +24,7 @@ pub struct Merge<R> {
     heads: Vec<Option<Record>>,                    // By process, the first operation not yet delivered.
     queue: BinaryHeap<Reverse<(u64, u64, usize)>>, // For each head its start, end and process.
     sequence: Sequence,
+    blocked: BlockedLast,
 }
 
 impl<R: Read> Merge<R> {
@@ -31,7 +33,15 @@ impl<R: Read> Merge<R> {
         let (processes, readers, cuts) = number(readers)?;
         let count = readers.len();
         let (heads, queue) = (vec![None; count], BinaryHeap::with_capacity(count));
-        let mut merge = Merge { processes, cuts, readers, heads, queue, sequence: Sequence::default() };
+        let mut merge = Merge {
+            processes,
+            cuts,
+            readers,
+            heads,
+            queue,
+            sequence: Sequence::default(),
+            blocked: BlockedLast::default(),
+        };
         for process in 0..count {
             let key = merge.advance(process)?;
             merge.queue.extend(key.map(Reverse));
@@ -63,9 +73,15 @@ impl<R: Read> Merge<R> {
     /// error behind it is reported.
     #[inline]
     fn step(&mut self) -> Result<Option<Op<Call>>, ReadError> {
-        self.refill()?;
-        let Some(&Reverse((_, _, process))) = self.queue.peek() else { return Ok(None) };
-        let Record { process: id, start, end, call } = self.heads[process].take().expect("the place was refilled");
+        let record = loop {
+            self.refill()?;
+            let Some(&Reverse((_, _, process))) = self.queue.peek() else { break self.blocked.next() };
+            let record = self.heads[process].take().expect("the place was refilled");
+            if let Some(record) = self.blocked.pass(&self.processes, record)? {
+                break Some(record);
+            }
+        };
+        let Some(Record { process: id, start, end, call }) = record else { return Ok(None) };
         let op = self.sequence.next(&self.processes, id, start, end, ())?;
         Ok(Some(op.with(call)))
     }

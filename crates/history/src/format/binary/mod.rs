@@ -8,6 +8,7 @@
 mod manifest;
 mod merge;
 mod read;
+mod stuck;
 mod write;
 
 use std::io;
@@ -17,6 +18,7 @@ use thiserror::Error;
 pub use self::manifest::Manifest;
 pub use self::merge::{Merge, read_all, read_all_until};
 pub use self::read::SegmentReader;
+pub use self::stuck::{Completion, complete_stuck};
 pub use self::write::{SegmentWriter, write};
 use crate::IllFormed;
 use crate::format::FormatError;
@@ -63,6 +65,7 @@ mod kind {
     pub(super) const END: u8 = 7;
     pub(super) const OUTCOME: u8 = 8;
     pub(super) const UNKNOWN: u8 = 9;
+    pub(super) const BLOCKED: u8 = 10;
 }
 
 /// The first byte of a length that is followed by the actual length, in four bytes.

@@ -198,6 +198,7 @@ impl State {
             kind::RETURN => self.finish(last, body, false),
             kind::FAIL => self.finish(last, body, true),
             kind::OUTCOME => self.replace(process, last, body),
+            kind::BLOCKED => self.block(last, body),
             kind::UNKNOWN => self.give_up(last, body),
             kind::META => {
                 let record = last.as_mut().ok_or_else(|| body.wrong("metadata before the first operation"))?;
@@ -294,6 +295,15 @@ impl State {
         let record = record.ok_or_else(|| body.wrong("an unknown outcome while no call is open"))?;
         self.is_open = false;
         record.end = End::Unknown { latest: Some(self.timestamp(body)?) };
+        body.end()
+    }
+
+    /// Decodes that the open call is blocked at the end.
+    fn block(&mut self, last: &mut Option<Record>, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        let record = last.as_mut().filter(|_| self.is_open);
+        let record = record.ok_or_else(|| body.wrong("a blocked operation while no call is open"))?;
+        self.is_open = false;
+        record.call.blocked = true;
         body.end()
     }
 

@@ -119,7 +119,7 @@ fn wrong_bytes_are_errors() {
         ]),
         @"
         c1.seg, byte 24: unknown record kind 0
-        c1.seg, byte 24: unknown record kind 10
+        c1.seg, byte 24: a blocked operation while no call is open
         c1.seg, byte 24: an outcome while no call is open
         c1.seg, byte 24: an unknown outcome while no call is open
         c1.seg, byte 25: action number 0 is defined twice
@@ -247,7 +247,7 @@ fn segments_merge_by_start() {
     let broken = segment(&[READ, b"\x02\x00\x02\x02\x50", b"\x02\x00\x02\x02\x50", b"\x0A"]);
     insta::assert_snapshot!(merge(&[broken]), @"
     p:0[1 2]
-    part, byte 36: unknown record kind 10
+    part, byte 36: a blocked operation while no call is open
     ");
     insta::assert_snapshot!(merge(&[a.clone(), a]), @"part, byte 0: a second segment of process `0`");
     insta::assert_snapshot!(merge(&[write("0", &[(1, 5), (3, 6), (7, 8)])]), @"

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, tag};
-use crate::format::{FAILED_BY, MAX_DEPTH, WriteError};
+use crate::format::{BLOCKED_BUT, FAILED_BY, MAX_DEPTH, WriteError};
 use crate::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 /// Writes the segment of one process. After an error, the bytes written before it are a segment that breaks off
@@ -43,6 +43,13 @@ impl<W: Write> SegmentWriter<W> {
             ));
         }
         match end {
+            _ if call.blocked => {
+                if call.failed || !call.results().is_empty() {
+                    return Err(unwritable(call, BLOCKED_BUT));
+                }
+                self.call(start, call)?;
+                self.blocked(call)?;
+            }
             End::At(end) if !call.failed => {
                 self.complete(kind::OPERATION, start, end, call)?;
                 self.count += 1;
@@ -104,6 +111,12 @@ impl<W: Write> SegmentWriter<W> {
     pub fn unknown(&mut self, latest: u64, call: &Call) -> Result<(), WriteError> {
         self.body.push(kind::UNKNOWN);
         self.timestamp(latest);
+        self.publish(call)
+    }
+
+    /// Writes that the open call is blocked at the end.
+    pub fn blocked(&mut self, call: &Call) -> Result<(), WriteError> {
+        self.body.push(kind::BLOCKED);
         self.publish(call)
     }
 
@@ -204,7 +217,7 @@ fn unwritable(call: &Call, why: &str) -> WriteError {
     WriteError::Unwritable { call: call.to_string(), why: why.into() }
 }
 
-fn varint(body: &mut Vec<u8>, mut number: u64) {
+pub(super) fn varint(body: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         body.push(number as u8 | 0x80);
         number >>= 7;

@@ -1,0 +1,80 @@
+//! Histories that end stuck: an operation that is blocked at the end must be one that the specification does not enable
+//! then.
+
+use omnilink_judge::{Case, Judge, Options, Recording, Unlimited};
+use report::Why;
+
+/// A semaphore.
+const SEMAPHORE: &str = r"---- MODULE Semaphore ----
+EXTENDS Integers
+VARIABLE free
+Init == free = 1
+Acquire == free > 0 /\ free' = free - 1
+Release == free' = free + 1
+TryAcquire(ok) == /\ ok = (free > 0)
+                  /\ free' = IF ok THEN free - 1 ELSE free
+Take_Step == free > 0 /\ free' = free - 1
+Take_Done == UNCHANGED free
+Next == Acquire \/ Release \/ (\E ok \in BOOLEAN : TryAcquire(ok)) \/ Take_Step \/ Take_Done
+====
+";
+
+/// The verdict on a trace as text, the same with and without shortcuts.
+fn check(trace: &str) -> String {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a file");
+    write("Semaphore.tla", SEMAPHORE);
+    write("Semaphore.cfg", "INIT Init\nNEXT Next\n");
+    write("t.txt", trace);
+    let verdict = |shortcuts| {
+        let spec = directory.path().join("Semaphore.tla").display().to_string();
+        let judge = Judge::new(&spec, Options { shortcuts, ..Options::default() }).expect("a specification");
+        let path = directory.path().join("t.txt");
+        let recording = Recording::at(&path, None);
+        let case = &mut Case { recording: &recording, label: "t", witness: None, limits: &Unlimited };
+        let report = match judge.report(case) {
+            Ok(report) => report,
+            Err(failed) => return format!("{failed:?}"),
+        };
+        let reasons = report.stuck().map(|stuck| stuck.reasons.clone()).unwrap_or_default();
+        let words = reasons.iter().filter_map(|reason| match &reason.why {
+            Why::Words { text } => Some(format!(": {text}")),
+            _ => None,
+        });
+        format!("{}{}", report.verdict.word(), words.collect::<String>())
+    };
+    let (with, without) = (verdict(true), verdict(false));
+    assert_eq!(with, without);
+    with
+}
+
+#[test]
+fn a_blocked_operation_is_not_enabled_at_the_end() {
+    insta::assert_snapshot!(check("T0 [1 2] Acquire()\nT1 [3 ...] Acquire() blocked\n"), @"accepted");
+    // Unfinished, it may still acquire.
+    insta::assert_snapshot!(check("T0 [1 2] Acquire()\nT0 [3 4] Release()\nT1 [3 ...] Acquire()\n"), @"accepted");
+    insta::assert_snapshot!(check("T0 [1 2] Acquire()\nT0 [3 4] Release()\nT1 [3 ...] Acquire() blocked\n"), @"rejected: it is blocked at the end, but the specification enables it here");
+    // It was called before the release, but the end counts.
+    insta::assert_snapshot!(check("T1 [1 ...] Acquire() blocked\nT0 [2 3] Acquire()\nT0 [4 5] Release()\n"), @"rejected: it is blocked at the end, but the specification enables it here");
+    insta::assert_snapshot!(check("T0 [1 2] Acquire()\nT1 [3 ...] Acquire() blocked\nT2 [3 ...] Acquire() blocked\n"), @"accepted");
+    insta::assert_snapshot!(check("T0 [1 2] Acquire()\nT1 [3 ...] Acquire() blocked\nT2 [3 ...] Release() blocked\n"), @"rejected: it is blocked at the end, but the specification enables it here");
+    // Its result is unknown, and one of both is possible.
+    insta::assert_snapshot!(check("T1 [3 ...] TryAcquire() blocked\n"), @"rejected: it is blocked at the end, but the specification enables it here");
+}
+
+#[test]
+fn an_unfinished_operation_may_explain_a_blocked_one() {
+    insta::assert_snapshot!(check("T0 [1 ...] Acquire()\nT1 [2 ...] Acquire() blocked\n"), @"accepted");
+}
+
+#[test]
+fn operations_of_several_steps_cannot_be_blocked() {
+    let failed = check("T0 [1 ...] Take() blocked\n");
+    assert!(failed.contains("T0:0 is blocked, and `Take` takes several steps"), "{failed}");
+}
+
+#[test]
+fn a_process_ends_with_a_blocked_operation() {
+    let failed = check("T0 [1 ...] Acquire() blocked\nT0 [2 3] Release()\n");
+    assert!(failed.contains("an operation of T0 follows one that is blocked at the end"), "{failed}");
+}

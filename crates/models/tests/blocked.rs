@@ -1,0 +1,156 @@
+//! Histories that end stuck, against an oracle that tries every order of the operations that returned, and then asks
+//! whether the object blocks each of those that did not.
+
+#![allow(clippy::unwrap_used, reason = "all of this file is tests")]
+
+use fastrand::Rng;
+use history::{Call, End, History, ProcessId, Record, Trace, Value};
+use models::check::{Options, check};
+use models::{Answer, Object, Sequential};
+use search::Unwatched;
+
+/// A queue for at most two elements; `take` blocks while it is empty, and `add` while it is full.
+struct Bounded;
+
+impl Object for Bounded {
+    type State = Vec<Value>;
+
+    fn initial(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    fn apply(&self, queue: &mut Vec<Value>, call: &Call) -> Answer {
+        match (call.action(), call.args()) {
+            ("add", _) if queue.len() == 2 => Answer::Blocks("the queue is full".to_owned()),
+            ("add", [value]) => {
+                queue.push(value.clone());
+                Answer::nothing()
+            }
+            ("take", []) if queue.is_empty() => Answer::Blocks("the queue is empty".to_owned()),
+            ("take", []) => Answer::value(queue.remove(0)),
+            _ => Answer::Unknown,
+        }
+    }
+}
+
+/// Runs threads one step at a time until each has ended or is blocked, and records them. A call takes effect at a random
+/// time between its start and its end. Some histories are changed: another result, or a call that is blocked or not.
+fn draw(rng: &mut Rng) -> Trace {
+    let (mut trace, mut queue, mut time) = (Trace::default(), Vec::new(), 0);
+    let mut left: Vec<usize> = (0..rng.usize(2..4)).map(|_| rng.usize(1..4)).collect();
+    let mut open: Vec<Option<(u64, Call, Option<Vec<Value>>)>> = vec![None; left.len()];
+    for process in 0..left.len() {
+        trace.process(&process.to_string());
+    }
+    let mut idle = 0;
+    while idle < 60 {
+        let process = rng.usize(0..left.len());
+        time += 1;
+        idle += 1;
+        match &mut open[process] {
+            None if left[process] > 0 => {
+                left[process] -= 1;
+                let add = Call::positional("add", [Value::Int(rng.i64(0..3))], []);
+                let call = if rng.bool() { add } else { Call::positional("take", [], []) };
+                open[process] = Some((time, call, None));
+                idle = 0;
+            }
+            None => {}
+            Some((_, call, answer @ None)) => {
+                if let Answer::Returns(results) = Bounded.apply(&mut queue, call) {
+                    *answer = Some(results);
+                    idle = 0;
+                }
+            }
+            Some((start, call, Some(results))) => {
+                let call = Call::positional(call.action(), call.args().to_vec(), results.clone());
+                let record = Record { process: ProcessId(process as u32), start: *start, end: End::At(time), call };
+                trace.records.push(record);
+                open[process] = None;
+                idle = 0;
+            }
+        }
+    }
+    for (process, call) in open.into_iter().enumerate() {
+        let Some((start, mut call, _)) = call else { continue };
+        call.blocked = true;
+        trace.records.push(Record { process: ProcessId(process as u32), start, end: None.into(), call });
+    }
+    if rng.bool() {
+        corrupt(&mut trace, rng);
+    }
+    trace
+}
+
+fn corrupt(trace: &mut Trace, rng: &mut Rng) {
+    let Some(changed) = (!trace.records.is_empty()).then(|| rng.usize(0..trace.records.len())) else { return };
+    let process = trace.records[changed].process;
+    let is_last = trace.records.iter().rposition(|record| record.process == process) == Some(changed);
+    let Record { end, call, .. } = &mut trace.records[changed];
+    if is_last && !call.blocked {
+        (*end, *call) = (None.into(), Call::positional(call.action(), call.args().to_vec(), []));
+        call.blocked = true;
+    } else if call.action() == "take" && !call.blocked {
+        *call = Call::positional("take", [], [Value::Int(rng.i64(0..3))]);
+    }
+}
+
+/// Whether some order of the operations that returned ends where all others block.
+fn is_possible(left: &[&Record], blocked: &[&Record], queue: &[Value]) -> bool {
+    if left.is_empty() {
+        let blocks = |record: &&Record| matches!(Bounded.apply(&mut queue.to_vec(), &record.call), Answer::Blocks(_));
+        return blocked.iter().all(blocks);
+    }
+    let ends = |record: &Record| record.end.at().unwrap();
+    (0..left.len()).any(|next| {
+        let op = left[next];
+        if left.iter().any(|other| ends(other) < op.start) {
+            return false;
+        }
+        let mut queue = queue.to_vec();
+        let answer = Bounded.apply(&mut queue, &op.call);
+        let others: Vec<&Record> = left.iter().copied().filter(|other| !std::ptr::eq(*other, op)).collect();
+        answer == Answer::Returns(op.call.results().to_vec()) && is_possible(&others, blocked, &queue)
+    })
+}
+
+#[test]
+fn verdicts_on_stuck_histories_are_those_of_the_definition() {
+    let (mut stuck, mut rejected, mut both) = (0, 0, 0);
+    for seed in 0..6_000 {
+        let trace = draw(&mut Rng::with_seed(seed));
+        let (blocked, returned): (Vec<&Record>, Vec<&Record>) = trace.records.iter().partition(|op| op.call.blocked);
+        if blocked.is_empty() {
+            continue;
+        }
+        let expected = is_possible(&returned, &blocked, &[]);
+        let (is_stuck, shown) = (blocked.len(), format!("{:?}", trace.records));
+        let history = History::new(trace.clone()).unwrap();
+        let checked = check(&Sequential::new(Bounded), &history, &Options::default(), &Unwatched).unwrap();
+        assert_eq!(checked.verdict.is_accepted(), expected, "seed {seed}: {shown}");
+        stuck += 1;
+        rejected += usize::from(!expected);
+        both += usize::from(is_stuck > 1);
+    }
+    assert!(stuck > 3_000 && both > 500, "{stuck} stuck, {both} with several that are blocked");
+    assert!(rejected * 5 > stuck && (stuck - rejected) * 5 > stuck, "{rejected} of {stuck} are rejected");
+}
+
+#[test]
+fn the_lock_blocks_while_it_is_held_and_a_queue_never_does() {
+    let check = |name: &str, text: &str| {
+        struct Visit<'a>(&'a str);
+        impl models::Visitor for Visit<'_> {
+            type Output = String;
+            fn visit<M: models::Model>(self, model: M) -> String {
+                let history = History::new(history::format::text::read(self.0.as_bytes()).unwrap()).unwrap();
+                let checked = check(&model, &history, &Options::default(), &Unwatched);
+                checked.map_or_else(|error| error.to_string(), |checked| checked.verdict.is_accepted().to_string())
+            }
+        }
+        models::with_model(name, Visit(text)).unwrap()
+    };
+    assert_eq!(check("mutex", "a [1 2] acquire()\nb [3 ...] acquire() blocked\n"), "true");
+    assert_eq!(check("mutex", "a [1 2] acquire()\na [3 4] release()\nb [3 ...] acquire() blocked\n"), "false");
+    insta::assert_snapshot!(check("queue", "a [1 ...] pop() blocked\n"), @"a:0: `pop() blocked`, but no such operation of the model `queue` blocks");
+}
