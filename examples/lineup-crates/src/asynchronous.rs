@@ -111,6 +111,9 @@ impl Bounded {
 }
 
 /// `tokio::sync::mpsc::unbounded_channel`, with receiving calls that block.
+///
+/// While a sender wakes the receiver, a receiver that is about to wait polls again and again, until the schedule lets
+/// the sender go on.
 pub struct Unbounded {
     sender: UnboundedSender<i64>,
     receiver: StdMutex<UnboundedReceiver<i64>>,

@@ -8,6 +8,9 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 use omnilink_record::object;
 
 /// `ArrayQueue` of two items.
+///
+/// `force_push` on a full queue moves the head before the tail. In between, `len` and `is_full` miss an item, although
+/// the queue is full before and after.
 pub struct Array(ArrayQueue<i64>);
 
 #[object]
