@@ -37,6 +37,9 @@ use crate::{
 /// At most this many bytes of serial orders are one execution. The environment of an execution is limited.
 const ORDERS: usize = 8 << 10;
 
+/// The largest number of executions in search of one with fewer preemptions.
+const REDUCTION: u64 = 5_000;
+
 /// Of this many executions in one process, one is the first again.
 const REPETITION: u64 = 256;
 
@@ -249,7 +252,8 @@ impl ObjectProgram {
         Ok(())
     }
 
-    /// Makes a failing test smaller while it fails in the same way. Each attempt is told.
+    /// Makes a failing test smaller while it fails in the same way, and then looks for an execution with fewer preemptions.
+    /// Each attempt is told.
     pub fn reduce(
         &self,
         failing: Tested,
@@ -273,8 +277,22 @@ impl ObjectProgram {
                     continue 'smaller;
                 }
             }
-            return Ok(smallest);
+            return self.with_few_preemptions(smallest, exploration);
         }
+    }
+
+    /// The same failing test, with as few preemptions as it needs: [`How::Dfs`] tries few first.
+    fn with_few_preemptions(&self, failing: Tested, exploration: &Exploration) -> Result<Tested, Error> {
+        let LineupVerdict::Unexplained(unexplained) = &failing.verdict else { return Ok(failing) };
+        let is_minimal =
+            unexplained.controlled.as_ref().is_some_and(|controlled| controlled.strategy == How::Dfs.name());
+        if is_minimal {
+            return Ok(failing);
+        }
+        let mut fewer = Exploration { executions: REDUCTION, samples: 0, ..exploration.clone() };
+        (fewer.scheduling.how, fewer.scheduling.dfs.bound) = (How::Dfs, None);
+        let tested = self.check(&failing.test, &fewer, &mut |_| ())?;
+        Ok(if tested.verdict.is_like(&failing.verdict) { tested } else { failing })
     }
 
     fn numbered(&self, test: &Test) -> Result<Calls, Error> {

@@ -131,9 +131,10 @@ fn a_lock_that_is_not_released_is_stuck(directory: &Path) {
 
       thread 0       thread 1
       get() ...
-                     inc()
-                     get() blocks
+                     inc() ...
       ... get() = 1
+                     ... inc()
+                     get() blocks
     exit 1
     ");
     assert!(found.stdout.contains("\nthread 1 locks 0x"), "{}", found.stdout);

@@ -33,12 +33,15 @@ impl Object for Bounded {
     }
 }
 
+/// A call: its start, itself, and its results once it has taken effect.
+type Open = (u64, Call, Option<Vec<Value>>);
+
 /// Runs threads one step at a time until each has ended or is blocked, and records them. A call takes effect at a random
 /// time between its start and its end. Some histories are changed: another result, or a call that is blocked or not.
 fn draw(rng: &mut Rng) -> Trace {
     let (mut trace, mut queue, mut time) = (Trace::default(), Vec::new(), 0);
     let mut left: Vec<usize> = (0..rng.usize(2..4)).map(|_| rng.usize(1..4)).collect();
-    let mut open: Vec<Option<(u64, Call, Option<Vec<Value>>)>> = vec![None; left.len()];
+    let mut open: Vec<Option<Open>> = vec![None; left.len()];
     for process in 0..left.len() {
         trace.process(&process.to_string());
     }
