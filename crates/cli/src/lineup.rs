@@ -96,17 +96,21 @@ fn tests(args: &LineupArgs, calls: &[String]) -> Result<Vec<Named>, Exit> {
         return Ok(tests);
     }
     let (threads, length) = args.size;
-    let random = |number: u64| {
-        let seed = args.seed.wrapping_add(number);
-        Ok(Named { test: Test::random(calls, threads, length, seed)?, from: format!("seed {seed}") })
-    };
-    let random: Result<Vec<Named>, lineup::TestError> = (0..args.tests).map(random).collect();
     let mut known = HashSet::new();
-    let random = random.map(|mut random| {
-        random.retain(|named| known.insert(named.test.to_string()));
-        random
-    });
-    random.map_err(|error| complain("--size", &InputError { message: error.to_string(), help: None }))
+    let mut random: Vec<Named> = Vec::new();
+    // Objects with few calls have few different tests.
+    for number in 0..args.tests.saturating_mul(10) {
+        let seed = args.seed.wrapping_add(number);
+        let test = Test::random(calls, threads, length, seed)
+            .map_err(|error| complain("--size", &InputError { message: error.to_string(), help: None }))?;
+        if known.insert(test.to_string()) {
+            random.push(Named { test, from: format!("seed {seed}") });
+        }
+        if random.len() as u64 == args.tests {
+            break;
+        }
+    }
+    Ok(random)
 }
 
 /// What all tests together came to.

@@ -33,7 +33,7 @@ pub(crate) struct LineupArgs {
     #[arg(long, value_name = "THREADSxCALLS", default_value = "3x3", value_parser = size)]
     pub(crate) size: (usize, usize),
 
-    /// Number of random tests, if none are given.
+    /// Number of different random tests, if none are given.
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
     pub(crate) tests: u64,
 
