@@ -74,7 +74,8 @@
 //! [`object::main`] makes a program of the same description, as `omnilink fuzz` and `omnilink lineup` run it.
 //!
 //! Without any specification, an object is compared with itself: what its calls answer concurrently must be possible
-//! serially. Under `cargo test` threads run freely; the command `omnilink lineup` explores their schedules. See [`lineup`].
+//! serially. Under `cargo test` threads run freely; the command `omnilink lineup` explores their
+//! schedules. See [`mod@lineup`].
 //!
 //! ```
 //! # struct Counter(std::sync::atomic::AtomicU64);
