@@ -170,7 +170,7 @@ fn deb(workspace: &Workspace, place: &Path) -> Result<(u64, u64)> {
     execute(Command::new(documents).arg(built.join("omnilink")).arg(place))?;
     let package = place.join("omnilink.deb");
     let path = package.display().to_string();
-    let args = ["deb", "--quiet", "--no-build", "--package", "omnilink-cli", "--output", &path];
+    let args = ["deb", "--quiet", "--no-build", "--strip", "--package", "omnilink-cli", "--output", &path];
     workspace.cargo_args(&args, &[])?;
     execute(Command::new("dpkg").arg("--install").arg(&package))?;
     let installed = works(Path::new("/usr/bin/omnilink"));
