@@ -39,6 +39,8 @@ pub struct Module {
     pub names: BTreeMap<String, DefId>,
     /// `ASSUME`, with its name if it has one.
     pub assumptions: Vec<(Option<String>, ExprId)>,
+    /// Possible mistakes in the texts that are accepted.
+    pub warnings: Vec<(Site, String)>,
     /// The context for resolving another expression in the module.
     pub context: Context,
 }

@@ -99,7 +99,8 @@ fn from_json(json: &Json, strings: &Strings) -> std::result::Result<Value, Strin
         Json::Bool(value) => Ok(Value::Bool(*value)),
         // TLC truncates numbers that do not fit into 32 bits; here they keep their value.
         Json::Number(number) => {
-            number.as_i64().map(Value::Int).ok_or_else(|| format!("the number {number} is not an integer"))
+            let whole = number.as_i64().or_else(|| number.as_f64().and_then(truncated));
+            whole.map(Value::Int).ok_or_else(|| format!("the number {number} is not an integer of 64 bits"))
         }
         Json::String(text) => Ok(Value::Str(strings.str(text))),
         Json::Array(elements) => {
@@ -112,4 +113,11 @@ fn from_json(json: &Json, strings: &Strings) -> std::result::Result<Value, Strin
         }
         Json::Null => Err("`null` is unsupported".to_owned()),
     }
+}
+
+/// A number without its fraction, as in TLC.
+fn truncated(number: f64) -> Option<i64> {
+    // Both bounds are exact; 2^63 itself is too large.
+    let fits = number >= i64::MIN as f64 && number < i64::MAX as f64;
+    fits.then_some(number as i64)
 }

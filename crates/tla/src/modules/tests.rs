@@ -339,7 +339,8 @@ fn json_is_read_and_written() {
     let lines = b"{\"b\": [1, true], \"a\": \"x\"}\n\n{}\n";
     check_file("ndJsonDeserialize", lines, "Json", &[string("f")], r#"<<[a |-> "x", b |-> <<1, TRUE>>], <<>>>>"#);
     check_file("JsonDeserialize", b"[5000000000]", "Json", &[string("f")], "<<5000000000>>");
-    check_file("JsonDeserialize", b"[1.5]", "Json", &[string("f")], "WrongKind");
+    check_file("JsonDeserialize", b"[1.5, -1.5]", "Json", &[string("f")], "<<1, -1>>");
+    check_file("JsonDeserialize", b"[1e30]", "Json", &[string("f")], "WrongKind");
     check_file("JsonDeserialize", b"null", "Json", &[string("f")], "WrongKind");
     check_file("JsonDeserialize", b"", "Json", &[string("g")], "WrongKind");
     check("Json", "ToJson", &[bag([(0, 1)])], r#""{\"0\":1}""#);

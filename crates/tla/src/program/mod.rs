@@ -140,7 +140,9 @@ impl LinkError {
 
 /// Links a module with its configuration.
 pub fn link(module: Module, config: &Config, options: Options) -> Result<Program, Box<LinkErrors>> {
-    let mut linker = Linker { module, config, errors: Vec::new(), warnings: Vec::new(), has_fairness: false };
+    let of_texts = module.warnings.iter().cloned();
+    let warnings = of_texts.map(|(site, message)| Warning { message, place: Place::Module(site) }).collect();
+    let mut linker = Linker { module, config, errors: Vec::new(), warnings, has_fairness: false };
     linker.replace();
     linker.program(options)
 }

@@ -3,7 +3,9 @@
 //! A name with a value becomes a definition of that value. A name with another name becomes an alias: every call of
 //! it is redirected, so that it costs nothing at run time, and its own body calls the other as well, so that no
 //! constant stays undefined. Calls from inside an instance are not redirected by a replacement of `Instance!Name`:
-//! TLC replaces what the root module sees under that name.
+//! TLC replaces what the root module sees under that name. A replacement of a definition that the root module extends
+//! also holds inside instances of the module that defines it, because in TLC both have the same text; `Instance!Name`
+//! in the root module keeps its meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +14,7 @@ use super::{LinkError, Linker, Place, Warning};
 use crate::config::{Assignment, Literal, LiteralKind, Meaning};
 use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, SlotId};
 use crate::modules;
-use crate::source::Site;
+use crate::source::{Site, SourceId};
 use crate::value::Value;
 
 impl Linker<'_> {
@@ -46,8 +48,28 @@ impl Linker<'_> {
         for (def, rows) in tables {
             self.give_table(def, &rows);
         }
+        let aliases = self.with_instances(aliases);
         self.redirect(&aliases);
         self.check_all_given(&given);
+    }
+
+    /// Adds the definitions in instances that have the text of a replaced one.
+    fn with_instances(&self, aliases: BTreeMap<DefId, DefId>) -> Aliases {
+        let mut inside = BTreeMap::new();
+        for (index, definition) in self.module.definitions.iter().enumerate() {
+            let Some((_, own)) = definition.name.rsplit_once('!') else { continue };
+            let def = DefId(index as u32);
+            let is_original = |original: &DefId| {
+                let original = self.definition(*original);
+                original.name == own && original.module == definition.module && original.site == definition.site
+            };
+            let replaced = aliases.iter().find(|(original, _)| is_original(original));
+            if let Some((original, to)) = replaced.filter(|_| !aliases.contains_key(&def)) {
+                let hidden = definition.params.len().saturating_sub(self.definition(*original).params.len());
+                inside.insert(def, (*to, hidden));
+            }
+        }
+        Aliases { whole: aliases, inside }
     }
 
     /// The definitions that an assignment affects.
@@ -200,8 +222,8 @@ impl Linker<'_> {
     }
 
     /// Redirects every call of an alias to its target.
-    fn redirect(&mut self, aliases: &BTreeMap<DefId, DefId>) {
-        if aliases.is_empty() {
+    fn redirect(&mut self, aliases: &Aliases) {
+        if aliases.whole.is_empty() {
             return;
         }
         let module = &mut self.module;
@@ -212,7 +234,7 @@ impl Linker<'_> {
                 module.exprs.set(expr, node);
             }
         }
-        for (&from, &to) in aliases {
+        for (&from, &to) in &aliases.whole {
             let definition = &module.definitions[from.0 as usize];
             let args = (0..definition.params.len()).map(|slot| Arg::Slot(SlotId(slot as u32))).collect();
             let body = module.exprs.push(Node::Call { def: to, args }, definition.site);
@@ -230,10 +252,13 @@ impl Linker<'_> {
     }
 
     /// A definition that calls an alias may now have a higher level.
-    fn raise_levels(&mut self, aliases: &BTreeMap<DefId, DefId>) {
+    fn raise_levels(&mut self, aliases: &Aliases) {
         let module = &mut self.module;
+        let inside = aliases.inside.iter().map(|(from, (to, _))| (from, to));
         let mut is_raised = aliases
+            .whole
             .iter()
+            .chain(inside)
             .any(|(from, to)| module.definitions[from.0 as usize].level < module.definitions[to.0 as usize].level);
         while is_raised {
             is_raised = false;
@@ -250,8 +275,8 @@ impl Linker<'_> {
     }
 
     /// A replacement may call the operator it replaces, and so itself.
-    fn find_new_recursion(&mut self, aliases: &BTreeMap<DefId, DefId>) {
-        for &start in aliases.values() {
+    fn find_new_recursion(&mut self, aliases: &Aliases) {
+        for &start in aliases.whole.values() {
             let (mut seen, mut todo) = (BTreeSet::new(), vec![start]);
             while let Some(def) = todo.pop() {
                 let Body::Expr(body) = self.definition(def).body else { continue };
@@ -320,13 +345,25 @@ impl Linker<'_> {
     }
 }
 
+/// The replaced definitions.
+struct Aliases {
+    /// Replaced wherever they are called.
+    whole: BTreeMap<DefId, DefId>,
+    /// Replaced where the text of an instance calls them, with the number of parameters to drop.
+    inside: BTreeMap<DefId, (DefId, usize)>,
+}
+
 /// The expression with its calls of aliases redirected, if it has any.
-fn redirected(module: &Module, expr: ExprId, aliases: &BTreeMap<DefId, DefId>) -> Option<Node> {
+fn redirected(module: &Module, expr: ExprId, aliases: &Aliases) -> Option<Node> {
     let source = module.exprs.site(expr).source;
     let target = |def: DefId| {
+        if let Some(&(to, hidden)) = aliases.inside.get(&def) {
+            // The root module, whose text comes first, sees the instance's own definition.
+            return (source != SourceId::default()).then_some((to, hidden));
+        }
         let definition = &module.definitions[def.0 as usize];
         let is_inside_instance = definition.name.contains('!') && definition.site.source == source;
-        aliases.get(&def).copied().filter(|_| !is_inside_instance)
+        aliases.whole.get(&def).copied().filter(|_| !is_inside_instance).map(|to| (to, 0))
     };
     let mut is_changed = false;
     module.exprs.node(expr).for_each_callee(&mut |def| is_changed |= target(def).is_some());
@@ -334,13 +371,19 @@ fn redirected(module: &Module, expr: ExprId, aliases: &BTreeMap<DefId, DefId>) -
         return None;
     }
     let mut node = module.exprs.node(expr).clone();
-    if let Node::Call { def, .. } = &mut node {
-        *def = target(*def).unwrap_or(*def);
+    if let Node::Call { def, args } = &mut node
+        && let Some((to, hidden)) = target(*def)
+    {
+        *def = to;
+        *args = args[hidden..].into();
     }
     if let Node::Call { args, .. } | Node::CallArgument { args, .. } = &mut node {
         for arg in args {
-            if let Arg::Operator(def, _) = arg {
-                *def = target(*def).unwrap_or(*def);
+            if let Arg::Operator(def, captures) = arg
+                && let Some((to, hidden)) = target(*def)
+            {
+                *def = to;
+                *captures = captures[hidden.min(captures.len())..].into();
             }
         }
     }

@@ -25,6 +25,7 @@ impl Builder {
                 exprs: Exprs::default(),
                 names: Default::default(),
                 assumptions: Vec::new(),
+                warnings: Vec::new(),
                 context: Default::default(),
             },
         }

@@ -70,6 +70,11 @@ impl Files {
         root
     }
 
+    /// Whether a module has a text, and is not built in.
+    pub(super) fn is_text(&self, module: &str) -> bool {
+        self.texts.get(module).is_some_and(Option::is_some)
+    }
+
     /// Adds a module and all modules it extends.
     pub(super) fn add_extended(&self, name: &str, extended: &mut BTreeSet<String>) {
         if !extended.insert(name.to_owned()) {

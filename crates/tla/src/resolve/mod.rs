@@ -76,6 +76,7 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
         finished: Vec::new(),
         recursive: Vec::new(),
         substitutions: Vec::new(),
+        warnings: Vec::new(),
         is_exhausted: false,
     };
     let Some(root) = root else {
@@ -92,7 +93,7 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
         resolver.context.table = scope.table;
     }
     resolver.levels();
-    let Resolver { problems, files, strings, exprs, definitions, variables, assumptions, context, .. } = resolver;
+    let Resolver { problems, files, strings, exprs, definitions, variables, assumptions, context, warnings, .. } = resolver;
     if !problems.is_empty() {
         return Err(problems.finish(files.sources));
     }
@@ -102,7 +103,7 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
     let assumptions = assumptions.into_iter().filter(|(module, ..)| extended.contains(module));
     let assumptions = assumptions.map(|(_, name, _, expr)| (name, expr)).collect();
     let sources = files.sources;
-    Ok(ir::Module { name: root, sources, strings, variables, definitions, exprs, names, assumptions, context })
+    Ok(ir::Module { name: root, sources, strings, variables, definitions, exprs, names, assumptions, warnings, context })
 }
 
 /// The text before an expression that is parsed as a module.
@@ -174,6 +175,7 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
         finished: Vec::new(),
         recursive: Vec::new(),
         substitutions: Vec::new(),
+        warnings: Vec::new(),
         is_exhausted: false,
     };
     for string in parse.identifiers.iter().chain(&parse.literals) {
@@ -260,6 +262,8 @@ struct Resolver {
     recursive: Vec<DefId>,
     /// The replacements of an instance's constants and variables, and their maximum levels.
     substitutions: Vec<level::Substitution>,
+    /// Possible mistakes that are accepted.
+    warnings: Vec<(Site, String)>,
     /// Whether the limit of definitions was reached and reported.
     is_exhausted: bool,
 }
@@ -270,6 +274,13 @@ const BROKEN: &str = "an error";
 impl Resolver {
     fn error(&mut self, site: Site, message: impl Into<String>) {
         self.report(site, Diagnostic::new(site.span, message), None);
+    }
+
+    /// Adds a warning, unless it is already there.
+    fn warn(&mut self, site: Site, message: String) {
+        if !self.warnings.iter().any(|(_, known)| *known == message) {
+            self.warnings.push((site, message));
+        }
     }
 
     fn report(&mut self, site: Site, diagnostic: Diagnostic, first: Option<(Site, &str)>) {

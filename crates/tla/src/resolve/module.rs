@@ -66,7 +66,7 @@ impl Resolver {
         for extended in &tree.extends {
             let site = scope.site(extended.span);
             let table = self.extended(universe, &scope.table, &extended.text, site);
-            self.import(&mut scope, &table, site, false);
+            self.import_extended(&mut scope, &table, site);
         }
         for unit in &tree.units {
             if self.is_exhausted {
@@ -352,6 +352,39 @@ impl Resolver {
                 Unit::Variables(names) => names.iter().for_each(|name| add(name, None)),
                 _ => {}
             }
+        }
+    }
+
+    /// Makes the exports of an extended module visible. Of two different definitions with one name, the first stays,
+    /// with a warning, as in SANY.
+    fn import_extended(&mut self, scope: &mut Scope, table: &Table, site: Site) {
+        for (name, entry) in &table.entries {
+            let Some(known) = scope.table.entries.get(name) else { continue };
+            let are_definitions = !known.is_declared && !entry.is_declared;
+            if !are_definitions || known.symbol.is_same(&entry.symbol) {
+                continue;
+            }
+            let modules = [self.home(&known.symbol), self.home(&entry.symbol)];
+            if modules[0] != modules[1] && modules.iter().flatten().any(|module| self.files.is_text(module)) {
+                let [first, second] = modules.map(|module| module.unwrap_or("an instance").to_owned());
+                let message = format!("`{name}` of `{second}` is hidden by `{name}` of `{first}`, which comes first");
+                self.warn(site, message);
+            }
+        }
+        let mut unknown = table.clone();
+        unknown.entries.retain(|name, entry| {
+            let known = scope.table.entries.get(name);
+            known.is_none_or(|known| known.is_declared || entry.is_declared || known.symbol.is_same(&entry.symbol))
+        });
+        self.import(scope, &unknown, site, false);
+    }
+
+    /// The module whose text defines a symbol.
+    fn home(&self, symbol: &Symbol) -> Option<&str> {
+        match symbol {
+            Symbol::Def(def) => Some(&self.definition(*def).module),
+            Symbol::Native(native) => Some(native.module),
+            Symbol::Variable(_) | Symbol::Hidden { .. } | Symbol::Instance(_) => None,
         }
     }
 

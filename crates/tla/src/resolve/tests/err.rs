@@ -223,7 +223,7 @@ C == @
 }
 
 #[test]
-fn imports_of_different_shape_clash() {
+fn a_definition_and_a_declaration_clash() {
     insta::assert_snapshot!(
         check_errors(
             r#"
@@ -233,7 +233,7 @@ A == 1
 B == 1
 ---- MODULE N ----
 A == 2
-B(a) == 2
+CONSTANT B
 "#
         ),
         @r"

@@ -1,0 +1,153 @@
+//! The features that specifications for the validation of recorded traces rely on. The verdicts and counts are those
+//! of TLC of 2026.
+
+use std::fmt::Write as _;
+
+use tla::config;
+use tla::datum::{Datum, World};
+use tla::program::{Options, link};
+use tla::reach::{Verdict, check};
+use tla::resolve::{Loader, resolve};
+use tla::strings::Strings;
+
+/// Checks a specification of several modules, of which the first is the root. Returns what it printed, the verdict and
+/// the counts.
+fn verdict(modules: &str, config: &str) -> String {
+    let mut modules = Modules::new(modules);
+    let (name, root) = modules.0.remove(0);
+    let mut strings = Strings::default();
+    let config = config::parse(config, &mut strings).expect("a configuration");
+    let module = match resolve(&name, &root, &mut modules, strings) {
+        Ok(module) => module,
+        Err(errors) => return errors.to_string(),
+    };
+    let mut text = String::new();
+    let program = match link(module, &config, Options::default()) {
+        Ok(program) => program,
+        Err(errors) => {
+            errors.errors.iter().for_each(|error| writeln!(text, "{}", error.message).expect("a string"));
+            return text;
+        }
+    };
+    program.warnings.iter().for_each(|warning| writeln!(text, "warning: {}", warning.message).expect("a string"));
+    let checked = check(&program, vec![Box::<Test>::default()], &mut |_| None);
+    let word = match &checked.verdict {
+        Verdict::Holds { is_cut_short: false } => "holds".to_owned(),
+        Verdict::Holds { is_cut_short: true } => "holds, and asked to stop".to_owned(),
+        Verdict::Violated { invariant, trace } => {
+            format!("`{}` is violated by {} states", program.invariants[*invariant].0, trace.len())
+        }
+        Verdict::PostconditionFalse(index) => format!("`{}` is false", program.postconditions[*index].0),
+        Verdict::Error { error, .. } => format!("error: {}", error.message),
+        other => format!("{other:?}"),
+    };
+    let stats = checked.stats;
+    let (generated, distinct) = (stats.generated, stats.distinct);
+    write!(text, "{word}: {generated} generated, {distinct} distinct, {} left, depth {}", stats.queued, stats.depth)
+        .expect("a string");
+    text
+}
+
+/// The modules of one text.
+struct Modules(Vec<(String, String)>);
+
+impl Modules {
+    fn new(text: &str) -> Modules {
+        let mut modules: Vec<(String, String)> = Vec::new();
+        for line in text.trim_start().lines() {
+            if let Some(name) = line.strip_prefix("---- MODULE ").and_then(|rest| rest.strip_suffix(" ----")) {
+                modules.push((name.to_owned(), String::new()));
+            }
+            let (_, module) = modules.last_mut().expect("the text begins with a module");
+            *module += line;
+            *module += "\n";
+        }
+        modules.iter_mut().for_each(|(_, module)| *module += "====\n");
+        Modules(modules)
+    }
+}
+
+impl Loader for Modules {
+    fn load(&mut self, module: &str) -> Option<(String, String)> {
+        self.0.iter().find(|(name, _)| name == module).cloned()
+    }
+}
+
+/// A world with one file and registers.
+#[derive(Default)]
+struct Test {
+    registers: Vec<(i64, Datum)>,
+}
+
+impl World for Test {
+    fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        match path {
+            "log.ndjson" => Ok(b"{\"ts\": 1712329729.6024537, \"n\": -2.9}\n{\"ts\": 3e2, \"n\": 4}\n".to_vec()),
+            _ => Err("no such file".to_owned()),
+        }
+    }
+
+    fn register(&self, index: i64) -> Option<Datum> {
+        self.registers.iter().rev().find(|(known, _)| *known == index).map(|(_, datum)| datum.clone())
+    }
+
+    fn set_register(&mut self, index: i64, value: Datum) {
+        self.registers.push((index, value));
+    }
+}
+
+#[test]
+fn of_two_extended_definitions_the_first_counts() {
+    let check = |extends: &str| {
+        let modules = format!(
+            "---- MODULE Root ----\nEXTENDS {extends}, Naturals\nVARIABLE x\nInit == x = Remove(<<5, 6>>, 6)\n\
+             Next == x' = x\nInv == x = <<5>>\n---- MODULE Own ----\nRemove(s, e) == <<s, e>>\n"
+        );
+        verdict(&modules, "INIT Init NEXT Next INVARIANT Inv")
+    };
+    insta::assert_snapshot!(check("SequencesExt, Own"), @r"
+    warning: `Remove` of `Own` is hidden by `Remove` of `SequencesExt`, which comes first
+    holds: 2 generated, 1 distinct, 0 left, depth 1
+    ");
+    insta::assert_snapshot!(check("Own, SequencesExt"), @r"
+    warning: `Remove` of `SequencesExt` is hidden by `Remove` of `Own`, which comes first
+    `Inv` is violated by 1 states: 1 generated, 1 distinct, 0 left, depth 1
+    ");
+}
+
+#[test]
+fn a_replaced_definition_is_replaced_inside_instances() {
+    let modules = r#"
+---- MODULE Root ----
+EXTENDS Store
+I == INSTANCE Store
+J(S) == INSTANCE Store WITH Val <- S
+Null == "null"
+Values == {"a", "b"}
+Next == \E v \in Val : I!Put(v) \/ J({v})!Put(v)
+Inv == x \in {"null", "a", "b"}
+---- MODULE Store ----
+CONSTANT Val
+VARIABLE x
+None == CHOOSE v : v \notin Val
+Init == x = None
+Put(v) == x = None /\ x' = v
+"#;
+    let config = "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE CONSTANT Val <- Values None <- Null";
+    insta::assert_snapshot!(verdict(modules, config), @"holds: 5 generated, 3 distinct, 0 left, depth 2");
+}
+
+#[test]
+fn fractions_in_json_are_cut_off() {
+    let modules = r#"
+---- MODULE Root ----
+EXTENDS Json, Integers, Sequences
+VARIABLE i
+Log == ndJsonDeserialize("log.ndjson")
+Init == i = 1
+Next == i < Len(Log) /\ i' = i + 1
+Inv == Log = <<[ts |-> 1712329729, n |-> -2], [ts |-> 300, n |-> 4]>>
+"#;
+    let config = "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE";
+    insta::assert_snapshot!(verdict(modules, config), @"holds: 2 generated, 2 distinct, 0 left, depth 2");
+}
