@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Instant;
 
 use history::Stop;
 use tla::datum::{Datum, World};
@@ -18,6 +19,8 @@ pub struct HostWorld {
     random: fastrand::Rng,
     /// The number of workers.
     workers: usize,
+    /// When it was created.
+    start: Instant,
     /// True if the specification is imported: it reads neither files nor the environment.
     is_foreign: bool,
     /// Receives printed lines.
@@ -74,6 +77,7 @@ impl HostWorld {
             registers: BTreeMap::new(),
             random: fastrand::Rng::with_seed(SEED),
             workers: 1,
+            start: Instant::now(),
             is_foreign: false,
             print,
             stop,
@@ -122,7 +126,12 @@ impl World for HostWorld {
     }
 
     fn statistic(&self, name: &str) -> Option<Value> {
-        (name == "workers").then(|| Value::Int(i64::try_from(self.workers).unwrap_or(i64::MAX)))
+        let int = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+        match name {
+            "workers" => Some(int(self.workers as u64)),
+            "duration" => Some(int(self.start.elapsed().as_secs())),
+            _ => None,
+        }
     }
 
     fn exit(&mut self) {}

@@ -3,7 +3,7 @@
 //! ```
 //! use tla::datum::World;
 //! use tla::program::{Options, link};
-//! use tla::reach::{Verdict, check};
+//! use tla::reach::{Order, Verdict, check};
 //! use tla::resolve::{Loader, resolve};
 //!
 //! /// Without files: only built-in modules can be extended, and nothing is printed.
@@ -30,7 +30,7 @@
 //! let module = resolve("Counter.tla", text, &mut Nothing, strings).expect("no errors");
 //! let program = link(module, &config, Options::default()).expect("no errors");
 //!
-//! let checked = check(&program, vec![Box::new(Nothing)], &mut |_| None);
+//! let checked = check(&program, Order::Breadth, vec![Box::new(Nothing)], &mut |_| None);
 //! let Verdict::Violated { trace, .. } = checked.verdict else { panic!("`x` becomes 4") };
 //! assert_eq!(trace.len(), 5);
 //! ```

@@ -376,7 +376,7 @@ fn specification(path: &Path) -> Option<Program> {
     let config = config::parse(&config, &mut strings).ok()?;
     let beside = path.parent()?.to_owned();
     let module = resolve(&path.display().to_string(), &text, &mut Beside(beside), strings).ok()?;
-    link(module, &config, Options { skip_properties: true, without_behavior: true }).ok()
+    link(module, &config, Options { skip_properties: true, without_behavior: true, ..Options::default() }).ok()
 }
 
 fn distinct(mut states: Vec<State>) -> Vec<State> {

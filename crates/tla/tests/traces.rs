@@ -6,13 +6,17 @@ use std::fmt::Write as _;
 use tla::config;
 use tla::datum::{Datum, World};
 use tla::program::{Options, link};
-use tla::reach::{Verdict, check};
+use tla::reach::{Order, Verdict, check};
 use tla::resolve::{Loader, resolve};
 use tla::strings::Strings;
 
 /// Checks a specification of several modules, of which the first is the root. Returns what it printed, the verdict and
 /// the counts.
 fn verdict(modules: &str, config: &str) -> String {
+    verdict_in(Order::Breadth, modules, config)
+}
+
+fn verdict_in(order: Order, modules: &str, config: &str) -> String {
     let mut modules = Modules::new(modules);
     let (name, root) = modules.0.remove(0);
     let mut strings = Strings::default();
@@ -30,12 +34,15 @@ fn verdict(modules: &str, config: &str) -> String {
         }
     };
     program.warnings.iter().for_each(|warning| writeln!(text, "warning: {}", warning.message).expect("a string"));
-    let checked = check(&program, vec![Box::<Test>::default()], &mut |_| None);
+    let checked = check(&program, order, vec![Box::<Test>::default()], &mut |_| None);
     let word = match &checked.verdict {
         Verdict::Holds { is_cut_short: false } => "holds".to_owned(),
         Verdict::Holds { is_cut_short: true } => "holds, and asked to stop".to_owned(),
         Verdict::Violated { invariant, trace } => {
             format!("`{}` is violated by {} states", program.invariants[*invariant].0, trace.len())
+        }
+        Verdict::PropertyViolated { property, trace } => {
+            format!("`{}` is violated by {} states", program.properties[*property].0, trace.len())
         }
         Verdict::PostconditionFalse(index) => format!("`{}` is false", program.postconditions[*index].0),
         Verdict::Error { error, .. } => format!("error: {}", error.message),
@@ -150,4 +157,96 @@ Inv == Log = <<[ts |-> 1712329729, n |-> -2], [ts |-> 300, n |-> 4]>>
 "#;
     let config = "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE";
     insta::assert_snapshot!(verdict(modules, config), @"holds: 2 generated, 2 distinct, 0 left, depth 2");
+}
+
+/// A counter that a log of length 3 drives, with unlogged resets.
+const LOG: &str = r#"
+---- MODULE Root ----
+EXTENDS Base, Sequences, TLC
+VARIABLE l
+B == INSTANCE Base
+UpTwice == Up \cdot Up
+Log == <<"up", "up", "reset">>
+TraceInit == Init /\ l = 1
+Logged(e, A) == l <= Len(Log) /\ Log[l] = e /\ l' = l + 1 /\ A
+TraceNext == Logged("up", Up) \/ Logged("reset", Reset) \/ Logged("up", UpTwice)
+TraceSpec == TraceInit /\ [][TraceNext]_<<x, l>>
+Refines == B!Spec
+AllRefines == \A n \in {1, 2} : B!Spec /\ []B!Small
+Fair == B!FairSpec
+Matched == [](l <= Len(Log) => [](TLCGet("queue") >= 1 \/ l > Len(Log)))
+Stuck == [](l <= Len(Log) => [](TLCGet("queue") = 1 \/ l > Len(Log)))
+Accepted == TLCGet("stats").diameter - 1 = Len(Log)
+AllCounted == LET s == TLCGet("stats") IN
+  /\ DOMAIN s = {"diameter", "distinct", "duration", "generated", "initial", "queue", "worker"}
+  /\ s.initial = 1 /\ s.distinct = TLCGet("distinct") /\ s.generated = TLCGet("generated") /\ s.queue = 0
+Done == l > Len(Log) => TLCSet("exit", TRUE)
+---- MODULE Base ----
+EXTENDS Naturals
+VARIABLE x
+Init == x = 0
+Up == x < 9 /\ x' = x + 1
+Reset == x > 1 /\ x' = 0
+Next == Up \/ Reset
+Small == x < 4
+Spec == Init /\ [][Next]_x
+FairSpec == LET n == 4 IN Spec /\ [](x < n + 6) /\ WF_x(Next)
+"#;
+
+fn log(config: &str) -> String {
+    verdict(LOG, &format!("SPECIFICATION TraceSpec CHECK_DEADLOCK FALSE {config}"))
+}
+
+#[test]
+fn the_length_of_the_longest_behavior_accepts_a_log() {
+    insta::assert_snapshot!(log("POSTCONDITION Accepted POSTCONDITION AllCounted"), @"holds: 13 generated, 7 distinct, 0 left, depth 4");
+}
+
+#[test]
+fn a_refinement_is_checked_of_every_step() {
+    insta::assert_snapshot!(log("PROPERTY Refines"), @"`Refines` is violated by 2 states: 4 generated, 3 distinct, 1 left, depth 2");
+    insta::assert_snapshot!(log("PROPERTY AllRefines INVARIANT Small"), @"`AllRefines` is violated by 2 states: 4 generated, 3 distinct, 1 left, depth 2");
+}
+
+#[test]
+fn liveness_is_refused_by_name() {
+    insta::assert_snapshot!(log("PROPERTY Fair"), @"liveness is not checked, and property `Fair` has the conjunct `WF_x(Next)`");
+}
+
+#[test]
+fn a_promise_is_evaluated_after_the_successors() {
+    insta::assert_snapshot!(log("PROPERTY Matched"), @"holds: 13 generated, 7 distinct, 0 left, depth 4");
+    insta::assert_snapshot!(log("PROPERTY Stuck"), @"`Stuck` is violated by 1 states: 4 generated, 3 distinct, 2 left, depth 2");
+}
+
+#[test]
+fn a_log_is_found_sooner_depth_first() {
+    let config = "SPECIFICATION TraceSpec CONSTRAINT Done CHECK_DEADLOCK FALSE";
+    insta::assert_snapshot!(verdict_in(Order::Breadth, LOG, config), @"holds, and asked to stop: 11 generated, 7 distinct, 3 left, depth 4");
+    insta::assert_snapshot!(verdict_in(Order::Depth, LOG, config), @"holds, and asked to stop: 8 generated, 6 distinct, 3 left, depth 4");
+}
+
+#[test]
+fn compositions_count_the_states_between() {
+    let modules = r#"
+---- MODULE Root ----
+EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Add(n) == \E k \in {n, n + 1} : x' = x + k
+Next == /\ x = 0
+        /\ y' = y + 1
+        /\ LET before == x IN Add(1) \cdot (before > 0 /\ Add(10)) \cdot Add(100)
+        /\ x' # 113
+Other == /\ x = 0
+         /\ \E k \in {1, 2} : ((x' = x + k) \cdot (x' = x + k)) /\ k = 1
+         /\ UNCHANGED y
+Sum == [][(\E k \in 1..3 : x' = x + k) \cdot (\E k \in 100..200 : x' = x + k)]_x
+Few == [][(\E k \in 1..3 : x' = x + k) \cdot (x' = x + 110)]_x
+Can == [](x = 0 => ENABLED ((x' = x + 1) \cdot (x = 1 /\ x' = 5)))
+"#;
+    let check = |config: &str| verdict(modules, &format!("INIT Init CHECK_DEADLOCK FALSE {config}"));
+    insta::assert_snapshot!(check("NEXT Next PROPERTY Sum PROPERTY Can"), @"holds: 10 generated, 4 distinct, 0 left, depth 2");
+    insta::assert_snapshot!(check("NEXT Next PROPERTY Few"), @"`Few` is violated by 2 states: 10 generated, 4 distinct, 2 left, depth 2");
+    insta::assert_snapshot!(check("NEXT Other"), @"holds: 3 generated, 2 distinct, 0 left, depth 2");
 }

@@ -24,7 +24,7 @@ pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::LineupArgs;
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
 pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Order, Output, Progress};
-pub(crate) use spec::{ActionsArgs, EvalArgs, SpecCheckArgs, SpecCommand};
+pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use trust::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
 
 /// Check whether a specification allows what your system did, and explain why not.

@@ -10,7 +10,7 @@ use super::shared::{AroundArgs, Output, Progress};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpecCommand {
-    /// Visit every reachable state of a TLA+ specification, and check its invariants.
+    /// Visit every reachable state of a TLA+ specification, and check its invariants and properties.
     #[command(
         after_help = "Exit codes: 0 nothing is wrong, 1 something is violated, 2 the command line, the specification \
                             or its configuration is wrong, 3 a limit was reached."
@@ -37,6 +37,15 @@ pub(crate) struct Located {
     pub(crate) format: Output,
 }
 
+/// The order of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SearchOrder {
+    /// In the order in which states are found: a counterexample is a shortest one
+    Breadth,
+    /// The state found last first: a log that fits is found sooner, and a counterexample may be long
+    Depth,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct SpecCheckArgs {
     #[command(flatten)]
@@ -50,9 +59,18 @@ pub(crate) struct SpecCheckArgs {
     #[arg(long, value_name = "YES/NO", action = clap::ArgAction::Set)]
     pub(crate) deadlock: Option<bool>,
 
-    /// Skip the temporal properties of the configuration, instead of rejecting it.
+    /// Order in which states are visited; `depth` visits the state found last first, with one worker, as TLC does with
+    /// its `StateDeque`.
+    #[arg(long, value_name = "ORDER", default_value = "breadth")]
+    pub(crate) search: SearchOrder,
+
+    /// Skip the temporal properties of the configuration.
     #[arg(long)]
     pub(crate) skip_properties: bool,
+
+    /// Skip the conjuncts of temporal properties that are about infinite behaviors, instead of rejecting them.
+    #[arg(long)]
+    pub(crate) skip_liveness: bool,
 
     /// Give up after this many distinct states: inconclusive.
     #[arg(long, value_name = "COUNT")]

@@ -9,11 +9,11 @@ use judge::{Complaint, HostWorld, Stopper, guarded, limit};
 use tla::datum::World;
 use tla::machine::Machine;
 use tla::program::{Options, Program};
-use tla::reach::{Checked, Limit, Stats, Verdict, check};
+use tla::reach::{Checked, Limit, Order, Stats, Verdict, check};
 
 use super::explain::{self, Explanation};
 use super::{printer, refuse, show};
-use crate::args::{Output, SpecCheckArgs};
+use crate::args::{Output, SearchOrder, SpecCheckArgs};
 use crate::exit::Exit;
 use crate::limits::{self, Limits, Settings};
 use crate::terminal::print_complaints;
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let settings = Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress };
     let _around = Limits::around(&settings, &label);
     let around = args.located.around.around();
-    let options = Options { skip_properties: args.skip_properties, ..Options::default() };
+    let options =
+        Options { skip_properties: args.skip_properties, skip_liveness: args.skip_liveness, ..Options::default() };
     let mut loaded = match load(&args.located.file, &around, options, &[]) {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(show::SCHEMA, &complaints, args.located.format),
@@ -54,8 +55,12 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let stop = Arc::new(Stopper::default());
     let worlds = (0..workers)
         .map(|_| Box::new(HostWorld::until(printer(is_quiet), stop.clone()).among(workers)) as Box<dyn World + Send>);
+    let order = match args.search {
+        SearchOrder::Breadth => Order::Breadth,
+        SearchOrder::Depth => Order::Depth,
+    };
     let checked =
-        guarded(&limits, &stop, || check(&program, worlds.collect(), &mut |stats| watch(args, &limits, stats)));
+        guarded(&limits, &stop, || check(&program, order, worlds.collect(), &mut |stats| watch(args, &limits, stats)));
     let elapsed = limits.elapsed();
     let mut machine = Machine::new(&program, Box::new(HostWorld::until(printer(is_quiet), stop.clone())));
     let explanation = guarded(&limits, &stop, || explain::explain(&mut machine, &checked.verdict));
@@ -69,6 +74,7 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
         Verdict::Holds { .. } => Exit::Accepted,
         Verdict::AssumptionFalse(_)
         | Verdict::Violated { .. }
+        | Verdict::PropertyViolated { .. }
         | Verdict::Deadlock { .. }
         | Verdict::PostconditionFalse(_) => Exit::Rejected,
         Verdict::Error { .. } => Exit::Wrong,

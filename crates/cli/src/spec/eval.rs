@@ -19,7 +19,7 @@ use crate::terminal::print_complaints;
 
 const SCHEMA: &str = "omnilink.spec-eval/1";
 
-const OPTIONS: Options = Options { skip_properties: true, without_behavior: true };
+const OPTIONS: Options = Options { skip_properties: true, skip_liveness: true, without_behavior: true };
 
 pub(crate) fn run(args: &EvalArgs) -> Exit {
     let format = args.format;

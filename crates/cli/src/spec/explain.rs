@@ -1,6 +1,7 @@
-//! Explains a verdict: the invariant broken down, or what disables each action.
+//! Explains a verdict: the formula broken down, or what disables each action.
 
-use tla::machine::{Machine, State};
+use tla::machine::{self, Machine, State};
+use tla::program::Property;
 use tla::reach::Verdict;
 
 /// Text under a title.
@@ -24,6 +25,25 @@ pub(super) fn explain(machine: &mut Machine<'_>, verdict: &Verdict) -> Option<Ex
             let title = format!("why `{name}` is false in state {}", trace.len());
             Some(Explanation { title, lines: lines(part.text(module)) })
         }
+        Verdict::PropertyViolated { property, trace } => {
+            let (name, property) = &program.properties[*property];
+            let last = &trace.last()?.state;
+            let (title, text) = match property {
+                Property::Initial(predicate) => {
+                    let part = machine.explain_predicate(*predicate, last);
+                    (format!("why `{name}` is false of the initial state"), lines(part.text(module)))
+                }
+                Property::Step(action) => {
+                    let before = &trace.get(trace.len().checked_sub(2)?)?.state;
+                    let explanation = machine.explain_step(*action, before, last);
+                    let title = format!("why `{name}` is false of the step to state {}", trace.len());
+                    (title, ways(machine, &explanation))
+                }
+                // It depends on the progress of the search at that time.
+                Property::Promise { .. } => return None,
+            };
+            Some(Explanation { title, lines: text })
+        }
         Verdict::AssumptionFalse(index) => {
             // An assumption is about constants only, so any state will do.
             let part = machine.explain_predicate(module.assumptions[*index].1, &State::from([]));
@@ -31,14 +51,21 @@ pub(super) fn explain(machine: &mut Machine<'_>, verdict: &Verdict) -> Option<Ex
         }
         Verdict::Deadlock { trace } => {
             let explanation = machine.explain(program.next?, &trace.last()?.state);
-            let ways = explanation.furthest_of_each();
-            let mut all: Vec<String> =
-                ways.iter().take(SHOWN).flat_map(|way| lines(way.text(module))).collect::<Vec<String>>();
-            if ways.len() > SHOWN {
-                all.push(format!("and {} more that got no further", ways.len() - SHOWN));
-            }
-            Some(Explanation { title: format!("why nothing is enabled in state {}", trace.len()), lines: all })
+            let title = format!("why nothing is enabled in state {}", trace.len());
+            Some(Explanation { title, lines: ways(machine, &explanation) })
         }
         _ => None,
     }
+}
+
+/// The ways through an action that got furthest.
+fn ways(machine: &Machine<'_>, explanation: &machine::Explanation) -> Vec<String> {
+    let module = &machine.program().module;
+    let ways = explanation.furthest_of_each();
+    let text: String = ways.iter().take(SHOWN).map(|way| way.text(module)).collect();
+    let mut all: Vec<String> = text.lines().map(str::to_owned).collect();
+    if ways.len() > SHOWN {
+        all.push(format!("and {} more that got no further", ways.len() - SHOWN));
+    }
+    all
 }

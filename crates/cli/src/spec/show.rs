@@ -7,7 +7,7 @@ use indicatif::HumanCount;
 use judge::Complaint;
 use serde_json::json;
 use tla::machine::{Label, Machine, State};
-use tla::program::Program;
+use tla::program::{Program, Property};
 use tla::reach::{During, Limit, Step, Verdict, shown};
 use tla::value::Value;
 
@@ -46,7 +46,10 @@ pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Holds { .. } => "holds",
-        Verdict::AssumptionFalse(_) | Verdict::Violated { .. } | Verdict::PostconditionFalse(_) => "violated",
+        Verdict::AssumptionFalse(_)
+        | Verdict::Violated { .. }
+        | Verdict::PropertyViolated { .. }
+        | Verdict::PostconditionFalse(_) => "violated",
         Verdict::Deadlock { .. } => "deadlock",
         Verdict::Error { .. } => "error",
         Verdict::Stopped(_) => "inconclusive",
@@ -65,6 +68,7 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
         }
     };
     let invariant = |index: usize| format!("the invariant `{}`", program.invariants[index].0);
+    let property = |index: usize| format!("the property `{}`", program.properties[index].0);
     let postcondition = |index: usize| format!("the postcondition `{}`", program.postconditions[index].0);
     Some(match &outcome.checked.verdict {
         Verdict::Holds { is_cut_short: false } => return None,
@@ -75,6 +79,11 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
         Verdict::Violated { invariant: index, trace } => {
             format!("{} is false in state {}", invariant(*index), trace.len())
         }
+        Verdict::PropertyViolated { property: index, trace } => match program.properties[*index].1 {
+            Property::Initial(_) => format!("{} is false of the initial state", property(*index)),
+            Property::Step(_) => format!("{} is false of the step to state {}", property(*index), trace.len()),
+            Property::Promise { .. } => format!("{} is false from state {} on", property(*index), trace.len()),
+        },
         Verdict::Deadlock { trace } => format!("state {} has no successor", trace.len()),
         Verdict::PostconditionFalse(index) => format!("{} is false", postcondition(*index)),
         Verdict::Error { during, trace, .. } => {
@@ -84,6 +93,7 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
                 During::Search if trace.is_empty() => "the initial states".into(),
                 During::Search => "the successors".into(),
                 During::Invariant(index) => invariant(*index),
+                During::Property(index) => property(*index),
                 During::Postcondition(index) => postcondition(*index),
             };
             let at = if trace.is_empty() { String::new() } else { format!(" of state {}", trace.len()) };
@@ -101,7 +111,10 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
 
 fn trace(verdict: &Verdict) -> Option<&[Step<Label, State>]> {
     match verdict {
-        Verdict::Violated { trace, .. } | Verdict::Deadlock { trace } | Verdict::Error { trace, .. } => Some(trace),
+        Verdict::Violated { trace, .. }
+        | Verdict::PropertyViolated { trace, .. }
+        | Verdict::Deadlock { trace }
+        | Verdict::Error { trace, .. } => Some(trace),
         _ => None,
     }
 }
@@ -177,6 +190,10 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
         Verdict::Violated { invariant, .. } => Some(&program.invariants[*invariant].0),
         _ => None,
     };
+    let property = match &outcome.checked.verdict {
+        Verdict::PropertyViolated { property, .. } => Some(&program.properties[*property].0),
+        _ => None,
+    };
     let states = trace(&outcome.checked.verdict)
         .map(|trace| trace.iter().map(|step| step_json(program, machine, step)).collect::<Vec<_>>());
     let document = json!({
@@ -185,6 +202,7 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
         "verdict": word(&outcome.checked.verdict),
         "reason": reason(outcome),
         "invariant": invariant,
+        "property": property,
         "trace": states,
         "explanation": outcome.explanation.as_ref().map(|explanation| &explanation.lines),
         "stats": {

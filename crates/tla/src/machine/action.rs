@@ -173,6 +173,7 @@ impl<'p> Machine<'p> {
                     )
                 })
             }
+            Node::Compose(first, second) => self.act_compose((*first, *second), then),
             Node::Apply(function, arg) if !matches!(self.exprs.node(*function), Node::Variable(_)) => {
                 self.act_apply(*function, *arg, expr, then)
             }

@@ -119,7 +119,7 @@ impl<'p> Machine<'p> {
             Node::Except { function, updates } => return self.except(*function, updates, expr),
             Node::Prime(inner) => return self.primed(|machine| machine.eval(*inner)),
             Node::Idiom(idiom, written) => return self.idiom(*idiom, *written),
-            Node::Compose(..) => return Err(self.at(unsupported("`\\cdot`"), expr)),
+            Node::Compose(first, second) => Value::Bool(self.test_compose(*first, *second)?),
             Node::Always(_) => return Err(self.at(unsupported("the temporal operator `[]`"), expr)),
             Node::Unsupported { what, .. } => return Err(self.at(unsupported(what), expr)),
             _ => Value::Bool(self.test(expr)?),

@@ -143,6 +143,14 @@ impl<'p> Machine<'p> {
         self.explain_from_here(action)
     }
 
+    /// Every path through an action for one step, and where it ended.
+    pub fn explain_step(&mut self, action: ExprId, from: &State, to: &State) -> Explanation {
+        self.fresh(Some(from.clone()), Reading::Current);
+        self.next = to.iter().cloned().map(Some).collect();
+        self.unassigned = 0;
+        self.explain_from_here(action)
+    }
+
     /// Every path through the initial predicate.
     pub fn explain_initial(&mut self) -> Explanation {
         self.fresh(None, Reading::Next);
@@ -183,7 +191,7 @@ impl<'p> Machine<'p> {
     pub(super) fn reads_next(&self, expr: ExprId, frame: Frame) -> bool {
         let node = self.exprs.node(expr);
         let mut reads = match node {
-            Node::Prime(_) | Node::Unchanged(_) | Node::Square(..) | Node::Angle(..) => true,
+            Node::Prime(_) | Node::Unchanged(_) | Node::Square(..) | Node::Angle(..) | Node::Compose(..) => true,
             Node::Variable(_) => self.reading == Reading::Next,
             Node::Call { def, .. } => {
                 let definition = &self.definitions[def.0 as usize];

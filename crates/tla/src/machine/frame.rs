@@ -38,8 +38,8 @@ impl Reads {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Valid {
     Always,
-    /// While reading the current state.
-    Current,
+    /// While reading this current state.
+    Current(u32),
     /// In one epoch, reading from one state.
     Epoch(u32, Reading),
 }
@@ -139,13 +139,13 @@ impl<'p> Machine<'p> {
             }
         };
         let before = self.reads.take();
-        let (epoch, reading) = (self.epoch, self.reading);
+        let (epoch, reading, version) = (self.epoch, self.reading, self.version);
         let datum = self.within(frame, |machine| machine.eval(expr))?;
         let reads = self.reads.get();
         self.reads.set(before.and(reads));
         let valid = match reads {
             Reads(0) => Valid::Always,
-            Reads::CURRENT => Valid::Current,
+            Reads::CURRENT => Valid::Current(version),
             Reads(bits) if bits & Reads::WORLD.0 == 0 => Valid::Epoch(epoch, reading),
             _ => return Ok(datum),
         };
@@ -157,7 +157,7 @@ impl<'p> Machine<'p> {
     pub(super) fn is_valid(&self, valid: Valid) -> bool {
         match valid {
             Valid::Always => true,
-            Valid::Current => self.reading == Reading::Current,
+            Valid::Current(version) => self.reading == Reading::Current && version == self.version,
             Valid::Epoch(epoch, reading) => epoch == self.epoch && reading == self.reading,
         }
     }
@@ -167,7 +167,7 @@ impl<'p> Machine<'p> {
     pub(super) fn note(&self, valid: Valid) {
         let reads = match valid {
             Valid::Always => return,
-            Valid::Current => Reads::CURRENT,
+            Valid::Current(_) => Reads::CURRENT,
             Valid::Epoch(..) => Reads::CURRENT.and(Reads::NEXT),
         };
         self.reads.set(self.reads.get().and(reads));

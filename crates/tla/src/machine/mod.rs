@@ -11,6 +11,7 @@
 //! evaluation records what it read, and every assignment starts a new *epoch*.
 
 mod action;
+mod compose;
 mod eval;
 mod except;
 mod explain;
@@ -88,6 +89,9 @@ pub struct Machine<'p> {
     ticks: u64,
     reading: Reading,
     current: Option<State>,
+    /// Identifies the current state within a run, in which a composition of actions has several.
+    version: u32,
+    versions: u32,
     next: Vec<Option<Value>>,
     /// The number of variables without a next value.
     unassigned: usize,
@@ -103,6 +107,10 @@ pub struct Machine<'p> {
     label: Option<Naming<'p>>,
     is_naming: bool,
     memos: Memos,
+    /// The number of states inside compositions, while they are counted.
+    between: Option<u64>,
+    /// Whether the next states found are not wanted.
+    is_probing: bool,
     /// Present while an action is explained.
     recorder: Option<Box<Recorder>>,
     world: Box<dyn World + Send + 'p>,
@@ -122,6 +130,8 @@ impl<'p> Machine<'p> {
             ticks: 0,
             reading: Reading::Current,
             current: None,
+            version: 0,
+            versions: 0,
             next: vec![None; module.variables.len()],
             unassigned: module.variables.len(),
             epoch: 0,
@@ -131,6 +141,8 @@ impl<'p> Machine<'p> {
             label: None,
             is_naming: true,
             memos: Memos::default(),
+            between: None,
+            is_probing: false,
             recorder: None,
             world,
         }
@@ -164,10 +176,19 @@ impl<'p> Machine<'p> {
         let Some(next) = self.program.next else {
             return Ok(());
         };
+        self.between = Some(0);
         self.run(next, &mut |machine| {
+            if machine.is_probing {
+                return compose::reached();
+            }
             out.push(machine.next_state(Some(state))?);
             Ok(ControlFlow::Continue(()))
         })
+    }
+
+    /// The number of states that the last call of [`Machine::successors`] found inside compositions of actions.
+    pub fn take_between(&mut self) -> u64 {
+        self.between.take().unwrap_or(0)
     }
 
     /// Every successor of a state with the label of the step to it.
@@ -253,6 +274,10 @@ impl<'p> Machine<'p> {
         self.epoch += 1;
         self.label = None;
         self.is_naming = true;
+        self.between = None;
+        self.is_probing = false;
+        self.version = 0;
+        self.versions = 0;
     }
 
     fn run(&mut self, expr: ExprId, found: &mut dyn FnMut(&mut Self) -> Flow) -> Result<()> {

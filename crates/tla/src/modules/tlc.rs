@@ -154,8 +154,14 @@ pub(super) fn get(host: &mut dyn Host, args: Args<'_>) -> Result<Option<Datum>> 
         Datum::Value(Value::Int(index)) => Ok(host.world().register(*index)),
         Datum::Value(Value::Str(_)) => {
             let name = args.text(host, 0)?;
-            if name == "config" {
-                return Ok(Some(config(host)));
+            match name.as_str() {
+                "config" => return Ok(Some(config(host))),
+                "stats" => {
+                    if let Some(stats) = stats(host) {
+                        return Ok(Some(stats));
+                    }
+                }
+                _ => {}
             }
             match host.world().statistic(&name) {
                 Some(value) => Ok(Some(value.into())),
@@ -175,6 +181,20 @@ fn config(host: &mut dyn Host) -> Datum {
     let strings = host.strings();
     let fields = vec![(strings.str("mode"), Value::Str(strings.str("bfs"))), (strings.str("worker"), workers)];
     Value::record(fields).into()
+}
+
+/// The progress of the search, if there is one.
+fn stats(host: &mut dyn Host) -> Option<Datum> {
+    const COUNTS: [&str; 5] = ["diameter", "distinct", "generated", "initial", "queue"];
+    let mut fields = Vec::new();
+    for name in COUNTS {
+        fields.push((host.strings().str(name), host.world().statistic(name)?));
+    }
+    let duration = host.world().statistic("duration").unwrap_or(Value::Int(0));
+    let strings = host.strings();
+    // The worker is the first one: no other is asked for it.
+    fields.extend([(strings.str("duration"), duration), (strings.str("worker"), Value::Int(0))]);
+    Some(Value::record(fields).into())
 }
 
 /// `TLCSet`.

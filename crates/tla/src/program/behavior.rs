@@ -134,7 +134,7 @@ impl Linker<'_> {
     }
 
     /// A copy of a definition with another body.
-    fn definition_like(&mut self, def: DefId, body: ExprId) -> DefId {
+    pub(super) fn definition_like(&mut self, def: DefId, body: ExprId) -> DefId {
         let mut definition = self.definition(def).clone();
         definition.body = Body::Expr(body);
         definition.level = self.level(body);
@@ -143,11 +143,11 @@ impl Linker<'_> {
         copy
     }
 
-    fn needs_no_frame(&self, expr: ExprId) -> bool {
+    pub(super) fn needs_no_frame(&self, expr: ExprId) -> bool {
         matches!(self.module.exprs.node(expr), Node::Call { args, .. } if args.is_empty())
     }
 
-    fn level(&self, expr: ExprId) -> Level {
+    pub(super) fn level(&self, expr: ExprId) -> Level {
         level(&self.module.exprs, &self.module.definitions, expr, Level::Temporal)
     }
 

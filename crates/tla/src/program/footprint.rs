@@ -91,7 +91,12 @@ impl<'p> Reader<'p> {
                 },
                 _ => self.children(expr),
             },
-            Node::Prime(_) | Node::Square(..) | Node::Angle(..) | Node::Enabled(_) | Node::CallArgument { .. } => None,
+            Node::Prime(_)
+            | Node::Square(..)
+            | Node::Angle(..)
+            | Node::Compose(..)
+            | Node::Enabled(_)
+            | Node::CallArgument { .. } => None,
             Node::Variable(variable) => {
                 self.touch(*variable, None, None);
                 Some(())

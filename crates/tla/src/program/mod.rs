@@ -18,6 +18,8 @@ pub(crate) mod keeping;
 pub(crate) mod operation;
 mod parts;
 pub(crate) mod path;
+mod progress;
+mod property;
 mod replace;
 mod walk;
 mod written;
@@ -27,6 +29,7 @@ pub use footprint::{Key, Touch};
 use fuse::fuse;
 pub use operation::{Operation, Parameter};
 pub use parts::{Part, PartKind};
+pub use property::Property;
 pub use written::{Unwritten, WrittenBound, WrittenWay};
 
 use tla_syntax::Span;
@@ -47,6 +50,8 @@ pub struct Program {
     pub next: Option<ExprId>,
     /// Predicates that must be true in every state.
     pub invariants: Vec<(String, ExprId)>,
+    /// Formulas that every behavior must satisfy, one for each conjunct of a `PROPERTY` that is not an invariant.
+    pub properties: Vec<(String, Property)>,
     /// States for which one of these is false are not explored.
     pub constraints: Vec<(String, ExprId)>,
     /// Steps for which one of these is false are not taken.
@@ -72,8 +77,10 @@ pub struct Program {
 /// Options for linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Skip `PROPERTY` with a warning, instead of rejecting it.
+    /// Skip `PROPERTY` with a warning.
     pub skip_properties: bool,
+    /// Skip the conjuncts of a `PROPERTY` that cannot be checked with a warning, instead of rejecting them.
+    pub skip_liveness: bool,
     /// Accept a module with variables and no behavior to explore, in order to evaluate expressions.
     pub without_behavior: bool,
 }
@@ -171,14 +178,14 @@ impl Linker<'_> {
         let config = self.config;
         let (init, next) = self.behavior(options);
         let (init, next) = (init.map(|init| self.detached(init)), next.map(|next| self.detached(next)));
-        let invariants = self.entries("invariant", &config.invariants, Level::State);
+        let mut invariants = self.entries("invariant", &config.invariants, Level::State);
         let constraints = self.entries("constraint", &config.constraints, Level::State);
         let action_constraints = self.entries("action constraint", &config.action_constraints, Level::Action);
         let view = config.view.as_ref().and_then(|name| self.entry("view", name, Level::State));
         let symmetry = config.symmetry.as_ref().and_then(|name| self.entry("symmetry", name, Level::Constant));
         let alias = config.alias.as_ref().and_then(|name| self.entry("alias", name, Level::Action));
         let postconditions = self.entries("postcondition", &config.postconditions, Level::State);
-        self.properties(options);
+        let properties = self.properties(options, &mut invariants);
         for keyword in &config.ignored {
             let message = format!("`{}` is not supported and was left out", keyword.text);
             self.warnings.push(Warning { message, place: Place::Config(keyword.span) });
@@ -191,6 +198,7 @@ impl Linker<'_> {
             init,
             next,
             invariants,
+            properties,
             constraints,
             action_constraints,
             view,
@@ -205,22 +213,6 @@ impl Linker<'_> {
         program.actions = program.split_next();
         fuse(&mut program.module);
         Ok(program)
-    }
-
-    fn properties(&mut self, options: Options) {
-        for name in &self.config.properties {
-            if self.entry("property", name, Level::Temporal).is_none() {
-                continue;
-            }
-            let place = Place::Config(name.span);
-            if options.skip_properties {
-                self.warnings.push(Warning { message: format!("property `{}` was not checked", name.text), place });
-            } else {
-                let message = format!("temporal properties are not checked, and `{}` is one", name.text);
-                let help = "remove it from the configuration, or pass `--skip-properties` to check the rest without it";
-                self.errors.push(LinkError::new(place, message).help(help));
-            }
-        }
     }
 
     fn entries(&mut self, role: &str, names: &[Name], level: Level) -> Vec<(String, ExprId)> {

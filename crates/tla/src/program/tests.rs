@@ -15,10 +15,12 @@ struct Builder {
 impl Builder {
     fn new() -> Builder {
         let variable = Variable { name: "x".into(), site: Site::default() };
+        let mut sources = Sources::default();
+        sources.add("M", "");
         Builder {
             module: Module {
                 name: "M".into(),
-                sources: Sources::default(),
+                sources,
                 strings: Strings::default(),
                 variables: vec![variable],
                 definitions: Vec::new(),
@@ -166,7 +168,7 @@ fn all_errors_at_once() {
     `INVARIENT`: the module does not define the invariant `INVARIENT` (did you mean the keyword `INVARIANT`?)
     `Spec`: `Spec` depends on whole behaviors, but a view may depend on one state only
     `Inv`: `Inv` depends on a state, but a symmetry may depend on constants only
-    `Live`: temporal properties are not checked, and `Live` is one (remove it from the configuration, or pass `--skip-properties` to check the rest without it)
+    `Live`: liveness is not checked, and property `Live` has the conjunct `` (pass `--skip-liveness` to check the rest of the property, or `--skip-properties` to check none)
     ");
 }
 

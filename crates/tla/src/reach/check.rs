@@ -1,19 +1,20 @@
 //! Checks a program: its assumptions, then every reachable state, then its postconditions.
 //!
-//! Each worker has its own machine and world: values set by `TLCSet` are per worker, as in TLC. The first worker
-//! computes the initial states, labels the steps of counterexamples and evaluates the postconditions.
+//! Each worker has its own machine and world. The first worker computes the initial states, labels the steps of
+//! counterexamples and evaluates the postconditions. Values set by `TLCSet` are per worker in TLC, so a program that
+//! uses them, or reads the progress of the search, has one worker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::share::Shared;
 use super::symmetry::{Images, Symmetry};
-use super::{End, Explorer, Limit, Stats, Step, explore};
+use super::{Claim, End, Explorer, Limit, Order, Plan, Stats, Step, explore};
 use crate::datum::{Datum, World};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::ExprId;
 use crate::machine::{Label, Machine, State};
-use crate::program::Program;
+use crate::program::{Program, Property};
 use crate::value::Value;
 
 /// The verdict of a check, and its progress.
@@ -39,6 +40,13 @@ pub enum Verdict {
     Violated {
         /// Its index in [`Program::invariants`].
         invariant: usize,
+        /// From an initial state.
+        trace: Vec<Step<Label, State>>,
+    },
+    /// A property is false of the last state, of the last step or of the whole behavior.
+    PropertyViolated {
+        /// Its index in [`Program::properties`].
+        property: usize,
         /// From an initial state.
         trace: Vec<Step<Label, State>>,
     },
@@ -73,28 +81,40 @@ pub enum During {
     Search,
     /// An invariant; its index in [`Program::invariants`].
     Invariant(usize),
+    /// A property; its index in [`Program::properties`].
+    Property(usize),
     /// A postcondition; its index in [`Program::postconditions`].
     Postcondition(usize),
 }
 
-/// Checks a program with one worker for each world. `watch` is called now and then, and may stop the search.
+/// Checks a program with one worker for each world. `watch` is called now and then, and may stop the search. If the
+/// program depends on how the search proceeds, the first worker does all the work.
 ///
 /// # Panics
 ///
 /// If there are no worlds.
 pub fn check<'p>(
     program: &'p Program,
-    worlds: Vec<Box<dyn World + Send + 'p>>,
+    order: Order,
+    mut worlds: Vec<Box<dyn World + Send + 'p>>,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
 ) -> Checked {
     assert!(!worlds.is_empty(), "at least one world is needed");
+    let is_serial = program.reads_progress() || order == Order::Depth;
+    if is_serial {
+        worlds.truncate(1);
+    }
+    let workers = worlds.len();
     let progress = Arc::new(Progress::default());
     let worker = |inner| {
         let level = Arc::new(AtomicUsize::new(0));
-        let world = Watched { inner, level: level.clone(), progress: progress.clone() };
+        let world = Watched { inner, level: level.clone(), progress: progress.clone(), workers };
         let machine = Machine::new(program, Box::new(world));
         let (symmetry, images, shared) = (Arc::default(), Images::default(), Shared::default());
-        Checker { machine, level, progress: progress.clone(), symmetry, images, shared }
+        let properties = program.properties.iter().enumerate();
+        let (promises, steps) = properties.partition::<Vec<_>, _>(|(_, (_, property))| property.is_promise());
+        let [steps, promises] = [steps, promises].map(|list| list.into_iter().map(|(index, _)| index).collect());
+        Checker { machine, level, progress: progress.clone(), symmetry, images, shared, steps, promises }
     };
     let mut workers: Vec<Checker<'p>> = worlds.into_iter().map(worker).collect();
     let failed = |verdict| Checked { verdict, stats: Stats::default() };
@@ -111,15 +131,27 @@ pub fn check<'p>(
         let verdict = workers[0].conclude(false);
         return failed(workers[0].unless_stopped(verdict));
     }
-    let outcome = explore(&mut workers, program.check_deadlock, &mut watch);
+    let outcome = explore(&mut workers, Plan { order, check_deadlock: program.check_deadlock, is_serial }, &mut watch);
     progress.set(&outcome.stats);
     let verdict = match outcome.end {
         End::Finished => workers[0].conclude(false),
         End::Exited => workers[0].conclude(true),
-        End::Violated { invariant, trace } => Verdict::Violated { invariant, trace },
+        End::Violated { claim: Claim::Invariant(invariant), trace } => Verdict::Violated { invariant, trace },
+        End::Violated { claim: Claim::Property(index), trace } => {
+            Verdict::PropertyViolated { property: workers[0].steps[index], trace }
+        }
+        End::Violated { claim: Claim::Promise(index), trace } => {
+            Verdict::PropertyViolated { property: workers[0].promises[index], trace }
+        }
         End::Deadlock { trace } => Verdict::Deadlock { trace },
-        End::Error { error, invariant, trace } => {
-            Verdict::Error { error, during: invariant.map_or(During::Search, During::Invariant), trace }
+        End::Error { error, claim, trace } => {
+            let during = match claim {
+                None => During::Search,
+                Some(Claim::Invariant(invariant)) => During::Invariant(invariant),
+                Some(Claim::Property(index)) => During::Property(workers[0].steps[index]),
+                Some(Claim::Promise(index)) => During::Property(workers[0].promises[index]),
+            };
+            Verdict::Error { error, during, trace }
         }
         End::Stopped(limit) => Verdict::Stopped(limit),
     };
@@ -153,6 +185,7 @@ pub fn shown(machine: &mut Machine<'_>, state: &State) -> Vec<(String, Value)> {
 /// The progress of the search, readable by the specification.
 #[derive(Default)]
 struct Progress {
+    initial: AtomicU64,
     generated: AtomicU64,
     distinct: AtomicU64,
     queued: AtomicU64,
@@ -162,6 +195,7 @@ struct Progress {
 
 impl Progress {
     fn set(&self, stats: &Stats) {
+        self.initial.store(stats.initial, Ordering::Relaxed);
         self.generated.store(stats.generated, Ordering::Relaxed);
         self.distinct.store(stats.distinct, Ordering::Relaxed);
         self.queued.store(stats.queued, Ordering::Relaxed);
@@ -174,6 +208,7 @@ struct Watched<'p> {
     inner: Box<dyn World + Send + 'p>,
     level: Arc<AtomicUsize>,
     progress: Arc<Progress>,
+    workers: usize,
 }
 
 impl World for Watched<'_> {
@@ -201,7 +236,9 @@ impl World for Watched<'_> {
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed) as i64;
         Some(Value::Int(match name {
             "level" => self.level.load(Ordering::Relaxed) as i64,
+            "workers" => self.workers as i64,
             "diameter" => self.progress.depth.load(Ordering::Relaxed) as i64,
+            "initial" => count(&self.progress.initial),
             "generated" => count(&self.progress.generated),
             "distinct" => count(&self.progress.distinct),
             "queue" => count(&self.progress.queued),
@@ -234,6 +271,10 @@ struct Checker<'p> {
     symmetry: Arc<Symmetry>,
     images: Images,
     shared: Shared,
+    /// The properties of initial states and steps; indices in [`Program::properties`].
+    steps: Vec<usize>,
+    /// Those of the form `[](p => []q)`.
+    promises: Vec<usize>,
 }
 
 impl Checker<'_> {
@@ -259,6 +300,7 @@ impl Checker<'_> {
 
     /// The verdict of a search without an event.
     fn conclude(&mut self, is_cut_short: bool) -> Verdict {
+        self.set_level(0);
         for (index, (_, postcondition)) in self.machine.program().postconditions.iter().enumerate() {
             match self.claims(*postcondition) {
                 Ok(true) => {}
@@ -280,6 +322,25 @@ impl Checker<'_> {
             }
             verdict => verdict,
         }
+    }
+
+    /// The first property that is false of a step or an initial state.
+    fn first_violated(
+        &mut self,
+        from: Option<&State>,
+        state: &State,
+    ) -> std::result::Result<Option<usize>, (usize, Box<EvalError>)> {
+        for (index, &property) in self.steps.iter().enumerate() {
+            let holds = match (&self.machine.program().properties[property].1, from) {
+                (Property::Initial(predicate), None) => self.machine.holds(*predicate, state),
+                (Property::Step(action), Some(from)) => self.machine.holds_step(*action, from, state),
+                _ => continue,
+            };
+            if !holds.map_err(|error| (index, error))? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether the action constraints allow a step.
@@ -317,6 +378,10 @@ impl Explorer for Checker<'_> {
 
     fn successors(&mut self, state: &State, out: &mut Vec<State>) -> Result<()> {
         self.machine.successors(state, out)
+    }
+
+    fn between(&mut self) -> u64 {
+        self.machine.take_between()
     }
 
     fn is_explored(&mut self, from: Option<&State>, state: &State) -> Result<bool> {
@@ -361,6 +426,40 @@ impl Explorer for Checker<'_> {
             }
         }
         Ok(None)
+    }
+
+    fn violated_property(
+        &mut self,
+        from: Option<&State>,
+        state: &State,
+    ) -> std::result::Result<Option<usize>, (usize, Box<EvalError>)> {
+        if self.steps.is_empty() {
+            return Ok(None);
+        }
+        // A step has the level of the state that it starts from.
+        let level = self.level.load(Ordering::Relaxed);
+        self.set_level(level - usize::from(from.is_some()));
+        let violated = self.first_violated(from, state);
+        self.set_level(level);
+        violated
+    }
+
+    fn promises(&self) -> usize {
+        self.promises.len()
+    }
+
+    fn promise(&mut self, promise: usize, state: &State) -> Result<(bool, bool)> {
+        let (_, property) = &self.machine.program().properties[self.promises[promise]];
+        let Property::Promise { given, kept, .. } = property else { unreachable!("only promises are asked for") };
+        Ok((self.machine.holds(*given, state)?, self.machine.holds(*kept, state)?))
+    }
+
+    fn is_promised_anew(&self, promise: usize) -> bool {
+        matches!(self.machine.program().properties[self.promises[promise]].1, Property::Promise { is_always: true, .. })
+    }
+
+    fn report(&mut self, stats: &Stats) {
+        self.progress.set(stats);
     }
 
     fn label(&mut self, from: &State, to: &State) -> Option<Label> {

@@ -1,6 +1,6 @@
-//! Visits every reachable state of a specification, breadth first.
+//! Visits every reachable state of a specification.
 //!
-//! The search goes level by level, so that the first counterexample is a shortest one. States are stored and compared
+//! Breadth first, the search goes level by level, so that the first counterexample is a shortest one. States are stored and compared
 //! in full: no state is ever taken for another. The report does not depend on the number of workers, and agrees with
 //! TLC running one worker, because everything happens *as if* one worker took the states of a level in order and the
 //! successors of each in order. A *key*, the position of a state in its level and the index of a successor, says when
@@ -19,11 +19,16 @@
 //! worker that stopped there.
 //!
 //! A state outside the constraints is generated but neither distinct nor explored, yet it must satisfy the
-//! invariants.
+//! invariants, and the step to it the properties.
+//!
+//! One worker needs no phases: it takes state by state from a queue, breadth first or depth first. A specification
+//! that reads the progress of the search, or sets registers, is explored that way whatever the number of workers.
 
 mod check;
 mod phases;
+mod promise;
 mod search;
+mod serial;
 mod share;
 mod store;
 mod symmetry;
@@ -48,12 +53,38 @@ pub trait Explorer: Send {
     fn initial(&mut self, out: &mut Vec<Self::State>) -> Result<(), Self::Error>;
     /// Adds the successors of a state in order, with or without duplicates; on failure, those found before.
     fn successors(&mut self, state: &Self::State, out: &mut Vec<Self::State>) -> Result<(), Self::Error>;
+    /// The number of states besides the successors that the last call generated.
+    fn between(&mut self) -> u64 {
+        0
+    }
     /// Whether the constraints allow a state, and the step to it unless it is initial.
     fn is_explored(&mut self, from: Option<&Self::State>, state: &Self::State) -> Result<bool, Self::Error>;
     /// The part of a state that distinguishes it from others, if not all of it.
     fn key(&mut self, state: &Self::State) -> Result<Option<Self::State>, Self::Error>;
     /// The first invariant that is false in a state.
     fn violated(&mut self, state: &Self::State) -> Result<Option<usize>, (usize, Self::Error)>;
+    /// The first property that is false of the step to a state, or of an initial state.
+    fn violated_property(
+        &mut self,
+        _from: Option<&Self::State>,
+        _state: &Self::State,
+    ) -> Result<Option<usize>, (usize, Self::Error)> {
+        Ok(None)
+    }
+    /// The number of properties of the form `[](p => []q)`.
+    fn promises(&self) -> usize {
+        0
+    }
+    /// The values of `p` and `q` of such a property in a state.
+    fn promise(&mut self, _promise: usize, _state: &Self::State) -> Result<(bool, bool), Self::Error> {
+        Ok((false, true))
+    }
+    /// Whether `p` counts in every state, and not only in initial ones.
+    fn is_promised_anew(&self, _promise: usize) -> bool {
+        true
+    }
+    /// Receives the progress of a search by one worker.
+    fn report(&mut self, _stats: &Stats) {}
     /// Converts a new state to the form in which it is stored.
     fn kept(&mut self, state: Self::State) -> Self::State {
         state
@@ -66,9 +97,43 @@ pub trait Explorer: Send {
     fn has_exited(&self) -> bool;
 }
 
+/// The order in which states are explored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// In the order in which they were found: counterexamples are shortest ones.
+    #[default]
+    Breadth,
+    /// The state found last comes first.
+    Depth,
+}
+
+/// How to search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// The order.
+    pub order: Order,
+    /// Whether a state without successors ends the search.
+    pub check_deadlock: bool,
+    /// Whether one worker does all the work, as if there were no others.
+    pub is_serial: bool,
+}
+
+/// A formula that every state, step or behavior must satisfy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// An invariant.
+    Invariant(usize),
+    /// A property of initial states or of steps.
+    Property(usize),
+    /// A property of the form `[](p => []q)`.
+    Promise(usize),
+}
+
 /// The progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
+    /// Initial states, including duplicates.
+    pub initial: u64,
     /// Initial states and successors computed, including duplicates.
     pub generated: u64,
     /// Distinct states.
@@ -91,10 +156,10 @@ pub struct Outcome<E: Explorer> {
 pub enum End<E: Explorer> {
     /// Every state was visited without an event.
     Finished,
-    /// An invariant is false in the last state.
+    /// A formula is false in the last state or of the last step.
     Violated {
-        /// The invariant.
-        invariant: usize,
+        /// The formula.
+        claim: Claim,
         /// From an initial state.
         trace: Trace<E>,
     },
@@ -107,8 +172,8 @@ pub enum End<E: Explorer> {
     Error {
         /// The cause.
         error: E::Error,
-        /// The invariant, if it was one.
-        invariant: Option<usize>,
+        /// The formula that was evaluated, if it was one.
+        claim: Option<Claim>,
         /// From an initial state to the state it was evaluated in; empty if it was the initial states themselves.
         trace: Trace<E>,
     },

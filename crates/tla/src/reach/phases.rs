@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Explorer;
 use super::store::{Shard, StateId, Store};
+use super::{Claim, Explorer};
 
 /// The time of an event: the position of a state in its level, and the index of a successor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +24,8 @@ pub(super) struct Event<E: Explorer> {
 }
 
 pub(super) enum Kind<E: Explorer> {
-    Violated { invariant: usize, state: E::State },
-    Error { error: E::Error, invariant: Option<usize>, state: Option<E::State> },
+    Violated { claim: Claim, state: E::State },
+    Error { error: E::Error, claim: Option<Claim>, state: Option<E::State> },
     Deadlock,
     Exited,
 }
@@ -119,14 +119,14 @@ fn expand_one<E: Explorer>(
         None => explorer.initial(successors),
     };
     explorer.set_level(level + 1);
-    piece.generated.push(successors.len() as u32);
+    piece.generated.push(successors.len() as u32 + explorer.between() as u32);
     for (index, state) in successors.drain(..).enumerate() {
         let key = Key { position, index: index as u32 };
         if let Err(kind) = keep_if_new(explorer, store, from, state, key, &mut piece.found) {
             return Some((key.index, kind));
         }
     }
-    result.err().map(|error| (Key::END, Kind::Error { error, invariant: None, state: None }))
+    result.err().map(|error| (Key::END, Kind::Error { error, claim: None, state: None }))
 }
 
 /// Keeps a successor if it is within the constraints and new; if it is outside, checks the invariants at once, since
@@ -141,28 +141,48 @@ fn keep_if_new<E: Explorer>(
 ) -> Result<(), Kind<E>> {
     let distinct_by = match explorer.is_explored(from, &state) {
         Ok(true) => explorer.key(&state),
-        Ok(false) => return judge(explorer, &state).map_or(Ok(()), Err),
+        Ok(false) => {
+            let kind = judge(explorer, &state).or_else(|| judge_step(explorer, from, &state));
+            return kind.map_or(Ok(()), Err);
+        }
         Err(error) => Err(error),
     };
     let distinct_by = match distinct_by {
         Ok(distinct_by) => distinct_by,
-        Err(error) => return Err(Kind::Error { error, invariant: None, state: Some(state) }),
+        Err(error) => return Err(Kind::Error { error, claim: None, state: Some(state) }),
     };
     let distinguished = distinct_by.as_ref().unwrap_or(&state);
     let hash = store.hash(distinguished);
-    if !store.contains(hash, distinguished) {
+    // An initial state is checked once, a step as often as it is found. The invariants of the state come first: of two
+    // events with one key, that of the last phase counts.
+    let is_new = !store.contains(hash, distinguished);
+    let kind = if from.is_some() || is_new { judge_step(explorer, from, &state) } else { None };
+    if is_new {
         let state = explorer.kept(state);
         found[store.shard_of(hash)].push(Found { key, hash, state, distinct_by });
     }
-    Ok(())
+    kind.map_or(Ok(()), Err)
+}
+
+/// Checks the properties of a step, or of an initial state.
+fn judge_step<E: Explorer>(explorer: &mut E, from: Option<&E::State>, state: &E::State) -> Option<Kind<E>> {
+    match explorer.violated_property(from, state) {
+        Ok(None) => None,
+        Ok(Some(property)) => Some(Kind::Violated { claim: Claim::Property(property), state: state.clone() }),
+        Err((property, error)) => {
+            Some(Kind::Error { error, claim: Some(Claim::Property(property)), state: Some(state.clone()) })
+        }
+    }
 }
 
 /// Checks the invariants.
 fn judge<E: Explorer>(explorer: &mut E, state: &E::State) -> Option<Kind<E>> {
     match explorer.violated(state) {
         Ok(None) => None,
-        Ok(Some(invariant)) => Some(Kind::Violated { invariant, state: state.clone() }),
-        Err((invariant, error)) => Some(Kind::Error { error, invariant: Some(invariant), state: Some(state.clone()) }),
+        Ok(Some(invariant)) => Some(Kind::Violated { claim: Claim::Invariant(invariant), state: state.clone() }),
+        Err((invariant, error)) => {
+            Some(Kind::Error { error, claim: Some(Claim::Invariant(invariant)), state: Some(state.clone()) })
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::phases::{self, Event, FEW, Key, Kind, New, Piece};
 use super::store::{StateId, Store};
-use super::{End, Explorer, Limit, Outcome, Stats, Step, Trace};
+use super::{End, Explorer, Limit, Order, Outcome, Plan, Stats, Step, Trace, serial};
 
 /// The number of states in a block. Progress is reported and limits are checked between blocks, so a block is short;
 /// its size does not depend on the number of workers, so neither does the point where a limit stops a search.
-const BLOCK: usize = 8192;
+pub(super) const BLOCK: usize = 8192;
 
 /// Visits every reachable state. `watch` is called now and then, and may stop the search.
 ///
@@ -15,10 +15,14 @@ const BLOCK: usize = 8192;
 /// If there are no workers.
 pub fn explore<E: Explorer>(
     workers: &mut [E],
-    check_deadlock: bool,
+    plan: Plan,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
 ) -> Outcome<E> {
     assert!(!workers.is_empty(), "at least one worker is needed");
+    if workers.len() == 1 || plan.is_serial || plan.order == Order::Depth {
+        return serial::explore(&mut workers[0], plan, watch);
+    }
+    let check_deadlock = plan.check_deadlock;
     let store = Store::new(workers.len());
     let mut search = Search { workers, check_deadlock, store, stats: Stats::default() };
     let mut frontier = vec![StateId::BEGINNING];
@@ -67,7 +71,7 @@ impl<E: Explorer> Search<'_, E> {
         let until = event.as_ref().map(|event| event.key);
         let parent = |key: Key| frontier[key.position as usize];
         let new = phases::settle(is_alone, &mut self.store, &mut pieces, until, parent);
-        let event = phases::first(event.into_iter().chain(phases::inspect(self.workers, &self.store, &new)));
+        let event = phases::first(phases::inspect(self.workers, &self.store, &new).into_iter().chain(event));
         self.count(first, &pieces, &new, event.as_ref().map(|event| event.key), level);
         let Some(event) = event else {
             next.extend(new.iter().map(|new| new.id));
@@ -90,6 +94,9 @@ impl<E: Explorer> Search<'_, E> {
                 std::cmp::Ordering::Greater => break,
             };
         }
+        if level == 0 {
+            self.stats.initial = self.stats.generated;
+        }
         let distinct = new.iter().filter(|new| new.key <= until).count();
         self.stats.distinct += distinct as u64;
         // TLC counts the level of initial states even if there are none.
@@ -101,27 +108,33 @@ impl<E: Explorer> Search<'_, E> {
     fn end(&mut self, event: Event<E>, frontier: &[StateId]) -> End<E> {
         let parent = frontier[event.key.position as usize];
         match event.kind {
-            Kind::Violated { invariant, state } => End::Violated { invariant, trace: self.trace(parent, Some(state)) },
-            Kind::Error { error, invariant, state } => {
-                End::Error { error, invariant, trace: self.trace(parent, state) }
-            }
+            Kind::Violated { claim, state } => End::Violated { claim, trace: self.trace(parent, Some(state)) },
+            Kind::Error { error, claim, state } => End::Error { error, claim, trace: self.trace(parent, state) },
             Kind::Deadlock => End::Deadlock { trace: self.trace(parent, None) },
             Kind::Exited => End::Exited,
         }
     }
 
-    /// The states up to a found one, and one more, with the step that led to each.
     fn trace(&mut self, until: StateId, last: Option<E::State>) -> Trace<E> {
-        let states = self.store.path(until).into_iter().cloned().chain(last);
-        let explorer = &mut self.workers[0];
-        let mut trace: Trace<E> = Vec::new();
-        for state in states {
-            let label = trace.last().and_then(|before| {
-                explorer.set_level(trace.len());
-                explorer.label(&before.state, &state)
-            });
-            trace.push(Step { label, state });
-        }
-        trace
+        trace(&mut self.workers[0], &self.store, until, last)
     }
+}
+
+/// The states up to a found one, and one more, with the step that led to each.
+pub(super) fn trace<E: Explorer>(
+    explorer: &mut E,
+    store: &Store<E::State>,
+    until: StateId,
+    last: Option<E::State>,
+) -> Trace<E> {
+    let states = store.path(until).into_iter().cloned().chain(last);
+    let mut trace: Trace<E> = Vec::new();
+    for state in states {
+        let label = trace.last().and_then(|before| {
+            explorer.set_level(trace.len());
+            explorer.label(&before.state, &state)
+        });
+        trace.push(Step { label, state });
+    }
+    trace
 }

@@ -15,6 +15,11 @@ pub(super) struct StateId(u32);
 impl StateId {
     /// The predecessor of initial states.
     pub(super) const BEGINNING: StateId = StateId(u32::MAX);
+
+    /// Its place among all states if there is one shard.
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// All states found so far.
@@ -82,6 +87,18 @@ impl<S: Eq + Hash> Store<S> {
         self.shards[self.shard_of(hash)].find(hash, key).is_some()
     }
 
+    /// The state with this key, if it was found.
+    pub(super) fn find(&self, hash: u64, key: &S) -> Option<StateId> {
+        let shard = &self.shards[self.shard_of(hash)];
+        shard.find(hash, key).map(|&local| shard.id(local))
+    }
+
+    /// Adds a state that is not there.
+    pub(super) fn insert(&mut self, hash: u64, state: S, key: Option<S>, parent: StateId) -> StateId {
+        let shard = self.shard_of(hash);
+        self.shards[shard].add(hash, state, key, parent)
+    }
+
     pub(super) fn state(&self, id: StateId) -> &S {
         &self.entry(id).state
     }
@@ -111,13 +128,22 @@ impl<S: Eq> Shard<S> {
         if self.find(hash, key.as_ref().unwrap_or(&state)).is_some() {
             return None;
         }
+        Some(self.add(hash, state, key, parent))
+    }
+
+    /// Adds a state that is not there.
+    fn add(&mut self, hash: u64, state: S, key: Option<S>, parent: StateId) -> StateId {
         let local = self.entries.len() as u32;
         // Invariant: `is_full` ended the search before numbers run out.
         assert!(local < u32::MAX / self.shards, "state numbers do not run out");
         self.entries.push(Entry { hash, parent, state, key });
         let entries = &self.entries;
         self.table.insert_unique(hash, local, |&local| entries[local as usize].hash);
-        Some(StateId(local * self.shards + self.index))
+        self.id(local)
+    }
+
+    fn id(&self, local: u32) -> StateId {
+        StateId(local * self.shards + self.index)
     }
 
     fn find(&self, hash: u64, key: &S) -> Option<&u32> {

@@ -101,15 +101,18 @@ const LIMITED: Toy = Toy {
 fn run(toy: Toy, workers: usize, most: u64) -> String {
     let mut workers = vec![toy; workers];
     let mut watch = |stats: &Stats| (stats.distinct >= most).then_some(Limit::States);
-    let outcome = explore(&mut workers, true, &mut watch);
-    let Stats { generated, distinct, queued, depth } = outcome.stats;
+    let outcome = explore(&mut workers, Plan { check_deadlock: true, ..Plan::default() }, &mut watch);
+    let Stats { generated, distinct, queued, depth, .. } = outcome.stats;
     let trace = |trace: Trace<Toy>| {
         let step = |step: Step<String, Pair>| format!("{} {:?}", step.label.unwrap_or_default(), step.state);
         trace.into_iter().map(step).collect::<Vec<_>>().join(" ")
     };
     let end = match outcome.end {
         End::Finished => "finished".into(),
-        End::Violated { invariant, trace: states } => format!("violates {invariant}:{}", trace(states)),
+        End::Violated { claim: Claim::Invariant(invariant), trace: states } => {
+            format!("violates {invariant}:{}", trace(states))
+        }
+        End::Violated { claim, .. } => format!("violates {claim:?}"),
         End::Deadlock { trace: states } => format!("deadlock:{}", trace(states)),
         End::Error { error, trace: states, .. } => format!("{error}:{}", trace(states)),
         End::Exited => "exited".into(),

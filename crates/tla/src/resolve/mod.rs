@@ -93,7 +93,8 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
         resolver.context.table = scope.table;
     }
     resolver.levels();
-    let Resolver { problems, files, strings, exprs, definitions, variables, assumptions, context, warnings, .. } = resolver;
+    let Resolver { problems, files, strings, exprs, definitions, variables, assumptions, context, warnings, .. } =
+        resolver;
     if !problems.is_empty() {
         return Err(problems.finish(files.sources));
     }
@@ -103,7 +104,18 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
     let assumptions = assumptions.into_iter().filter(|(module, ..)| extended.contains(module));
     let assumptions = assumptions.map(|(_, name, _, expr)| (name, expr)).collect();
     let sources = files.sources;
-    Ok(ir::Module { name: root, sources, strings, variables, definitions, exprs, names, assumptions, warnings, context })
+    Ok(ir::Module {
+        name: root,
+        sources,
+        strings,
+        variables,
+        definitions,
+        exprs,
+        names,
+        assumptions,
+        warnings,
+        context,
+    })
 }
 
 /// The text before an expression that is parsed as a module.
