@@ -250,3 +250,27 @@ Can == [](x = 0 => ENABLED ((x' = x + 1) \cdot (x = 1 /\ x' = 5)))
     insta::assert_snapshot!(check("NEXT Next PROPERTY Few"), @"`Few` is violated by 2 states: 10 generated, 4 distinct, 2 left, depth 2");
     insta::assert_snapshot!(check("NEXT Other"), @"holds: 3 generated, 2 distinct, 0 left, depth 2");
 }
+
+#[test]
+fn a_log_with_vector_clocks_is_put_in_causal_order() {
+    let modules = r#"
+---- MODULE Root ----
+EXTENDS VectorClocks, TLC
+VARIABLE i
+Log == << [n |-> "b", vc |-> [a |-> 1, b |-> 2]], [n |-> "b", vc |-> [b |-> 1]],
+          [n |-> "a", vc |-> [a |-> 2, b |-> 2]], [n |-> "a", vc |-> [a |-> 1]] >>
+Ordered == CausalOrder(Log, LAMBDA e : e.vc, LAMBDA e : e.n, LAMBDA vc : DOMAIN vc)
+Gap == CausalOrder(Tail(Log), LAMBDA e : e.vc, LAMBDA e : e.n, LAMBDA vc : DOMAIN vc)
+Init == i = 1
+Next == i < 4 /\ i' = i + 1
+Inv == /\ Ordered = <<Log[4], Log[2], Log[1], Log[3]>>
+       /\ IsCausalOrder(Ordered, LAMBDA e : e.vc)
+       /\ ~IsCausalOrder(Log, LAMBDA e : e.vc)
+       /\ IsCausalOrder(<<>>, LAMBDA e : e.vc)
+Whole == Gap # <<>>
+"#;
+    let check =
+        |invariant: &str| verdict(modules, &format!("INIT Init NEXT Next CHECK_DEADLOCK FALSE INVARIANT {invariant}"));
+    insta::assert_snapshot!(check("Inv"), @"holds: 4 generated, 4 distinct, 0 left, depth 4");
+    insta::assert_snapshot!(check("Whole"), @r#"error: a clock knows of event 2 of node "b", which is not in the log: 1 generated, 1 distinct, 0 left, depth 1"#);
+}

@@ -25,6 +25,7 @@ mod sub_sequences;
 mod tlc;
 mod tlc_ext;
 mod unsupported;
+mod vector_clocks;
 
 /// Every built-in module, and the modules it extends. `LOCAL INSTANCE` makes nothing visible and is left out.
 const MODULES: &[(&str, &[&str])] = &[
@@ -76,6 +77,7 @@ pub fn natives() -> &'static [&'static Native] {
             sub_sequences::NATIVES,
             bitwise::NATIVES,
             io_utils::NATIVES,
+            vector_clocks::NATIVES,
             unsupported::NATIVES,
         ];
         tables.into_iter().flatten().collect()

@@ -35,8 +35,6 @@ pub(super) const NATIVES: &[Native] = &[
     unsupported!("DyadicRationals", "Add", &[0, 0]),
     unsupported!("DyadicRationals", "Half", &[0]),
     unsupported!("DyadicRationals", "PrettyPrint", &[0]),
-    unsupported!("VectorClocks", "IsCausalOrder", &[0, 1]),
-    unsupported!("VectorClocks", "CausalOrder", &[0, 1, 1, 1]),
     unsupported!("Relation", "IsReflexive", &[0, 0]),
     unsupported!("Relation", "IsReflexiveUnder", &[2, 0]),
     unsupported!("Relation", "IsIrreflexive", &[0, 0]),

@@ -33,7 +33,9 @@ const OVERRIDDEN: &[&str] = &[
 
 /// The built-in operator that replaces one that a text defines.
 fn overriding(module: &str, name: &str, params: &[Declaration]) -> Option<&'static Native> {
-    let native = OVERRIDDEN.contains(&module).then(|| modules::find(module, name))??;
+    // The text of this one describes the order and cannot be evaluated.
+    let is_overridden = OVERRIDDEN.contains(&module) || (module, name) == ("VectorClocks", "CausalOrder");
+    let native = is_overridden.then(|| modules::find(module, name))??;
     (native.params.len() == params.len()).then_some(native)
 }
 
