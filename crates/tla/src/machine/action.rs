@@ -66,6 +66,9 @@ impl<'p> Machine<'p> {
     fn act_other(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         match self.exprs.node(expr) {
             Node::Exists { bounds, body } => {
+                if self.is_refuted(expr) {
+                    return Ok(Continue(()));
+                }
                 let mut flow = Continue(());
                 self.for_each(bounds, expr, &mut |machine| {
                     let choice = |machine: &Self| machine.binding(expr, bounds);
@@ -533,8 +536,10 @@ impl<'p> Machine<'p> {
         let next = std::mem::replace(&mut self.next, vec![None; variables]);
         let unassigned = std::mem::replace(&mut self.unassigned, variables);
         let was_naming = std::mem::replace(&mut self.is_naming, false);
+        let is_of_step = std::mem::replace(&mut self.is_of_step, false);
         self.epoch += 1;
         let flow = self.act(action, &mut |_| Ok(Break(())));
+        self.is_of_step = is_of_step;
         self.next = next;
         self.unassigned = unassigned;
         self.is_naming = was_naming;

@@ -80,6 +80,7 @@ impl<'p> Machine<'p> {
         let outer = std::mem::replace(&mut self.next, kept);
         let unassigned = self.unassigned;
         let recorder = self.recorder.take();
+        let is_of_step = std::mem::replace(&mut self.is_of_step, false);
         self.epoch += 1;
         let mut middle = Vec::new();
         let flow = self.act(first, &mut |machine| {
@@ -88,6 +89,7 @@ impl<'p> Machine<'p> {
             Ok(Continue(()))
         });
         self.recorder = recorder;
+        self.is_of_step = is_of_step;
         self.next = outer;
         self.unassigned = unassigned;
         self.epoch += 1;
@@ -114,7 +116,10 @@ impl<'p> Machine<'p> {
         self.versions += 1;
         let version = std::mem::replace(&mut self.version, self.versions);
         self.epoch += 1;
+        // They are not those of a step from this state.
+        let changed = std::mem::take(&mut self.changed);
         let result = run(self);
+        self.changed = changed;
         self.current = outer;
         self.version = version;
         self.epoch += 1;

@@ -131,6 +131,9 @@ impl<'p> Machine<'p> {
     pub(super) fn test(&mut self, expr: ExprId) -> Result<bool> {
         match self.exprs.node(expr) {
             Node::And(parts) => {
+                if self.is_refuted_by_changes(expr) {
+                    return Ok(false);
+                }
                 for &part in parts {
                     if !self.test(part)? {
                         return Ok(false);
@@ -138,6 +141,7 @@ impl<'p> Machine<'p> {
                 }
                 Ok(true)
             }
+            Node::Or(parts) if self.is_of_step => self.test_disjunction(expr, parts),
             Node::Or(parts) => {
                 for &part in parts {
                     if self.test(part)? {
@@ -159,6 +163,9 @@ impl<'p> Machine<'p> {
                 datum::is_subset(self, &a, &b).map_err(|e| self.at(e, expr))
             }
             Node::Exists { bounds, body } => {
+                if self.is_refuted_by_changes(expr) || self.is_refuted(expr) {
+                    return Ok(false);
+                }
                 let mut found = false;
                 self.for_each(bounds, expr, &mut |machine| {
                     found = machine.test(*body)?;

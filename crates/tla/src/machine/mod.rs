@@ -21,6 +21,7 @@ mod host;
 mod idiom;
 mod memo;
 mod operation;
+mod refute;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -39,6 +40,7 @@ use explain::Recorder;
 pub use explain::{Attempt, Choice, Explanation, Outcome, Part};
 use frame::{Footprint, Frame, Reads, Slot};
 use memo::Memos;
+use refute::Plans;
 
 /// One value for each variable, in the order of declaration.
 pub type State = Arc<[Value]>;
@@ -107,6 +109,11 @@ pub struct Machine<'p> {
     label: Option<Naming<'p>>,
     is_naming: bool,
     memos: Memos,
+    plans: Plans,
+    /// Whether a formula about a known step is evaluated.
+    is_of_step: bool,
+    /// The variables that the step changes, as bits.
+    changed: u128,
     /// The number of states inside compositions, while they are counted.
     between: Option<u64>,
     /// Whether the next states found are not wanted.
@@ -141,6 +148,9 @@ impl<'p> Machine<'p> {
             label: None,
             is_naming: true,
             memos: Memos::default(),
+            plans: Plans::default(),
+            is_of_step: false,
+            changed: 0,
             between: None,
             is_probing: false,
             recorder: None,
@@ -218,6 +228,16 @@ impl<'p> Machine<'p> {
         self.next = to.iter().cloned().map(Some).collect();
         self.unassigned = 0;
         self.test(predicate)
+    }
+
+    /// The same for a formula that is about the step as a whole, as a property is: false conjuncts may be found out of
+    /// order.
+    pub fn holds_whole_step(&mut self, predicate: ExprId, from: &State, to: &State) -> Result<bool> {
+        self.is_of_step = true;
+        self.note_changes(from, to);
+        let holds = self.holds_step(predicate, from, to);
+        self.is_of_step = false;
+        holds
     }
 
     /// Evaluates an expression, in a state if it needs one.

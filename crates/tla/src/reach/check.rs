@@ -333,7 +333,7 @@ impl Checker<'_> {
         for (index, &property) in self.steps.iter().enumerate() {
             let holds = match (&self.machine.program().properties[property].1, from) {
                 (Property::Initial(predicate), None) => self.machine.holds(*predicate, state),
-                (Property::Step(action), Some(from)) => self.machine.holds_step(*action, from, state),
+                (Property::Step(action), Some(from)) => self.machine.holds_whole_step(*action, from, state),
                 _ => continue,
             };
             if !holds.map_err(|error| (index, error))? {
