@@ -272,6 +272,13 @@ pub enum Idiom {
         /// `k`
         key: ExprId,
     },
+    /// `SubSeq(s, a, b) = SubSeq(t, c, d)`
+    SameParts {
+        /// The call on the left.
+        left: ExprId,
+        /// The call on the right.
+        right: ExprId,
+    },
     /// `Cardinality({x \in S : p})`
     Count {
         /// `{x \in S : p}`

@@ -33,12 +33,53 @@ impl Machine<'_> {
                 let key = self.eval_key(key)?;
                 self.peek(function).and_then(|function| function.without(&key).ok())
             }
+            Idiom::SameParts { left, right } => self.same_parts(left, right)?,
             Idiom::Count { filter } => self.count(filter).map_err(|e| self.as_written(e, written))?,
         };
         match short {
             Some(value) => Ok(Datum::Value(value)),
             None => self.eval(written),
         }
+    }
+
+    /// Whether two parts of sequences are equal; `None` if they must be evaluated.
+    fn same_parts(&mut self, left: ExprId, right: ExprId) -> Result<Option<Value>> {
+        let (Some((a, i, m)), Some((b, j, n))) = (self.part(left)?, self.part(right)?) else { return Ok(None) };
+        let (Value::Seq(a), Value::Seq(b)) = (a, b) else { return Ok(None) };
+        let range = |first: i64, last: i64, len: usize| match first > last {
+            true => Some(0..0),
+            false => (first >= 1 && last <= len as i64).then_some(first as usize - 1..last as usize),
+        };
+        let (Some(i), Some(j)) = (range(i, m, a.len()), range(j, n, b.len())) else { return Ok(None) };
+        if std::sync::Arc::ptr_eq(&a, &b) && i == j {
+            return Ok(Some(Value::Bool(true)));
+        }
+        let (a, b) = (&a.elements()[i], &b.elements()[j]);
+        if a.len() != b.len() {
+            return Ok(Some(Value::Bool(false)));
+        }
+        for (a, b) in a.iter().zip(b) {
+            match a.is_identical(b) || crate::value::equal(a, b).is_ok_and(|is_equal| is_equal) {
+                true => {}
+                // Whether they differ or cannot be compared is found as written.
+                false => return Ok(None),
+            }
+        }
+        Ok(Some(Value::Bool(true)))
+    }
+
+    /// The arguments of `SubSeq`, if they are a sequence and integers.
+    fn part(&mut self, call: ExprId) -> Result<Option<(Value, i64, i64)>> {
+        let Node::Call { args, .. } = self.exprs.node(call) else { return Ok(None) };
+        let [Arg::Expr(row), Arg::Expr(first), Arg::Expr(last)] = &**args else { return Ok(None) };
+        let row = self.eval(*row)?;
+        let bounds = (self.eval(*first)?, self.eval(*last)?);
+        Ok(match (row, bounds) {
+            (Datum::Value(row), (Datum::Value(Value::Int(first)), Datum::Value(Value::Int(last)))) => {
+                Some((row, first, last))
+            }
+            _ => None,
+        })
     }
 
     #[inline]

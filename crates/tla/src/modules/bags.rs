@@ -41,6 +41,17 @@ pub(super) const NATIVES: &[Native] = &[
     Native::new("Bags", "(-)", &[0, 0], |host, args| {
         let args = Args::new("(-)", args);
         let (left, right) = (bag(host, args, 0)?, bag(host, args, 1)?);
+        if let Some((element, count)) = only(&right)
+            && copies(&left).iter().all(|copies| matches!(copies, Value::Int(1..)))
+        {
+            let left_over = copies_in(&left, element)? - count;
+            return Ok(match left.function_domain().ok_or_else(not_a_bag)?.position(element)? {
+                None => left,
+                Some(_) if left_over > 0 => left.with(element, Value::Int(left_over))?,
+                Some(_) => left.without(element)?,
+            }
+            .into());
+        }
         let mut rest = Vec::new();
         for (element, count) in pairs(&left)? {
             let left_over = count - copies_in(&right, &element)?;
@@ -203,7 +214,24 @@ fn copies_in(bag: &Value, element: &Value) -> Result<i64> {
     }
 }
 
+/// The element of a bag of one element, and its number of copies.
+fn only(bag: &Value) -> Option<(&Value, i64)> {
+    let Value::Fun(fun) = bag else { return None };
+    match (fun.domain().elements(), fun.values()) {
+        ([element], [Value::Int(count)]) => Some((element, *count)),
+        _ => None,
+    }
+}
+
 fn sum(host: &mut dyn Host, left: &Value, right: &Value) -> Result<Value> {
+    // Most sums add one element, so they are not tabulated.
+    for (bag, other) in [(left, right), (right, left)] {
+        if let Some((element, count)) = only(other) {
+            let known = copies_in(bag, element)?;
+            let total = within(known.checked_add(count), || format!("{known} + {count}"))?;
+            return bag.with(element, Value::Int(total));
+        }
+    }
     let domain_of = |bag: &Value| bag.function_domain().ok_or_else(not_a_bag);
     let domain: Arc<Set> = domain_of(left)?.union(&domain_of(right)?)?;
     let sum = tabulate(host, domain, |_, element| {

@@ -1,5 +1,5 @@
-//! Recognizes idioms: a function with one more key, a function with one key less, the number of elements that satisfy
-//! a predicate.
+//! Recognizes idioms: a function with one more key, a function with one key less, equal parts of two sequences, the
+//! number of elements that satisfy a predicate.
 //!
 //! Evaluated as written, `[x \in DOMAIN f \cup {k} |-> IF x = k THEN v ELSE f[x]]` builds a set and evaluates its
 //! body for every key. An idiom records `f`, `k` and `v`, and keeps the original expression for cases that the fast
@@ -27,6 +27,13 @@ fn idiom(module: &Module, node: &Node) -> Option<Idiom> {
             [Bound { pattern: Pattern::Slot(slot), set, .. }] => function(module, *slot, *set, *body),
             _ => None,
         },
+        Node::Equal(left, right) => {
+            let is_part = |expr: ExprId| {
+                native(module, module.exprs.node(expr))
+                    .is_some_and(|(native_module, name, _)| (native_module, name) == ("Sequences", "SubSeq"))
+            };
+            (is_part(*left) && is_part(*right)).then_some(Idiom::SameParts { left: *left, right: *right })
+        }
         Node::Call { .. } => {
             let (native_module, name, args) = native(module, node)?;
             match (native_module, name, &*args) {
