@@ -137,6 +137,33 @@ fn expressions_that_stand_alone() {
 }
 
 #[test]
+fn recent_specs() {
+    let specs = data().join("recent");
+    for [config, module, search, outcome, generated, distinct, depth, states] in rows::<8>("recent.tsv") {
+        let module = specs.join(module).with_extension("tla");
+        let config = specs.join(config).with_extension("cfg");
+        let words = ["spec".as_ref(), "check".as_ref(), &*module, "--config".as_ref(), &config];
+        let output = omnilink(&[&words[..], &["--search".as_ref(), search.as_ref()]].concat());
+        let report: Value = serde_json::from_str(&output).expect("a report");
+        let verdict = match (report["verdict"].as_str(), report["invariant"].as_str()) {
+            (Some("holds"), _) => "ok".to_owned(),
+            (Some("violated"), Some(invariant)) => format!("invariant {invariant}"),
+            (Some("violated"), None) if report["property"].is_string() => "property".to_owned(),
+            (other, _) => format!("{other:?}"),
+        };
+        let found = format!(
+            "{verdict} {} {} {} {}",
+            report["stats"]["generated"],
+            report["stats"]["distinct"],
+            if outcome == "ok" { report["stats"]["depth"].to_string() } else { String::new() },
+            report["trace"].as_array().map_or(String::new(), |states| states.len().to_string()),
+        );
+        let recorded = format!("{outcome} {generated} {distinct} {depth} {states}");
+        assert_eq!(found, recorded, "{} {search}", config.display());
+    }
+}
+
+#[test]
 fn specs() {
     compare_specs("specs.tsv", |name| !name.starts_with("Bench"));
 }

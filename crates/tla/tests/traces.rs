@@ -2,6 +2,7 @@
 //! of TLC of 2026.
 
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
 
 use tla::config;
 use tla::datum::{Datum, World};
@@ -17,6 +18,18 @@ fn verdict(modules: &str, config: &str) -> String {
 }
 
 fn verdict_in(order: Order, modules: &str, config: &str) -> String {
+    run(order, Arc::default(), modules, config)
+}
+
+/// The same, with the printed lines.
+fn printing(printed: &mut Vec<String>, modules: &str, config: &str) -> String {
+    let lines = Arc::default();
+    let verdict = run(Order::Breadth, Arc::clone(&lines), modules, config);
+    printed.extend(lines.lock().expect("no thread panics").drain(..));
+    verdict
+}
+
+fn run(order: Order, printed: Arc<Mutex<Vec<String>>>, modules: &str, config: &str) -> String {
     let mut modules = Modules::new(modules);
     let (name, root) = modules.0.remove(0);
     let mut strings = Strings::default();
@@ -34,7 +47,7 @@ fn verdict_in(order: Order, modules: &str, config: &str) -> String {
         }
     };
     program.warnings.iter().for_each(|warning| writeln!(text, "warning: {}", warning.message).expect("a string"));
-    let checked = check(&program, order, vec![Box::<Test>::default()], &mut |_| None);
+    let checked = check(&program, order, vec![Box::new(Test { registers: Vec::new(), printed })], &mut |_| None);
     let word = match &checked.verdict {
         Verdict::Holds { is_cut_short: false } => "holds".to_owned(),
         Verdict::Holds { is_cut_short: true } => "holds, and asked to stop".to_owned(),
@@ -81,12 +94,16 @@ impl Loader for Modules {
 }
 
 /// A world with one file and registers.
-#[derive(Default)]
 struct Test {
     registers: Vec<(i64, Datum)>,
+    printed: Arc<Mutex<Vec<String>>>,
 }
 
 impl World for Test {
+    fn print(&mut self, line: &str) {
+        self.printed.lock().expect("no thread panics").push(line.to_owned());
+    }
+
     fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
         match path {
             "log.ndjson" => Ok(b"{\"ts\": 1712329729.6024537, \"n\": -2.9}\n{\"ts\": 3e2, \"n\": 4}\n".to_vec()),
@@ -273,4 +290,21 @@ Whole == Gap # <<>>
         |invariant: &str| verdict(modules, &format!("INIT Init NEXT Next CHECK_DEADLOCK FALSE INVARIANT {invariant}"));
     insta::assert_snapshot!(check("Inv"), @"holds: 4 generated, 4 distinct, 0 left, depth 4");
     insta::assert_snapshot!(check("Whole"), @r#"error: a clock knows of event 2 of node "b", which is not in the log: 1 generated, 1 distinct, 0 left, depth 1"#);
+}
+
+#[test]
+fn a_constant_that_prints_is_evaluated_once() {
+    let modules = r#"
+---- MODULE Root ----
+EXTENDS Naturals, TLC
+VARIABLE x
+Limit == Print("computed", 3)
+Init == x = 0
+Next == x < Limit /\ x' = x + 1 /\ PrintT(x)
+Inv == x <= Limit
+"#;
+    let mut printed = Vec::new();
+    let config = "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE";
+    insta::assert_snapshot!(printing(&mut printed, modules, config), @"holds: 4 generated, 4 distinct, 0 left, depth 4");
+    assert_eq!(printed, ["\"computed\"  3", "0", "1", "2"]);
 }

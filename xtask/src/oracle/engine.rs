@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::process::{self, Written};
+use super::recent::Asked;
 use super::specs::Answer;
 use crate::workspace::Workspace;
 
@@ -92,15 +93,38 @@ impl Engine {
         Ok(Some(answer(&report)))
     }
 
+    /// How checking a spec ends, from its directory, with this environment and these flags.
+    pub(super) fn check_recent(&self, asked: &Asked<'_>) -> Result<Option<Answer>> {
+        let mut words = vec!["spec".as_ref(), "check".as_ref(), Path::new(asked.module), "--config".as_ref()];
+        let search = if asked.is_depth { "depth" } else { "breadth" };
+        words.extend([Path::new(asked.config), "--search".as_ref(), search.as_ref(), "--progress".as_ref()]);
+        words.push("none".as_ref());
+        let output = self.run_with(Some(asked.directory), &asked.environment, &words, asked.limit)?;
+        let Some(output) = output else { return Ok(None) };
+        let report: Value =
+            serde_json::from_str(&output).with_context(|| format!("omnilink printed no JSON for {}", asked.module))?;
+        Ok(Some(answer(&report)))
+    }
+
     fn run(&self, words: &[&Path], limit: Duration) -> Result<Option<String>> {
         self.run_in(None, words, limit)
     }
 
     fn run_in(&self, directory: Option<&Path>, words: &[&Path], limit: Duration) -> Result<Option<String>> {
+        self.run_with(directory, &[], words, limit)
+    }
+
+    fn run_with(
+        &self,
+        directory: Option<&Path>,
+        environment: &[(&str, String)],
+        words: &[&Path],
+        limit: Duration,
+    ) -> Result<Option<String>> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let mut command = Command::new(&self.binary);
-        command.args(words).args(["--format", "json"]);
+        command.args(words).args(["--format", "json"]).envs(environment.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = directory {
             command.current_dir(directory);
         }
@@ -130,7 +154,10 @@ fn answer(report: &Value) -> Answer {
     let outcome = match (verdict, report["invariant"].as_str()) {
         ("holds", _) => "ok".to_owned(),
         ("violated", Some(invariant)) => format!("invariant {invariant}"),
-        // Postconditions are younger than the TLC that this is compared with.
+        ("violated", None) if report["property"].is_string() => "property".to_owned(),
+        ("violated", None) if report["reason"].as_str().is_some_and(|why| why.starts_with("the postcondition")) => {
+            "postcondition".to_owned()
+        }
         ("violated", None) => "assumption".to_owned(),
         ("deadlock", _) => verdict.to_owned(),
         _ => format!("error {verdict}"),

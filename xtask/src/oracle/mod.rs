@@ -13,6 +13,7 @@ mod jobs;
 mod kind;
 mod process;
 mod random;
+mod recent;
 mod specs;
 mod speed;
 mod table;
@@ -56,6 +57,15 @@ pub(crate) struct Options {
     /// Compare our engine with the manifests of the public TLA+ examples in this directory
     #[arg(long, value_name = "DIR")]
     field: Option<PathBuf>,
+    /// Compare our engine with the recorded answers about public trace specifications in this directory
+    #[arg(long, value_name = "DIR", requires = "logs")]
+    published: Option<PathBuf>,
+    /// The directory of the logs of `--published`
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    /// A jar of TLC of 2026 or later: compare it with the answers about recent specs; with `--write`, record its answers
+    #[arg(long, value_name = "FILE")]
+    jar: Option<PathBuf>,
     /// The time limit for each model of `--field`, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = field::SECONDS)]
     timeout: u64,
@@ -112,6 +122,9 @@ impl Default for Options {
             traces: None,
             seed: 1,
             field: None,
+            published: None,
+            logs: None,
+            jar: None,
             timeout: field::SECONDS,
             speed: false,
             without_engine: false,
@@ -126,6 +139,12 @@ impl Default for Options {
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if options.engine {
         return workspace.cargo("test --package omnilink-cli --test oracle -- --include-ignored");
+    }
+    if let (Some(directory), Some(logs)) = (&options.published, &options.logs) {
+        return conclude(&recent::published(workspace, directory, logs, options)?);
+    }
+    if let Some(jar) = &options.jar {
+        return conclude(&recent::specs(workspace, &Tlc::recent(workspace, jar)?, options)?);
     }
     let tlc = Tlc::find(workspace)?;
     if let Some(count) = options.traces {

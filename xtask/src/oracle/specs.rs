@@ -22,7 +22,7 @@ pub(super) const COLUMNS: [&str; 7] = ["name", "outcome", "generated", "distinct
 /// How a check ended. Numbers that TLC did not print are empty.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// `ok`, `invariant NAME`, `property`, `deadlock`, `assumption` or `error KIND`.
+    /// `ok`, `invariant NAME`, `property`, `deadlock`, `assumption`, `postcondition` or `error KIND`.
     pub(super) outcome: String,
     /// States that were generated, counting each as often as it was.
     pub(super) generated: String,
@@ -134,7 +134,7 @@ impl From<&Output> for Answer {
         }
         let states = output.messages.iter().filter(|message| message.code == 2217).count();
         // An initial state that violates an invariant is part of the message itself.
-        let states = if output.message(2107).is_some() { 1 } else { states };
+        let states = if output.message(2107).or(output.message(2108)).is_some() { 1 } else { states };
         if states > 0 {
             answer.trace = states.to_string();
         }
@@ -152,6 +152,8 @@ fn outcome(output: &Output, message: &str) -> String {
         "deadlock".to_owned()
     } else if name(2104).is_some() {
         "assumption".to_owned()
+    } else if output.message(2404).is_some() {
+        "postcondition".to_owned()
     } else if output.message(2193).is_some() {
         "ok".to_owned()
     } else {

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use regex::Regex;
 
 use super::process;
+use super::recent::Asked;
 use crate::workspace::Workspace;
 
 /// What pip is asked for: the only package of a registry with the jar, pinned to its content.
@@ -73,6 +74,22 @@ impl Tlc {
         Ok(Tlc { jar, scratch })
     }
 
+    /// A TLC of 2026 or later, which is in no registry.
+    pub(super) fn recent(workspace: &Workspace, jar: &Path) -> Result<Tlc> {
+        let scratch = workspace.metadata.target_directory.join("oracle").into_std_path_buf();
+        let jar = jar.canonicalize().with_context(|| format!("cannot read {}", jar.display()))?;
+        Ok(Tlc { jar, scratch })
+    }
+
+    /// Asks a TLC of 2026 or later. `None` if that takes longer than the limit.
+    pub(super) fn check_recent(&self, asked: &Asked<'_>) -> Result<Option<Output>> {
+        let mut properties = vec!["-Dtlc2.tool.impl.Tool.cdot=true"];
+        properties.extend(asked.is_depth.then_some("-Dtlc2.tool.queue.IStateQueue=StateDeque"));
+        let flags = ["-config", asked.config, "-noGenerateSpecTE"];
+        let environment = &asked.environment;
+        self.start(asked.directory, asked.module, &properties, environment, &flags, Effort::Short, asked.limit)
+    }
+
     /// Where the jar is.
     pub(super) fn jar(&self) -> &Path {
         &self.jar
@@ -116,6 +133,20 @@ impl Tlc {
         effort: Effort,
         limit: Duration,
     ) -> Result<Option<Output>> {
+        self.start(directory, name, &[], &[], flags, effort, limit)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a command line")]
+    fn start(
+        &self,
+        directory: &Path,
+        name: &str,
+        properties: &[&str],
+        environment: &[(&str, String)],
+        flags: &[&str],
+        effort: Effort,
+        limit: Duration,
+    ) -> Result<Option<Output>> {
         // Two runs may be about modules of the same name.
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -128,6 +159,7 @@ impl Tlc {
         if effort == Effort::Short {
             command.arg("-XX:TieredStopAtLevel=1");
         }
+        command.args(properties).envs(environment.iter().map(|(name, value)| (name, value)));
         command.arg("-cp").arg(&self.jar).args(["tlc2.TLC", "-tool", "-workers", "1", "-fp", "1", "-cleanup"]);
         command.args(flags).arg("-metadir").arg(&states).arg(name).current_dir(directory);
         let written = process::run(&mut command, limit, &states);

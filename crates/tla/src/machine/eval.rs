@@ -367,7 +367,8 @@ impl<'p> Machine<'p> {
 
     fn run_operands(&mut self, native: &'static Native, operands: &[Operand]) -> Result<Datum> {
         if native.is_volatile {
-            self.reads.set(self.reads.get().and(Reads::WORLD));
+            let effect = if matches!(native.name, "Print" | "PrintT") { Reads::PRINTS } else { Reads::WORLD };
+            self.reads.set(self.reads.get().and(effect));
         }
         (native.run)(self, operands)
     }

@@ -28,6 +28,8 @@ impl Reads {
     pub(super) const NEXT: Reads = Reads(2);
     /// Something that may differ between evaluations.
     pub(super) const WORLD: Reads = Reads(4);
+    /// It printed something: a constant definition does so once, as in TLC, and any other expression every time.
+    pub(super) const PRINTS: Reads = Reads(8);
 
     pub(super) fn and(self, other: Reads) -> Reads {
         Reads(self.0 | other.0)
@@ -146,7 +148,7 @@ impl<'p> Machine<'p> {
         let valid = match reads {
             Reads(0) => Valid::Always,
             Reads::CURRENT => Valid::Current(version),
-            Reads(bits) if bits & Reads::WORLD.0 == 0 => Valid::Epoch(epoch, reading),
+            Reads(bits) if bits & Reads::WORLD.and(Reads::PRINTS).0 == 0 => Valid::Epoch(epoch, reading),
             _ => return Ok(datum),
         };
         self.set_slot(slot, Slot::Forced { expr, frame, datum: datum.clone(), valid });
@@ -309,7 +311,7 @@ impl<'p> Machine<'p> {
         let reads = self.reads.get();
         self.reads.set(before.and(reads));
         let datum = self.settle(result?);
-        if reads == Reads::default() {
+        if reads.0 & !Reads::PRINTS.0 == 0 {
             self.constants[index] = Some(datum.clone());
         }
         Ok(datum)

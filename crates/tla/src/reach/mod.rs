@@ -1,9 +1,9 @@
 //! Visits every reachable state of a specification.
 //!
-//! Breadth first, the search goes level by level, so that the first counterexample is a shortest one. States are stored and compared
-//! in full: no state is ever taken for another. The report does not depend on the number of workers, and agrees with
-//! TLC running one worker, because everything happens *as if* one worker took the states of a level in order and the
-//! successors of each in order. A *key*, the position of a state in its level and the index of a successor, says when
+//! Breadth first, the search goes level by level, so that the first counterexample is a shortest one. States are stored
+//! and compared in full: no state is ever taken for another. The report does not depend on the number of workers, and
+//! agrees with TLC running one worker, because everything happens *as if* one worker took the states of a level in order
+//! and the successors of each in order. A *key*, the position of a state in its level and the index of a successor, says when
 //! an event would have happened in that run.
 //!
 //! A level is cut into blocks of states, and each block passes through three phases, in each of which all workers

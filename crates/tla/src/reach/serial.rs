@@ -177,6 +177,7 @@ impl<E: Explorer> Serial<'_, E> {
         let id = self.store.insert(hash, kept, key, parent);
         self.stats.distinct += 1;
         self.stats.depth = self.stats.depth.max(level + 1);
+        self.explorer.report(&self.stats);
         Ok(Some((id, true)))
     }
 

@@ -1,0 +1,3 @@
+---- MODULE ClashOwn ----
+Remove(s, e) == <<s, e>>
+====
