@@ -21,6 +21,8 @@ impl Program {
         let mut is_visited = vec![false; self.module.definitions.len()];
         while let Some(expr) = exprs.pop().filter(|_| !is_found) {
             let node = self.module.exprs.node(expr);
+            // States inside a composition count as generated, one state after the other.
+            is_found |= matches!(node, Node::Compose(..));
             node.for_each_child(&mut |child| exprs.push(child));
             node.for_each_callee(&mut |callee| {
                 let is_known = std::mem::replace(&mut is_visited[callee.0 as usize], true);
