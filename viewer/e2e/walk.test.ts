@@ -228,6 +228,52 @@ for (const kind of ['SVG', 'PNG']) {
   });
 }
 
+walk('log-two-phase', 'logged values are beside those of the specification', async page => {
+  await selected(page).filter({ hasText: 'TMCommit' }).waitFor();
+  await page.getByRole('tab', { name: 'State' }).click();
+  const logged = page.getByRole('region', { name: 'Logged values' });
+  const row = (name: string) => logged.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
+  // The event has no explanation, so there is only the state before it.
+  await logged.getByRole('columnheader', { name: 'Specification, before the event' }).waitFor();
+  assert.match((await row('tmState').textContent()) ?? '', /≠tmState"committed""init"/);
+  await page.screenshot({ path: picture('logged.png') });
+  assert.deepEqual(await findings(page), []);
+  // A vector clock is shown on demand.
+  const clock = logged.getByText('{"rm-0":2,"tm":5,"rm-1":1,"rm-2":1}');
+  assert.equal(await clock.isVisible(), false);
+  await logged.getByText('Logged fields').click();
+  await clock.waitFor();
+  for (let step = 0; step < 3; step += 1) await page.keyboard.press('j');
+  await logged.getByRole('columnheader', { name: 'Specification, after the event' }).waitFor();
+  const agreed = row('tmPrepared');
+  assert.match((await agreed.textContent()) ?? '', /=tmPreparedwith "rm-2"{"rm-0", "rm-1", "rm-2"}/);
+});
+
+walk('log-state', 'values that rules compare are beside parts of variables', async page => {
+  await selected(page).filter({ hasText: 'Restart' }).waitFor();
+  await page.getByRole('tab', { name: 'State' }).click();
+  const logged = page.getByRole('region', { name: 'Logged values' });
+  const row = logged.getByRole('row').filter({ hasText: 'votedFor["n3"]' });
+  assert.match((await row.textContent()) ?? '', /≠votedFor\["n3"\]Nil"n1"/);
+  assert.deepEqual(await findings(page), []);
+});
+
+walk('log-raft', 'messages are arrows to later events', async (page, _, { errors }) => {
+  await selected(page).filter({ hasText: 'HandleRequestVote' }).waitFor();
+  const saved = page.waitForEvent('download');
+  await runCommand(page, 'Save the timeline as SVG');
+  const svg = readFileSync(await (await saved).path(), 'utf8');
+  // Heads of arrows are filled triangles; other lines have no fill.
+  const heads = [...svg.matchAll(/<polyline points="(\S+) (\S+) (\S+)" [^>]*fill="#/g)];
+  assert.ok(heads.length > 2, `${heads.length} arrows`);
+  for (const [, tip, left, right] of heads) {
+    const [to, a, b] = [tip, left, right].map(point => Number(point!.split(',')[0]));
+    assert.ok(to! > (a! + b!) / 2, 'a message is received after it was sent');
+  }
+  assert.match(svg, /RequestVote/);
+  assert.deepEqual(errors, []);
+});
+
 walk('hostile', 'recorded markup is inert', async page => {
   for (const key of ['j', 'j', 'k', 'x', 'o', '0']) await page.keyboard.press(key);
   for (const tab of await page.getByRole('tab').all()) {

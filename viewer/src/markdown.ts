@@ -72,7 +72,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
       out.push('**What if** (rechecked)', '');
       for (const each of verdict.what_ifs) {
         out.push(
-          `- ${plain(assumptionText(each.assumption))}: ${plain(outcomeText(report, each.outcome, each.assumption, verdict.explained))}`,
+          `- ${plain(assumptionText(report, each.assumption))}: ${plain(outcomeText(report, each.outcome, each.assumption, verdict.explained))}`,
         );
       }
       out.push('');

@@ -285,7 +285,9 @@ export function showOp(at: number, fit = false): void {
       const { from, to } = viewport.value;
       const [start, end] = interval(op);
       const width = to - from;
-      const visible = start >= from && start <= to && (end - start) / width > 0.002;
+      // A point takes the room of a moment.
+      const length = start === end ? 1 : end - start;
+      const visible = start >= from && start <= to && length / width > 0.002;
       if (visible && !fit) return;
       const finish = op.end === null ? op.from + WIDTH / 3 : op.to;
       const room = Math.max(fit ? (finish - op.from) * 0.3 : 0, (WIDTH - (finish - op.from)) / 2, 4);

@@ -107,6 +107,35 @@ export function encodeOrder(steps: Ending['steps']): Uint8Array<ArrayBuffer> {
   return writer.done();
 }
 
+/** Encodes the part `messages`: pairs of sending and receiving operation. */
+export function encodeMessages(messages: [send: number, receive: number][]): Uint8Array<ArrayBuffer> {
+  const sorted = messages.toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);
+  const writer = new Writer().number(sorted.length);
+  let before = 0;
+  for (const [send, receive] of sorted) {
+    writer.number(receive - before).number(zigzag(receive - send));
+    before = receive;
+  }
+  return writer.done();
+}
+
+/** Encodes the part `unlogged`. */
+export function encodeUnlogged(steps: { before: number; action: string }[]): Uint8Array<ArrayBuffer> {
+  const actions = [...new Set(steps.map(({ action }) => action))];
+  const writer = new Writer().number(actions.length);
+  for (const action of actions) {
+    const bytes = new TextEncoder().encode(action);
+    writer.number(bytes.length).raw(bytes);
+  }
+  writer.number(steps.length);
+  let last = 0;
+  for (const { before, action } of steps) {
+    writer.number(before - last).number(actions.indexOf(action));
+    last = before;
+  }
+  return writer.done();
+}
+
 /** The splices that turn one state into another. */
 export function splices(from: string[], to: string[]): Splice[] {
   const out: Splice[] = [];

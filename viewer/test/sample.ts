@@ -1,7 +1,9 @@
 // Writes a page about a generated queue history: `npm run sample -- OPERATIONS OUT.html [PROCESSES] [accepted|stops]`.
+// `npm run sample -- log OUT.html` writes one about a log.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { logParts } from './log.ts';
 import { queueParts } from './queue.ts';
 
 const [operations, out, processes, verdict] = process.argv.slice(2);
@@ -13,7 +15,7 @@ const plan = {
   stops: verdict === 'stops',
 };
 const page = readFileSync(new URL('../../crates/page/viewer.html', import.meta.url), 'utf8');
-const scripts = [...queueParts(plan)].map(
+const scripts = [...(operations === 'log' ? logParts() : queueParts(plan))].map(
   ([name, bytes]) =>
     `<script type="application/octet-stream" id="part-${name}">${gzipSync(bytes).toString('base64')}</script>`,
 );

@@ -17,6 +17,7 @@ mod host;
 mod install;
 mod limits;
 mod lineup;
+mod log;
 mod look;
 mod options;
 mod outcome;
@@ -77,6 +78,7 @@ fn run(command: Command) -> ExitCode {
         Command::Gen(args) => harness::generate::run(&args),
         Command::Init(args) => harness::init::run(&args),
         Command::Spec(command) => spec::run(&command),
+        Command::Log(command) => log::run(&command),
         Command::Specs { name } => specs::run(name.as_deref()),
         Command::Completions(args) => install::write_completions(&args),
         Command::Man(args) => install::write_pages(&args),

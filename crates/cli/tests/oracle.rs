@@ -68,6 +68,7 @@ fn ending(name: &str) -> String {
     let outcome = match (verdict, report["invariant"].as_str()) {
         ("holds", _) => "ok".to_owned(),
         ("violated", Some(invariant)) => format!("invariant {invariant}"),
+        ("violated", None) if report["property"].is_string() => "property".to_owned(),
         ("violated", None) => "assumption".to_owned(),
         (other, _) => other.to_owned(),
     };

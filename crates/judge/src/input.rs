@@ -153,6 +153,25 @@ impl Text {
     }
 }
 
+/// The beginning of a file as text.
+pub(crate) fn beginning(path: &Path) -> Result<String, InputError> {
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut bytes)).map_err(InputError::new)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The text of a file of at most `most` bytes.
+pub(crate) fn whole_text(path: &Path, most: u64, limits: &dyn Limits) -> Result<String, Failed> {
+    let read = halting(limits, |halt| {
+        let bytes = text(path, &Reading { most, halt, count: &Arc::default() });
+        match halt.reason() {
+            Some(stop) => Err(Failed::Stopped(stop)),
+            None => Ok(bytes?),
+        }
+    })?;
+    String::from_utf8(read).map_err(|_| Failed::Input(InputError::new(format!("{}: expected UTF-8", path.display()))))
+}
+
 fn detect(bytes: &[u8]) -> Option<Format> {
     Format::detect(&bytes[..bytes.len().min(4096)])
 }

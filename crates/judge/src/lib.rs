@@ -31,6 +31,8 @@ mod guard;
 pub mod input;
 #[cfg(feature = "tla")]
 pub mod load;
+#[cfg(feature = "tla")]
+mod log;
 mod own_order;
 mod recording;
 mod serial;
@@ -54,6 +56,8 @@ use builtin::Builtin;
 pub use complaint::Complaint;
 pub use guard::Stage;
 pub use input::InputError;
+#[cfg(feature = "tla")]
+pub use log::infer;
 pub use recording::{Recording, operation, witness_line};
 pub use serial::is_lineup;
 use show::ShowBuilder;
@@ -211,6 +215,11 @@ trait Against: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The recordings at a path, each of which is checked by itself.
+    fn recordings(&self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
+        input::recordings(path)
+    }
+
     /// The TLA+ specification, if it is one.
     #[cfg(feature = "tla")]
     fn tla(&self) -> Option<&Tla> {
@@ -295,6 +304,11 @@ impl Judge {
     /// constants their values.
     pub fn operations(&self, recording: &Recording) -> Result<Vec<String>, Failed> {
         self.against.operations(&self.options, recording)
+    }
+
+    /// The recordings at a path: the path itself, or the entries of a directory that is not one recording.
+    pub fn recordings(&self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
+        self.against.recordings(path)
     }
 
     /// The files that the specification was read from, each with the file name that it needs beside the others.

@@ -47,6 +47,11 @@ impl Recording {
         self.path.as_deref().filter(|path| *path != Path::new("-"))
     }
 
+    /// The format that the user named.
+    pub fn kind(&self) -> Option<Kind> {
+        self.kind
+    }
+
     /// The number of bytes read, by all passes together.
     pub fn bytes_read(&self) -> u64 {
         self.count.load(Ordering::Relaxed)

@@ -35,9 +35,9 @@ use crate::{Against, Case, Failed, Limits, Options, Stage, Unlimited, quoted};
 #[derive(Debug)]
 pub struct Tla {
     path: PathBuf,
-    parts: Parts,
-    settings: Settings,
-    settings_file: Option<PathBuf>,
+    pub(crate) parts: Parts,
+    pub(crate) settings: Settings,
+    pub(crate) settings_file: Option<PathBuf>,
     /// The program, if it is the same for all traces.
     linked: OnceLock<Arc<Linked>>,
 }
@@ -76,6 +76,11 @@ impl Tla {
         Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file, linked: OnceLock::new() })
     }
 
+    /// The name of the specification in reports.
+    pub(crate) fn name_of_file(&self) -> String {
+        self.path.display().to_string()
+    }
+
     /// True if a trace is too large to be read whole without need, and no option needs all of it.
     fn may_stream(&self, asked: &Options, stream: &Stream) -> bool {
         let is_plain = asked.assume.is_empty() && !asked.coverage && asked.shortcuts && !asked.exhaustive;
@@ -86,6 +91,11 @@ impl Tla {
 
     /// The trace, with the ends of processes if there is a companion.
     fn held<'a>(&self, asked: &Options, case: &Case<'a>) -> Result<MaybeOwned<'a>, Failed> {
+        if self.takes_log(case) {
+            let message = "expected a trace of operations, found a log".to_owned();
+            let help = "`check`, `explain`, `report` and `view` take logs".to_owned();
+            return Err(Failed::Input(InputError { message, help: Some(help) }));
+        }
         let held = case.recording.held(asked.max_memory, case.limits)?;
         match &self.settings.companion {
             Some(_) => Ok(MaybeOwned::Owned(held.with_ends(case.limits)?)),
@@ -188,6 +198,9 @@ impl Against for Tla {
         case: &mut Case<'_>,
         builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
+        if self.takes_log(case) {
+            return self.check_log(asked, case, builder);
+        }
         let watch = builder.as_ref().map_or(&[][..], |(_, look)| &look.watch);
         let held = &*self.held(asked, case)?;
         let linked = &*self.link(held, watch, case.limits)?;
@@ -213,6 +226,10 @@ impl Against for Tla {
     }
 
     fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Inspection, look: &ShowOptions) -> Result<(), Failed> {
+        if self.takes_log(case) {
+            // All states of a log are shown at once.
+            return Ok(());
+        }
         let held = &*self.held(asked, case)?;
         let linked = self.link(held, &look.watch, case.limits)?;
         let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
@@ -241,8 +258,18 @@ impl Against for Tla {
     }
 
     fn operations(&self, asked: &Options, recording: &Recording) -> Result<Vec<String>, Failed> {
+        if self.settings.log.is_some() && recording.path().is_some_and(crate::log::is_log) {
+            return Ok(Vec::new());
+        }
         let held = recording.held(asked.max_memory, &Unlimited)?;
         Ok(operations(&self.settings, &self.link(held, &[], &Unlimited)?.loaded.program))
+    }
+
+    fn recordings(&self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
+        match &self.settings.log {
+            Some(log) if log.files.is_some() && path.is_dir() => Ok(vec![path.to_owned()]),
+            _ => crate::input::recordings(path),
+        }
     }
 
     fn tla(&self) -> Option<&Tla> {
@@ -724,7 +751,10 @@ fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> 
 }
 
 /// Without a configuration, the specification is the operator with the usual name.
-fn assume_behavior(parts: &mut Parts) {
+pub(crate) fn assume_behavior(parts: &mut Parts) {
+    if parts.config.specification.is_some() || parts.config.next.is_some() {
+        return;
+    }
     let named = |name: &str| {
         let is_defined = parts.module.names.contains_key(name);
         is_defined.then(|| Name { text: name.to_owned(), span: Span::default() })

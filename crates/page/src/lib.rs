@@ -24,7 +24,7 @@
 //! ```
 //!
 //! ```text
-//!  Report, Timeline ── Encoder ──► parts: head, states, chunk-0 …, order-0 …
+//!  Report, Timeline ── Encoder ──► parts: head, states, chunk-0 …, order-0 …, messages, unlogged
 //!                                    │ file                     │ one at a time
 //!                                    ▼                          ▼
 //!                       one self-contained HTML file      a server that also serves the page
@@ -32,9 +32,10 @@
 //!
 //! The page is `viewer.html`, which is built from `viewer/` and committed, so building this crate does not need Node.
 //! Parts are compressed, and a file contains them as base64, so recorded text cannot become markup.
-//! `viewer/src/data/types.ts` documents the JSON parts; [`chunk`] and [`order`] document the binary ones.
+//! `viewer/src/data/types.ts` documents the JSON parts; [`chunk`], [`order`] and [`log`] document the binary ones.
 //!
 //! [`chunk`]: encode::chunk
+//! [`log`]: encode::log
 //! [`order`]: encode::order
 
 pub mod encode;

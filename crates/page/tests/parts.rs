@@ -63,6 +63,12 @@ fn check(timeline: &Timeline) {
     assert_eq!(decode::operations(&parts), expected(timeline));
     let order: Vec<(u32, bool)> = timeline.order.iter().map(|step| (step.op, step.partway)).collect();
     assert_eq!(decode::order(&parts), order);
+    let mut messages = timeline.messages.clone();
+    messages.sort_by_key(|&(send, receive)| (receive, send));
+    assert_eq!(decode::messages(&parts), messages);
+    let unlogged: Vec<(u32, String)> =
+        timeline.unlogged.iter().map(|step| (step.before, step.action.clone())).collect();
+    assert_eq!(decode::unlogged(&parts), unlogged);
     let values = |states: &[State]| -> Vec<Vec<String>> {
         states.iter().map(|state| state.variables.iter().map(|field| field.value.clone()).collect()).collect()
     };
@@ -119,6 +125,8 @@ prop_compose! {
         states in prop::collection::vec(prop::collection::vec("[a-c😀😁<&]{0,6}", 2), 0..6),
         ending in prop::collection::vec(prop::collection::vec("[a-c😀😁<&]{0,6}", 2), 0..3),
         is_early in any::<bool>(),
+        messages in prop::collection::vec((any::<u32>(), any::<u32>()), 0..6),
+        unlogged in prop::collection::vec((0..40_u32, ".{0,4}"), 0..6),
     ) -> Timeline {
         let mut timeline = Timeline {
             processes: words(&["T0", "T1", "</script>"]),
@@ -144,6 +152,9 @@ prop_compose! {
         timeline.until = if is_early { 0 } else { timeline.order.len() };
         let states = ending.iter().enumerate().map(|(id, values)| state(id, values)).collect();
         timeline.endings = vec![Ending { steps: Vec::new(), states }];
+        timeline.messages = messages;
+        timeline.unlogged = unlogged.into_iter().map(|(before, action)| Unlogged { before, action }).collect();
+        timeline.unlogged.sort_by_key(|step| step.before);
         timeline
     }
 }
@@ -234,6 +245,18 @@ fn a_head_describes_the_timeline() {
     timeline["chunks"][0]["times"] = json!("…");
     insta::assert_snapshot!(timeline, @r#"{"processes":["T0","T1"],"shapes":[{"action":"Enqueue","args":["elem"],"results":[],"meta":[],"pieces":["",""]},{"action":"Dequeue","args":[],"results":["elem"],"meta":[],"pieces":["",""]}],"operations":3,"origin":"1700000000000000098","ranks":6,"chunks":[{"first":0,"count":3,"ranks":[0,5],"times":"…"}],"steps":2,"orders":[{"first":0,"count":2,"rank":0}],"mentioned":[2,0],"overview":{"widths":[0,0,6,4,0,4],"flights":[1,2,2,1,1,1]},"actions":[{"name":"Enqueue","count":2},{"name":"Dequeue","count":1},{"name":"Peek","count":0}],"long":[]}"#);
     insta::assert_snapshot!(json!([head["schema"], head["kind"], head["tool"], head["run"], head["served"]]), @r#"["omnilink.page/1","run","OmniLink",null,null]"#);
+}
+
+#[test]
+fn only_a_log_has_messages_and_unlogged_steps() {
+    let names = |timeline: &Timeline| parts(timeline).into_iter().map(|part| part.name).collect::<Vec<_>>();
+    let mut timeline = long(3, 2);
+    assert_eq!(names(&timeline), ["head", "states", "chunk-0", "order-0"]);
+    timeline.messages = vec![(0, 2), (0, 1)];
+    timeline.unlogged = vec![Unlogged { before: 2, action: "Lose".into() }];
+    assert_eq!(names(&timeline), ["head", "states", "chunk-0", "order-0", "messages", "unlogged"]);
+    let head = decode::json(&parts(&timeline), "head");
+    assert_eq!((&head["timeline"]["messages"], &head["timeline"]["unlogged"]), (&json!(2), &json!(1)));
 }
 
 #[test]

@@ -401,6 +401,44 @@ pub enum Assumption {
     Dropped,
     /// Only the order within each process counts.
     ProgramOrder,
+    /// An event of a log is left out.
+    EventDropped {
+        /// The event.
+        event: OpRef,
+    },
+    /// A step that the log does not have comes before an event.
+    StepInserted {
+        /// Its action.
+        action: String,
+        /// The event.
+        before: OpRef,
+    },
+    /// A variable may change in events that do not tell it.
+    NotComplete {
+        /// The variable.
+        variable: String,
+    },
+    /// An event tells another value of a variable.
+    OtherField {
+        /// The event.
+        event: OpRef,
+        /// The variable and the value with which the log is accepted.
+        field: String,
+    },
+    /// A condition of the mapping on an event is ignored.
+    FieldIgnored {
+        /// The event.
+        event: OpRef,
+        /// The condition.
+        field: String,
+    },
+    /// Two events come in the other order.
+    Exchanged {
+        /// The first of them in the log.
+        first: OpRef,
+        /// The second.
+        second: OpRef,
+    },
 }
 
 /// The verdict on a history under an assumption.

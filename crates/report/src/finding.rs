@@ -330,6 +330,20 @@ fn what_ifs(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Vec<String
             Assumption::OtherResults { results } => format!("with {}", fields(results, ": ", VALUE)),
             Assumption::Dropped => "without it".into(),
             Assumption::ProgramOrder => "if only the order within each process counts,".into(),
+            Assumption::EventDropped { event } => format!("without {},", op_text(report, *event)),
+            Assumption::StepInserted { action, before } => {
+                format!("with an unlogged step `{}` before {},", clean(action), op_text(report, *before))
+            }
+            Assumption::NotComplete { variable } => format!("if `{}` may change unlogged,", clean(variable)),
+            Assumption::OtherField { event, field } => {
+                format!("if {} had told `{}`,", op_text(report, *event), clean(field))
+            }
+            Assumption::FieldIgnored { event, field } => {
+                format!("without the condition `{}` on {},", clean(field), op_text(report, *event))
+            }
+            Assumption::Exchanged { first, second } => {
+                format!("with {} after {},", op_text(report, *first), op_text(report, *second))
+            }
         };
         let outcome = match outcome {
             Consequence::Accepted => "the history is accepted".into(),

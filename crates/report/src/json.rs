@@ -137,7 +137,15 @@ impl Report {
         }
         for what_if in &stuck.what_ifs {
             match &what_if.assumption {
-                Assumption::OtherResults { .. } | Assumption::Dropped | Assumption::ProgramOrder => {}
+                Assumption::EventDropped { event }
+                | Assumption::StepInserted { before: event, .. }
+                | Assumption::OtherField { event, .. }
+                | Assumption::FieldIgnored { event, .. } => self.check_ops([event])?,
+                Assumption::Exchanged { first, second } => self.check_ops([first, second])?,
+                Assumption::OtherResults { .. }
+                | Assumption::Dropped
+                | Assumption::ProgramOrder
+                | Assumption::NotComplete { .. } => {}
             }
             if let Consequence::Rejected { blocked, .. } = &what_if.outcome {
                 self.check_ops(blocked)?;

@@ -58,5 +58,5 @@ pub use markdown::markdown;
 pub use perfetto::perfetto;
 pub use sarif::sarif;
 pub use text::{Detail, headline, sentence, stats, summary, text, text_within};
-pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline};
+pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline, Unlogged};
 pub use words::{clean, longest_orders, position, visible_json};

@@ -42,6 +42,11 @@ pub struct Timeline {
     pub endings: Vec<Ending>,
     /// The operations that could have happened, as far as known.
     pub actions: Vec<String>,
+    /// Messages: the sending and the receiving operation, as indices into `operations`. Empty unless operations are
+    /// events of a log.
+    pub messages: Vec<(u32, u32)>,
+    /// Steps that no operation shows, in the order of the behavior. Empty unless operations are events of a log.
+    pub unlogged: Vec<Unlogged>,
 }
 
 /// The common part of operations of one kind.
@@ -93,6 +98,15 @@ pub struct Placement {
     pub op: u32,
     /// True if the operation needs further steps.
     pub partway: bool,
+}
+
+/// A step that no operation shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unlogged {
+    /// The number of steps of [`Timeline::order`] before it.
+    pub before: u32,
+    /// Its action.
+    pub action: String,
 }
 
 /// How one interpretation continues where they diverge.

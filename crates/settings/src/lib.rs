@@ -25,6 +25,7 @@
 //! are used. Errors carry byte ranges as plain data; the caller renders them.
 
 mod file;
+pub mod log;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -62,6 +63,8 @@ pub struct Settings {
     pub profile: BTreeMap<String, Profile>,
     /// What is known about the object that is checked without a specification.
     pub lineup: Lineup,
+    /// How the lines of a log map to steps of the specification.
+    pub log: Option<log::Log>,
 }
 
 /// What is known about the object that is checked without a specification.
@@ -326,7 +329,7 @@ mod tests {
         insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"unknown key `run`: did you mean `runs`?");
         insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"unknown key `rnu`: did you mean `run`?");
         insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"unknown key `returns`: the keys are `results`, `outcomes`");
-        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `constants`, `operations`, `tags`, `harness`, `profile`, `lineup`");
+        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `constants`, `operations`, `tags`, `harness`, `profile`, `lineup`, `log`");
         assert_eq!(Settings::parse("process = 1").unwrap_err().help, None);
     }
 }

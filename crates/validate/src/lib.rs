@@ -67,7 +67,7 @@ pub use bind::{Binder, TraceOp, add_ends};
 pub use check::{Broken, Checked, Checkpoint, NoAnswer, Outcome, check, check_stream, walk};
 pub use constants::Harvest;
 pub use coverage::coverage;
-pub use explain::{ReportBuilder, explain, explain_violation};
+pub use explain::{GuardBuilder, ReportBuilder, Ways, explain, explain_violation, shown_state};
 pub use export::{Export, Exported, INVARIANT, export};
 pub use problem::Problem;
 pub use spec::{Fault, TraceSpec, TraceState};

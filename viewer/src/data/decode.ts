@@ -1,4 +1,4 @@
-// Decodes the binary parts: operations in columns, and the steps of an order.
+// Decodes the binary parts: operations in columns, the steps of an order, messages and unlogged steps.
 // Numbers are varints: groups of seven bits, lowest first. They may need 53 bits, so high groups are added, not
 // shifted.
 
@@ -25,6 +25,21 @@ export interface Columns {
 export interface Steps {
   op: Uint32Array;
   partway: Uint8Array;
+}
+
+/** Messages, sorted by receiving operation. */
+export interface Messages {
+  send: Uint32Array;
+  receive: Uint32Array;
+  /** The largest number of operations between sending and receiving. */
+  longest: number;
+}
+
+/** A step that no operation shows. */
+export interface Unlogged {
+  /** The number of steps of the order before it. */
+  before: number;
+  action: string;
 }
 
 class Reader {
@@ -177,4 +192,34 @@ export function decodeOrder(bytes: Uint8Array): Steps {
     op[i] = before;
   }
   return { op, partway };
+}
+
+/** Decodes the part `messages`. */
+export function decodeMessages(bytes: Uint8Array): Messages {
+  const reader = new Reader(bytes);
+  const count = reader.number();
+  const send = new Uint32Array(count);
+  const receive = new Uint32Array(count);
+  let before = 0;
+  let longest = 0;
+  for (let i = 0; i < count; i += 1) {
+    before += reader.number();
+    const distance = unzigzag(reader.number());
+    receive[i] = before;
+    send[i] = before - distance;
+    longest = Math.max(longest, Math.abs(distance));
+  }
+  return { send, receive, longest };
+}
+
+/** Decodes the part `unlogged`. */
+export function decodeUnlogged(bytes: Uint8Array): Unlogged[] {
+  const reader = new Reader(bytes);
+  const decoder = new TextDecoder();
+  const actions = Array.from({ length: reader.number() }, () => reader.text(decoder));
+  let before = 0;
+  return Array.from({ length: reader.number() }, () => {
+    before += reader.number();
+    return { before, action: actions[reader.number()] ?? '' };
+  });
 }

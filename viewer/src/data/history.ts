@@ -6,7 +6,16 @@
 // operations of a lane are found by binary search.
 
 import { type Signal, signal } from '@preact/signals';
-import { type Columns, decodeChunk, decodeOrder, type Steps } from './decode.ts';
+import {
+  type Columns,
+  decodeChunk,
+  decodeMessages,
+  decodeOrder,
+  decodeUnlogged,
+  type Messages,
+  type Steps,
+  type Unlogged,
+} from './decode.ts';
 import type { Parts } from './parts.ts';
 import { fromReport } from './plain.ts';
 import type { Field, Report, Shape, Timeline } from './types.ts';
@@ -81,6 +90,8 @@ export class History {
   readonly problem: Signal<string | null> = signal(null);
   readonly timeline: Timeline;
   readonly size: number;
+  /** True if operations are points in time, such as the events of a log: each has a time of its own. */
+  readonly hasPoints: boolean;
   private readonly lastTime: number;
   /** True if operations take effect within their intervals; in program order they need not. */
   private readonly isTimed: boolean;
@@ -95,6 +106,9 @@ export class History {
   private readonly steps: Uint32Array;
   private readonly chunkSize: number;
   private readonly orderSize: number;
+  private sent: Messages | null = null;
+  private hidden: Unlogged[] | null = null;
+  private readonly loads = new Map<string, Promise<void>>();
 
   /** `query` is sent with requests for orders. Chunks are shared with `before`, because they never change. */
   constructor(
@@ -109,8 +123,9 @@ export class History {
     this.timeline = timeline ?? plain!.timeline;
     this.query = query;
     this.isTimed = report.order === 'real-time';
-    const { chunks, orders, operations } = this.timeline;
+    const { chunks, orders, operations, ranks, long } = this.timeline;
     this.size = operations;
+    this.hasPoints = operations > 0 && ranks === operations && long.length === 0;
     this.lastTime = chunks.reduce((last, chunk) => Math.max(last, chunk.times[1]), 1);
     const shared = before && before.size === operations ? before : null;
     this.chunks = shared?.chunks ?? chunks.map(() => null);
@@ -288,6 +303,31 @@ export class History {
     return { order, time, last: rank };
   }
 
+  /** The messages; null if there are none or they are not loaded yet. */
+  messages(): Messages | null {
+    if (this.sent || !this.timeline.messages) return this.sent;
+    void this.loadOnce('messages', bytes => {
+      this.sent = decodeMessages(bytes);
+    });
+    return null;
+  }
+
+  /** The steps that no operation shows, in order; empty if they are not loaded yet. */
+  unlogged(): Unlogged[] {
+    if (this.hidden || !this.timeline.unlogged) return this.hidden ?? [];
+    void this.loadOnce('unlogged', bytes => {
+      this.hidden = decodeUnlogged(bytes);
+    });
+    return [];
+  }
+
+  /** Loads messages and unlogged steps. */
+  async ensureLog(): Promise<void> {
+    this.messages();
+    this.unlogged();
+    await Promise.all(this.loads.values());
+  }
+
   /** The place of the operation with this name; null if there is none. Loads the chunks that it searches. */
   async place(name: string): Promise<number | null> {
     const colon = name.lastIndexOf(':');
@@ -372,8 +412,9 @@ export class History {
     return this.convert(time, 'time', 'order');
   }
 
-  /** The first and the last moment on a scale. */
+  /** The first and the last moment on a scale. Points need some room on both sides. */
   span(scale: Scale): [number, number] {
+    if (this.hasPoints && scale === 'order') return [-0.5, this.timeline.ranks - 0.5];
     return [0, scale === 'order' ? Math.max(1, this.timeline.ranks) : this.lastTime];
   }
 
@@ -440,6 +481,20 @@ export class History {
       })
       .catch(error => this.report(error));
     return this.orderLoads[k]!;
+  }
+
+  private loadOnce(name: string, read: (bytes: Uint8Array) => void): Promise<void> {
+    const known = this.loads.get(name);
+    if (known || !this.parts) return known ?? Promise.resolve();
+    const load = this.parts
+      .load(name, this.query)
+      .then(bytes => {
+        read(bytes);
+        this.version.value += 1;
+      })
+      .catch(error => this.report(error));
+    this.loads.set(name, load);
+    return load;
   }
 
   private addChunk(k: number, columns: Columns, plain: Op[] | null): void {

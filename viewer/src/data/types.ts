@@ -66,6 +66,10 @@ export interface Timeline {
   actions: { name: string; count: number }[];
   /** Unfinished operations and the longest ones, which span many chunks. Places, in increasing order. */
   long: number[];
+  /** The number of messages in the part `messages`. Absent if there are none. */
+  messages?: number;
+  /** The number of steps in the part `unlogged`. Absent if there are none. */
+  unlogged?: number;
 }
 
 /** How operations of one kind are printed: `pieces[0] + value 0 + pieces[1] + …`, without the values of `meta`. */
@@ -264,7 +268,16 @@ export type Legal =
   | { kind: 'never'; looked_at: number }
   | { kind: 'unknown' };
 
-export type Assumption = { kind: 'other-results'; results: Field[] } | { kind: 'dropped' } | { kind: 'program-order' };
+export type Assumption =
+  | { kind: 'other-results'; results: Field[] }
+  | { kind: 'dropped' }
+  | { kind: 'program-order' }
+  | { kind: 'event-dropped'; event: OpRef }
+  | { kind: 'step-inserted'; action: string; before: OpRef }
+  | { kind: 'not-complete'; variable: string }
+  | { kind: 'other-field'; event: OpRef; field: string }
+  | { kind: 'field-ignored'; event: OpRef; field: string }
+  | { kind: 'exchanged'; first: OpRef; second: OpRef };
 
 export type Consequence =
   | { kind: 'accepted' }

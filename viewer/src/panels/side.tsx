@@ -79,8 +79,9 @@ export function Side({ report }: { report: Report }) {
           <article class="card good">
             {(history.value?.timeline.steps ?? 0) > 0 ? (
               <p>
-                The check found an order of the operations that the specification allows and that respects their
-                timeboxes. The order was replayed step by step, without searching; the Steps tab lists it, newest first.
+                The check found an order of the operations that the specification allows and that respects their{' '}
+                {history.value?.hasPoints ? 'times and clocks' : 'timeboxes'}. The order was replayed step by step,
+                without searching; the Steps tab lists it, newest first.
               </p>
             ) : (
               <p>
@@ -120,7 +121,7 @@ function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
           <ul class="card ifs">
             {stuck.what_ifs.map(each => (
               <li>
-                <strong>{assumptionText(each.assumption)}</strong>:{' '}
+                <strong>{assumptionText(report, each.assumption)}</strong>:{' '}
                 <Outcome report={report} outcome={each.outcome} assumption={each.assumption} from={stuck.explained} />
               </li>
             ))}

@@ -5,8 +5,10 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import {
+  blocked,
   ending,
   history,
+  isAtBlocked,
   refresh,
   run,
   showLatestStates,
@@ -20,6 +22,7 @@ import {
 import { brief, count } from '../text.ts';
 import { assume } from './focus.ts';
 import { liveHistory } from './local.ts';
+import { Logged } from './logged.tsx';
 import { Copy } from './parts.tsx';
 import { Pieces } from './steps.tsx';
 import { columnsOf, isTable, type Node, parseValue, print } from './tla.ts';
@@ -40,6 +43,8 @@ export function StateTab() {
   const taken = stepAt(at);
   const op = taken ? past.op(taken.op) : null;
   const variables = known.variables;
+  const isStuck = isAtBlocked();
+  const event = isStuck ? past.op(blocked.value!) : op;
   const changed = variables.map((_, variable) => !!before && !!after && before[variable] !== after[variable]);
   return (
     <div class="padded state">
@@ -64,6 +69,15 @@ export function StateTab() {
         )}
         {after && <Copy text={variables.map((name, at) => `/\\ ${name} = ${after[at]}`).join('\n')} what="state" />}
       </div>
+      {past.hasPoints && event && (
+        <Logged
+          op={event}
+          process={past.timeline.processes[event.process] ?? ''}
+          variables={variables}
+          values={after}
+          isAfter={!isStuck}
+        />
+      )}
       {!after && <Unknown at={at} />}
       {known.earlier && (
         <p class="quiet">

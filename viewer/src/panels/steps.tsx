@@ -1,4 +1,5 @@
-// The list of steps, newest first: operation, timebox and state change. The first row is the blocked operation.
+// The list of steps, newest first: operation, timebox and state change. The first row is the blocked operation. Steps
+// that no operation shows have rows of their own, with a dashed border.
 //
 // The list is the accessible equivalent of the canvas: every placed operation has a row.
 
@@ -6,6 +7,7 @@ import { diff } from '../data/diff.ts';
 import { ARROW, fit, isReplacement } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
 import type { Report, Timeline } from '../data/types.ts';
+import { entryAt, placeOfStep } from '../data/unlogged.ts';
 import { verdictView } from '../data/verdict.ts';
 import {
   blocked,
@@ -54,12 +56,16 @@ export function Steps() {
   const known = states.value;
   const common = past.timeline.steps;
   const single = known?.variables.length === 1 ? known.variables[0] : null;
-  const stepOfRow = (row: number) => total - 1 - (row - lead);
-  const active = isAtBlocked() ? 0 : step.value === null ? null : lead + total - 1 - step.value;
+  const unlogged = past.unlogged();
+  const all = total + unlogged.length;
+  // The number of the row from the oldest, and what is there.
+  const rowAt = (row: number) => entryAt(unlogged, all - 1 - (row - lead));
+  const stepOfRow = (row: number) => rowAt(row).step;
+  const active = isAtBlocked() ? 0 : step.value === null ? null : lead + all - 1 - placeOfStep(unlogged, step.value);
   return (
     <Rows
       label="Steps, newest first"
-      count={total + lead}
+      count={all + lead}
       height={HEIGHT}
       columns={6}
       active={active}
@@ -69,7 +75,7 @@ export function Steps() {
           <span role="columnheader">process</span>
           <span role="columnheader">action</span>
           <span role="columnheader" class="time">
-            timebox
+            {past.hasPoints ? 'event' : 'timebox'}
           </span>
           <span role="columnheader">{single ? brief(single, 40) : 'change'} (old → new)</span>
           <span role="columnheader" class="do">
@@ -79,13 +85,16 @@ export function Steps() {
       }
       rowClass={row => {
         if (row < lead) return 'blocked';
+        if (rowAt(row).unlogged) return 'unlogged';
         const at = stepAt(stepOfRow(row));
         const parts = isDivergent(stepOfRow(row), common) && !isDivergent(stepOfRow(row) - 1, common) ? 'parting' : '';
         return `${at && isMatch(matches.value, at.op) ? 'match' : ''} ${parts}`;
       }}
+      isPassed={row => row >= lead && rowAt(row).unlogged !== null}
       onActive={row => {
         if (row < lead) void showOperation(stuck!);
-        else void showStep(stepOfRow(row));
+        else if (stepOfRow(row) < total) void showStep(stepOfRow(row));
+        else if (stuck !== null) void showOperation(stuck);
       }}
       onMenu={(row, x, y) => {
         const place = row < lead ? stuck : stepAt(stepOfRow(row))?.op;
@@ -98,9 +107,30 @@ export function Steps() {
         if (to >= from) void past.ensureSteps(from, to);
       }}
       draw={row =>
-        row < lead ? <Blocked report={about} place={stuck!} /> : <Step at={stepOfRow(row)} common={common} />
+        row < lead ? (
+          <Blocked report={about} place={stuck!} />
+        ) : rowAt(row).unlogged ? (
+          <Hidden action={rowAt(row).unlogged!.action} />
+        ) : (
+          <Step at={stepOfRow(row)} common={common} />
+        )
       }
     />
+  );
+}
+
+function Hidden({ action }: { action: string }) {
+  return (
+    <>
+      <span role="gridcell">unlogged</span>
+      <span role="gridcell" />
+      <span role="gridcell">{brief(action, 80)}</span>
+      <span role="gridcell" class="time" />
+      <span role="gridcell" class="change">
+        <span class="quiet">shown with the next event</span>
+      </span>
+      <span role="gridcell" class="do" />
+    </>
   );
 }
 
@@ -137,10 +167,16 @@ function Recorded({ op, of }: { op: Op; of: Timeline }) {
       <span role="gridcell">{brief(of.processes[op.process] ?? '', 24)}</span>
       <span role="gridcell">{brief(op.text, 80)}</span>
       <span role="gridcell" class="time">
-        {timebox(op, of.origin)}
+        {op.start === op.end ? eventOf(op, of.origin) : timebox(op, of.origin)}
       </span>
     </>
   );
+}
+
+/** The number of an event, and its line in the log. */
+function eventOf(op: Op, origin: string): string {
+  const line = op.meta.find(field => field.name === 'line');
+  return `${count(Number(origin) + op.start)}${line ? `, line ${brief(line.value, 12)}` : ''}`;
 }
 
 function Step({ at, common }: { at: number; common: number }) {

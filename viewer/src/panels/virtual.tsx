@@ -24,6 +24,8 @@ export interface RowsProps {
   /** Draws the cells of a row. */
   draw: (row: number) => ComponentChildren;
   rowClass?: (row: number) => string;
+  /** True for a row that cannot be active: keys pass over it. */
+  isPassed?: (row: number) => boolean;
   onActive: (row: number) => void;
   /** Enter on a row, or a double click. */
   onOpen?: (row: number) => void;
@@ -34,6 +36,7 @@ export interface RowsProps {
 
 export function Rows(props: RowsProps) {
   const { label, count, height, columns, header, active, draw, rowClass, onActive, onOpen, onMenu, onVisible } = props;
+  const isPassed = props.isPassed ?? (() => false);
   const box = useRef<HTMLDivElement>(null);
   /** The row to focus once it is drawn. */
   const wanted = useRef<number | null>(null);
@@ -86,7 +89,7 @@ export function Rows(props: RowsProps) {
 
   const move = (to: number) => {
     const next = Math.max(0, Math.min(count - 1, to));
-    wanted.current = next;
+    wanted.current = isPassed(next) ? null : next;
     onActive(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -100,7 +103,12 @@ export function Rows(props: RowsProps) {
     if (to !== undefined) {
       event.preventDefault();
       event.stopPropagation();
-      move(to);
+      let next = Math.max(0, Math.min(count - 1, to));
+      const by = to > at ? 1 : -1;
+      while (isPassed(next) && next > 0 && next < count - 1) next += by;
+      // At either end, the last row that can be active.
+      while (isPassed(next) && next !== at) next -= by;
+      move(next);
     } else if (event.key === 'Enter') {
       event.preventDefault();
       (onOpen ?? onActive)(at);

@@ -1,10 +1,14 @@
 // What-ifs as text, and the command that rechecks under assumptions.
 
-import type { Assumption, Consequence, Report } from '../data/types.ts';
+import type { Assumption, Consequence, OpRef, Report } from '../data/types.ts';
 import { brief, many, quoted } from '../text.ts';
 
 /** The assumption of a what-if. */
-export function assumptionText(assumption: Assumption): string {
+export function assumptionText(report: Report, assumption: Assumption): string {
+  const named = (op: OpRef) => {
+    const operation = report.operations[op];
+    return operation ? `${brief(operation.name, 60)} ${brief(operation.text, 60)}`.trim() : '?';
+  };
   switch (assumption.kind) {
     case 'other-results':
       return `result ${assumption.results.map(field => (field.name ? `${field.name} = ${brief(field.value, 60)}` : brief(field.value, 60))).join(', ') || 'none'}`;
@@ -12,6 +16,18 @@ export function assumptionText(assumption: Assumption): string {
       return 'without this operation';
     case 'program-order':
       return 'program order only';
+    case 'event-dropped':
+      return `without ${named(assumption.event)}`;
+    case 'step-inserted':
+      return `with an unlogged step \`${brief(assumption.action, 60)}\` before ${named(assumption.before)}`;
+    case 'not-complete':
+      return `if \`${brief(assumption.variable, 60)}\` may change unlogged`;
+    case 'other-field':
+      return `if ${named(assumption.event)} had told \`${brief(assumption.field, 120)}\``;
+    case 'field-ignored':
+      return `without the condition \`${brief(assumption.field, 120)}\` on ${named(assumption.event)}`;
+    case 'exchanged':
+      return `with ${named(assumption.first)} after ${named(assumption.second)}`;
   }
 }
 

@@ -12,7 +12,8 @@ export function drawAxis(
 ): void {
   const { from, to, width, left, height, scale } = geometry;
   const [first, last] = history.span(scale);
-  const origin = scale === 'time' ? BigInt(history.timeline.origin) : 0n;
+  // Events are counted from 1, other moments from 0.
+  const origin = scale === 'time' ? BigInt(history.timeline.origin) : history.hasPoints ? 1n : 0n;
   const longest = label(origin, Math.max(to, 1)).length * letterWidth() + 20;
   const step = round(((to - from) * longest) / (width - left));
   // Shown numbers include the origin, so marks are shifted to make them round.

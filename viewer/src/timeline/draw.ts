@@ -1,4 +1,7 @@
-// Draws the lanes: bands, operations, the order as a line, names, the axis.
+// Draws the lanes: bands, operations, the order as a line, messages, names, the axis.
+//
+// An operation with a duration is a box. A point in time, such as an event of a log, is a diamond with its text beside
+// it.
 //
 // Colour, border and glyph all show the status of an operation. Blocked: thick frame, ✗. Waiting: dashed border, ….
 // After the failure: thin border, ·. Not counted: no fill, ○. Unknown: dotted border, ?. Placed: plain border, and a
@@ -12,9 +15,10 @@ import { visible } from '../text.ts';
 import { drawAxis } from './axis.ts';
 import type { Colors } from './colors.ts';
 import type { Lanes } from './lanes.ts';
-import { drawOrder } from './order.ts';
+import { drawMessages } from './messages.ts';
+import { drawOrder, drawUnlogged } from './order.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
-import { AXIS, type Box, compose, type Geometry, type Scene, toX, toY, visibleRows } from './scene.ts';
+import { AXIS, type Box, compose, type Geometry, halfOf, type Scene, TALL, toX, toY, visibleRows } from './scene.ts';
 
 /** The inputs of a drawing. */
 export interface Picture {
@@ -61,8 +65,14 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       for (const status of statuses) scene.statuses.add(status);
       for (const [i, box] of scene.boxes.entries()) drawBox(pen, picture, box, statuses[i]!, heights);
       drawSmall(pen, picture, scene);
-      drawOrder(pen, picture);
-      for (const [i, box] of scene.boxes.entries()) drawText(pen, picture, box, statuses[i]!, scene);
+      const drawn = drawOrder(pen, picture);
+      drawMessages(pen, picture);
+      for (const [i, box] of scene.boxes.entries()) drawPoint(pen, picture, box, statuses[i]!);
+      for (const [i, box] of scene.boxes.entries()) {
+        drawText(pen, picture, box, statuses[i]!, scene);
+        drawPointText(pen, picture, box, statuses[i]!);
+      }
+      scene.hidden = drawUnlogged(pen, picture, drawn);
     });
   });
   drawNames(pen, picture);
@@ -198,6 +208,7 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
 }
 
 function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: Heights): void {
+  if (box.point) return;
   const { geometry, colors, selection, matches } = picture;
   const tight = geometry.lane < 30;
   const y = toY(geometry, box.row) + (tight ? 2.5 : 4.5);
@@ -237,6 +248,31 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   }
 }
 
+/** Draws a point in time as a diamond. */
+function drawPoint(pen: Pen, picture: Picture, box: Box, status: Status): void {
+  if (!box.point) return;
+  const { geometry, colors, selection, matches } = picture;
+  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.28 : 1;
+  const half = Math.min(halfOf(geometry), box.point.room / 2);
+  const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
+  const isBlocked = status === 'blocked';
+  const style: Style = {
+    fill: isBlocked ? colors.blocked : soft(colors, status),
+    stroke: solid(colors, status),
+    width: isBlocked ? 3 : 1.4,
+    alpha,
+  };
+  if (status === 'waiting') style.dash = [3, 2];
+  if (status === 'unknown') style.dash = [1, 2];
+  diamond(pen, box.x, y, half, style);
+  if (box.at === selection) diamond(pen, box.x, y, half + 5, { stroke: colors.accent, width: 2 });
+}
+
+/** Draws a diamond around a point. */
+export function diamond(pen: Pen, x: number, y: number, half: number, style: Style): void {
+  pen.line([x, y - half, x + half, y, x, y + half, x - half, y, x, y - half], style);
+}
+
 /** Draws the selected and failing operations even if they are too narrow for a box. */
 function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
   const { geometry, colors, blocked, failing, selection, history, lanes } = picture;
@@ -256,23 +292,55 @@ function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
 }
 
 function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene): void {
-  const { geometry, colors, history, matches } = picture;
+  const { geometry, history } = picture;
   const x = Math.max(box.x, geometry.left) + 6;
   // The label of the blocked operation may extend to the next box.
   const limit = status === 'blocked' ? nextInRow(scene, box, geometry.width) : box.x + box.width;
   const room = Math.min(limit, geometry.width + 40) - x - 4;
-  if (box.width < BAR && status !== 'blocked') return;
+  if (box.point || (box.width < BAR && status !== 'blocked')) return;
   const glyph = GLYPH[status];
   const text = visible(history.text(box.at) ?? '');
-  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
-  const fill = status === 'after' || status === 'uncounted' || status === 'unknown' ? colors.muted : colors.text;
   const fits = room >= Math.min(LEGIBLE, glyph.length + text.length) * letterWidth();
   const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
-  const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
-  if (!shown) return;
+  drawLabel(pen, picture, box, status, shown, x, 0);
+}
+
+/** Draws the label of a point: beside it if it fits there; else above or below, where the next one does not need the
+ * room; else cut. */
+function drawPointText(pen: Pen, picture: Picture, box: Box, status: Status): void {
+  if (!box.point) return;
+  const { geometry, history } = picture;
+  const { room, wide, isOdd } = box.point;
+  const half = halfOf(geometry);
+  const text = GLYPH[status] + visible(history.text(box.at) ?? '');
+  const beside = room - 2 * half - 4;
+  if (text.length * letterWidth() <= beside || geometry.lane < TALL) {
+    const fits = beside >= Math.min(LEGIBLE, text.length) * letterWidth();
+    const bare = status === 'blocked' ? GLYPH[status].trim() : '';
+    drawLabel(pen, picture, box, status, fits ? cut(text, beside) : bare, box.x + half + 4, 0);
+    return;
+  }
+  const shown = wide >= LEGIBLE * letterWidth() ? cut(text, wide - 6) : '';
+  drawLabel(pen, picture, box, status, shown, box.x - half, (isOdd ? 1 : -1) * (half + 11));
+}
+
+function drawLabel(
+  pen: Pen,
+  { geometry, colors, matches }: Picture,
+  box: Box,
+  status: Status,
+  text: string,
+  x: number,
+  down: number,
+): void {
+  if (!text) return;
+  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
+  const fill = status === 'after' || status === 'uncounted' || status === 'unknown' ? colors.muted : colors.text;
+  const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5 + down;
   // A background keeps the label legible where the line passes behind it.
-  pen.rect(x - 1, y - 6, shown.length * letterWidth() + 2, 13, { fill: soft(colors, status), alpha: 0.72 * alpha });
-  pen.text(x, y, shown, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
+  const behind = box.point ? colors.bg : soft(colors, status);
+  pen.rect(x - 1, y - 6, text.length * letterWidth() + 2, 13, { fill: behind, alpha: 0.72 * alpha });
+  pen.text(x, y, text, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
 
 function nextInRow(scene: Scene, { row, x }: Box, limit: number): number {

@@ -1,14 +1,15 @@
 // Draws the order as a line through the lanes, with a tick where each step takes effect: the common steps, then those
-// of the chosen ending. If there are too many steps for a line, it is omitted.
+// of the chosen ending. Unlogged steps are dashed diamonds on the line. If there are too many steps for a line, it is
+// omitted.
 
 import { type Points, search } from '../data/history.ts';
 import type { Ending } from '../data/types.ts';
-import type { Picture } from './draw.ts';
+import { diamond, type Picture } from './draw.ts';
 import type { Pen } from './pen.ts';
-import { toX, toY } from './scene.ts';
+import { type Hidden, toX, toY } from './scene.ts';
 
 /** Steps and where they are drawn. */
-interface Stretch {
+export interface Stretch {
   first: number;
   op: ArrayLike<number>;
   partway: ArrayLike<number | boolean>;
@@ -18,14 +19,15 @@ interface Stretch {
 /** Minimum average distance of steps, in pixels; closer ones are not drawn. */
 const CLOSE = 4;
 
-export function drawOrder(pen: Pen, picture: Picture): void {
+/** Draws the order, and returns the drawn steps. */
+export function drawOrder(pen: Pen, picture: Picture): Stretch[] {
   const { history, geometry } = picture;
   const { timeline } = history;
   const { from, to, scale } = geometry;
   const low = scale === 'order' ? from : history.rankOf(from);
   const high = scale === 'order' ? to : history.rankOf(to);
   const steps = (timeline.steps / Math.max(1, timeline.ranks)) * (high - low);
-  if (steps > (geometry.width - geometry.left) / CLOSE) return;
+  if (steps > (geometry.width - geometry.left) / CLOSE) return [];
   const stretches: Stretch[] = [];
   for (const [k, { rank }] of timeline.orders.entries()) {
     const next = timeline.orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY;
@@ -43,6 +45,45 @@ export function drawOrder(pen: Pen, picture: Picture): void {
   const stretch = own && stretchOf(picture, own);
   if (stretch) stretches.push(stretch);
   drawStretches(pen, picture, stretches, null, false);
+  return stretches;
+}
+
+/** Half the width of an unlogged step, in pixels. */
+const SMALL = 4.5;
+
+/** Draws the unlogged steps between the drawn ones, and returns them. Before the first step and after the last there is
+ * a moment of room. */
+export function drawUnlogged(pen: Pen, picture: Picture, stretches: Stretch[]): Hidden[] {
+  const { history, geometry, colors } = picture;
+  const unlogged = history.unlogged();
+  const moment = (geometry.width - geometry.left) / (geometry.to - geometry.from);
+  const pointOf = (step: number): [number, number] | null => {
+    const stretch = stretches.find(({ first, op }) => step >= first && step < first + op.length);
+    if (!stretch) return null;
+    const i = step - stretch.first;
+    return [toX(geometry, stretch.points[geometry.scale][i]!), middle(picture, stretch.op[i]!)];
+  };
+  const drawn: Hidden[] = [];
+  const first = Math.min(...stretches.map(stretch => stretch.first));
+  for (let at = search(unlogged.length, i => unlogged[i]!.before >= first); at < unlogged.length; ) {
+    const { before } = unlogged[at]!;
+    const end = search(unlogged.length, i => unlogged[i]!.before > before, at);
+    const after = pointOf(before);
+    const last = pointOf(before - 1);
+    const from = last ?? (after && [after[0] - moment, after[1]]);
+    const to = after ?? (last && [last[0] + moment, last[1]]);
+    if (!from || !to || from[0] > geometry.width) break;
+    for (let i = at; i < end && to[0] >= geometry.left; i += 1) {
+      const part = (i - at + 1) / (end - at + 1);
+      // Between two steps of a lane, the text of the first is in the middle of the lane.
+      const up = from[1] === to[1] ? geometry.lane / 2 - SMALL - 1 : 0;
+      const [x, y] = [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part - up];
+      diamond(pen, x, y, SMALL, { fill: colors.bg, stroke: colors.line, width: 1.3, dash: [2, 2] });
+      drawn.push({ at: i, x, y });
+    }
+    at = end;
+  }
+  return drawn;
 }
 
 const known = new WeakMap<Ending, Stretch>();
@@ -83,7 +124,7 @@ function drawStretches(
   const { geometry, colors } = picture;
   const { from, to, scale, lane } = geometry;
   const line: number[] = begin ? [...begin] : [];
-  const ticks: { x: number; y: number; partway: boolean; step: number }[] = [];
+  const ticks: { x: number; y: number; partway: boolean; step: number; isPoint: boolean }[] = [];
   const hidden = toY(geometry, picture.lanes.shown.length);
   for (const { first, op, partway, points } of stretches) {
     const moments = points[scale];
@@ -93,13 +134,15 @@ function drawStretches(
       const x = toX(geometry, moments[i]!);
       const y = middle(picture, op[i]!);
       line.push(x, y);
-      ticks.push({ x, y, partway: Boolean(partway[i]), step: first + i });
+      ticks.push({ x, y, partway: Boolean(partway[i]), step: first + i, isPoint: isPoint(picture, op[i]!) });
     }
   }
   // The denser the steps, the fainter the line.
   const room = (geometry.width - geometry.left) / Math.max(1, ticks.length);
   if (line.length >= 4) {
-    const alpha = Math.min(0.75, Math.max(0.25, (room - CLOSE) / 24));
+    // Messages and names stand out from the line between points.
+    const most = ticks.some(tick => tick.isPoint) ? 0.4 : 0.75;
+    const alpha = Math.min(most, Math.max(0.25, (room - CLOSE) / 24));
     pen.line(
       line,
       thin ? { stroke: colors.line, width: 1, dash: [3, 3], alpha: 0.6 } : { stroke: colors.line, width: 1.3, alpha },
@@ -107,7 +150,8 @@ function drawStretches(
   }
   if (thin || room < 2 * CLOSE) return;
   const wide = room < 4 * CLOSE ? 2 : 3;
-  for (const { x, y, partway, step } of ticks) {
+  for (const { x, y, partway, step, isPoint } of ticks) {
+    if (isPoint) continue;
     const reach = y > hidden ? 3 : lane / 2 - 3;
     // A step that leaves its operation partway is hollow.
     if (partway) pen.rect(x - 2, y - reach, 4, 2 * reach, { fill: colors.bg, stroke: colors.line, width: 1 });
@@ -115,6 +159,12 @@ function drawStretches(
     if (step === picture.step)
       pen.rect(x - 5, y - 5, 10, 10, { fill: colors.accent, stroke: colors.bg, width: 2, radius: 5 });
   }
+}
+
+/** True if an operation is drawn as a point. */
+function isPoint({ history }: Picture, at: number): boolean {
+  const chunk = history.chunkOf(at);
+  return chunk !== null && chunk.from[at - chunk.first] === chunk.to[at - chunk.first];
 }
 
 /** The middle of the lane of an operation. Hidden lanes map to the button below the others that expands them. */

@@ -84,15 +84,14 @@ function visible(): [number, number] {
 
 function toX(past: History, rank: number): number {
   const left = leftEdge();
-  return left + (rank / Math.max(1, past.timeline.ranks)) * (size.value.width - left);
+  const [first, last] = past.span('order');
+  return left + ((rank - first) / (last - first)) * (size.value.width - left);
 }
 
 /** The frame in pixels, at least 8 wide. */
 function frame(past: History): [number, number] {
-  const [from, to] = visible().map(rank => toX(past, Math.max(0, Math.min(past.timeline.ranks, rank)))) as [
-    number,
-    number,
-  ];
+  const [first, last] = past.span('order');
+  const [from, to] = visible().map(rank => toX(past, Math.max(first, Math.min(last, rank)))) as [number, number];
   const lack = Math.max(0, 8 - (to - from)) / 2;
   const left = Math.max(leftEdge(), from - lack);
   const right = Math.min(size.value.width, to + lack);
@@ -157,7 +156,8 @@ function listen(target: HTMLCanvasElement): () => void {
 
   const rankAt = (x: number) => {
     const left = leftEdge();
-    return ((x - left) / Math.max(1, size.value.width - left)) * (history.value?.timeline.ranks ?? 1);
+    const [first, last] = history.value?.span('order') ?? [0, 1];
+    return first + ((x - left) / Math.max(1, size.value.width - left)) * (last - first);
   };
   const partAt = (x: number): 'move' | 'left' | 'right' | null => {
     const past = history.value;

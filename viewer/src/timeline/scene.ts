@@ -37,6 +37,26 @@ export interface Box {
   length: number;
   /** True if it is unfinished. */
   open: boolean;
+  /** Null unless it is a point. */
+  point: Point | null;
+}
+
+/** An operation without a duration. */
+export interface Point {
+  /** The pixels to the next operation of the process. */
+  room: number;
+  /** The pixels to the one after the next. */
+  wide: number;
+  /** True for every other point of the process: its label is below if it does not fit beside it, else above. */
+  isOdd: boolean;
+}
+
+/** An unlogged step, drawn between two steps of the order. */
+export interface Hidden {
+  /** An index into the unlogged steps. */
+  at: number;
+  x: number;
+  y: number;
 }
 
 /** Operations too narrow to be drawn one by one. */
@@ -58,6 +78,8 @@ export interface Scene {
   lastMark: Mark[];
   /** The statuses of the drawn operations. */
   statuses: Set<Status>;
+  /** The drawn unlogged steps. */
+  hidden: Hidden[];
   /** Intervals in pixels where operations are not loaded yet. */
   missing: [number, number][];
 }
@@ -65,8 +87,13 @@ export interface Scene {
 /** Approximate maximum number of marks. */
 const MOST = 10_000;
 const NARROW = 1.2;
+/** Minimum distance of points that are drawn one by one, in pixels. */
+const APART = 5;
 
 export const AXIS = 22;
+
+/** Height of a lane in which labels of points fit above and below. */
+export const TALL = 58;
 
 export function measure(
   history: History,
@@ -80,7 +107,9 @@ export function measure(
   const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
   const room = size.height - AXIS;
-  const lane = Math.max(24, Math.min(38, Math.floor(room / Math.max(1, rows))));
+  // Labels of points need room above and below.
+  const tallest = history.hasPoints ? TALL : 38;
+  const lane = Math.max(24, Math.min(tallest, Math.floor(room / Math.max(1, rows))));
   const content = rows * lane;
   const scroll = Math.max(0, Math.min(size.scroll, content - room));
   return { width: size.width, height: size.height, left, top: AXIS, lane, scroll, content, ...viewport, scale };
@@ -121,7 +150,7 @@ export function chunksBetween(history: History, scale: Scale, from: number, to: 
 }
 
 export function compose(history: History, lanes: Lanes, geometry: Geometry): Scene {
-  const scene: Scene = { boxes: [], marks: [], lastMark: [], statuses: new Set(), missing: [] };
+  const scene: Scene = { boxes: [], marks: [], lastMark: [], statuses: new Set(), hidden: [], missing: [] };
   const { from, to, scale } = geometry;
   const [firstRow, lastRow] = visibleRows(geometry, lanes.shown.length);
   const plot = geometry.width - geometry.left;
@@ -193,6 +222,12 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
     if (next - 1 > i && isWide(final)) next -= 1;
     const sums = sumsOf(chunk, scale);
     const count = next - i;
+    const point = count === 1 && ends[op] === begin ? pointOf(chunk, i, process, geometry) : null;
+    if (point) {
+      scene.boxes.push({ ...box(chunk.first + op, row, chunk, op, geometry), point });
+      i = next;
+      continue;
+    }
     const total = sums[next]! - sums[i]!;
     const before = scene.lastMark[row];
     if (before && before.x === x) {
@@ -206,6 +241,25 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
     }
     i = next;
   }
+}
+
+/** The room around a point; null if others are too close. */
+function pointOf(chunk: Loaded, i: number, process: number, geometry: Geometry): Point | null {
+  const begins = geometry.scale === 'order' ? chunk.from : chunk.start;
+  const ends = geometry.scale === 'order' ? chunk.to : chunk.end;
+  const { lanes, laneOps } = chunk;
+  const x = toX(geometry, begins[laneOps[i]!]!);
+  const before = i > lanes[process]! ? x - toX(geometry, ends[laneOps[i - 1]!]!) : APART;
+  const until = (j: number) =>
+    j < lanes[process + 1]! ? toX(geometry, begins[laneOps[j]!]!) - x : geometry.width + 40 - x;
+  const room = until(i + 1);
+  if (before < APART || room < APART) return null;
+  return { room, wide: until(i + 2), isOdd: chunk.index[laneOps[i]!]! % 2 === 1 };
+}
+
+/** Half the width of a point, in pixels. */
+export function halfOf(geometry: Geometry): number {
+  return Math.min(6, geometry.lane / 2 - 5);
 }
 
 /** Galloping search: the first operation from `i` on that begins at `limit` or later, which is usually near. */
@@ -227,7 +281,7 @@ function box(at: number, row: number, chunk: Loaded, i: number, geometry: Geomet
   const open = chunk.end[i] === Number.POSITIVE_INFINITY;
   // Unfinished operations extend beyond the right edge.
   const end = open ? geometry.width + 8 : toX(geometry, finish);
-  return { at, row, x, width: end - x, length: finish - begin, open };
+  return { at, row, x, width: end - x, length: finish - begin, open, point: null };
 }
 
 function interval(chunk: Loaded, i: number, scale: Scale, history: History): [number, number] {
@@ -240,14 +294,17 @@ export function hit(history: History, lanes: Lanes, geometry: Geometry, x: numbe
   const row = rowAt(lanes, geometry, y);
   if (row === null || x < geometry.left) return null;
   const process = lanes.shown[row]!;
-  const slack = (3 * (geometry.to - geometry.from)) / (geometry.width - geometry.left);
+  const perPixel = (geometry.to - geometry.from) / (geometry.width - geometry.left);
+  const slack = (history.hasPoints ? 7 : 3) * perPixel;
   const moment = toMoment(geometry, x);
   const { scale } = geometry;
   let best: number | null = null;
   let nearest = slack;
   const consider = (chunk: Loaded, i: number) => {
     const [begin, end] = interval(chunk, i, scale, history);
-    const distance = Math.max(0, begin - moment, moment - end);
+    // The label of a point belongs to it.
+    const wide = begin === end ? (history.text(chunk.first + i) ?? '').length * letterWidth() + 14 : 0;
+    const distance = Math.max(0, begin - moment, moment - end - wide * perPixel);
     if (distance <= nearest) {
       nearest = distance;
       best = chunk.first + i;
@@ -257,7 +314,8 @@ export function hit(history: History, lanes: Lanes, geometry: Geometry, x: numbe
     const chunk = history.chunkOf(at);
     if (chunk && chunk.process[at - chunk.first] === process) consider(chunk, at - chunk.first);
   }
-  for (const k of chunksBetween(history, scale, moment - slack, moment + slack)) {
+  const earliest = history.hasPoints ? geometry.from : moment - slack;
+  for (const k of chunksBetween(history, scale, earliest, moment + slack)) {
     const chunk = history.peek(k);
     if (!chunk) continue;
     const begins = scale === 'order' ? chunk.from : chunk.start;

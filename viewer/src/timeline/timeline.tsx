@@ -19,6 +19,7 @@ import {
   showOp,
   showWhole,
   statusOf,
+  stepAt,
   stepOf,
   zoom,
 } from '../state.ts';
@@ -26,7 +27,7 @@ import { brief, list, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
-import { hit, rowAt, type Scene, toY } from './scene.ts';
+import { type Hidden, hit, rowAt, type Scene, toY } from './scene.ts';
 import './timeline.css';
 
 export interface TimelineProps {
@@ -35,13 +36,17 @@ export interface TimelineProps {
 }
 
 interface Hover {
+  /** The place of an operation, or the index of an unlogged step. */
   at: number;
+  isUnlogged: boolean;
   x: number;
   y: number;
 }
 
 const hover = signal<Hover | null>(null);
 const label = signal('Timeline');
+/** The unlogged steps in the last picture. */
+let hidden: Hidden[] = [];
 
 export function Timeline({ onContext }: TimelineProps) {
   const { host, canvas } = useCanvas(
@@ -57,6 +62,7 @@ export function Timeline({ onContext }: TimelineProps) {
       if (!picture) return;
       const scene = drawLanes(pen, picture);
       label.value = describe(scene);
+      hidden = scene.hidden;
       noteDrawn(scene.statuses);
     },
   );
@@ -96,23 +102,48 @@ export function Timeline({ onContext }: TimelineProps) {
 /** The tooltip at the pointer. */
 function Tip() {
   const at = hover.value;
-  const op = at && history.value?.op(at.at);
-  if (!at || !op) return null;
+  const about = at && (at.isUnlogged ? unloggedTip(at.at) : operationTip(at.at));
+  if (!at || !about) return null;
   const { width, height } = size.value;
-  const taken = stepOf(at.at);
-  const lines = [
-    `${brief(op.name, 60)} · ${statusText(at.at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
-    `${moment(op.start)} … ${op.end === null ? 'unfinished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`}`,
-    ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
-  ];
   const across = at.x > width / 2 ? { right: `${width - at.x + 12}px` } : { left: `${at.x + 12}px` };
   const down = at.y > height / 2 ? { bottom: `${height - at.y + 10}px` } : { top: `${at.y + 14}px` };
   return (
     <div class="tip" style={{ ...across, ...down }} aria-hidden="true">
-      <b>{brief(op.text, 240)}</b>
-      {lines.join('\n')}
+      <b>{about.title}</b>
+      {about.lines.join('\n')}
     </div>
   );
+}
+
+interface About {
+  title: string;
+  lines: string[];
+}
+
+function operationTip(at: number): About | null {
+  const op = history.value?.op(at);
+  if (!op) return null;
+  const taken = stepOf(at);
+  const end = op.end === null ? 'unfinished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`;
+  const lines = [
+    `${brief(op.name, 60)} · ${statusText(at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
+    op.start === op.end ? `event ${moment(op.start)}` : `${moment(op.start)} … ${end}`,
+    ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
+  ];
+  return { title: brief(op.text, 240), lines };
+}
+
+function unloggedTip(at: number): About | null {
+  const past = history.value;
+  const step = past?.unlogged()[at];
+  if (!past || !step) return null;
+  const named = (place: number | null | undefined) => (place == null ? null : brief(past.name(place) ?? '', 60));
+  const before = named(stepAt(step.before - 1)?.op);
+  const after = named(stepAt(step.before)?.op);
+  const lines = ['unlogged step: no event of the log shows it'];
+  if (before) lines.push(`after ${before}`);
+  if (after) lines.push(`before ${after}`);
+  return { title: brief(step.action, 240), lines };
 }
 
 function statusText(at: number): string {
@@ -203,9 +234,11 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     const shape = geometry.value;
     if (!shape) return;
     if (!drag) {
-      const at = under(event);
-      hover.value = at === null ? null : { at, x: event.offsetX, y: event.offsetY };
-      target.style.cursor = at === null ? 'grab' : 'pointer';
+      const [x, y] = [event.offsetX, event.offsetY];
+      const step = hidden.find(step => Math.abs(step.x - x) + Math.abs(step.y - y) < 9);
+      const at = step ? step.at : under(event);
+      hover.value = at === null ? null : { at, isUnlogged: step !== undefined, x, y };
+      target.style.cursor = at === null || step ? 'grab' : 'pointer';
       return;
     }
     const x = event.offsetX - drag.x;

@@ -106,6 +106,22 @@ impl Engine {
         Ok(Some(answer(&report)))
     }
 
+    /// The report on a log, checked in a directory by a mapping.
+    pub(super) fn check_log(
+        &self,
+        directory: &Path,
+        module: &str,
+        log: &str,
+        mapping: &str,
+        limit: Duration,
+    ) -> Result<Option<Value>> {
+        let words = ["check", module, log, "--settings", mapping, "--progress", "none"].map(Path::new);
+        let Some(output) = self.run_in(Some(directory), &words, limit)? else { return Ok(None) };
+        let report: Value =
+            serde_json::from_str(&output).with_context(|| format!("omnilink printed no JSON for {log}"))?;
+        Ok(Some(report["reports"][0].clone()))
+    }
+
     fn run(&self, words: &[&Path], limit: Duration) -> Result<Option<String>> {
         self.run_in(None, words, limit)
     }

@@ -11,6 +11,7 @@ mod expressions;
 mod field;
 mod jobs;
 mod kind;
+mod mapped;
 mod process;
 mod random;
 mod recent;
@@ -60,7 +61,10 @@ pub(crate) struct Options {
     /// Compare our engine with the recorded answers about public trace specifications in this directory
     #[arg(long, value_name = "DIR", requires = "logs")]
     published: Option<PathBuf>,
-    /// The directory of the logs of `--published`
+    /// Check the logs of public specifications in this directory by our own mappings
+    #[arg(long, value_name = "DIR", requires = "logs")]
+    mapped: Option<PathBuf>,
+    /// The directory of the logs of `--published` and `--mapped`
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     /// A jar of TLC of 2026 or later: compare it with the answers about recent specs; with `--write`, record its answers
@@ -123,6 +127,7 @@ impl Default for Options {
             seed: 1,
             field: None,
             published: None,
+            mapped: None,
             logs: None,
             jar: None,
             timeout: field::SECONDS,
@@ -142,6 +147,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     }
     if let (Some(directory), Some(logs)) = (&options.published, &options.logs) {
         return conclude(&recent::published(workspace, directory, logs, options)?);
+    }
+    if let (Some(directory), Some(logs)) = (&options.mapped, &options.logs) {
+        return conclude(&mapped::run(workspace, directory, logs, options)?);
     }
     if let Some(jar) = &options.jar {
         return conclude(&recent::specs(workspace, &Tlc::recent(workspace, jar)?, options)?);

@@ -154,7 +154,7 @@ fn variable(module: &str) -> &'static str {
 }
 
 /// Every file below a directory.
-fn files(directory: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     let (mut files, mut todo) = (Vec::new(), vec![directory.canonicalize()?]);
     while let Some(directory) = todo.pop() {
         for entry in fs::read_dir(&directory).with_context(|| format!("cannot read {}", directory.display()))? {
@@ -166,7 +166,8 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn find<'f>(files: &'f [PathBuf], name: &str) -> Result<&'f Path> {
+/// The file with this name.
+pub(super) fn find<'f>(files: &'f [PathBuf], name: &str) -> Result<&'f Path> {
     let found = files.iter().find(|path| path.file_name().is_some_and(|file| file == name));
     found.map(PathBuf::as_path).with_context(|| format!("there is no file `{name}`"))
 }

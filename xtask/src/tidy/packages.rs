@@ -34,10 +34,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &[]),
     ("page", &["report"]),
     ("validate", &["history", "settings", "search", "suggest", "tla-syntax", "tla", "report"]),
+    ("logs", &["history", "settings", "suggest", "tla-syntax", "tla", "report", "validate"]),
     ("harness", &["settings", "suggest", "tla-syntax", "tla", "validate"]),
     ("omnilink", &["history", "search", "models", "record", "macros", "lineup", "report", "page", "judge", "explore"]),
     ("testkit", &["history", "search", "models"]),
-    ("judge", &["history", "settings", "search", "models", "lineup", "tla-syntax", "tla", "report", "validate"]),
+    (
+        "judge",
+        &["history", "settings", "search", "models", "lineup", "tla-syntax", "tla", "report", "validate", "logs"],
+    ),
     ("explore", &["history", "settings", "suggest", "report", "schedule", "sched"]),
     ("campaign", &["history", "settings", "search", "lineup", "report", "judge", "schedule", "explore"]),
     (

@@ -7,6 +7,7 @@ mod fuzz;
 mod harness;
 mod install;
 mod lineup;
+mod log;
 mod look;
 mod scheduling;
 mod shared;
@@ -22,6 +23,7 @@ pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
 pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, Template};
 pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::LineupArgs;
+pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
 pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Order, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
@@ -116,6 +118,9 @@ pub(crate) enum Command {
     /// Check, list or evaluate a TLA+ specification on its own.
     #[command(subcommand)]
     Spec(SpecCommand),
+    /// Map logs of distributed programs to a specification.
+    #[command(subcommand)]
+    Log(LogCommand),
     /// List the built-in specifications, or show the operations of one.
     Specs {
         /// Specification to show.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use explore::NewFile;
-use judge::input::{self, InputError};
+use judge::input::InputError;
 use judge::{Case, Failed, Judge, Recording, ShowOptions, Stage, is_tla};
 use report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
 
@@ -176,7 +176,7 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
     };
     let mut witness_file = args.witness.as_deref().map(NewFile::create).transpose().map_err(cannot_write)?;
     for (place, path) in histories.iter().enumerate() {
-        let recordings = match input::recordings(path) {
+        let recordings = match judge.recordings(path) {
             Ok(recordings) => recordings,
             Err(error) => {
                 let failed = Failed::Input(error);

@@ -14,13 +14,18 @@ const MAX_DEPTH: usize = 128;
 
 /// A JSON value in which no key occurs twice.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Json {
+pub enum Json {
+    /// `null`
     Null,
+    /// `true`, `false`
     Bool(bool),
     /// An integer or a double.
     Number(Value),
+    /// A string.
     Text(String),
+    /// An array.
     Array(Vec<Json>),
+    /// An object, with its fields as written.
     Object(Vec<(String, Json)>),
 }
 
@@ -32,7 +37,7 @@ pub(super) struct Reader<'a> {
 
 impl Json {
     /// The value of a text that holds exactly one.
-    pub(super) fn parse(text: &str) -> Result<Json, Problem> {
+    pub fn parse(text: &str) -> Result<Json, Problem> {
         let mut reader = Reader::new(text, 0);
         let json = reader.value()?;
         reader.blank();
@@ -42,8 +47,14 @@ impl Json {
         }
     }
 
+    /// The field of an object with this name.
+    pub fn field(&self, name: &str) -> Option<&Json> {
+        let Json::Object(fields) = self else { return None };
+        fields.iter().find(|(field, _)| field == name).map(|(_, value)| value)
+    }
+
     /// The kind of value, for messages.
-    pub(super) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
             Json::Bool(_) => "a truth value",

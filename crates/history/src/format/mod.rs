@@ -8,7 +8,7 @@ pub mod binary;
 mod detect;
 mod edn;
 pub mod jepsen;
-mod json;
+pub mod json;
 pub mod jsonl;
 pub mod msgpack;
 pub mod porcupine;
@@ -71,12 +71,13 @@ const BLOCKED_BUT: &str = "it is blocked, but failed or has results";
 
 /// The error at which a reader of forms or values stops.
 #[derive(Debug)]
-struct Problem {
+pub struct Problem {
     /// The byte at which it occurs.
-    at: usize,
-    message: String,
+    pub at: usize,
+    /// The message.
+    pub message: String,
     /// True if the text ends inside the form, so that the part before the end is not wrong.
-    is_end: bool,
+    pub is_end: bool,
 }
 
 impl FormatError {

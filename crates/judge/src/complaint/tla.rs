@@ -80,6 +80,13 @@ impl Complaint {
         Complaint { spots, help: problem.help.clone(), ..Complaint::new(&problem.message) }
     }
 
+    /// A mismatch between a log, its mapping and a specification.
+    pub fn of_log(sources: &Sources, problem: &logs::Problem) -> Complaint {
+        let spots = problem.place.iter().map(|site| spot(sources, *site, "")).collect();
+        let (note, help) = (problem.note.clone(), problem.help.clone());
+        Complaint { spots, note, help, ..Complaint::new(&problem.message) }
+    }
+
     /// A module in a file with another name, where modules that extend it would not find it.
     pub fn of_file_name(program: &Program, stem: &str) -> Option<Complaint> {
         let (name, sources) = (&program.module.name, &program.module.sources);

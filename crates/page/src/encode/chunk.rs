@@ -15,7 +15,7 @@
 //! | texts       | the number of texts, then each preceded by its length in bytes                                  |
 //!
 //! Columns of similar numbers compress well. JavaScript reads integers up to 2^53 exactly, so a value whose magnitude
-//! or difference is larger is written as a text. Texts too long for a tooltip are cut; the trace has them in full.
+//! or difference is larger is written as a text. Long texts are cut; the trace has them in full.
 
 use report::{Datum, Timeline};
 use rustc_hash::FxHashMap;
@@ -28,7 +28,7 @@ use super::varint::{put, put_bytes, zigzag};
 const LARGEST: u64 = (1 << 53) - 1;
 
 /// Maximum length of a text, in characters.
-const LONGEST: usize = 256;
+const LONGEST: usize = 1024;
 
 /// Encodes the operations of one chunk.
 pub(super) fn encode(timeline: &Timeline, ranks: &Ranks, place: usize) -> Vec<u8> {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut() {
         let check = |length: usize| shortened(&"ä".repeat(length));
-        assert_eq!(check(256), "ä".repeat(256));
-        assert_eq!(check(257), "ä".repeat(255) + "…");
+        assert_eq!(check(1024), "ä".repeat(1024));
+        assert_eq!(check(1025), "ä".repeat(1023) + "…");
     }
 }

@@ -96,6 +96,10 @@ pub(super) struct TimelineHead<'a> {
     overview: Overview,
     actions: Vec<Action<'a>>,
     long: &'a [usize],
+    #[serde(skip_serializing_if = "is_zero")]
+    messages: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    unlogged: usize,
 }
 
 #[derive(Serialize)]
@@ -164,7 +168,13 @@ pub(super) fn timeline<'a>(timeline: &'a Timeline, ranks: &'a Ranks) -> Timeline
         overview: Overview { widths: ranks.widths(&timeline.widths), flights: ranks.flights() },
         actions: actions(timeline),
         long: ranks.long(),
+        messages: timeline.messages.len(),
+        unlogged: timeline.unlogged.len(),
     }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn chunks(timeline: &Timeline, ranks: &Ranks, origin: u64) -> Vec<Chunk> {

@@ -5,6 +5,7 @@
 
 pub mod chunk;
 mod head;
+pub mod log;
 pub mod order;
 mod ranks;
 mod states;
@@ -83,6 +84,20 @@ impl<'a> Encoder<'a> {
         Some(compress(&order::encode(steps), self.level))
     }
 
+    /// The part `messages`; `None` if there are no messages.
+    pub fn messages(&self) -> Option<Vec<u8>> {
+        let (timeline, _) = self.timeline.as_ref()?;
+        let has_some = !timeline.messages.is_empty();
+        has_some.then(|| compress(&log::messages(&timeline.messages), self.level))
+    }
+
+    /// The part `unlogged`; `None` if every step is that of an operation.
+    pub fn unlogged(&self) -> Option<Vec<u8>> {
+        let (timeline, _) = self.timeline.as_ref()?;
+        let has_some = !timeline.unlogged.is_empty();
+        has_some.then(|| compress(&log::unlogged(&timeline.unlogged), self.level))
+    }
+
     /// All parts.
     pub fn parts(&self, about: &About<'_>) -> Vec<Part> {
         let part = |name: &str, bytes| Part { name: name.to_owned(), bytes };
@@ -92,6 +107,8 @@ impl<'a> Encoder<'a> {
         let mut parts = vec![part("head", self.head(about)), part("states", self.states())];
         parts.extend(numbered("chunk", Encoder::chunk));
         parts.extend(numbered("order", Encoder::order));
+        parts.extend(self.messages().map(|bytes| part("messages", bytes)));
+        parts.extend(self.unlogged().map(|bytes| part("unlogged", bytes)));
         parts
     }
 }

@@ -59,6 +59,44 @@ fn unzigzag(number: u64) -> i64 {
     if number.is_multiple_of(2) { (number / 2) as i64 } else { -((number / 2) as i64) - 1 }
 }
 
+/// Messages: the sending and the receiving operation.
+pub(crate) fn messages(parts: &[Part]) -> Vec<(u32, u32)> {
+    if !parts.iter().any(|part| part.name == "messages") {
+        return Vec::new();
+    }
+    let bytes = part(parts, "messages");
+    let mut reader = Reader(&bytes);
+    let mut receive = 0;
+    let count = reader.number();
+    let found = (0..count).map(|_| {
+        receive += reader.number();
+        let send = receive as i64 - unzigzag(reader.number());
+        (send as u32, receive as u32)
+    });
+    let found = found.collect();
+    assert!(reader.0.is_empty());
+    found
+}
+
+/// Unlogged steps: the number of steps before each, and its action.
+pub(crate) fn unlogged(parts: &[Part]) -> Vec<(u32, String)> {
+    if !parts.iter().any(|part| part.name == "unlogged") {
+        return Vec::new();
+    }
+    let bytes = part(parts, "unlogged");
+    let mut reader = Reader(&bytes);
+    let actions = texts(&mut reader);
+    let mut before = 0;
+    let count = reader.number();
+    let found = (0..count).map(|_| {
+        before += reader.number();
+        (before as u32, actions[reader.number() as usize].clone())
+    });
+    let found = found.collect();
+    assert!(reader.0.is_empty());
+    found
+}
+
 /// Every operation.
 pub(crate) fn operations(parts: &[Part]) -> Vec<Op> {
     let head = json(parts, "head");

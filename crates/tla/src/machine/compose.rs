@@ -42,9 +42,9 @@ impl<'p> Machine<'p> {
         let outer = self.between.take();
         let mut flow = Continue(());
         for between in middle {
-            flow = self.from_state(between.clone(), |machine| {
+            flow = self.starting_at(between.clone(), |machine| {
                 machine.act(second, &mut |machine| {
-                    machine.from_original(&state, |machine| machine.within(frame, &mut *then))
+                    machine.at_original(&state, |machine| machine.within(frame, &mut *then))
                 })
             })?;
             if flow.is_break() {
@@ -66,7 +66,7 @@ impl<'p> Machine<'p> {
         (self.next, self.unassigned) = saved;
         self.epoch += 1;
         for between in middle? {
-            if self.from_state(between, |machine| machine.test(second))? {
+            if self.starting_at(between, |machine| machine.test(second))? {
                 return Ok(true);
             }
         }
@@ -102,7 +102,7 @@ impl<'p> Machine<'p> {
         let unassigned = std::mem::replace(&mut self.unassigned, 0);
         let was_probing = std::mem::replace(&mut self.is_probing, true);
         self.epoch += 1;
-        let flow: Result<ControlFlow<()>> = self.from_original(state, &mut *then);
+        let flow: Result<ControlFlow<()>> = self.at_original(state, &mut *then);
         self.is_probing = was_probing;
         self.next = outer;
         self.unassigned = unassigned;
@@ -111,7 +111,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs with another current state.
-    fn from_state<R>(&mut self, state: State, run: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+    fn starting_at<R>(&mut self, state: State, run: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let outer = self.current.replace(state);
         self.versions += 1;
         let version = std::mem::replace(&mut self.version, self.versions);
@@ -127,8 +127,8 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs with the state from which the whole step starts, within [`Machine::from_state`].
-    fn from_original<R>(&mut self, state: &State, run: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        self.from_state(state.clone(), run)
+    fn at_original<R>(&mut self, state: &State, run: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        self.starting_at(state.clone(), run)
     }
 }
 

@@ -357,7 +357,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Evaluates an expression part by part.
-    fn dissect(&mut self, expr: ExprId, depth: usize) -> Part {
+    pub(super) fn dissect(&mut self, expr: ExprId, depth: usize) -> Part {
         let site = self.exprs.site(expr);
         if depth > DEEPEST_PART {
             return self.judged(expr, Vec::new());

@@ -22,6 +22,7 @@ mod idiom;
 mod memo;
 mod operation;
 mod refute;
+mod towards;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -41,6 +42,7 @@ pub use explain::{Attempt, Choice, Explanation, Outcome, Part};
 use frame::{Footprint, Frame, Reads, Slot};
 use memo::Memos;
 use refute::Plans;
+pub use towards::{At, Step};
 
 /// One value for each variable, in the order of declaration.
 pub type State = Arc<[Value]>;

@@ -154,7 +154,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Prepares for a step from a state.
-    fn fresh_step(&mut self, state: &State) {
+    pub(super) fn fresh_step(&mut self, state: &State) {
         // Callers usually try many operations in one state.
         let current = match self.current.take() {
             Some(current) if State::ptr_eq(&current, state) => current,
@@ -164,7 +164,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The state under construction, which must be complete; the same one if it is unchanged.
-    fn step_state(&self, from: &State) -> Result<State> {
+    pub(super) fn step_state(&self, from: &State) -> Result<State> {
         let is_same =
             |(next, current): (&Option<Value>, &Value)| next.as_ref().is_some_and(|next| next.is_identical(current));
         if self.next.iter().zip(from.iter()).all(is_same) {
@@ -185,7 +185,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs the body of an operator whose arguments are at the bottom of the stack.
-    fn act_operation(&mut self, operation: &Operation, then: Then<'_, 'p>) -> Flow {
+    pub(super) fn act_operation(&mut self, operation: &Operation, then: Then<'_, 'p>) -> Flow {
         let definition = &self.definitions[operation.def.0 as usize];
         let len = self.stack.len().max(definition.slots);
         self.stack.resize(len, Slot::Empty);
@@ -195,7 +195,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn follow_all(&mut self, operation: &Operation, args: &[Option<Value>], then: Then<'_, 'p>) -> Flow {
+    pub(super) fn follow_all(&mut self, operation: &Operation, args: &[Option<Value>], then: Then<'_, 'p>) -> Flow {
         if operation.is_free {
             let unknown = args.iter().position(Option::is_none).and_then(|index| operation.params.get(index));
             let name = unknown.map_or("", |param| &param.name);

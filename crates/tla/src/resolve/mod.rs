@@ -119,16 +119,19 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
 }
 
 /// The text before an expression that is parsed as a module.
-const BEFORE: &str = "---- MODULE Expression ----\nexpression ==\n";
+fn text_before(params: &[&str]) -> String {
+    let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+    format!("---- MODULE Expression ----\nexpression{params} ==\n")
+}
 
-fn parse_expression(text: &str) -> tla_syntax::Parse {
-    tla_syntax::parse(&format!("{BEFORE}{text}\n===="))
+fn parse_expression(text: &str, params: &[&str]) -> tla_syntax::Parse {
+    tla_syntax::parse(&format!("{}{text}\n====", text_before(params)))
 }
 
 /// Adds the strings of expressions that will be resolved one by one, in the order they would have if the expressions
 /// were at the end of the root module: first the identifiers of all, then the literals of all.
 pub fn intern_expressions(module: &mut ir::Module, texts: &[&str]) {
-    let parses: Vec<_> = texts.iter().map(|text| parse_expression(text)).collect();
+    let parses: Vec<_> = texts.iter().map(|text| parse_expression(text, &[])).collect();
     let identifiers = parses.iter().flat_map(|parse| &parse.identifiers);
     let literals = parses.iter().flat_map(|parse| &parse.literals);
     for string in identifiers.chain(literals) {
@@ -139,15 +142,40 @@ pub fn intern_expressions(module: &mut ir::Module, texts: &[&str]) {
 /// Resolves one more expression, as if it were at the end of the root module, and adds a definition without
 /// parameters for it. The text becomes a separate source.
 pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, Errors> {
-    let parse = parse_expression(text);
-    let mut sources = module.sources.clone();
-    let source = sources.add("expression", text);
+    let known = module.sources.clone();
+    let source = module.sources.add("expression", text);
+    let resolved = resolve_operator(module, &[], text, Excerpt { source, offset: 0 });
+    if resolved.is_err() {
+        module.sources = known;
+    }
+    resolved
+}
+
+/// The place of an expression in one of the texts of a module.
+#[derive(Debug, Clone, Copy)]
+pub struct Excerpt {
+    /// The text.
+    pub source: SourceId,
+    /// The byte at which the expression begins.
+    pub offset: u32,
+}
+
+/// Resolves one more expression with parameters, as if it were the body of an operator at the end of the root module,
+/// and adds a definition for it.
+pub fn resolve_operator(
+    module: &mut ir::Module,
+    params: &[&str],
+    text: &str,
+    excerpt: Excerpt,
+) -> Result<DefId, Errors> {
+    let parse = parse_expression(text, params);
+    let (sources, source) = (module.sources.clone(), excerpt.source);
     let mut problems = Problems::default();
-    let start = u32::try_from(BEFORE.len()).expect("a short text");
+    let start = u32::try_from(text_before(params).len()).expect("a short text");
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX).saturating_add(start);
     let part = Span { start, end };
     let inside = |span: Span| {
-        let shift = |byte: u32| byte.clamp(start, end) - start;
+        let shift = |byte: u32| byte.clamp(start, end) - start + excerpt.offset;
         Span { start: shift(span.start), end: shift(span.end) }
     };
     if text.trim().is_empty() {
@@ -164,13 +192,13 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
         problems.add(source, error, None);
     }
     let body = parse.module.and_then(|Tree { mut units, .. }| match (units.pop(), units.is_empty()) {
-        (Some(Unit::Definition(definition)), true) => Some(definition.body),
+        (Some(Unit::Definition(definition)), true) => Some((definition.params, definition.body)),
         _ => None,
     });
     if body.is_none() && problems.is_empty() {
         problems.add(source, Diagnostic::new(inside(part), "this is not a single expression"), None);
     }
-    let Some(body) = body.filter(|_| problems.is_empty()) else { return Err(problems.finish(sources)) };
+    let Some((params, body)) = body.filter(|_| problems.is_empty()) else { return Err(problems.finish(sources)) };
     // Errors from here on leave behind only strings and expressions that nothing refers to.
     let known = module.definitions.len();
     let mut resolver = Resolver {
@@ -198,6 +226,7 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
         module: module.name.clone(),
         source,
         part,
+        offset: excerpt.offset,
         table: std::mem::take(&mut resolver.context.table),
         frame: Frame::default(),
         later: BTreeMap::new(),
@@ -205,8 +234,10 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
         labels: Vec::new(),
     };
     let site = scope.site(body.span);
-    let def = resolver.reserve(&scope, "expression", Vec::new(), 0, site);
+    let def = resolver.reserve(&scope, "expression", params.iter().map(local::param).collect(), 0, site);
+    resolver.bind_params(&mut scope, &params);
     let expr = resolver.expr(&mut scope, &body);
+    scope.frame.locals.clear();
     resolver.fill(def, expr, &scope.frame);
     resolver.levels();
     let Resolver { problems, strings, exprs, mut definitions, variables, mut context, .. } = resolver;
@@ -225,7 +256,6 @@ pub fn resolve_expression(module: &mut ir::Module, text: &str) -> Result<DefId, 
     if !problems.is_empty() {
         return Err(problems.finish(sources));
     }
-    module.sources = sources;
     Ok(def)
 }
 

@@ -52,6 +52,7 @@ impl Resolver {
             module: tree.name.text.clone(),
             source: text.source,
             part: Span { start: 0, end: u32::MAX },
+            offset: 0,
             table: text.outer.clone().unwrap_or_default(),
             frame: Frame::default(),
             later: BTreeMap::new(),

@@ -203,6 +203,8 @@ pub(super) struct Scope {
     pub(super) source: SourceId,
     /// The bytes of the parsed input that are the text.
     pub(super) part: Span,
+    /// The byte of the source at which this part begins.
+    pub(super) offset: u32,
     /// The names of the module so far.
     pub(super) table: Table,
     /// The names bound around the expression.
@@ -218,7 +220,7 @@ pub(super) struct Scope {
 impl Scope {
     /// A location in the text.
     pub(super) fn site(&self, span: Span) -> Site {
-        let shift = |byte: u32| byte.clamp(self.part.start, self.part.end) - self.part.start;
+        let shift = |byte: u32| byte.clamp(self.part.start, self.part.end) - self.part.start + self.offset;
         Site { source: self.source, span: Span { start: shift(span.start), end: shift(span.end) } }
     }
 }

@@ -62,7 +62,7 @@ impl ReportBuilder {
 }
 
 /// A state as reports show it.
-pub(crate) fn shown_state(program: &Program, state: &State) -> report::State {
+pub fn shown_state(program: &Program, state: &State) -> report::State {
     let variables = program.module.variables.iter().zip(state.iter());
     let field =
         |(variable, value): (&Variable, &Value)| Field { name: variable.name.clone(), value: shown(program, value) };

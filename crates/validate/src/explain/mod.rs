@@ -9,6 +9,7 @@
 
 mod builder;
 mod expected;
+mod guard;
 mod legal;
 mod reasons;
 mod what_if;
@@ -26,8 +27,9 @@ use crate::bind::TraceOp;
 use crate::check::{Broken, Checkpoint};
 use crate::cut::{Cut, Cuts};
 use crate::spec::{TraceSpec, TraceState};
-pub use builder::ReportBuilder;
-pub(crate) use builder::{shown_state, words};
+pub(crate) use builder::words;
+pub use builder::{ReportBuilder, shown_state};
+pub use guard::{GuardBuilder, Ways};
 
 /// The inputs of an explanation.
 pub(crate) struct Explainer<'a, 'p> {

@@ -1,13 +1,13 @@
 //! Why an operation cannot be next in a state, grouped by reason and not by state.
 
 use history::OpId;
-use report::{Conjunct, Evaluated, Evidence, Field, Guard, Reason, Rejection, Why};
+use report::{Evidence, Reason, Rejection, Why};
 use search::{Explanation, Successors};
-use tla::machine::{Attempt, Choice, Outcome, Part, State};
+use tla::machine::{Part, State};
 use tla::program::Operation;
 use tla::source::Site;
 
-use super::builder::{shown, words};
+use super::guard::{GuardBuilder, Ways, outcome};
 use super::{Explainer, States};
 use crate::bind::TraceOp;
 use crate::check::Broken;
@@ -24,14 +24,6 @@ enum Found {
     Guard(Ways),
     Words(String),
     Error(String, Option<Site>),
-}
-
-/// The ways through an action, none of which leads to a state.
-struct Ways {
-    action: String,
-    site: Site,
-    count: usize,
-    furthest: Attempt,
 }
 
 /// The key of a reason: the operation, and where it fails.
@@ -105,6 +97,10 @@ impl Explainer<'_, '_> {
         best.map_or(Found::Dead, Found::Guard)
     }
 
+    fn guards(&mut self) -> GuardBuilder<'_> {
+        GuardBuilder { program: self.spec.program, report_builder: self.report_builder }
+    }
+
     fn definition(&self, operation: &Operation) -> Site {
         self.spec.program.definition(operation.def).site
     }
@@ -135,7 +131,7 @@ impl Explainer<'_, '_> {
             };
         }
         if !guards.is_empty() {
-            why = Why::Guard(self.guard(&guards));
+            why = Why::Guard(self.guards().guard(&guards));
         }
         Reason { op, states, why }
     }
@@ -144,71 +140,6 @@ impl Explainer<'_, '_> {
         let module = &self.spec.program.module;
         let def = module.names.get(&exclusion.name);
         def.map_or(module.exprs.site(exclusion.predicate), |def| module.definitions[def.0 as usize].site)
-    }
-
-    /// The same conjuncts in several states, side by side.
-    fn guard(&mut self, states: &[Ways]) -> Guard {
-        let program = self.spec.program;
-        let first = &states[0];
-        let bindings = first.furthest.choices.iter().filter_map(|choice| match choice {
-            Choice::Binding { values, .. } => Some(values),
-            Choice::Disjunct(_) => None,
-        });
-        let field = |(name, value): &(String, _)| Field { name: name.clone(), value: shown(program, value) };
-        let choices = bindings.flatten().map(field).collect();
-        let mut conjuncts = Vec::new();
-        for (index, part) in first.furthest.conjuncts.iter().enumerate() {
-            let parts: Vec<&Part> = states.iter().filter_map(|ways| ways.furthest.conjuncts.get(index)).collect();
-            let is_same = |other: &&Part| other.site == part.site;
-            if parts.len() == states.len() && parts.iter().all(is_same) {
-                conjuncts.push(self.conjunct(&parts));
-            }
-        }
-        let span = self.report_builder.span(first.site);
-        Guard { action: first.action.clone(), span, ways: first.count, choices, conjuncts }
-    }
-
-    /// One conjunct, with its outcomes in several states.
-    fn conjunct(&mut self, parts: &[&Part]) -> Conjunct {
-        let program = self.spec.program;
-        // An inner false part says more than the outer part that it makes false.
-        let inner: Vec<&Part> = parts.iter().map(|part| culprit(part)).collect();
-        let leaves = if inner.iter().all(|leaf| leaf.site == inner[0].site) { inner } else { parts.to_vec() };
-        let outcomes = parts.iter().map(|part| outcome(part)).collect();
-        let mut values: Vec<Evaluated> = Vec::new();
-        for (index, leaf) in leaves.iter().enumerate() {
-            for (text, value) in self.values(leaf) {
-                let place = values.iter().position(|known| known.text == text).unwrap_or_else(|| {
-                    values.push(Evaluated { text, values: vec![None; leaves.len()] });
-                    values.len() - 1
-                });
-                values[place].values[index] = Some(value);
-            }
-        }
-        // The deciding expression may be elsewhere; the reader looks at the condition.
-        let site = if matches!(parts[0].outcome, Outcome::Chose(_)) { parts[0].site } else { leaves[0].site };
-        Conjunct { span: self.report_builder.span(site), text: words(program, site), outcomes, values }
-    }
-
-    /// The values that a part compares, and those of the names bound around it.
-    fn values(&self, part: &Part) -> Vec<(String, String)> {
-        let program = self.spec.program;
-        let bound = part.bindings.iter().map(|(name, value)| (name.clone(), shown(program, value)));
-        let mut values: Vec<(String, String)> = bound.collect();
-        for part in &part.parts {
-            let text = words(program, part.site);
-            let value = match &part.outcome {
-                Outcome::Value(value) => shown(program, value),
-                Outcome::Lazy(text) => text.clone(),
-                Outcome::Truth(truth) => if *truth { "TRUE" } else { "FALSE" }.to_owned(),
-                Outcome::Chose(_) | Outcome::Assigned(..) | Outcome::Error(_) | Outcome::NotReached => continue,
-            };
-            // A literal carries no information, and neither does a value that another part shows.
-            if value != text && !values.iter().any(|(known, _)| *known == text) {
-                values.push((text, value));
-            }
-        }
-        values
     }
 
     /// The violated invariant and the states that violate it: successors of the stuck configurations, or else the state
@@ -229,7 +160,7 @@ impl Explainer<'_, '_> {
         let explain =
             |state: &State| self.spec.with_machine(|machine| machine.explain_predicate(exclusion.predicate, state));
         let parts: Vec<Part> = states.iter().map(explain).collect();
-        let conjunct = self.conjunct(&parts.iter().collect::<Vec<_>>());
+        let conjunct = self.guards().conjunct(&parts.iter().collect::<Vec<_>>());
         let site = self.predicate_site(&exclusion);
         let sentence = match self.spec.program.invariants.len() {
             1 => format!("the operations have explanations, and each of them makes `{}` false", exclusion.name),
@@ -323,33 +254,5 @@ fn key(found: &Found) -> Key {
             let failed = ways.furthest.conjuncts.iter().find(is_failed);
             Key::At(failed.map(|part| part.site))
         }
-    }
-}
-
-/// The innermost part that makes a part false, or decides a condition, if it is the only one.
-fn culprit(part: &Part) -> &Part {
-    let truth = match part.outcome {
-        Outcome::Truth(false) | Outcome::Chose(false) => false,
-        Outcome::Chose(true) => true,
-        _ => return part,
-    };
-    let mut innermost = part;
-    loop {
-        let is_same = |part: &&Part| matches!(part.outcome, Outcome::Truth(other) if other == truth);
-        let mut inside = innermost.parts.iter().filter(is_same);
-        match (inside.next(), inside.next()) {
-            (Some(one), None) if !one.parts.is_empty() => innermost = one,
-            _ => return innermost,
-        }
-    }
-}
-
-fn outcome(part: &Part) -> report::Outcome {
-    match &part.outcome {
-        Outcome::Truth(false) => report::Outcome::False,
-        Outcome::Chose(truth) => report::Outcome::Chose(*truth),
-        Outcome::Error(error) => report::Outcome::Error(error.message.clone()),
-        Outcome::NotReached => report::Outcome::NotReached,
-        Outcome::Truth(true) | Outcome::Assigned(..) | Outcome::Value(_) | Outcome::Lazy(_) => report::Outcome::True,
     }
 }

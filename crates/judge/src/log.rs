@@ -1,0 +1,479 @@
+//! Checks logs against a TLA+ specification, through the mapping in its settings.
+//!
+//! The events of a log become the operations of a history, one after the other, so that reports, pages and other output
+//! show them as they show operations.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use history::{Call, Interval, Op, OpId, ProcessId, Schema, Stop, Value};
+use logs::{Bound, Checked, Failure, File, Outcome, Prepared, Problem};
+use report::{Field, Report, Timeline, Verdict};
+use search::Criterion;
+use settings::log::{Log, matches};
+use tla::error::ErrorKind;
+use tla::machine::Machine;
+use tla::program::Program;
+use validate::{ReportBuilder, shown_state};
+
+use crate::complaint::Complaint;
+use crate::input::{self, InputError};
+use crate::show::{ShowBuilder, ShowOptions, TimelineBuilder};
+use crate::tla::Tla;
+use crate::world::{self, HostWorld, Stopper, guarded};
+use crate::{Case, Failed, Options, Stage, operation};
+
+/// The maximum number of lines of a log that a report quotes.
+const MOST_LINES: usize = 3;
+
+/// The maximum number of characters that a report quotes of a line.
+const MOST_SHOWN: usize = 400;
+
+/// True if the path is a log, and not a trace in one of our own formats.
+pub(crate) fn is_log(path: &Path) -> bool {
+    if path.is_dir() {
+        return !input::recordings(path).is_ok_and(|inside| inside == [path]);
+    }
+    let Ok(text) = input::beginning(path) else { return false };
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match history::format::json::Json::parse(first) {
+        Ok(line) => !["action", "start", "process"].iter().all(|key| line.field(key).is_some()),
+        Err(_) => first.trim_start().starts_with('{'),
+    }
+}
+
+/// The files of a log: the file, or the files of a directory that match the pattern.
+fn files(path: &Path, log: &Log) -> Result<Vec<PathBuf>, InputError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let pattern = log.files.as_deref().unwrap_or("*");
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(path).map_err(InputError::new)? {
+        let entry = entry.map_err(InputError::new)?.path();
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if entry.is_file() && matches(pattern, &name) {
+            files.push(entry);
+        }
+    }
+    files.sort();
+    match files.is_empty() {
+        true => Err(InputError::new(format!("no file matches `{pattern}`"))),
+        false => Ok(files),
+    }
+}
+
+/// A first mapping of a log to a specification, as text of settings.
+pub fn infer(spec: &Path, log: &Path, header: usize) -> Result<String, Failed> {
+    let around = crate::load::Around::default();
+    let mut parts = crate::load::Parts::read(spec, &around).map_err(Failed::Spec)?;
+    logs::fill_constants(&parts.module, &mut parts.config);
+    crate::tla::assume_behavior(&mut parts);
+    let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
+    let loaded = parts.link(options, &[]).map_err(Failed::Spec)?;
+    let settings = Log { files: Some("*.ndjson".to_owned()), ..Log::default() };
+    let mut read = Vec::new();
+    for file in files(log, &settings)? {
+        let text = input::whole_text(&file, u64::MAX, &crate::Unlimited)?;
+        read.push(File { name: file.display().to_string(), text });
+    }
+    let sources = &loaded.program.module.sources;
+    let lines = logs::Lines::read(&read, header).map_err(|problem| failed(problem.into(), None, sources))?;
+    Ok(logs::infer(&loaded.program, &lines.lines, read.len()))
+}
+
+impl Tla {
+    /// True if a recording is a log: the settings have a mapping, and it is not a trace.
+    pub(crate) fn takes_log(&self, case: &Case<'_>) -> bool {
+        let is_plain = case.recording.kind().is_none();
+        self.settings.log.is_some() && is_plain && case.recording.path().is_some_and(is_log)
+    }
+
+    /// Checks one log.
+    pub(crate) fn check_log(
+        &self,
+        asked: &Options,
+        case: &mut Case<'_>,
+        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
+    ) -> Result<Report, Failed> {
+        let (Some(settings), Some(path)) = (&self.settings.log, case.recording.path()) else {
+            return Err(Failed::Input(InputError::new("expected a log")));
+        };
+        if asked.criterion != Criterion::LINEARIZABLE || !asked.assume.is_empty() || asked.order_by.is_some() {
+            let message =
+                "`--order`, `--order-by` and `--assume` are for traces of operations, not for logs".to_owned();
+            let help = "`order` in `[log]` says which events come before which".to_owned();
+            return Err(Failed::Input(InputError { message, help: Some(help) }));
+        }
+        case.limits.reached(Stage::Reading, 0);
+        let mut read = Vec::new();
+        for file in files(path, settings)? {
+            let name = match path.is_dir() {
+                true => file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                false => case.label.to_owned(),
+            };
+            read.push(File { name, text: input::whole_text(&file, asked.max_memory, case.limits)? });
+        }
+        let directories: Vec<PathBuf> = match path.is_dir() {
+            true => vec![path.to_owned()],
+            false => path.parent().map(Path::to_owned).into_iter().collect(),
+        };
+        let directories = directories
+            .into_iter()
+            .chain(self.settings_file.iter().filter_map(|file| file.parent().map(Path::to_owned)));
+        let directories: Vec<PathBuf> = directories.collect();
+        let mut beside = |name: &str| {
+            let found = directories.iter().map(|directory| directory.join(name)).find(|path| path.is_file());
+            let path = found.ok_or_else(|| format!("`{name}` is neither beside the log nor beside the settings"))?;
+            fs::read_to_string(&path).map_err(|error| format!("`{}`: {error}", path.display()))
+        };
+        let settings_name =
+            self.settings_file.as_ref().map_or("omnilink.toml".to_owned(), |path| path.display().to_string());
+        let settings_text = match &self.settings_file {
+            Some(path) => fs::read_to_string(path).map_err(InputError::new)?,
+            None => String::new(),
+        };
+        let mut parts = self.parts.clone();
+        let prepared = Prepared::new(
+            settings,
+            &settings_text,
+            &settings_name,
+            &mut parts.module,
+            &mut parts.config,
+            read,
+            &mut beside,
+        );
+        let prepared = prepared.map_err(|failure| failed(failure, None, &parts.module.sources))?;
+        let config = parts.config.clone();
+        let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
+        let loaded = parts.link(options, &[]).map_err(Failed::Spec)?;
+        let program = &loaded.program;
+        let run = LogRun { asked, label: case.label, prepared: &prepared, program, config: &config };
+        let stop = Arc::new(Stopper::default());
+        let world = HostWorld::until(asked.print, stop.clone()).foreign(asked.is_foreign);
+        let limits = case.limits;
+        let witness = case.witness.take();
+        let done = guarded(limits, &stop, || {
+            let mut machine = Machine::new(program, Box::new(world));
+            run.check(&mut machine, limits, witness, builder)
+        });
+        let mut report = match (done, stop.limit()) {
+            (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => {
+                return Err(Failed::Stopped(world::stop(limit)));
+            }
+            (done, _) => done?,
+        };
+        report.spec.name = self.name_of_file();
+        let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
+        report.spec.constants =
+            prepared.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) }).collect();
+        Ok(report)
+    }
+}
+
+/// One log and one program.
+struct LogRun<'a> {
+    asked: &'a Options,
+    label: &'a str,
+    prepared: &'a Prepared,
+    program: &'a Program,
+    config: &'a tla::config::Config,
+}
+
+impl LogRun<'_> {
+    fn check(
+        &self,
+        machine: &mut Machine<'_>,
+        limits: &dyn crate::Limits,
+        witness: Option<&mut dyn std::io::Write>,
+        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
+    ) -> Result<Report, Failed> {
+        limits.reached(Stage::Binding, 0);
+        let fail = |failure: Failure| failed(failure, Some(self.program), &self.program.module.sources);
+        let bound = self.prepared.bind(machine, self.config).map_err(fail)?;
+        let options = logs::Options { exhaustive: self.asked.exhaustive };
+        let total = bound.events.len() as u64;
+        let max_width = self.asked.max_width;
+        let mut poll = |stats: &logs::Stats| {
+            let seen = search::Stats {
+                operations: u64::from(stats.explained),
+                steps: stats.evaluations,
+                generated: stats.generated,
+                distinct: stats.distinct,
+                ..search::Stats::default()
+            };
+            match max_width {
+                Some(most) if stats.widest > most => Some(Stop::Width),
+                _ => limits.poll(&seen),
+            }
+        };
+        let checked = logs::check(self.prepared, &bound, machine, self.config, options, &mut poll).map_err(fail)?;
+        limits.reached(Stage::Explaining, 0);
+        let names: Vec<Arc<str>> = bound.processes.iter().map(|name| Arc::from(name.as_str())).collect();
+        let mut report_builder = ReportBuilder::default();
+        let verdict = self.verdict(&checked, &bound, machine, limits, &mut report_builder);
+        let steps = logs::longest(&checked, &bound);
+        let sequence = sequence(&steps, &bound, &verdict, &report_builder);
+        let ops = operations(&bound, &sequence);
+        if let (Some(file), Outcome::Accepted(steps)) = (witness, &checked.outcome) {
+            self.write_witness(file, steps, &ops, &names).map_err(InputError::new)?;
+        }
+        let mut notes = bound.notes.clone();
+        if let Outcome::Accepted(steps) = &checked.outcome {
+            notes.extend(logs::vacuity(self.prepared, &bound, self.program, steps));
+            let unlogged = logs::unlogged(steps);
+            if !unlogged.is_empty() {
+                notes.push(format!("steps that are not in the log: {}", unlogged.join(", ")));
+            }
+        }
+        if let Verdict::Rejected(rejection) = &verdict {
+            let mentioned = report_builder.mentioned();
+            let blocked = rejection.blocked.iter().filter_map(|op| mentioned.get(op.0));
+            notes.extend(blocked.take(MOST_LINES).map(|id| self.raw_line(&bound, id.index())));
+        }
+        if let Some((builder, look)) = builder {
+            builder.timeline = self.timeline(&steps, &bound, &ops, &names, look);
+            builder.timeline.mentioned = report_builder.mentioned().iter().map(|id| place(&ops[id.index()])).collect();
+        }
+        let described: Vec<report::Operation> =
+            report_builder.mentioned().iter().map(|id| described(&ops[id.index()], &names)).collect();
+        let stats = report::Stats {
+            method: if options.exhaustive { "searched by level" } else { "searched best first" }.to_owned(),
+            no_procedure: None,
+            returned: u64::from(checked.stats.explained),
+            evaluations: checked.stats.evaluations,
+            generated: checked.stats.generated,
+            distinct: checked.stats.distinct,
+            widest: None,
+            seconds: 0.0,
+        };
+        Ok(Report {
+            schema: report::SCHEMA.into(),
+            history: report::History {
+                name: self.label.into(),
+                operations: Some(total),
+                processes: bound.processes.len(),
+                cuts: self.prepared.cuts().to_vec(),
+            },
+            spec: report::Spec { name: String::new(), constants: Vec::new() },
+            order: crate::order(self.asked.criterion),
+            verdict,
+            operations: described,
+            sources: report_builder.sources(self.program),
+            stats,
+            assumed: Vec::new(),
+            notes,
+            tags: Vec::new(),
+            coverage: Some(logs::coverage(&bound, self.program, &checked)).filter(|_| self.asked.coverage),
+            next: Vec::new(),
+        })
+    }
+
+    /// The line of an event as it is in its file.
+    fn raw_line(&self, bound: &Bound, event: usize) -> String {
+        let event = &bound.events[event];
+        let file = &self.prepared.files()[event.file];
+        let line = file.text.lines().nth(event.line.saturating_sub(1)).unwrap_or_default();
+        let shown: String = line.chars().take(MOST_SHOWN).collect();
+        let more = if shown.len() < line.len() { "..." } else { "" };
+        format!("{} line {}: {shown}{more}", file.name, event.line)
+    }
+
+    fn verdict(
+        &self,
+        checked: &Checked,
+        bound: &Bound,
+        machine: &mut Machine<'_>,
+        limits: &dyn crate::Limits,
+        report_builder: &mut ReportBuilder,
+    ) -> Verdict {
+        match &checked.outcome {
+            Outcome::Accepted(_) => Verdict::Accepted,
+            Outcome::Rejected(stuck) => {
+                let mut exceeded = || limits.exceeded().is_some();
+                let rejection = logs::explain(checked, stuck, bound, machine, report_builder, &mut exceeded);
+                Verdict::Rejected(Box::new(rejection))
+            }
+            Outcome::Violated(stuck, invariant, state) => {
+                let rejection =
+                    logs::explain_violation(checked, stuck, *invariant, state, bound, machine, report_builder);
+                Verdict::Rejected(Box::new(rejection))
+            }
+            Outcome::Inconclusive(stop, _, width) => {
+                let explained = checked.stats.explained;
+                let events = bound.events.len();
+                let at = match logs::furthest(checked, bound) {
+                    Some(event) => {
+                        let event = &bound.events[event];
+                        let name = event.name.as_deref().unwrap_or("event");
+                        format!(", at `{name}` (line {})", event.line)
+                    }
+                    None => String::new(),
+                };
+                crate::inconclusive(
+                    *stop,
+                    format!(
+                        "{stop}: {explained} of {events} events explained{at}; {} configurations, {width} of them at that point",
+                        checked.stats.distinct
+                    ),
+                )
+            }
+        }
+    }
+
+    /// Writes the steps of a behavior: one line for each, with the event.
+    fn write_witness(
+        &self,
+        file: &mut dyn std::io::Write,
+        steps: &[logs::Taken],
+        ops: &[Op<Call>],
+        names: &[Arc<str>],
+    ) -> std::io::Result<()> {
+        writeln!(file, "# {}", self.label)?;
+        for step in steps {
+            match (step.event, &step.action) {
+                (Some(event), _) => writeln!(file, "{}", crate::witness_line(&described(&ops[event], names)))?,
+                (None, Some(action)) => writeln!(file, "# unlogged {action}")?,
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn timeline(
+        &self,
+        steps: &[logs::Taken],
+        bound: &Bound,
+        ops: &[Op<Call>],
+        names: &[Arc<str>],
+        look: &ShowOptions,
+    ) -> Timeline {
+        let mut builder = TimelineBuilder::new(names);
+        let mut by_time: Vec<&Op<Call>> = ops.iter().collect();
+        by_time.sort_by_key(|op| place(op));
+        for op in by_time {
+            // A prime, because these are values after the step.
+            let told = bound.events[op.id.index()].told(self.program).into_iter();
+            let mut op = op.clone();
+            op.call.meta.extend(told.map(|(what, value)| (Arc::from(format!("{what}'")), Value::str(&*value))));
+            builder.add(&op);
+        }
+        let mut timeline = builder.finish();
+        let number = |event: usize| u32::try_from(place(&ops[event])).unwrap_or(u32::MAX);
+        let mut states = Vec::new();
+        for step in steps {
+            match (step.event, &step.action) {
+                (Some(event), _) => {
+                    timeline.order.push(report::Placement { op: number(event), partway: false });
+                    states.push(&step.state);
+                }
+                (None, Some(action)) => {
+                    let before = u32::try_from(timeline.order.len()).unwrap_or(u32::MAX);
+                    timeline.unlogged.push(report::Unlogged { before, action: action.clone() });
+                }
+                (None, None) if states.is_empty() => states.push(&step.state),
+                (None, None) => {}
+            }
+        }
+        let first = states.len().saturating_sub(look.states.max(1));
+        timeline.states = states[first..].iter().map(|state| shown_state(self.program, state)).collect();
+        timeline.until = timeline.order.len();
+        timeline.actions = self.program.operation_names();
+        let messages = bound.order.messages().iter();
+        timeline.messages = messages.map(|&(send, receive)| (number(send), number(receive))).collect();
+        timeline
+    }
+}
+
+/// A sequence of all events that their order allows: the explained ones as in the behavior, then those that have no
+/// explanation.
+fn sequence(steps: &[logs::Taken], bound: &Bound, verdict: &Verdict, report_builder: &ReportBuilder) -> Vec<usize> {
+    let explained: Vec<usize> = steps.iter().filter_map(|step| step.event).collect();
+    let mentioned = report_builder.mentioned();
+    let blocked: Vec<usize> = match verdict {
+        Verdict::Rejected(rejection) => rejection.blocked.iter().map(|op| mentioned[op.0].index()).collect(),
+        _ => Vec::new(),
+    };
+    bound.order.sequence(&explained, &blocked)
+}
+
+/// The place of an event among all events.
+fn place(op: &Op<Call>) -> usize {
+    op.interval.start() as usize - 1
+}
+
+/// The events as operations. Their times are their places in the sequence, from 1.
+fn operations(bound: &Bound, sequence: &[usize]) -> Vec<Op<Call>> {
+    // The time of each event, and the number of events of its process before it.
+    let mut places = vec![(0_u64, 0_u32); bound.events.len()];
+    let mut counts = vec![0_u32; bound.processes.len()];
+    for (time, &event) in (1..).zip(sequence) {
+        let count = &mut counts[bound.events[event].process];
+        places[event] = (time, *count);
+        *count += 1;
+    }
+    let mut ops = Vec::new();
+    for (place, event) in bound.events.iter().enumerate() {
+        let args: Vec<(&str, &str)> = event.args.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let schema = Schema {
+            action: event.name.as_deref().unwrap_or("event").into(),
+            args: args.iter().map(|(name, _)| Arc::from(*name)).collect(),
+            results: Vec::new(),
+        };
+        let text = |text: &str| {
+            history::format::json::Json::parse(text)
+                .ok()
+                .and_then(|json| plain(&json))
+                .unwrap_or_else(|| Value::str(text))
+        };
+        let values = args.iter().map(|(_, value)| text(value));
+        let Some(mut call) = Call::new(Arc::new(schema), values) else { continue };
+        call.meta.push(("line".into(), Value::Int(event.line as i64)));
+        call.meta.extend(event.fields.iter().map(|(name, value)| (Arc::from(name.as_str()), text(value))));
+        let (time, index) = places[place];
+        ops.push(Op {
+            id: OpId(u32::try_from(place).unwrap_or(u32::MAX)),
+            process: ProcessId(u32::try_from(event.process).unwrap_or(u32::MAX)),
+            index,
+            interval: Interval::new(time, time).unwrap_or_else(|| unreachable!("a point in time")),
+            call,
+        });
+    }
+    ops
+}
+
+/// A value that needs no quotes or braces of its own.
+fn plain(json: &history::format::json::Json) -> Option<Value> {
+    use history::format::json::Json;
+    match json {
+        Json::Text(text) => Some(Value::str(text.as_str())),
+        Json::Number(number) => Some(number.clone()),
+        Json::Bool(truth) => Some(Value::Bool(*truth)),
+        Json::Null => Some(Value::Nil),
+        Json::Array(_) | Json::Object(_) => None,
+    }
+}
+
+fn described(op: &Op<Call>, names: &[Arc<str>]) -> report::Operation {
+    operation(history::name(names, op.process, op.index), op)
+}
+
+/// Why a log could not be checked, at its place.
+fn failed(failure: Failure, program: Option<&Program>, sources: &tla::source::Sources) -> Failed {
+    match failure {
+        Failure::Problems(problems) => {
+            Failed::Spec(problems.iter().map(|problem: &Problem| Complaint::of_log(sources, problem)).collect())
+        }
+        Failure::Expression(errors) => Failed::Spec(Complaint::of_modules(&errors)),
+        Failure::Evaluation { error, .. } if error.kind == ErrorKind::Stopped => Failed::Stopped(Stop::Interrupted),
+        Failure::Evaluation { error, note } => {
+            let mut complaint = match program {
+                Some(program) => Complaint::of_evaluation(program, &error),
+                None => Complaint::new(error.message.clone()),
+            };
+            complaint.note = note;
+            Failed::Spec(vec![complaint])
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The place of an event in the order: its times, clocks and messages.
+
+use history::format::json::Json;
+
+use super::{Binder, Context, Event, Raw, find, text_of};
+use crate::order::{self, Clock, Kinds, Order};
+use crate::path::Path;
+use crate::problem::{Failure, Problem};
+
+impl<'m> Binder<'m, '_> {
+    pub(super) fn clock(&mut self, raw: &Raw<'_>, context: &Context) -> Result<Clock, Failure> {
+        let settings = &self.mapping.settings.order;
+        let mut clock = Clock { process: raw.process, ..Clock::default() };
+        let lacks = |text: &str, binder: &Self| {
+            Problem::new(format!("{} has no time or clock at `{text}`", binder.place(raw.line)))
+        };
+        let number = |text: &settings::log::Text| {
+            let json = Path::parse(&text.text).and_then(|path| find(&path, raw.root, raw.line));
+            json.and_then(order::time)
+        };
+        if let Some(text) = &settings.time {
+            let time = number(text).ok_or_else(|| lacks(&text.text, self))?;
+            let off = match &settings.uncertainty {
+                None => 0,
+                Some(off) => match off.text.parse::<f64>() {
+                    Ok(number) => (number * order::FINE as f64).round() as i128,
+                    Err(_) => number(off).ok_or_else(|| lacks(&off.text, self))?,
+                },
+            };
+            clock.interval = Some((time - off, time + off));
+        }
+        if let (Some(earliest), Some(latest)) = (&settings.earliest, &settings.latest) {
+            let (first, last) = (number(earliest), number(latest));
+            let first = first.ok_or_else(|| lacks(&earliest.text, self))?;
+            let last = last.ok_or_else(|| lacks(&latest.text, self))?;
+            if last < first {
+                let message = format!("{}: the latest time is before the earliest", self.place(raw.line));
+                return Err(Problem::new(message).into());
+            }
+            clock.interval = Some((first, last));
+        }
+        if let Some(text) = &settings.vector {
+            let json = Path::parse(&text.text).and_then(|path| find(&path, raw.root, raw.line));
+            let Some(Json::Object(counts)) = json else { return Err(lacks(&text.text, self).into()) };
+            let mut vector = Vec::new();
+            for (name, count) in counts {
+                let (Some(process), Json::Number(history::Value::Int(count))) =
+                    (self.processes.iter().position(|known| known == name), count)
+                else {
+                    // A process without events orders nothing.
+                    continue;
+                };
+                vector.push((process, *count));
+            }
+            clock.vector = Some(vector);
+        }
+        if let Some(text) = &settings.lamport {
+            let json = Path::parse(&text.text).and_then(|path| find(&path, raw.root, raw.line));
+            let Some(Json::Number(history::Value::Int(number))) = json else {
+                return Err(lacks(&text.text, self).into());
+            };
+            clock.lamport = Some(*number);
+        }
+        let key_at = |text: &Option<settings::log::Text>| {
+            let path = text.as_ref().and_then(|text| Path::parse(&text.text));
+            path.and_then(|path| find(&path, raw.root, raw.line)).map(text_of)
+        };
+        (clock.sends, clock.receives) = (key_at(&settings.send), key_at(&settings.receive));
+        if let Some(messages) = &settings.messages
+            && let Some(key) = &self.mapping.key
+        {
+            let is = |names: &settings::log::Names| raw.name.as_deref().is_some_and(|name| names.contains(name));
+            let (sends, receives) = (is(&messages.send), is(&messages.receive));
+            if sends || receives {
+                let value = self.source(key, context, raw, &[])?;
+                let key = value.display(&self.program.module.strings).to_string();
+                clock.sends = sends.then(|| key.clone());
+                clock.receives = receives.then_some(key);
+            }
+        }
+        Ok(clock)
+    }
+
+    /// The order of the events.
+    pub(super) fn order(&self, events: &[Event], clocks: &[Clock]) -> Result<Order, Failure> {
+        let settings = &self.mapping.settings.order;
+        let is_total = *settings == settings::log::Order::default();
+        if is_total && self.files.len() > 1 {
+            let help = "for example `order = { time = \"ts\" }`, or the path of a vector clock";
+            return Err(Problem::new("several files need an `order` in `[log]`").with_help(help).into());
+        }
+        let files = self.files;
+        let name = |event: usize| {
+            let event = &events[event];
+            format!("{} line {}", files[event.file].name, event.line)
+        };
+        let kinds = Kinds { is_total, offsets: settings.offsets };
+        Ok(Order::new(clocks, self.processes.len(), kinds, &name)?)
+    }
+}

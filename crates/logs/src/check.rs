@@ -1,0 +1,213 @@
+//! The verdict on a log.
+//!
+//! If the specification has invariants, only behaviors that satisfy them explain a log. They are ignored first, because
+//! hardly any behavior violates one; only if the one that was found does are all others searched.
+
+use history::Stop;
+use tla::config::Config;
+use tla::ir::DefId;
+use tla::machine::{At, Machine, State};
+use tla::value::Value;
+
+use crate::Prepared;
+use crate::bind::{Bound, Steps};
+use crate::problem::{Failure, Problem};
+use crate::search::{By, Found, Graph, Options, Stats};
+use crate::step::Stepper;
+use crate::symmetry::Symmetry;
+
+/// The result of a check.
+#[derive(Debug)]
+pub struct Checked {
+    /// The verdict.
+    pub outcome: Outcome,
+    /// Counts of work.
+    pub stats: Stats,
+    pub(crate) graph: Graph,
+}
+
+/// The verdicts.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A behavior explains the log.
+    Accepted(Vec<Taken>),
+    /// No behavior explains the log: the configurations that explain most of it.
+    Rejected(Vec<u32>),
+    /// Behaviors explain the log, and each violates an invariant: the configurations that explain most without, the
+    /// invariant, and the state that violates it.
+    Violated(Vec<u32>, usize, State),
+    /// Stopped before there was a verdict: the reason, the furthest configuration, and the number of configurations that
+    /// explain as much.
+    Inconclusive(Stop, Option<u32>, usize),
+}
+
+/// A step of a behavior.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// The event; `None` for an initial state or an unlogged step.
+    pub event: Option<usize>,
+    /// The action, if it is known by name.
+    pub action: Option<String>,
+    /// The state after it.
+    pub state: State,
+}
+
+/// Checks a log.
+pub fn check(
+    prepared: &Prepared,
+    bound: &Bound,
+    machine: &mut Machine<'_>,
+    config: &Config,
+    options: Options,
+    poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
+) -> Result<Checked, Failure> {
+    let symmetry = match options.exhaustive {
+        true => None,
+        false => symmetry(prepared, bound, machine, config),
+    };
+    let mut stepper = Stepper::new(machine, bound);
+    stepper.symmetry = symmetry.as_ref();
+    let mut graph = Graph::default();
+    let found = graph.search(&mut stepper, options, poll)?;
+    let last = match found {
+        Found::Accepted(last) => last,
+        Found::Stuck(stuck) => return Ok(Checked { outcome: Outcome::Rejected(stuck), stats: graph.stats, graph }),
+        Found::Stopped(stop) => return Ok(stopped(stop, graph)),
+    };
+    confirm(&graph, last, &mut stepper)?;
+    let Some((invariant, state)) = violated(&graph, last, &mut stepper)? else {
+        return Ok(Checked { outcome: Outcome::Accepted(taken(&graph, last, bound)), stats: graph.stats, graph });
+    };
+    // Another behavior may satisfy all of them.
+    stepper.enforces_invariants = true;
+    let first = graph.stats;
+    let mut graph = Graph::default();
+    let found = graph.search(&mut stepper, options, poll)?;
+    graph.stats.generated += first.generated;
+    graph.stats.distinct += first.distinct;
+    Ok(match found {
+        Found::Accepted(last) => {
+            confirm(&graph, last, &mut stepper)?;
+            Checked { outcome: Outcome::Accepted(taken(&graph, last, bound)), stats: graph.stats, graph }
+        }
+        Found::Stuck(stuck) => {
+            Checked { outcome: Outcome::Violated(stuck, invariant, state), stats: graph.stats, graph }
+        }
+        Found::Stopped(stop) => stopped(stop, graph),
+    })
+}
+
+fn stopped(stop: Stop, graph: Graph) -> Checked {
+    let nodes = graph.nodes.iter().enumerate();
+    let furthest = nodes.max_by_key(|(_, node)| node.placed).map(|(place, _)| u32::try_from(place).unwrap_or(u32::MAX));
+    let outcome = Outcome::Inconclusive(stop, furthest, graph.at_the_end());
+    Checked { outcome, stats: graph.stats, graph }
+}
+
+/// Takes every step of a behavior again, without reductions. A failure is a specification that does not give the same
+/// answer twice, or a defect of ours.
+fn confirm(graph: &Graph, last: u32, stepper: &mut Stepper<'_, '_>) -> Result<(), Failure> {
+    let symmetry = stepper.symmetry.take();
+    let path = graph.path(last);
+    let mut is_confirmed = true;
+    for pair in path.windows(2) {
+        let (from, to) = (&graph.nodes[pair[0] as usize], &graph.nodes[pair[1] as usize]);
+        is_confirmed = is_confirmed && stepper.leads(&from.position, &from.state, &to.by, &to.state)?;
+    }
+    stepper.symmetry = symmetry;
+    match is_confirmed {
+        true => Ok(()),
+        false => Err(Problem::new("the behavior found was not confirmed when its steps were taken again")
+            .with_help("does the specification use `RandomElement`?")
+            .into()),
+    }
+}
+
+/// The interchangeable values of the log.
+fn symmetry(prepared: &Prepared, bound: &Bound, machine: &mut Machine<'_>, config: &Config) -> Option<Symmetry> {
+    let program = machine.program();
+    let mut constants: Vec<(DefId, Value)> = Vec::new();
+    for assignment in &config.constants {
+        let def = *program.module.names.get(&assignment.name.text)?;
+        constants.push((def, machine.apply_operator(def, &[], At::Nowhere).ok()?));
+    }
+    let mapping = &prepared.mapping;
+    let mut told: Vec<Value> = vec![bound.reset.clone()];
+    for (_, expr) in &mapping.values {
+        told.push(machine.apply_operator(expr.def, &[], At::Nowhere).ok()?);
+    }
+    Symmetry::find(program, &constants, bound, &mapping.operators(), &told)
+}
+
+/// The first state of a behavior that violates an invariant, and the invariant.
+fn violated(graph: &Graph, last: u32, stepper: &mut Stepper<'_, '_>) -> Result<Option<(usize, State)>, Failure> {
+    if stepper.program.invariants.is_empty() {
+        return Ok(None);
+    }
+    for node in graph.path(last) {
+        let node = &graph.nodes[node as usize];
+        let through = if let By::Event { through, .. } = &node.by { &through[..] } else { &[] };
+        for state in through.iter().chain([&node.state]) {
+            if let Some(invariant) = stepper.broken(state)? {
+                return Ok(Some((invariant, state.clone())));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The steps of a behavior that explains the log, or as much of it as any does.
+pub fn longest(checked: &Checked, bound: &Bound) -> Vec<Taken> {
+    let last = match &checked.outcome {
+        Outcome::Accepted(steps) => return steps.clone(),
+        Outcome::Rejected(stuck) | Outcome::Violated(stuck, ..) => stuck.first().copied(),
+        Outcome::Inconclusive(_, furthest, _) => *furthest,
+    };
+    last.map(|last| taken(&checked.graph, last, bound)).unwrap_or_default()
+}
+
+/// An event that follows the furthest configuration.
+pub fn furthest(checked: &Checked, bound: &Bound) -> Option<usize> {
+    let Outcome::Inconclusive(_, Some(node), _) = &checked.outcome else { return None };
+    bound.order.next(&checked.graph.nodes[*node as usize].position).next()
+}
+
+/// The unlogged steps of a behavior, each action with the number of its steps.
+pub fn unlogged(steps: &[Taken]) -> Vec<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for step in steps.iter().filter(|step| step.event.is_none()) {
+        let Some(action) = &step.action else { continue };
+        match counts.iter_mut().find(|(known, _)| known == action) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((action, 1)),
+        }
+    }
+    counts.into_iter().map(|(action, count)| format!("{action} {count} times")).collect()
+}
+
+/// The steps of a behavior.
+fn taken(graph: &Graph, last: u32, bound: &Bound) -> Vec<Taken> {
+    let mut taken = Vec::new();
+    for node in graph.path(last) {
+        let node = &graph.nodes[node as usize];
+        let name = |action: usize| Some(bound.actions[action].name.clone());
+        let (event, action) = match &node.by {
+            By::Initial => (None, None),
+            By::Unlogged(action) => (None, name(*action as usize)),
+            By::Event { event, alternative, through } => {
+                for state in through {
+                    taken.push(Taken { event: None, action: None, state: state.clone() });
+                }
+                let event = *event as usize;
+                let action = match &bound.events[event].alternatives[*alternative as usize].meaning {
+                    Steps::Skip | Steps::Any => None,
+                    Steps::Action(action, _) | Steps::Repeat(action) => name(*action),
+                    Steps::Sequence(actions) => actions.last().and_then(|action| name(*action)),
+                };
+                (Some(event), action)
+            }
+        };
+        taken.push(Taken { event, action, state: node.state.clone() });
+    }
+    taken
+}

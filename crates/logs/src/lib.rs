@@ -1,0 +1,189 @@
+//! Checks logs of distributed programs against a TLA+ specification, through a mapping in the settings.
+//!
+//! ```
+//! use logs::{File, Options, Outcome, Prepared};
+//! use settings::Settings;
+//! use tla::machine::Machine;
+//! # struct Nothing;
+//! # impl tla::datum::World for Nothing {}
+//! # impl tla::resolve::Loader for Nothing {
+//! #     fn load(&mut self, _module: &str) -> Option<(String, String)> {
+//! #         None
+//! #     }
+//! # }
+//!
+//! let spec = r"
+//! ---- MODULE Counter ----
+//! EXTENDS Integers
+//! VARIABLE n
+//! Init == n = 0
+//! Add(k) == n' = n + k
+//! Next == \E k \in 1 .. 9 : Add(k)
+//! ====";
+//! let text = "[log]\nevent = \"do\"\nargs = \"with\"\n[[log.rule]]\nhas = \"n\"\nafter = { n = \"n\" }\n";
+//! let log = Settings::parse(text)?.log.expect("a section");
+//! # let mut strings = Default::default();
+//! # let mut config = tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
+//! # let mut module = tla::resolve::resolve("Counter.tla", spec, &mut Nothing, strings).expect("no errors");
+//! // `module` and `config` are the specification; the documentation of the crate `tla` has more.
+//! let lines = "{\"do\": \"Add\", \"with\": [2]}\n{\"do\": \"Add\", \"n\": 5}\n";
+//! let files = vec![File { name: "run.ndjson".into(), text: lines.into() }];
+//! let prepared = Prepared::new(&log, text, "omnilink.toml", &mut module, &mut config, files, &mut |_| Err("no file".into()))?;
+//! # let program = tla::program::link(module, &config, Default::default()).expect("no errors");
+//! let mut machine = Machine::new(&program, Box::new(Nothing));
+//! let bound = prepared.bind(&mut machine, &config)?;
+//! let checked = logs::check(&prepared, &bound, &mut machine, &config, Options::default(), &mut |_| None)?;
+//! assert!(matches!(checked.outcome, Outcome::Accepted(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ```text
+//!  files ── Lines ──► events ── Prepared: constants, the mapping resolved ──► link ──► Program
+//!  events ── Binder ──► Bound: what each event may be, and the order ── Graph::search ──► Outcome ──► explanation
+//! ```
+//!
+//! A log is a finite set of events with a partial order. Each event stands for a relation between states: one of its
+//! rules has its action, its arguments, its conditions and its logged values. A log is accepted if there is an order of
+//! all events that extends the partial order, and a behavior that takes one such step for each event, with finitely many
+//! unlogged steps between them.
+
+mod bind;
+mod check;
+mod explain;
+mod infer;
+mod line;
+mod mapping;
+mod order;
+mod path;
+mod prelude;
+mod problem;
+mod search;
+mod step;
+mod symmetry;
+mod update;
+mod vacuity;
+mod values;
+
+pub use bind::{Bound, Event};
+pub use check::{Checked, Outcome, Taken, check, furthest, longest, unlogged};
+pub use explain::{explain, explain_violation, op_id};
+pub use infer::infer;
+pub use line::{File, Line, Lines};
+pub use order::Order;
+pub use problem::{Failure, Problem};
+pub use search::{Options, Stats};
+pub use vacuity::{coverage, vacuity};
+
+use history::format::json::Json;
+use settings::log::Log;
+use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
+use tla::ir::{Body, Module, Node};
+use tla::machine::Machine;
+use tla::value::{Model, Value};
+use tla_syntax::Span;
+use tla_syntax::ast::Name;
+
+use bind::Binder;
+use mapping::Mapping;
+use prelude::Prelude;
+use values::{Values, intern};
+
+/// A log and its mapping, before the specification is linked.
+#[derive(Debug)]
+pub struct Prepared {
+    files: Vec<File>,
+    lines: Lines,
+    mapping: Mapping,
+    /// Constants that got their values from the log.
+    pub given: Vec<(String, Value)>,
+}
+
+impl Prepared {
+    /// Reads the lines of a log, gives constants their values, and resolves the mapping. `text` and `name` are those of
+    /// the settings, and `beside` reads a file beside them.
+    pub fn new(
+        settings: &Log,
+        text: &str,
+        name: &str,
+        module: &mut Module,
+        config: &mut Config,
+        files: Vec<File>,
+        beside: &mut dyn FnMut(&str) -> Result<String, String>,
+    ) -> Result<Prepared, Failure> {
+        let mut lines = Lines::read(&files, settings.header)?;
+        let prelude = Prelude::new(text, name)?;
+        if let Some(filter) = &settings.filter {
+            prelude.filter(filter, &mut lines)?;
+        }
+        lines.header.iter().chain(&lines.lines).for_each(|line| intern(&line.json, &mut module.strings));
+        let mut values = Values::new(config, &module.strings);
+        if let Some(null) = &settings.null {
+            let chosen = name_null(&null.text, module, config);
+            values.null = chosen.map(Value::Model);
+        }
+        let given = prelude.constants(settings, &lines, beside, &values, &mut module.strings)?;
+        for (name, _) in &given {
+            if !module.names.contains_key(name) {
+                let hint = suggest::hint(name, module.names.keys().map(String::as_str));
+                let problem = Problem::new(format!("`[log.constants]` has `{name}`, which the module does not define"));
+                return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
+            }
+        }
+        config.constants.retain(|assignment| !given.iter().any(|(name, _)| *name == assignment.name.text));
+        config.constants.extend(given.iter().map(|(name, value)| assigned(name, LiteralKind::Computed(value.clone()))));
+        let json: Vec<&Json> = lines.lines.iter().map(|line| &line.json).collect();
+        let mapping = Mapping::new(settings, text, name, module, &json)?;
+        Ok(Prepared { files, lines, mapping, given })
+    }
+
+    /// The files.
+    pub fn files(&self) -> &[File] {
+        &self.files
+    }
+
+    /// The places where a file ends inside a line.
+    pub fn cuts(&self) -> &[String] {
+        &self.lines.cuts
+    }
+
+    /// Binds every event to the steps that it may be.
+    pub fn bind(&self, machine: &mut Machine<'_>, config: &Config) -> Result<Bound, Failure> {
+        let values = Values::new(config, &machine.program().module.strings);
+        let lines: Vec<&Line> = self.lines.lines.iter().collect();
+        Binder::new(&self.mapping, machine, values, &self.files).bind(&lines)
+    }
+}
+
+/// Gives every constant without a value an empty set, so that a module can be linked to look at its actions.
+pub fn fill_constants(module: &Module, config: &mut Config) {
+    for (name, def) in &module.names {
+        let is_open = matches!(module.definitions[def.0 as usize].body, Body::Declared);
+        if is_open && !config.constants.iter().any(|assignment| assignment.name.text == *name) {
+            config.constants.push(assigned(name, LiteralKind::Computed(Value::empty_set())));
+        }
+    }
+}
+
+/// Gives the definition that `null` stands for a value of its own, if it is an unbounded `CHOOSE`, which has none.
+fn name_null(name: &str, module: &mut Module, config: &mut Config) -> Option<Model> {
+    let definition = &module.definitions[module.names.get(name)?.0 as usize];
+    let is_free = match definition.body {
+        Body::Expr(body) => matches!(module.exprs.node(body), Node::Unsupported { .. }),
+        Body::Declared => !config.constants.iter().any(|assignment| assignment.name.text == name),
+        Body::Native(_) => false,
+    };
+    if !is_free {
+        return None;
+    }
+    module.strings.intern(name);
+    let tla::strings::Str::Known(rank) = module.strings.str(name) else { return None };
+    let model = Model { name: rank, class: Model::class_of(name) };
+    config.constants.push(assigned(name, LiteralKind::Model(model)));
+    Some(model)
+}
+
+fn assigned(name: &str, kind: LiteralKind) -> Assignment {
+    let span = Span::default();
+    let meaning = Meaning::Value(Literal { kind, span });
+    Assignment { name: Name { text: name.to_owned(), span }, module: None, args: None, meaning, span }
+}

@@ -1,0 +1,199 @@
+//! Verdicts about random logs against an oracle that follows the definition.
+//!
+//! Logs are made from random walks of five small specifications, with fields and events left out, values changed and
+//! orders weakened. The search with its reductions and the exhaustive search must agree with the oracle about each
+//! verdict and, for a rejected log, about the number of events that a behavior explains.
+
+mod brute;
+mod make;
+mod mapping;
+mod plain;
+mod specs;
+
+use std::collections::BTreeSet;
+
+use brute::{Decision, States};
+use logs::{File, Options, Outcome, Prepared};
+use make::{Case, make};
+use settings::Settings;
+use specs::{SPECS, Spec};
+use tla::config::Config;
+use tla::ir::Module;
+use tla::machine::Machine;
+use tla::program::{Program, link};
+
+struct Nothing;
+
+impl tla::datum::World for Nothing {}
+
+impl tla::resolve::Loader for Nothing {
+    fn load(&mut self, _module: &str) -> Option<(String, String)> {
+        None
+    }
+}
+
+/// The number of logs of each specification.
+const LOGS: u64 = 1_050;
+
+/// Features that logs must have had.
+const FEATURES: &[&str] = &[
+    "actions",
+    "after",
+    "argument changed",
+    "before",
+    "complete",
+    "event dropped",
+    "events exchanged",
+    "file order",
+    "init",
+    "messages",
+    "name changed",
+    "no arguments",
+    "no name",
+    "no value",
+    "one of several values",
+    "repeat",
+    "several files",
+    "several processes",
+    "skip",
+    "skipped event",
+    "some arguments",
+    "step",
+    "step not logged",
+    "then",
+    "time",
+    "time and messages",
+    "two kinds of unlogged",
+    "uncertainty",
+    "unlogged",
+    "unlogged args",
+    "unlogged before",
+    "unlogged max",
+    "unlogged needed",
+    "unlogged step",
+    "until",
+    "value changed",
+    "vector clock",
+];
+
+/// Counts of logs.
+#[derive(Debug, Default)]
+struct Counts {
+    accepted: u64,
+    rejected: u64,
+    contradictions: u64,
+    features: BTreeSet<&'static str>,
+    disagreements: Vec<String>,
+}
+
+static ALL: [Spec; 5] = SPECS;
+
+#[test]
+fn the_search_agrees_with_the_definition() {
+    let first = |place: usize| place as u64 * 1_000_000;
+    let counts: Vec<Counts> = std::thread::scope(|scope| {
+        let specs = ALL.iter().enumerate();
+        let threads: Vec<_> =
+            specs.map(|(place, spec)| scope.spawn(move || compare(spec, first(place), LOGS))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a disagreement is not a panic")).collect()
+    });
+    let disagreements: Vec<&String> = counts.iter().flat_map(|counts| &counts.disagreements).collect();
+    // The shortest is the easiest to understand.
+    if let Some(shortest) = disagreements.iter().min_by_key(|text| text.len()) {
+        panic!("{} disagreements, of which this is the shortest:\n{shortest}", disagreements.len());
+    }
+    for (spec, Counts { accepted, rejected, .. }) in ALL.iter().zip(&counts) {
+        let least = (accepted + rejected) / 10;
+        assert!(*accepted.min(rejected) >= least, "{}: {accepted} accepted, {rejected} rejected", spec.name);
+    }
+    let sum = |count: fn(&Counts) -> u64| counts.iter().map(count).sum::<u64>();
+    let (accepted, rejected) = (sum(|counts| counts.accepted), sum(|counts| counts.rejected));
+    let all = accepted + rejected;
+    assert!(all >= 5_000 && accepted.min(rejected) >= all / 5, "{accepted} accepted, {rejected} rejected");
+    assert!(sum(|counts| counts.contradictions) > 0, "no order contradicts itself");
+    let occurred = |name: &&&str| counts.iter().any(|counts| counts.features.contains(**name));
+    let missing: Vec<&&str> = FEATURES.iter().filter(|name| !occurred(name)).collect();
+    assert!(missing.is_empty(), "no log had {missing:?}");
+}
+
+/// Compares verdicts about random logs of a specification.
+fn compare(spec: &'static Spec, first: u64, logs: u64) -> Counts {
+    let mut counts = Counts::default();
+    for (place, config) in spec.configs.iter().enumerate() {
+        let (module, config) = resolved(spec, config);
+        let program = linked(&module, &config);
+        let free: Vec<(&'static str, Program)> = spec
+            .free
+            .iter()
+            .map(|name| {
+                let text = spec.configs[place].replace("NEXT Next", &format!("NEXT {name}"));
+                let (module, config) = resolved(spec, &text);
+                (*name, linked(&module, &config))
+            })
+            .collect();
+        let machine = |program| Machine::new(program, Box::new(Nothing));
+        let free = free.iter().map(|(name, program)| (*name, machine(program))).collect();
+        let mut states = States::new(machine(&program), free);
+        let share = logs / spec.configs.len() as u64;
+        for seed in (0..share).map(|index| first + place as u64 * share + index) {
+            let case = make(spec, &mut states, seed);
+            let decision = brute::decide(spec, &case.mapping, &mut states, &case.files);
+            let verdicts = check(spec, &case, module.clone(), config.clone());
+            for exhaustive in [false, true] {
+                let found = verdicts.clone().map(|verdicts| verdicts[usize::from(exhaustive)]);
+                if found != Ok(decision) && (found.is_ok() || decision != Decision::Contradiction) {
+                    let (config, settings) = (spec.configs[place], case.mapping.text(spec));
+                    let files = case.files.join("--\n");
+                    let title = format!("{} seed {seed}, exhaustive: {exhaustive}", spec.name);
+                    let verdicts = format!("expected {decision:?}, found {found:?}");
+                    counts.disagreements.push(format!("{title}: {verdicts}\n{config}\n{settings}\n{files}"));
+                }
+            }
+            match decision {
+                Decision::Accepted => counts.accepted += 1,
+                Decision::Rejected(_) => counts.rejected += 1,
+                Decision::Contradiction => counts.contradictions += 1,
+            }
+            counts.features.extend(case.features);
+        }
+    }
+    counts
+}
+
+fn resolved(spec: &Spec, config: &str) -> (Module, Config) {
+    let mut strings = Default::default();
+    let config = tla::config::parse(config, &mut strings).expect("no errors");
+    let name = format!("{}.tla", spec.name);
+    let module = tla::resolve::resolve(&name, spec.text, &mut Nothing, strings);
+    (module.unwrap_or_else(|errors| panic!("{}: {:?}", spec.name, errors.errors)), config)
+}
+
+fn linked(module: &Module, config: &Config) -> Program {
+    let program = link(module.clone(), config, Default::default());
+    program.unwrap_or_else(|errors| panic!("{:?}", errors.errors))
+}
+
+/// The verdicts of the search with reductions and of the exhaustive one.
+fn check(spec: &Spec, case: &Case, mut module: Module, mut config: Config) -> Result<[Decision; 2], String> {
+    let text = case.mapping.text(spec);
+    let log = Settings::parse(&text).map_err(|error| format!("{error}"))?.log.expect("a section");
+    let file = |(place, text): (usize, &String)| File { name: format!("f{place}.ndjson"), text: text.clone() };
+    let files = case.files.iter().enumerate().map(file).collect();
+    let mut beside = |_: &str| Err("no file".to_owned());
+    let prepared = Prepared::new(&log, &text, "omnilink.toml", &mut module, &mut config, files, &mut beside);
+    let prepared = prepared.map_err(|error| format!("{error}: {error:?}"))?;
+    let program = link(module, &config, Default::default()).map_err(|errors| format!("{:?}", errors.errors))?;
+    let mut machine = Machine::new(&program, Box::new(Nothing));
+    let bound = prepared.bind(&mut machine, &config).map_err(|error| format!("{error}: {error:?}"))?;
+    let mut verdict = |exhaustive| {
+        let options = Options { exhaustive };
+        let checked = logs::check(&prepared, &bound, &mut machine, &config, options, &mut |_| None);
+        let checked = checked.map_err(|error| format!("{error}: {error:?}"))?;
+        match checked.outcome {
+            Outcome::Accepted(_) => Ok(Decision::Accepted),
+            Outcome::Rejected(_) => Ok(Decision::Rejected(checked.stats.explained)),
+            Outcome::Violated(..) | Outcome::Inconclusive(..) => Err("another outcome".to_owned()),
+        }
+    };
+    Ok([verdict(false)?, verdict(true)?])
+}

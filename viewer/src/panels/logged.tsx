@@ -1,0 +1,88 @@
+// The fields of an event of a log: those with the name of a variable beside the value that the specification gives it,
+// the others, such as a vector clock, on demand.
+
+import type { Op } from '../data/history.ts';
+import { brief, many } from '../text.ts';
+import { compareLogged, plainField } from './compare.ts';
+import { Marked, marked, Value } from './value.tsx';
+
+/** `values` are those of `variables` after the event, or before it if it has no explanation; null if unknown. */
+export function Logged({
+  op,
+  process,
+  variables,
+  values,
+  isAfter,
+}: {
+  op: Op;
+  process: string;
+  variables: string[];
+  values: string[] | null;
+  isAfter: boolean;
+}) {
+  if (op.meta.length === 0) return null;
+  const { compared, others } = compareLogged(op.meta, process, values ? variables : [], values ?? []);
+  const differing = compared.filter(each => each.differs).length;
+  return (
+    <section class="logged" aria-label="Logged values">
+      {compared.length > 0 && (
+        <table>
+          <caption>
+            <code>{brief(`${op.name} ${op.text}`, 80)}</code>{' '}
+            {differing === 0
+              ? 'no logged value differs'
+              : `${many(differing, 'logged value')} differ${differing === 1 ? 's' : ''}`}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="offscreen">Difference</span>
+              </th>
+              <th scope="col">Variable</th>
+              <th scope="col">Logged</th>
+              <th scope="col">{isAfter ? 'Specification, after the event' : 'Specification, before the event'}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {compared.map(({ what, logged, given, differs }) => {
+              const [left, right] = marked(differs ? [logged, given] : [logged, logged]);
+              return (
+                <tr class={differs ? 'differs' : ''}>
+                  <td>{differs ? <b title="differs">≠</b> : differs === false ? '=' : ''}</td>
+                  <th scope="row">{brief(what, 80)}</th>
+                  <td>{differs ? <Marked words={left ?? []} width={300} /> : <Value text={logged} width={300} />}</td>
+                  <td>
+                    {given === '' ? (
+                      <span class="quiet">none</span>
+                    ) : differs ? (
+                      <Marked words={right ?? []} width={300} />
+                    ) : (
+                      <Value text={given} width={300} />
+                    )}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>
+            Logged fields <span class="quiet">({others.map(field => brief(field.name, 30)).join(', ')})</span>
+          </summary>
+          <dl class="record">
+            {others.map(({ name, value }) => (
+              <div>
+                <dt>{brief(name, 60)}</dt>
+                <dd>
+                  <Value text={plainField(value)} width={400} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+    </section>
+  );
+}

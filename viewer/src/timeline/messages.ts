@@ -1,0 +1,94 @@
+// Draws messages as arrows from the sending operation to the receiving one, unless there are too many to tell apart.
+
+import { search } from '../data/history.ts';
+import type { Picture } from './draw.ts';
+import type { Pen } from './pen.ts';
+import { type Geometry, halfOf, toX, toY } from './scene.ts';
+
+/** Minimum average distance of arrows, in pixels; closer ones are not drawn. */
+const CLOSE = 5;
+/** Length of an arrow head, in pixels. */
+const HEAD = 7;
+
+export function drawMessages(pen: Pen, picture: Picture): void {
+  const { history, geometry, colors, selection } = picture;
+  const messages = history.messages();
+  const range = messages && visiblePlaces(picture);
+  if (!messages || !range) return;
+  const { send, receive, longest } = messages;
+  const [first, last] = range;
+  const found: number[] = [];
+  const most = (geometry.width - geometry.left) / CLOSE;
+  for (let i = search(receive.length, i => receive[i]! >= first); i < receive.length; i += 1) {
+    if (receive[i]! > last + longest) break;
+    if (send[i]! <= last) found.push(i);
+    if (found.length > most) return;
+  }
+  for (const i of found) {
+    const from = pointOf(picture, send[i]!);
+    const to = pointOf(picture, receive[i]!);
+    if (!from || !to || (from.isHidden && to.isHidden)) continue;
+    const isChosen = selection !== null && (selection === send[i] || selection === receive[i]);
+    const stroke = isChosen ? colors.accent : colors.muted;
+    arrow(pen, geometry, from, to, stroke, isChosen);
+  }
+}
+
+interface Point {
+  x: number;
+  y: number;
+  isHidden: boolean;
+}
+
+/** The middle of an operation; null if it is not loaded yet. Hidden lanes map to the button below the others. */
+function pointOf({ history, geometry, lanes }: Picture, at: number): Point | null {
+  const chunk = history.chunkOf(at);
+  if (!chunk) return null;
+  const i = at - chunk.first;
+  const isOrder = geometry.scale === 'order';
+  const begin = isOrder ? chunk.from[i]! : chunk.start[i]!;
+  const end = isOrder ? chunk.to[i]! : Math.min(chunk.end[i]!, history.span('time')[1]);
+  const row = lanes.rows[chunk.process[i]!]!;
+  const y = toY(geometry, row < 0 ? lanes.shown.length : row) + geometry.lane / 2;
+  return { x: toX(geometry, (begin + end) / 2), y, isHidden: row < 0 };
+}
+
+/** The first operation that begins in the picture or later, and the last that begins there or earlier; null if there
+ * are no operations. */
+function visiblePlaces({ history, geometry }: Picture): [number, number] | null {
+  const { from, to, scale } = geometry;
+  const field = scale === 'order' ? 'ranks' : 'times';
+  const { chunks } = history.timeline;
+  let range: [number, number] | null = null;
+  for (const [k, { first, count, ...ends }] of chunks.entries()) {
+    const next = chunks[k + 1]?.[field][0] ?? Number.POSITIVE_INFINITY;
+    if (ends[field][0] > to || next < from) continue;
+    const chunk = history.chunk(k);
+    const begins = chunk && (scale === 'order' ? chunk.from : chunk.start);
+    const low = begins ? search(count, i => begins[i]! >= from) : 0;
+    const high = begins ? search(count, i => begins[i]! > to) : count;
+    range = [Math.min(range?.[0] ?? Number.POSITIVE_INFINITY, first + low), first + high - 1];
+  }
+  return range;
+}
+
+/** An arrow between the edges of two points. One within a lane bends, so that it does not hide the events between. */
+function arrow(pen: Pen, geometry: Geometry, from: Point, to: Point, stroke: string, isChosen: boolean): void {
+  const bend = from.y === to.y ? [(from.x + to.x) / 2, from.y - geometry.lane / 2 + 3] : [];
+  const [x, y] = bend.length > 0 ? (bend as [number, number]) : [from.x, from.y];
+  const length = Math.hypot(to.x - x, to.y - y);
+  const gap = halfOf(geometry) + 1;
+  if (length < 2 * gap + HEAD) return;
+  const across = (to.x - x) / length;
+  const down = (to.y - y) / length;
+  const tip = [to.x - across * gap, to.y - down * gap] as const;
+  const style = { stroke, width: isChosen ? 1.8 : 1.1, alpha: isChosen ? 1 : 0.75 };
+  const start = bend.length > 0 ? [from.x, from.y - gap] : [from.x + across * gap, from.y + down * gap];
+  pen.line([...start, ...bend, tip[0] - across * (HEAD - 1), tip[1] - down * (HEAD - 1)], style);
+  const [left, top] = [tip[0] - across * HEAD, tip[1] - down * HEAD];
+  const wide = HEAD * 0.42;
+  pen.line([...tip, left - down * wide, top + across * wide, left + down * wide, top - across * wide], {
+    fill: stroke,
+    alpha: style.alpha,
+  });
+}
