@@ -154,6 +154,7 @@ impl Text {
 }
 
 /// The beginning of a file as text.
+#[cfg(feature = "tla")]
 pub(crate) fn beginning(path: &Path) -> Result<String, InputError> {
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut bytes)).map_err(InputError::new)?;
@@ -161,6 +162,7 @@ pub(crate) fn beginning(path: &Path) -> Result<String, InputError> {
 }
 
 /// The text of a file of at most `most` bytes.
+#[cfg(feature = "tla")]
 pub(crate) fn whole_text(path: &Path, most: u64, limits: &dyn Limits) -> Result<String, Failed> {
     let read = halting(limits, |halt| {
         let bytes = text(path, &Reading { most, halt, count: &Arc::default() });

@@ -1,7 +1,7 @@
 //! JSON, one value at a time.
 //!
 //! This is our own reader for two reasons: a number is read exactly, whatever its size, and a key that occurs twice
-//! is an error instead of losing its first value. The parser descends recursively, and [`MAX_DEPTH`] bounds its
+//! is an error instead of losing its first value. The parser descends recursively, and `MAX_DEPTH` bounds its
 //! depth, so that no input can exhaust the stack.
 
 use std::fmt::{self, Write};
