@@ -265,7 +265,7 @@ impl LogRun<'_> {
             assumed: Vec::new(),
             notes,
             tags: Vec::new(),
-            coverage: Some(logs::coverage(&bound, self.program, &checked)).filter(|_| self.asked.coverage),
+            coverage: self.asked.coverage.then(|| logs::coverage(&bound, self.program, &checked)),
             next: Vec::new(),
         })
     }

@@ -148,7 +148,7 @@ fn violated(graph: &Graph, last: u32, stepper: &mut Stepper<'_, '_>) -> Result<O
         let node = &graph.nodes[node as usize];
         let through = if let By::Event { through, .. } = &node.by { &through[..] } else { &[] };
         for state in through.iter().chain([&node.state]) {
-            if let Some(invariant) = stepper.broken(state)? {
+            if let Some(invariant) = stepper.machine.broken_invariant(state)? {
                 return Ok(Some((invariant, state.clone())));
             }
         }

@@ -61,7 +61,10 @@ pub fn explain(
     report_builder: &mut ReportBuilder,
     exceeded: &mut dyn FnMut() -> bool,
 ) -> Rejection {
-    let mut explainer = Explainer { program: machine.program(), machine, bound, report_builder };
+    // Updates may return to an initial value.
+    let mut stepper = Stepper::new(machine, bound);
+    let initial = stepper.initial_states().ok().and(stepper.initial);
+    let mut explainer = Explainer { program: machine.program(), machine, bound, initial, report_builder };
     explainer.rejection(&checked.graph, stuck, exceeded)
 }
 
@@ -79,8 +82,7 @@ pub fn explain_violation(
     let (name, predicate) = program.invariants[invariant].clone();
     let part = machine.explain_predicate(predicate, state);
     let conjunct = GuardBuilder { program, report_builder }.conjunct(&[&part]);
-    let def = program.module.names.get(&name);
-    let site = def.map_or(program.module.exprs.site(predicate), |def| program.definition(*def).site);
+    let site = program.predicate_site(&name, predicate);
     let broken = report::Broken {
         invariant: name.clone(),
         span: report_builder.span(site),
@@ -111,6 +113,8 @@ struct Explainer<'a, 'p> {
     program: &'p Program,
     machine: &'a mut Machine<'p>,
     bound: &'a Bound,
+    /// An initial state.
+    initial: Option<State>,
     report_builder: &'a mut ReportBuilder,
 }
 
@@ -207,14 +211,15 @@ impl<'p> Explainer<'_, 'p> {
 
     /// The last events of a path.
     fn recent(&mut self, graph: &Graph, node: u32) -> Vec<report::Step> {
-        let mut recent: Vec<report::Step> = Vec::new();
-        for node in graph.path(node) {
-            if let By::Event { event, .. } = graph.nodes[node as usize].by {
-                recent.push(report::Step { op: self.report_builder.op(op_id(event as usize)), partway: false });
-            }
-        }
-        let first = recent.len().saturating_sub(MOST_RECENT);
-        recent.split_off(first)
+        let event_of = |node: &u32| match graph.nodes[*node as usize].by {
+            By::Event { event, .. } => Some(event as usize),
+            By::Initial | By::Unlogged(_) => None,
+        };
+        let path = graph.path(node);
+        let mut recent: Vec<usize> = path.iter().rev().filter_map(event_of).take(MOST_RECENT).collect();
+        recent.reverse();
+        let step = |event: usize| report::Step { op: self.report_builder.op(op_id(event)), partway: false };
+        recent.into_iter().map(step).collect()
     }
 
     /// Why an alternative of an event is not possible in a state; `None` if it is.
@@ -224,10 +229,7 @@ impl<'p> Explainer<'_, 'p> {
             other => Obstacle::Error(EvalError::new(tla::error::ErrorKind::WrongKind, other.to_string())),
         };
         let mut stepper = Stepper::new(self.machine, self.bound);
-        // Updates may return to an initial value.
-        if let Err(failure) = stepper.initial_states() {
-            return Some(error(failure));
-        }
+        stepper.initial.clone_from(&self.initial);
         let given = match stepper.given(event, state) {
             Ok(given) => given,
             Err((variable, message)) => {
@@ -593,9 +595,9 @@ fn keep_after(
             return keep(AFTER + alternative.after.len(), Obstacle::Step(step.expr.site, Box::new(part)));
         }
     }
-    if let Ok(Some((name, predicate))) = stepper.exclusion(Some(state), next) {
-        let site = stepper.program.module.exprs.site(predicate);
-        keep(AFTER * 2, Obstacle::Excluded(name, site));
+    if let Ok(Some((name, predicate))) = stepper.machine.exclusion(Some(state), next, stepper.enforces_invariants) {
+        let site = stepper.program.module.exprs.site(*predicate);
+        keep(AFTER * 2, Obstacle::Excluded(name.clone(), site));
     }
 }
 

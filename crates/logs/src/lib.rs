@@ -76,12 +76,10 @@ pub use vacuity::{coverage, vacuity};
 
 use history::format::json::Json;
 use settings::log::Log;
-use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
+use tla::config::{Config, LiteralKind};
 use tla::ir::{Body, Module, Node};
 use tla::machine::Machine;
 use tla::value::{Model, Value};
-use tla_syntax::Span;
-use tla_syntax::ast::Name;
 
 use bind::Binder;
 use mapping::Mapping;
@@ -129,8 +127,9 @@ impl Prepared {
                 return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
             }
         }
-        config.constants.retain(|assignment| !given.iter().any(|(name, _)| *name == assignment.name.text));
-        config.constants.extend(given.iter().map(|(name, value)| assigned(name, LiteralKind::Computed(value.clone()))));
+        for (name, value) in &given {
+            config.give(name, LiteralKind::Computed(value.clone()));
+        }
         let json: Vec<&Json> = lines.lines.iter().map(|line| &line.json).collect();
         let mapping = Mapping::new(settings, text, name, module, &json)?;
         Ok(Prepared { files, lines, mapping, given })
@@ -159,7 +158,7 @@ pub fn fill_constants(module: &Module, config: &mut Config) {
     for (name, def) in &module.names {
         let is_open = matches!(module.definitions[def.0 as usize].body, Body::Declared);
         if is_open && !config.constants.iter().any(|assignment| assignment.name.text == *name) {
-            config.constants.push(assigned(name, LiteralKind::Computed(Value::empty_set())));
+            config.give(name, LiteralKind::Computed(Value::empty_set()));
         }
     }
 }
@@ -178,12 +177,6 @@ fn name_null(name: &str, module: &mut Module, config: &mut Config) -> Option<Mod
     module.strings.intern(name);
     let tla::strings::Str::Known(rank) = module.strings.str(name) else { return None };
     let model = Model { name: rank, class: Model::class_of(name) };
-    config.constants.push(assigned(name, LiteralKind::Model(model)));
+    config.give(name, LiteralKind::Model(model));
     Some(model)
-}
-
-fn assigned(name: &str, kind: LiteralKind) -> Assignment {
-    let span = Span::default();
-    let meaning = Meaning::Value(Literal { kind, span });
-    Assignment { name: Name { text: name.to_owned(), span }, module: None, args: None, meaning, span }
 }

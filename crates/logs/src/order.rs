@@ -90,11 +90,8 @@ impl Order {
             }
         }
         if !kinds.is_total {
-            let ahead = match kinds.offsets {
-                true => order.offsets(clocks, processes, name)?,
-                false => vec![vec![0; processes]; processes],
-            };
-            order.by_time(clocks, kinds.offsets.then_some(&ahead));
+            let ahead = kinds.offsets.then(|| order.offsets(clocks, processes, name)).transpose()?;
+            order.by_time(clocks, ahead.as_ref());
             order.by_vector(clocks);
         }
         order.check(clocks.len(), name)?;

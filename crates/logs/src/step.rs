@@ -6,7 +6,7 @@
 //! last state, and conditions on the state before hold for its first.
 
 use tla::error::ErrorKind;
-use tla::ir::{ExprId, VarId};
+use tla::ir::VarId;
 use tla::machine::{At, Machine, State, Step};
 use tla::program::Program;
 use tla::value::Value;
@@ -18,7 +18,7 @@ use crate::search::By;
 use crate::symmetry::Symmetry;
 
 /// The maximum number of steps of one event with `repeat`.
-pub(crate) const MOST_REPEATED: usize = 64;
+const MOST_REPEATED: usize = 64;
 
 /// A state that an event leads to.
 #[derive(Debug, Clone)]
@@ -45,7 +45,6 @@ pub(crate) struct Stepper<'a, 'p> {
     /// A variable that is not taken as complete.
     pub(crate) relaxed: Option<VarId>,
     pub(crate) evaluations: u64,
-    found: Vec<State>,
 }
 
 impl<'a, 'p> Stepper<'a, 'p> {
@@ -60,7 +59,6 @@ impl<'a, 'p> Stepper<'a, 'p> {
             position: Box::default(),
             relaxed: None,
             evaluations: 0,
-            found: Vec::new(),
         }
     }
 
@@ -110,41 +108,7 @@ impl<'a, 'p> Stepper<'a, 'p> {
 
     /// Whether a constraint, or an invariant if they are enforced, excludes a state or the step to it.
     pub(crate) fn is_excluded(&mut self, from: Option<&State>, to: &State) -> Result<bool, Failure> {
-        Ok(self.exclusion(from, to)?.is_some())
-    }
-
-    /// The constraint or invariant that excludes a state or the step to it.
-    pub(crate) fn exclusion(&mut self, from: Option<&State>, to: &State) -> Result<Option<(String, ExprId)>, Failure> {
-        let program = self.program;
-        if let Some(from) = from {
-            for constraint in &program.action_constraints {
-                if !self.machine.holds_step(constraint.1, from, to)? {
-                    return Ok(Some(constraint.clone()));
-                }
-            }
-        }
-        for constraint in &program.constraints {
-            if !self.machine.holds(constraint.1, to)? {
-                return Ok(Some(constraint.clone()));
-            }
-        }
-        for invariant in program.invariants.iter().filter(|_| self.enforces_invariants) {
-            if !self.machine.holds(invariant.1, to)? {
-                return Ok(Some(invariant.clone()));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The first invariant that a state violates.
-    pub(crate) fn broken(&mut self, state: &State) -> Result<Option<usize>, Failure> {
-        let program = self.program;
-        for (index, invariant) in program.invariants.iter().enumerate() {
-            if !self.machine.holds(invariant.1, state)? {
-                return Ok(Some(index));
-            }
-        }
-        Ok(None)
+        Ok(self.machine.exclusion(from, to, self.enforces_invariants)?.is_some())
     }
 
     /// The next values that an event tells; `Err` says why it cannot be about this state.
@@ -301,10 +265,8 @@ impl<'a, 'p> Stepper<'a, 'p> {
 
     fn run(&mut self, step: Step<'_>, state: &State, given: &[(VarId, Value)]) -> Result<Vec<State>, Failure> {
         self.evaluations += 1;
-        let mut found = std::mem::take(&mut self.found);
-        let result = self.machine.steps_towards(step, state, given, &mut found);
-        let states = std::mem::take(&mut found);
-        result?;
+        let mut states = Vec::new();
+        self.machine.steps_towards(step, state, given, &mut states)?;
         Ok(states)
     }
 

@@ -10,8 +10,8 @@ use hashbrown::HashMap;
 use history::format::json::Json;
 use rustc_hash::FxBuildHasher;
 use settings::log::Form;
-use tla::config::{Config, Literal, LiteralKind, Meaning};
-use tla::strings::{Str, Strings};
+use tla::config::Config;
+use tla::strings::Strings;
 use tla::value::{Model, Value};
 
 /// Translates values for one specification.
@@ -27,25 +27,7 @@ pub(crate) struct Values {
 impl Values {
     /// Collects the model values of a configuration.
     pub(crate) fn new(config: &Config, strings: &Strings) -> Values {
-        let mut values = Values::default();
-        for assignment in &config.constants {
-            if let Meaning::Value(literal) = &assignment.meaning {
-                values.collect(literal, strings);
-            }
-        }
-        values
-    }
-
-    fn collect(&mut self, literal: &Literal, strings: &Strings) {
-        match &literal.kind {
-            LiteralKind::Model(model) => {
-                self.models.insert(strings.text(&Str::Known(model.name)).to_owned(), *model);
-            }
-            LiteralKind::Set(elements) | LiteralKind::Tuple(elements) => {
-                elements.iter().for_each(|element| self.collect(element, strings));
-            }
-            LiteralKind::Bool(_) | LiteralKind::Int(_) | LiteralKind::Str(_) | LiteralKind::Computed(_) => {}
-        }
+        Values { models: config.models(strings), ..Values::default() }
     }
 
     /// The value of a part of a line. An array of different kinds of values is a sequence all the same.

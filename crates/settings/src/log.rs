@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::Deserialize;
 use serde::de::{Deserializer, Error};
-use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value};
 
 /// The section `[log]`.
@@ -496,7 +496,7 @@ pub struct Unlogged {
 }
 
 /// A form that a value of the log is converted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A sequence becomes a set.
     Set,

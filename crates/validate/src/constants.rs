@@ -8,11 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use history::{Call, Op};
 use settings::{Feed, Settings};
-use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
+use tla::config::{Config, LiteralKind};
 use tla::ir::{Body, Module};
 use tla::value::Value;
-use tla_syntax::Span;
-use tla_syntax::ast::Name;
 
 use crate::bind::END;
 use crate::problem::Problem;
@@ -129,14 +127,9 @@ impl<'s> Harvest<'s> {
         if !problems.is_empty() {
             return Err(problems);
         }
-        config.constants.retain(|assignment| !given.contains_key(&assignment.name.text));
-        config.constants.extend(given.iter().map(|(name, value)| assignment(name, value.clone())));
+        for (name, value) in &given {
+            config.give(name, LiteralKind::Computed(value.clone()));
+        }
         Ok(given.into_iter().collect())
     }
-}
-
-fn assignment(name: &str, value: Value) -> Assignment {
-    let span = Span::default();
-    let meaning = Meaning::Value(Literal { kind: LiteralKind::Computed(value), span });
-    Assignment { name: Name { text: name.to_owned(), span }, module: None, args: None, meaning, span }
 }

@@ -184,29 +184,8 @@ impl<'p> TraceSpec<'p> {
         from: Option<&State>,
         to: &State,
     ) -> Result<Option<Exclusion>, Box<EvalError>> {
-        let exclusion = |(name, predicate): &(String, ExprId)| Exclusion { name: name.clone(), predicate: *predicate };
-        if let Some(from) = from {
-            for constraint in &self.program.action_constraints {
-                if !machine.holds_step(constraint.1, from, to)? {
-                    return Ok(Some(exclusion(constraint)));
-                }
-            }
-        }
-        // The state did not change, so its predicates did not either.
-        if from.is_some_and(|from| Arc::ptr_eq(from, to)) {
-            return Ok(None);
-        }
-        for constraint in &self.program.constraints {
-            if !machine.holds(constraint.1, to)? {
-                return Ok(Some(exclusion(constraint)));
-            }
-        }
-        for invariant in self.program.invariants.iter().filter(|_| !self.ignores_invariants) {
-            if !machine.holds(invariant.1, to)? {
-                return Ok(Some(exclusion(invariant)));
-            }
-        }
-        Ok(None)
+        let found = machine.exclusion(from, to, !self.ignores_invariants)?;
+        Ok(found.map(|(name, predicate)| Exclusion { name: name.clone(), predicate: *predicate }))
     }
 
     /// True if the intermediate states of an order do not matter. With invariants they do: of two orders of the same steps,
@@ -248,17 +227,6 @@ impl<'p> TraceSpec<'p> {
         self.at_first(earlier).is_some_and(|reached| reached.iter().flatten().all(is_disabled))
     }
 
-    /// The first invariant that a state violates.
-    fn broken_in(&self, state: &State) -> Result<Option<usize>, Box<EvalError>> {
-        let machine = &mut *self.machine.borrow_mut();
-        for (index, (_, invariant)) in self.program.invariants.iter().enumerate() {
-            if !machine.holds(*invariant, state)? {
-                return Ok(Some(index));
-            }
-        }
-        Ok(None)
-    }
-
     /// The first state of an order that violates an invariant. The order was found with invariants ignored.
     pub(crate) fn broken_along(&self, history: &History<TraceOp>, witness: &Witness) -> Result<Option<Broken>, Fault> {
         let mut states = Vec::new();
@@ -266,7 +234,7 @@ impl<'p> TraceSpec<'p> {
         let mut state = states.into_iter().nth(witness.initial() as usize);
         let mut steps = witness.steps();
         while let Some(at) = state {
-            let broken = self.broken_in(&at.values);
+            let broken = self.with_machine(|machine| machine.broken_invariant(&at.values));
             let broken = broken.map_err(|error| Fault { op: None, state: Some(at.values.clone()), error })?;
             if let Some(invariant) = broken {
                 return Ok(Some(Broken { invariant, state: at.values }));

@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use tla::config::{Config, Literal, LiteralKind, Meaning};
+use tla::config::Config;
 use tla::strings::Strings;
 use tla::value::{Model, Value};
 
@@ -33,26 +33,7 @@ pub(crate) enum Untranslatable {
 impl Values {
     /// Collects the model values of a configuration.
     pub(crate) fn new(config: &Config, strings: &Strings) -> Values {
-        let mut values = Values::default();
-        for assignment in &config.constants {
-            if let Meaning::Value(literal) = &assignment.meaning {
-                values.collect(literal, strings);
-            }
-        }
-        values
-    }
-
-    fn collect(&mut self, literal: &Literal, strings: &Strings) {
-        match &literal.kind {
-            LiteralKind::Model(model) => {
-                let name = strings.text(&tla::strings::Str::Known(model.name)).to_owned();
-                self.models.insert(name, *model);
-            }
-            LiteralKind::Set(elements) | LiteralKind::Tuple(elements) => {
-                elements.iter().for_each(|element| self.collect(element, strings));
-            }
-            LiteralKind::Bool(_) | LiteralKind::Int(_) | LiteralKind::Str(_) | LiteralKind::Computed(_) => {}
-        }
+        Values { models: config.models(strings), nil: None }
     }
 
     /// Translates a recorded value.

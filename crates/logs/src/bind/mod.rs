@@ -334,11 +334,8 @@ impl<'m, 'p> Binder<'m, 'p> {
             }
         }
         let starts = self.starts(&boot)?;
-        let none = Context::default();
-        if !self.mapping.init.is_empty() {
-            for condition in &self.mapping.init {
-                init.push(self.initial_condition(condition, &none)?);
-            }
+        for condition in &self.mapping.init {
+            init.push(self.initial_condition(condition)?);
         }
         let (mut events, mut clocks, mut problems) = (Vec::new(), Vec::new(), Vec::new());
         let mut open: Vec<Open> = Vec::new();

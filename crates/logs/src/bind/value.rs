@@ -103,14 +103,10 @@ impl<'m> Binder<'m, '_> {
     }
 
     /// A condition on the initial state that no event is needed for.
-    pub(super) fn initial_condition(
-        &mut self,
-        condition: &mapping::Condition,
-        context: &Context,
-    ) -> Result<BoundCondition, Failure> {
+    pub(super) fn initial_condition(&mut self, condition: &mapping::Condition) -> Result<BoundCondition, Failure> {
         let line = Line { file: 0, number: 0, json: Json::Null };
         let raw = Raw { line: &line, root: &line.json, name: None, process: 0 };
-        self.condition(condition, context, &raw, &[])
+        self.condition(condition, &Context::default(), &raw, &[])
     }
 
     /// The values that a value of the log stands for.

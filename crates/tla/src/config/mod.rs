@@ -11,6 +11,8 @@
 
 mod lexer;
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use tla_syntax::ast::Name;
 use tla_syntax::{Diagnostic, Span};
 
@@ -49,6 +51,39 @@ pub struct Config {
     pub check_deadlock: Option<bool>,
     /// Sections that do not affect the check, by their keywords.
     pub ignored: Vec<Name>,
+}
+
+impl Config {
+    /// The model values, by name.
+    pub fn models(&self, strings: &Strings) -> HashMap<String, Model, FxBuildHasher> {
+        fn collect(literal: &Literal, strings: &Strings, models: &mut HashMap<String, Model, FxBuildHasher>) {
+            match &literal.kind {
+                LiteralKind::Model(model) => {
+                    models.insert(strings.text(&Str::Known(model.name)).to_owned(), *model);
+                }
+                LiteralKind::Set(elements) | LiteralKind::Tuple(elements) => {
+                    elements.iter().for_each(|element| collect(element, strings, models));
+                }
+                LiteralKind::Bool(_) | LiteralKind::Int(_) | LiteralKind::Str(_) | LiteralKind::Computed(_) => {}
+            }
+        }
+        let mut models = HashMap::default();
+        for assignment in &self.constants {
+            if let Meaning::Value(literal) = &assignment.meaning {
+                collect(literal, strings, &mut models);
+            }
+        }
+        models
+    }
+
+    /// Gives a constant a value, instead of any that it had.
+    pub fn give(&mut self, name: &str, kind: LiteralKind) {
+        self.constants.retain(|assignment| assignment.name.text != name);
+        let span = Span::default();
+        let meaning = Meaning::Value(Literal { kind, span });
+        let name = Name { text: name.to_owned(), span };
+        self.constants.push(Assignment { name, module: None, args: None, meaning, span });
+    }
 }
 
 /// `Name = value`, `Name(1, 2) = value`, `Name <- Other`.

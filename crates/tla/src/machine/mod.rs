@@ -242,6 +242,48 @@ impl<'p> Machine<'p> {
         holds
     }
 
+    /// The first constraint that excludes a state or the step to it, or the first invariant that it violates, if
+    /// invariants count.
+    pub fn exclusion(
+        &mut self,
+        from: Option<&State>,
+        to: &State,
+        with_invariants: bool,
+    ) -> Result<Option<&'p (String, ExprId)>> {
+        let program = self.program;
+        if let Some(from) = from {
+            for constraint in &program.action_constraints {
+                if !self.holds_step(constraint.1, from, to)? {
+                    return Ok(Some(constraint));
+                }
+            }
+        }
+        // The state did not change, so its predicates did not either.
+        if from.is_some_and(|from| Arc::ptr_eq(from, to)) {
+            return Ok(None);
+        }
+        for constraint in &program.constraints {
+            if !self.holds(constraint.1, to)? {
+                return Ok(Some(constraint));
+            }
+        }
+        if !with_invariants {
+            return Ok(None);
+        }
+        Ok(self.broken_invariant(to)?.map(|index| &program.invariants[index]))
+    }
+
+    /// The first invariant that a state violates, by its index in the program.
+    pub fn broken_invariant(&mut self, state: &State) -> Result<Option<usize>> {
+        let program = self.program;
+        for (index, (_, invariant)) in program.invariants.iter().enumerate() {
+            if !self.holds(*invariant, state)? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
     /// Evaluates an expression, in a state if it needs one.
     pub fn evaluate(&mut self, expr: ExprId, state: Option<&State>) -> Result<Datum> {
         self.fresh(state.cloned(), Reading::Current);

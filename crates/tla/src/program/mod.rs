@@ -286,6 +286,12 @@ impl Program {
         &self.module.definitions[def.0 as usize]
     }
 
+    /// Where an invariant or a constraint is defined.
+    pub fn predicate_site(&self, name: &str, predicate: ExprId) -> Site {
+        let def = self.module.names.get(name);
+        def.map_or(self.module.exprs.site(predicate), |def| self.definition(*def).site)
+    }
+
     /// The expression of a definition, if it is written in TLA+.
     pub fn body(&self, def: DefId) -> Option<ExprId> {
         match self.definition(def).body {

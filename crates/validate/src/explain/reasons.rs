@@ -137,9 +137,7 @@ impl Explainer<'_, '_> {
     }
 
     fn predicate_site(&self, exclusion: &Exclusion) -> Site {
-        let module = &self.spec.program.module;
-        let def = module.names.get(&exclusion.name);
-        def.map_or(module.exprs.site(exclusion.predicate), |def| module.definitions[def.0 as usize].site)
+        self.spec.program.predicate_site(&exclusion.name, exclusion.predicate)
     }
 
     /// The violated invariant and the states that violate it: successors of the stuck configurations, or else the state
