@@ -294,6 +294,22 @@ walk('hostile', 'recorded markup is inert', async page => {
   assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false, unseen: false });
 });
 
+walk('missed', 'an operation that missed others links to them', async page => {
+  const listed = page.getByRole('region', { name: 'Why it is accepted' }).getByRole('listitem').getByRole('button');
+  const other = await listed.nth(1).textContent();
+  await listed.first().click();
+  const chosen = page.getByRole('region', { name: 'Selected operation' });
+  await page.screenshot({ path: picture('missed-selected.png') });
+  assert.deepEqual(await findings(page), []);
+  await chosen.getByRole('button', { name: other! }).click();
+  await chosen.waitFor({ state: 'hidden' });
+});
+
+walk('views', 'the page says what operations may see', async page => {
+  const why = page.getByRole('region', { name: 'Why it is rejected' });
+  for (const words of ['not explained', 'has to see', 'may miss']) await why.getByText(words).first().waitFor();
+});
+
 walk('runs', 'a link leads from the index to a run', async page => {
   await page.getByRole('main').getByRole('link').first().click();
   await page.getByRole('heading', { level: 1, name: /Rejected|Violated|Accepted/ }).waitFor();

@@ -3,7 +3,7 @@
 // Its text comes from a trace. A bar would end a table cell and a backtick would end inline code, so both are escaped;
 // invisible characters are written out.
 
-import type { OpRef, Report, Why } from './data/types.ts';
+import type { OpRef, Report, State, Why } from './data/types.ts';
 import { verdictView } from './data/verdict.ts';
 import { glyph, gravest, groups, reasonText } from './panels/outcome.ts';
 import { rows } from './panels/rows.ts';
@@ -19,9 +19,11 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     stuck: '✗ Rejected',
     contradiction: '✗ Rejected',
     invariant: '✗ Violated',
+    views: '✗ Rejected',
     inconclusive: '… Inconclusive',
   }[verdict.kind];
-  out.push(`### ${word}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
+  const level = report.level ? ` at the level ${code(report.level.name)}` : '';
+  out.push(`### ${word}${level}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
   if (assumptions.length > 0) {
     // The verdict holds only under all of these, so all are listed.
     out.push(
@@ -35,6 +37,17 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     out.push(`${plain(verdict.sentence)} (${count(verdict.explained)}${of} operations explained)`, '');
   } else if (verdict.kind === 'inconclusive') {
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
+  } else if (report.level) {
+    out.push(
+      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order in which each returned what the specification returns after the operations that it saw${assumptions.length > 0 ? ', and that is consistent with the assumptions' : ''}.`,
+      '',
+    );
+    for (const { op, missed } of report.level.missed) {
+      out.push(`- ${code(name(report, op))} missed ${operations(report, missed, missed.length)}`);
+    }
+    const more = report.level.missing - report.level.missed.length;
+    if (more > 0) out.push(`- ${many(more, 'more operation')} missed others`);
+    if (report.level.missing > 0) out.push('');
   } else {
     out.push(
       `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order that the specification allows${assumptions.length > 0 ? ' and that is consistent with the assumptions' : ''}.`,
@@ -56,9 +69,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     if (states.length > 0) {
       out.push('**Possible states**', '');
       states.forEach((state, at) => {
-        out.push(
-          `- ${letter(at)}: ${code(state.variables.map(field => (field.name ? `${field.name} = ${field.value}` : field.value)).join(', '), 300)}`,
-        );
+        out.push(`- ${letter(at)}: ${code(stateText(state), 300)}`);
       });
       out.push('');
     }
@@ -81,6 +92,23 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   } else if (verdict.kind === 'contradiction') {
     out.push('These operations contradict each other, regardless of all others.', '');
     out.push(...table(report, verdict.operations, []));
+  } else if (verdict.kind === 'views') {
+    for (const view of verdict.views) {
+      out.push(`**Why** ${code(name(report, view.op))}:`, '');
+      out.push(`- it ${plain(view.sees)}`);
+      out.push(`- it has to see ${operations(report, view.must_see, view.must_see_count)}`);
+      out.push(`- it may miss ${operations(report, view.may_miss, view.may_miss_count)}`);
+      const states = view.states.slice(0, 6).map(state => code(stateText(state), 300));
+      const more = view.states.length - states.length;
+      out.push(
+        states.length === 0
+          ? '- there is no state that it may see'
+          : `- it may see ${states.join(' or ')}${more > 0 ? ` or ${many(more, 'other state')}` : ''}`,
+      );
+      if (view.why !== null) out.push(`- ${plain(view.why)}`);
+      out.push('');
+    }
+    if (verdict.holds !== null) out.push(`At the level ${code(verdict.holds)} the history is accepted.`, '');
   } else if (verdict.kind === 'invariant') {
     const states = verdict.states.map((_, at) => at);
     out.push(
@@ -140,6 +168,17 @@ function why(report: Report, why: Why, states: number[]): string[] {
       });
     return `- ${sign} ${code(conjunct.text)}${found.length > 0 ? `: ${found.join('; ')}` : ''}`;
   });
+}
+
+/** Operations in a line. If `total` is larger than their number, they are the last. */
+function operations(report: Report, ops: OpRef[], total: number): string {
+  if (total === 0) return 'nothing';
+  const more = total - ops.length;
+  return `${ops.map(op => code(name(report, op))).join(', ')}${more > 0 ? `, and ${count(more)} before` : ''}`;
+}
+
+function stateText({ variables }: State): string {
+  return variables.map(field => (field.name ? `${field.name} = ${field.value}` : field.value)).join(', ');
 }
 
 function name(report: Report, op: number): string {

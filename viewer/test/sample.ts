@@ -1,8 +1,10 @@
 // Writes a page about a generated queue history: `npm run sample -- OPERATIONS OUT.html [PROCESSES] [accepted|stops]`.
-// `npm run sample -- log OUT.html` writes one about a log.
+// `npm run sample -- log OUT.html` writes one about a log, `missed` one about operations that missed others, and `views`
+// one that is rejected whatever operations see.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { missedParts, viewsParts } from './level.ts';
 import { logParts } from './log.ts';
 import { queueParts } from './queue.ts';
 
@@ -15,7 +17,8 @@ const plan = {
   stops: verdict === 'stops',
 };
 const page = readFileSync(new URL('../../crates/page/viewer.html', import.meta.url), 'utf8');
-const scripts = [...(operations === 'log' ? logParts() : queueParts(plan))].map(
+const special = { log: logParts, missed: missedParts, views: viewsParts }[operations];
+const scripts = [...(special ? special() : queueParts(plan))].map(
   ([name, bytes]) =>
     `<script type="application/octet-stream" id="part-${name}">${gzipSync(bytes).toString('base64')}</script>`,
 );

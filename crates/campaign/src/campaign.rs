@@ -15,6 +15,7 @@ use explore::{
 use judge::{Failed, Judge, Recording};
 use report::{Report, Verdict};
 use settings::Settings;
+use weak::Level;
 
 use crate::harness::ended_alike;
 use crate::tally::{Kind, Problem, Seen, Tally};
@@ -40,8 +41,8 @@ pub struct Campaign {
     pub spec: String,
     /// Checks traces.
     pub judge: Judge,
-    /// How operations of different threads are ordered.
-    pub criterion: report::Order,
+    /// Which orders count, and what operations have to see.
+    pub level: Level,
     /// The time limit for the check of one run.
     pub check_timeout: Duration,
     /// The harness.
@@ -312,7 +313,7 @@ impl Checks<'_> {
             ended: run.ran.ended.clone(),
             took: run.ran.took.as_secs_f64(),
             spec: Path::new(spec).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            order: self.campaign.criterion,
+            level: self.campaign.level.to_string(),
             verdict: report.map(|report| report.verdict.word().to_owned()),
             cause: seen.map(|seen| seen.cause.clone()),
             controlled,

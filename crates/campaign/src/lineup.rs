@@ -26,6 +26,7 @@ use judge::{Judge, Recording};
 use lineup::{Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
 use schedule::channel::Policy;
 use settings::Settings;
+use weak::Level;
 
 use crate::campaign::repeated;
 use crate::harness::close_stuck;
@@ -500,7 +501,7 @@ impl ObjectProgram {
             ended: run.ran.ended.clone(),
             took: run.ran.took.as_secs_f64(),
             spec: SPEC.to_owned(),
-            order: report::Order::RealTime,
+            level: Level::linearizable().to_string(),
             verdict: report.as_ref().map(|report| report.verdict.word().to_owned()),
             cause: Some(lineup::headline(&tested.test, failure)),
             controlled: controlled.clone(),

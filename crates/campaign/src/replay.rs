@@ -7,7 +7,7 @@ use explore::{Control, Controlled, Ending, Order, Program, Run, Store, schedule_
 use judge::{Failed, InputError, Judge, Recording};
 use report::Report;
 use schedule::Schedule;
-use search::Criterion;
+use weak::Level;
 
 use crate::harness::ended_alike;
 use crate::{Error, Harness, Host, Tried};
@@ -125,11 +125,8 @@ fn without_schedule(run: &Run) -> Error {
 
 /// The judge for the run stored in this directory, as it was checked then.
 pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Result<Judge, Failed> {
-    let criterion = match run.order {
-        report::Order::RealTime => Criterion::LINEARIZABLE,
-        report::Order::Program => Criterion::SEQUENTIAL,
-    };
-    let options = judge::Options { is_foreign: true, jobs, criterion, ..judge::Options::default() };
+    let level: Level = run.level.parse().map_err(|error| Failed::Input(InputError::new(error)))?;
+    let options = judge::Options { is_foreign: true, jobs, level: Some(level), ..judge::Options::default() };
     Judge::new(&spec_of(run, directory), options)
 }
 

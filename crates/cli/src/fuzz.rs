@@ -9,6 +9,8 @@ use indicatif::ProgressBar;
 use judge::{InputError, Judge};
 use report::{Report, clean};
 
+use weak::Level;
+
 use crate::args::{FuzzArgs, Keep, Output};
 use crate::check::output::write_extras;
 use crate::exit::Exit;
@@ -59,10 +61,14 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     let workload = Workload::new(&settings, &args.profile, seed);
     let workload = workload.map_err(|error| wrong(&file, error.to_string(), None))?.with(&asked);
     let path = if judge::is_tla(Path::new(&spec)) { directory.join(&spec).display().to_string() } else { spec.clone() };
+    let set = settings.level.as_deref().map(str::parse::<Level>).transpose();
+    let set = set.map_err(|error| wrong(&file, format!("the key `level`: {error}"), None))?;
+    let level = args.level.given().or(set);
     let options = judge::Options {
         settings: Some(file),
         jobs: Some(1),
-        criterion: args.order.criterion(),
+        level: level.clone(),
+        context: args.level.context.into(),
         ..judge::Options::default()
     };
     let judge = Judge::new(&path, options).map_err(|failed| print_spec_error(&failed))?;
@@ -78,7 +84,7 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
         workload,
         spec,
         judge,
-        criterion: args.order.reported(),
+        level: level.unwrap_or_default(),
         check_timeout: args.check_timeout,
         program,
         is_built: args.no_build,
@@ -183,7 +189,7 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
 /// Whether a rejection may be due to weak memory alone: a load may read an older store although a newer one was made
 /// before in real time.
 fn demands_real_time(args: &FuzzArgs) -> bool {
-    args.scheduling.weak_memory && args.order == crate::args::Order::RealTime
+    args.scheduling.weak_memory && args.level.level().order == history::Precedence::RealTime
 }
 
 fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result<Exit, Exit> {

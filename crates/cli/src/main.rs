@@ -79,6 +79,7 @@ fn run(command: Command) -> ExitCode {
         Command::Init(args) => harness::init::run(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Log(command) => log::run(&command),
+        Command::Levels => specs::levels(),
         Command::Specs { name } => specs::run(name.as_deref()),
         Command::Completions(args) => install::write_completions(&args),
         Command::Man(args) => install::write_pages(&args),

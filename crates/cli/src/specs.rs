@@ -1,8 +1,9 @@
-//! `omnilink specs`: the built-in specifications.
+//! `omnilink specs`: the built-in specifications; and `omnilink levels`.
 
 use anstyle::Style;
 use judge::InputError;
 use models::{About, names};
+use weak::{Level, Visibility};
 
 use crate::exit::Exit;
 use crate::terminal::complain;
@@ -23,6 +24,22 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
             let help = hint.or_else(|| Some("`omnilink specs` lists the built-in ones".into()));
             return complain("specs", &InputError { message: format!("unknown specification `{name}`"), help });
         }
+    }
+    Exit::Accepted
+}
+
+/// Lists the levels.
+pub(crate) fn levels() -> Exit {
+    let bold = Style::new().bold();
+    let presets: Vec<_> = Level::presets().collect();
+    let width = presets.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    outln!("levels, strongest first:");
+    for (name, meaning) in presets {
+        outln!("  {bold}{name:width$}{bold:#}  {meaning}");
+    }
+    outln!("\nvisibilities of an action, as in `--level \"linearizable, size=overlap\"`:");
+    for visibility in Visibility::ALL {
+        outln!("  {bold}{:width$}{bold:#}  {}", visibility.name(), visibility.meaning());
     }
     Exit::Accepted
 }

@@ -15,7 +15,7 @@ fn untagged(report: &Report) -> Option<String> {
         Verdict::Inconclusive { stop, .. } => Some(format!("inconclusive: {stop}")),
         Verdict::Rejected(rejection) => Some(match &rejection.evidence {
             Evidence::Invariant(broken) => format!("`{}` is violated", broken.invariant),
-            Evidence::Contradiction { .. } => without_numbers(&rejection.sentence),
+            Evidence::Contradiction { .. } | Evidence::Views(_) => without_numbers(&rejection.sentence),
             Evidence::Stuck(stuck) => {
                 let subject = rejection.subject();
                 let action = subject.and_then(|op| report.operations.get(op.0)).map(|op| op.action.clone());

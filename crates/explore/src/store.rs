@@ -46,9 +46,9 @@ pub struct Run {
     pub took: f64,
     /// The specification: a file below `spec/`, or the name of a built-in one.
     pub spec: String,
-    /// How operations of different threads were ordered by the check.
-    #[serde(default = "real_time", skip_serializing_if = "is_real_time")]
-    pub order: report::Order,
+    /// Which orders counted, and what operations had to see.
+    #[serde(default = "linearizable", skip_serializing_if = "is_linearizable")]
+    pub level: String,
     /// The verdict in one word; `None` if there was nothing to check.
     pub verdict: Option<String>,
     /// The cause, equal for runs that fail for the same reason.
@@ -60,12 +60,14 @@ pub struct Run {
     pub environment: Environment,
 }
 
-fn real_time() -> report::Order {
-    report::Order::RealTime
+const LINEARIZABLE: &str = "linearizable";
+
+fn linearizable() -> String {
+    LINEARIZABLE.to_owned()
 }
 
-fn is_real_time(order: &report::Order) -> bool {
-    *order == report::Order::RealTime
+fn is_linearizable(level: &str) -> bool {
+    level == LINEARIZABLE
 }
 
 /// Files stored with a run.
@@ -409,7 +411,7 @@ pub(crate) mod tests {
             ended: Ended::Finished,
             took: 0.25,
             spec: "Queue.tla".into(),
-            order: report::Order::RealTime,
+            level: linearizable(),
             verdict: Some("rejected".into()),
             cause: Some("Dequeue: elem = Head(queue) is FALSE, Queue.tla:25".into()),
             controlled: None,

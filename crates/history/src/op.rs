@@ -155,6 +155,12 @@ impl Call {
         &self.values[self.schema.args.len()..]
     }
 
+    /// The same call with unknown results.
+    pub fn without_results(&self) -> Call {
+        let values = self.args().iter().cloned().collect();
+        Call { schema: self.schema.clone(), values, failed: self.failed, blocked: false, meta: Vec::new() }
+    }
+
     /// The argument of this name; if the arguments have no names, the one at this position.
     pub fn arg(&self, place: usize, name: &str) -> Option<&Value> {
         find(&self.schema.args, self.args(), place, name)

@@ -3,7 +3,8 @@
 //! A process runs one operation at a time, so only the first remaining operation of each process, its *head*, can be
 //! next. In real time, a head is ready unless another head ended before it started. Comparing it with the earliest end
 //! among heads is enough, because nothing behind a head ends sooner. One pass over the processes finds all ready
-//! operations, however long the history is. In program order every head is ready.
+//! operations, however long the history is. In program order every head is ready. Where not even the operations of one
+//! process are ordered, each operation is the head of a chain of its own.
 //!
 //! Edges of the history hold in both: a head is ready only if its predecessors by edges have taken effect. An edge
 //! becomes a number: how many operations of the process where it begins must have taken effect.
@@ -11,7 +12,7 @@
 //! An unfinished operation need not take effect, so no other operation waits for it. If it has a latest time, it is
 //! ready as long as no operation that started after that time has taken effect.
 
-use crate::{History, Interval, OpId};
+use crate::{History, Interval, Op, OpId};
 
 /// The order between operations of different processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,22 +21,25 @@ pub enum Precedence {
     RealTime,
     /// There is none, only operations of one process are ordered: sequential consistency.
     Program,
+    /// Operations of one process are not ordered either: serializability, if operations are transactions.
+    None,
 }
 
 /// The operations of a history by process, and their order.
 #[derive(Clone, Debug)]
 pub struct Order {
     chains: Vec<Vec<(usize, Interval)>>, // For each process, the indices of its operations in the history.
+    chain_of: Vec<usize>,                // By index in the history.
     needs: Vec<Need>,                    // By later operation.
     precedence: Precedence,
     has_latest: bool, // Some operation has a latest time, and real time matters.
 }
 
-/// An edge: the operation at this index waits until a process has run a number of its operations.
+/// An edge: the operation at this index waits until a number of operations of a chain have taken effect.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     place: usize,
-    process: usize,
+    chain: usize,
     count: u32,
 }
 
@@ -50,10 +54,13 @@ pub struct Position {
 impl Order {
     /// The order of a history.
     pub fn new<T>(history: &History<T>, precedence: Precedence) -> Order {
-        let mut chains = vec![Vec::new(); history.processes().len()];
-        let mut counts = Vec::new(); // The number of operations of its process, up to each operation.
+        let is_chained = precedence != Precedence::None;
+        let chain = |place: usize, op: &Op<T>| if is_chained { op.process.index() } else { place };
+        let chain_of: Vec<usize> = history.ops().iter().enumerate().map(|(place, op)| chain(place, op)).collect();
+        let mut chains = vec![Vec::new(); if is_chained { history.processes().len() } else { history.ops().len() }];
+        let mut counts = Vec::new(); // The number of operations of its chain, up to each operation.
         for (place, op) in history.ops().iter().enumerate() {
-            let chain = &mut chains[op.process.index()];
+            let chain = &mut chains[chain_of[place]];
             chain.push((place, op.interval));
             counts.push(chain.len() as u32);
         }
@@ -61,14 +68,14 @@ impl Order {
             |id: OpId| history.ops().binary_search_by_key(&id, |op| op.id).expect("an operation of the history");
         let need = |&(first, second): &(OpId, OpId)| Need {
             place: place(second),
-            process: history.op(first).process.index(),
+            chain: chain_of[place(first)],
             count: counts[place(first)],
         };
         let mut needs: Vec<Need> = history.edges().iter().map(need).collect();
         needs.sort_by_key(|need| need.place);
         let has_latest = history.ops().iter().any(|op| op.interval.latest().is_some());
         let has_latest = has_latest && precedence == Precedence::RealTime;
-        Order { chains, needs, precedence, has_latest }
+        Order { chains, chain_of, needs, precedence, has_latest }
     }
 
     /// The position before every operation.
@@ -76,52 +83,53 @@ impl Order {
         Position { counts: vec![0; self.chains.len()].into(), latest_start: 0 }
     }
 
-    /// Operations that may take effect next: the process of each, and its index in the history.
-    pub fn ready(&self, position: &Position) -> impl Iterator<Item = (usize, usize)> {
+    /// Operations that may take effect next, by their index in the history.
+    pub fn ready(&self, position: &Position) -> impl Iterator<Item = usize> {
         let earliest_end = match self.precedence {
-            Precedence::RealTime => self.heads(position).filter_map(|(_, _, head)| head.end()).min(),
-            Precedence::Program => None,
+            Precedence::RealTime => self.heads(position).filter_map(|(_, head)| head.end()).min(),
+            Precedence::Program | Precedence::None => None,
         };
         let earliest_end = earliest_end.unwrap_or(u64::MAX);
         self.heads(position)
-            .filter(move |(_, _, head)| head.start() <= earliest_end && position.latest_start <= head.deadline())
-            .filter(|(_, place, _)| self.missing(position, *place).is_none())
-            .map(|(process, place, _)| (process, place))
+            .filter(move |(_, head)| head.start() <= earliest_end && position.latest_start <= head.deadline())
+            .filter(|(place, _)| self.missing(position, *place).is_none())
+            .map(|(place, _)| place)
     }
 
     /// The index of an operation that an edge puts before the one at this index, and that has not taken effect.
     fn missing(&self, position: &Position, place: usize) -> Option<usize> {
         let from = self.needs.partition_point(|need| need.place < place);
         let needs = self.needs[from..].iter().take_while(|need| need.place == place);
-        let unmet = needs.into_iter().find(|need| position.counts[need.process] < need.count);
-        unmet.map(|need| self.chains[need.process][need.count as usize - 1].0)
+        let unmet = needs.into_iter().find(|need| position.counts[need.chain] < need.count);
+        unmet.map(|need| self.chains[need.chain][need.count as usize - 1].0)
     }
 
     /// The operations that cannot be next, each with the index of one that must come before it.
     pub fn waiting(&self, position: &Position) -> Vec<(usize, usize)> {
-        let finished = self.heads(position).filter(|(_, _, head)| !head.is_unfinished());
-        let first_to_end = finished.min_by_key(|(_, _, head)| head.deadline());
+        let finished = self.heads(position).filter(|(_, head)| !head.is_unfinished());
+        let first_to_end = finished.min_by_key(|(_, head)| head.deadline());
         let in_time = first_to_end.filter(|_| self.precedence == Precedence::RealTime);
         let blocker = |place: usize, head: Interval| {
-            let in_time = in_time.filter(|(_, _, first)| first.precedes(head)).map(|(_, blocker, _)| blocker);
+            let in_time = in_time.filter(|(_, first)| first.precedes(head)).map(|(blocker, _)| blocker);
             in_time.or_else(|| self.missing(position, place))
         };
         let heads = self.heads(position);
-        heads.filter_map(|(_, place, head)| blocker(place, head).map(|blocker| (place, blocker))).collect()
+        heads.filter_map(|(place, head)| blocker(place, head).map(|blocker| (place, blocker))).collect()
     }
 
-    /// The position after the next operation of a process.
-    pub fn after(&self, position: &Position, process: usize) -> Position {
-        let mut next = self.during(position, process);
-        next.counts[process] += 1;
+    /// The position after the operation at this index, which is ready.
+    pub fn after(&self, position: &Position, place: usize) -> Position {
+        let mut next = self.during(position, place);
+        next.counts[self.chain_of[place]] += 1;
         next
     }
 
-    /// The position after a step of the next operation of a process that is not its last.
-    pub fn during(&self, position: &Position, process: usize) -> Position {
+    /// The position after a step of the operation at this index that is not its last.
+    pub fn during(&self, position: &Position, place: usize) -> Position {
         let mut next = position.clone();
         if self.has_latest {
-            let (_, head) = self.chains[process][position.counts[process] as usize];
+            let chain = self.chain_of[place];
+            let (_, head) = self.chains[chain][position.counts[chain] as usize];
             next.latest_start = next.latest_start.max(head.start());
         }
         next
@@ -129,13 +137,11 @@ impl Order {
 
     /// True if only unfinished operations remain.
     pub fn is_complete(&self, position: &Position) -> bool {
-        self.heads(position).all(|(_, _, head)| head.is_unfinished())
+        self.heads(position).all(|(_, head)| head.is_unfinished())
     }
 
-    fn heads(&self, position: &Position) -> impl Iterator<Item = (usize, usize, Interval)> {
-        self.chains.iter().zip(&position.counts).enumerate().filter_map(|(process, (chain, &next))| {
-            chain.get(next as usize).map(|&(place, interval)| (process, place, interval))
-        })
+    fn heads(&self, position: &Position) -> impl Iterator<Item = (usize, Interval)> {
+        self.chains.iter().zip(&position.counts).filter_map(|(chain, &next)| chain.get(next as usize).copied())
     }
 }
 
@@ -154,7 +160,7 @@ mod tests {
         let calls = calls.iter().map(|&(process, start, end)| (process, start, end, ()));
         let history = History::from_calls(calls).unwrap();
         let order = Order::new(&history, precedence);
-        order.ready(&order.origin()).map(|(_, place)| place).collect()
+        order.ready(&order.origin()).collect()
     }
 
     #[test]
@@ -162,6 +168,7 @@ mod tests {
         let calls = [(0, 0, Some(4)), (0, 5, Some(6)), (1, 4, Some(9)), (2, 5, None)];
         assert_eq!(ready(&calls, Precedence::RealTime), [0, 1]);
         assert_eq!(ready(&calls, Precedence::Program), [0, 1, 3]);
+        assert_eq!(ready(&calls, Precedence::None), [0, 1, 2, 3]);
     }
 
     #[test]
@@ -170,7 +177,7 @@ mod tests {
         let history = History::from_intervals((0..).zip(intervals).map(|(process, ran)| (process, ran, ()))).unwrap();
         let check = |precedence| {
             let order = Order::new(&history, precedence);
-            let ready = |position: &Position| order.ready(position).map(|(_, place)| place).collect::<Vec<_>>();
+            let ready = |position: &Position| order.ready(position).collect::<Vec<_>>();
             let (before, during) = (order.origin(), order.during(&order.origin(), 1));
             (ready(&before), ready(&during), ready(&order.after(&before, 1)))
         };
@@ -185,7 +192,7 @@ mod tests {
         let history = history.with_edges([(OpId(0), OpId(1)), (OpId(2), OpId(1))]).unwrap();
         for precedence in [Precedence::RealTime, Precedence::Program] {
             let order = Order::new(&history, precedence);
-            let ready = |position: &Position| order.ready(position).map(|(_, place)| place).collect::<Vec<_>>();
+            let ready = |position: &Position| order.ready(position).collect::<Vec<_>>();
             let (origin, first) = (order.origin(), order.after(&order.origin(), 2));
             assert_eq!((ready(&origin), order.waiting(&origin)), (vec![0, 2], vec![(1, 0)]));
             assert_eq!((ready(&first), order.waiting(&first)), (vec![0], vec![(1, 0)]));

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
+use models::level::Options as LevelOptions;
 use models::{Model, Visitor, with_model};
 use report::{
     Coverage, CoveredAction, Evidence, Field, Legal, Mentions, OpRef, Reason, Rejection, Report, Stuck, Timeline,
 };
-use search::{Assumption, Criterion, Explanation, Misfit, Route, Spec, Stats, Why};
+use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
 
 use crate::input::InputError;
 use crate::own_order;
@@ -20,7 +21,8 @@ use crate::recording::{Held, Stream, Whole};
 use crate::show::{
     AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
 };
-use crate::{Against, Case, Failed, Limits, Stage};
+use crate::{Against, Case, Failed, Limits, Stage, level};
+use weak::Class;
 
 /// A specification in Rust.
 #[derive(Debug)]
@@ -35,7 +37,10 @@ pub(crate) struct Builtin {
 trait Choice: Debug + Send + Sync {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
+    fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult;
 }
+
+type LevelResult = Result<models::level::Checked, Failed>;
 
 /// A built-in model, by its name and options.
 #[derive(Debug)]
@@ -48,6 +53,10 @@ impl Choice for Named {
 
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed> {
         Ok(with_model(&self.0, walk).map_err(InputError::new)??)
+    }
+
+    fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
+        Ok(models::level::check_named(&self.0, history, options, watcher).map_err(InputError::new)??)
     }
 }
 
@@ -67,6 +76,10 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
 
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed> {
         Ok(walk.visit((self.0)())?)
+    }
+
+    fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
+        Ok(models::level::check(&(self.0)(), history, options, watcher)?)
     }
 }
 
@@ -99,7 +112,10 @@ impl Against for Builtin {
         let Case { recording, label, limits, .. } = *case;
         let held = recording.held(asked.max_memory, limits)?;
         let witness = &mut case.witness;
-        let check = Check { asked, spec: &self.name, label, held, limits, witness, builder, misfit: None };
+        let mut check = Check { asked, spec: &self.name, label, held, limits, witness, builder, misfit: None };
+        if asked.level().class() != Class::Strong {
+            return check.check_level(&*self.choice);
+        }
         self.choice.check(check)
     }
 
@@ -259,7 +275,7 @@ const LOOKED_AT: usize = 1 << 16;
 impl Check<'_, '_> {
     /// True if the whole history in memory would be of no use.
     fn is_stream<M: Model>(&self, model: &M, stream: &Stream) -> Result<bool, InputError> {
-        if self.asked.criterion != Criterion::LINEARIZABLE || self.asked.exhaustive || self.needs_whole() {
+        if !self.asked.is_linearizable() || self.asked.exhaustive || self.needs_whole() {
             return Ok(false);
         }
         if !self.asked.shortcuts || model.has_procedure() {
@@ -380,6 +396,57 @@ impl Check<'_, '_> {
         Ok(report)
     }
 
+    /// Checks at a level at which operations need not see everything before them.
+    fn check_level(&mut self, choice: &dyn Choice) -> Result<Report, Failed> {
+        level::refuse(self.asked, self.witness.is_some())?;
+        let Whole { history, cuts } = self.held.whole(self.limits)?;
+        self.limits.reached(Stage::Deciding, history.ops().len() as u64);
+        let options = LevelOptions {
+            weak: level::options(self.asked),
+            shortcuts: self.asked.shortcuts && !self.asked.exhaustive,
+        };
+        let watcher = |stats: &Stats| self.limits.poll(stats);
+        let checked = choice.check_level(history, &options, &watcher)?;
+        let method = self.method(checked.method);
+        let part = checked.part.as_ref().map(|part| format!(" on {part}")).unwrap_or_default();
+        let found = level::Found {
+            verdict: checked.verdict,
+            stats: checked.stats,
+            limit: checked.limit,
+            no_procedure: checked.no_procedure,
+            part,
+            method,
+        };
+        let seen = level::Seen {
+            asked: self.asked,
+            held: self.held,
+            label: self.label,
+            spec: self.spec,
+            cuts,
+            operations: history.ops().len(),
+        };
+        let (mut report, mentioned) =
+            seen.report(found, self.builder.as_mut().map(|(builder, _)| &mut **builder), state_of)?;
+        let mut counter = CoverageCounter::new(self.spec, self.asked.coverage);
+        history.ops().iter().for_each(|op| counter.add(op));
+        report.coverage = counter.coverage;
+        if let Some((builder, _)) = &mut self.builder {
+            builder.timeline.mentioned = places(&mentioned);
+        }
+        Ok(report)
+    }
+
+    fn method(&self, method: Method) -> String {
+        match method {
+            Method::Procedure => "decided without searching".to_owned(),
+            Method::Parts { all, searched: 0 } => format!("decided in {all} independent parts without searching"),
+            Method::Parts { all, searched } if all == searched => format!("searched in {all} independent parts"),
+            Method::Parts { all, searched } => format!("searched in {searched} of {all} independent parts"),
+            Method::Search => "searched whole".to_owned(),
+            Method::Given => self.asked.own_order(None).map(own_order::method).unwrap_or_default(),
+        }
+    }
+
     fn options(&self) -> Options {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
@@ -400,7 +467,7 @@ impl Check<'_, '_> {
             Verdict::Accepted(_) => report::Verdict::Accepted,
             Verdict::Inconclusive(stop) => crate::inconclusive(*stop, stop.to_string()),
             Verdict::Rejected(Failure::Contradiction { ops, reason }) => {
-                report::Verdict::Rejected(Box::new(contradiction(ops, reason, &mut mentions)))
+                report::Verdict::Rejected(Box::new(level::contradiction(ops, reason, &mut mentions)))
             }
             Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
                 let part = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
@@ -408,7 +475,7 @@ impl Check<'_, '_> {
                 let name = |op: &report::Operation| format!("{} {} {}", op.name, op.text, op.interval());
                 let blocked: Vec<String> = blocked.iter().map(name).collect();
                 let sentence = match blocked.as_slice() {
-                    [op] if self.asked.criterion == Criterion::LINEARIZABLE && !self.asked.exhaustive => {
+                    [op] if self.asked.is_linearizable() && !self.asked.exhaustive => {
                         format!("no order of the operations{part} allows {op}")
                     }
                     blocked => report::longest_orders(explanation.explained, blocked),
@@ -416,14 +483,7 @@ impl Check<'_, '_> {
                 report::Verdict::Rejected(Box::new(stuck(sentence, explanation, &mut mentions)))
             }
         };
-        let method = match checked.method {
-            Method::Procedure => "decided without searching".to_owned(),
-            Method::Parts { all, searched: 0 } => format!("decided in {all} independent parts without searching"),
-            Method::Parts { all, searched } if all == searched => format!("searched in {all} independent parts"),
-            Method::Parts { all, searched } => format!("searched in {searched} of {all} independent parts"),
-            Method::Search => "searched whole".to_owned(),
-            Method::Given => self.asked.own_order(None).map(own_order::method).unwrap_or_default(),
-        };
+        let method = self.method(checked.method);
         let mut stats = crate::stats(&checked.stats, &method, &mut |id| mentions.op(id));
         stats.no_procedure.clone_from(&checked.no_procedure);
         let mut notes = crate::assumed_notes(self.asked);
@@ -438,7 +498,8 @@ impl Check<'_, '_> {
             schema: report::SCHEMA.into(),
             history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
-            order: crate::order(self.asked.criterion),
+            order: crate::order(&self.asked.level()),
+            level: None,
             verdict,
             operations: self.held.describe(mentions.ids())?,
             sources: Vec::new(),
@@ -520,15 +581,6 @@ impl Watcher for SharedWidths<'_> {
             known.store(u32::try_from(width).unwrap_or(u32::MAX), Ordering::Relaxed);
         }
     }
-}
-
-/// A few operations that contradict each other, whatever the others do.
-fn contradiction(ops: &[OpId], reason: &str, mentions: &mut Mentions<OpId>) -> Rejection {
-    let mut by_start = ops.to_vec();
-    by_start.sort();
-    let operations = by_start.into_iter().map(|op| mentions.op(op)).collect();
-    let evidence = Evidence::Contradiction { operations };
-    Rejection { sentence: reason.to_owned(), blocked: Vec::new(), explained: 0, evidence }
 }
 
 /// Every order gets stuck.

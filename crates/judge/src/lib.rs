@@ -29,6 +29,7 @@ mod builtin;
 pub mod complaint;
 mod guard;
 pub mod input;
+mod level;
 #[cfg(feature = "tla")]
 pub mod load;
 #[cfg(feature = "tla")]
@@ -51,6 +52,7 @@ use history::{Cut, OpId, Precedence, Stop};
 use models::Model;
 use report::Report;
 use search::{Criterion, Stats};
+use weak::{Class, Context, Level};
 
 use builtin::Builtin;
 pub use complaint::Complaint;
@@ -76,8 +78,11 @@ pub struct Options {
     pub includes: Vec<PathBuf>,
     /// The settings that map operations to a TLA+ module; if `None`, the file beside it.
     pub settings: Option<PathBuf>,
-    /// The orders of operations that count.
-    pub criterion: Criterion,
+    /// The orders of operations that count, and what operations have to see; if `None`, the level in the settings of
+    /// the specification, or else linearizability.
+    pub level: Option<Level>,
+    /// Which results the operations that an operation sees may have had.
+    pub context: Context,
     /// A field by which the system itself orders operations: that order is tried before any other.
     pub order_by: Option<String>,
     /// Larger files are not read, unless they are checked as a stream.
@@ -108,7 +113,8 @@ impl Default for Options {
             config: None,
             includes: Vec::new(),
             settings: None,
-            criterion: Criterion::LINEARIZABLE,
+            level: None,
+            context: Context::default(),
             order_by: None,
             max_memory: 16 << 30,
             max_width: None,
@@ -127,7 +133,16 @@ impl Options {
     /// The field of the system's own order, from here or from the settings of a specification, if it is to be tried. An
     /// order under assumptions has to be searched.
     fn own_order<'a>(&'a self, set: Option<&'a str>) -> Option<&'a str> {
-        self.order_by.as_deref().or(set).filter(|_| self.assume.is_empty() && self.criterion == Criterion::LINEARIZABLE)
+        self.order_by.as_deref().or(set).filter(|_| self.assume.is_empty() && self.is_linearizable())
+    }
+
+    /// The orders of operations that count, and what operations have to see.
+    fn level(&self) -> Level {
+        self.level.clone().unwrap_or_default()
+    }
+
+    fn is_linearizable(&self) -> bool {
+        self.level.as_ref().is_none_or(|level| *level == Level::linearizable())
     }
 }
 
@@ -289,7 +304,7 @@ impl Judge {
         match report {
             Err(Failed::Stopped(stop)) => {
                 let (stage, operations) = stages.reached();
-                Ok(given_up(label, self.against.name(), self.options.criterion, stop, stage, operations))
+                Ok(given_up(label, self.against.name(), &self.options.level(), stop, stage, operations))
             }
             report => report,
         }
@@ -375,7 +390,7 @@ impl Limits for Stages<'_> {
 }
 
 /// The report on a history that was given up early: only the progress of the check.
-pub fn given_up(label: &str, spec: &str, criterion: Criterion, stop: Stop, stage: Stage, operations: u64) -> Report {
+pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage, operations: u64) -> Report {
     let count = |done: &str| {
         let noun = if operations == 1 { "operation" } else { "operations" };
         (operations > 0).then(|| format!("{operations} {noun} {done}"))
@@ -391,7 +406,8 @@ pub fn given_up(label: &str, spec: &str, criterion: Criterion, stop: Stop, stage
         schema: report::SCHEMA.into(),
         history: report::History { name: label.into(), operations: None, processes: 0, cuts: Vec::new() },
         spec: report::Spec { name: spec.into(), constants: Vec::new() },
-        order: order(criterion),
+        order: order(level),
+        level: reported(level),
         verdict: inconclusive(stop, format!("{stop} while {stage}")),
         operations: Vec::new(),
         sources: Vec::new(),
@@ -438,14 +454,22 @@ fn search_options(options: &Options, reduce: bool) -> search::Options {
     let default = search::Options::default();
     let first_width = default.first_width.filter(|_| options.shortcuts && !options.exhaustive);
     let max_width = options.max_width.or((!options.exhaustive).then_some(MAX_WIDTH));
-    search::Options { criterion: options.criterion, by_level: options.exhaustive, reduce, max_width, first_width }
+    let criterion = Criterion { precedence: options.level().order };
+    search::Options { criterion, by_level: options.exhaustive, reduce, max_width, first_width }
 }
 
-fn order(criterion: Criterion) -> report::Order {
-    match criterion.precedence {
+fn order(level: &Level) -> report::Order {
+    match level.order {
         Precedence::RealTime => report::Order::RealTime,
         Precedence::Program => report::Order::Program,
+        Precedence::None => report::Order::None,
     }
+}
+
+/// The level in a report, if operations need not see everything before them.
+fn reported(level: &Level) -> Option<report::Level> {
+    let is_weak = level.class() != Class::Strong;
+    is_weak.then(|| report::Level { name: level.to_string(), missing: 0, missed: Vec::new() })
 }
 
 /// A word, quoted for a shell.

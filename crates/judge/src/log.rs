@@ -10,7 +10,6 @@ use std::sync::Arc;
 use history::{Call, Interval, Op, OpId, ProcessId, Schema, Stop, Value};
 use logs::{Bound, Checked, Failure, File, Outcome, Prepared, Problem};
 use report::{Field, Report, Timeline, Verdict};
-use search::Criterion;
 use settings::log::{Log, matches};
 use tla::error::ErrorKind;
 use tla::machine::Machine;
@@ -100,7 +99,7 @@ impl Tla {
         let (Some(settings), Some(path)) = (&self.settings.log, case.recording.path()) else {
             return Err(Failed::Input(InputError::new("expected a log")));
         };
-        if asked.criterion != Criterion::LINEARIZABLE || !asked.assume.is_empty() || asked.order_by.is_some() {
+        if !asked.is_linearizable() || !asked.assume.is_empty() || asked.order_by.is_some() {
             let message =
                 "`--order`, `--order-by` and `--assume` are for traces of operations, not for logs".to_owned();
             let help = "`order` in `[log]` says which events come before which".to_owned();
@@ -257,7 +256,8 @@ impl LogRun<'_> {
                 cuts: self.prepared.cuts().to_vec(),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
-            order: crate::order(self.asked.criterion),
+            order: crate::order(&self.asked.level()),
+            level: None,
             verdict,
             operations: described,
             sources: report_builder.sources(self.program),

@@ -1,5 +1,7 @@
 //! Checks histories against a TLA+ specification.
 
+mod level;
+
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -9,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use history::{Cut, History, Op, OpId, Stop, Value};
 use report::{Evidence, Field, Report, Timeline, Verdict};
-use search::{Criterion, Misfit, Stats, Watch, Witness};
+use search::{Misfit, Stats, Watch, Witness};
 use settings::Settings;
 use tla::error::ErrorKind;
 use tla::ir::DefId;
@@ -19,6 +21,7 @@ use tla_syntax::Span;
 use tla_syntax::ast::Name;
 use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, ReportBuilder};
 use validate::{TraceOp, TraceSpec, TraceState};
+use weak::Class;
 
 use crate::complaint::Complaint;
 use crate::input::InputError;
@@ -84,8 +87,7 @@ impl Tla {
     /// True if a trace is too large to be read whole without need, and no option needs all of it.
     fn may_stream(&self, asked: &Options, stream: &Stream) -> bool {
         let is_plain = asked.assume.is_empty() && !asked.coverage && asked.shortcuts && !asked.exhaustive;
-        let is_ordered =
-            asked.criterion == Criterion::LINEARIZABLE && asked.own_order(self.settings.order_by.as_deref()).is_none();
+        let is_ordered = asked.is_linearizable() && asked.own_order(self.settings.order_by.as_deref()).is_none();
         stream.is_large() && is_plain && is_ordered
     }
 
@@ -168,8 +170,8 @@ impl Tla {
         for (option, file) in files.chain(asked.includes.iter().map(|include| ("--include", include))) {
             let _ = write!(what, " {option} {}", quoted(file.display()));
         }
-        if asked.criterion != Criterion::LINEARIZABLE {
-            what.push_str(" --order program");
+        if !asked.is_linearizable() {
+            let _ = write!(what, " --level {}", quoted(asked.level()));
         }
         let command = |what: &str, line: String| report::Command { what: what.into(), line };
         if !asked.assume.is_empty() {
@@ -179,11 +181,14 @@ impl Tla {
             // The other follow-up commands take no assumptions.
             return vec![command("all of it", format!("omnilink explain {what}"))];
         }
-        vec![
+        let mut next = vec![
             command("all of it", format!("omnilink explain {what}")),
             command("look at it", format!("omnilink view {what}")),
-            command("ask TLC", format!("omnilink confirm {what} --tlc tla2tools.jar")),
-        ]
+        ];
+        if asked.level().class() == Class::Strong {
+            next.push(command("ask TLC", format!("omnilink confirm {what} --tlc tla2tools.jar")));
+        }
+        next
     }
 }
 
@@ -204,6 +209,7 @@ impl Against for Tla {
         let watch = builder.as_ref().map_or(&[][..], |(_, look)| &look.watch);
         let held = &*self.held(asked, case)?;
         let linked = &*self.link(held, watch, case.limits)?;
+        let asked = &self.with_level(asked, held, linked, case)?;
         let run = Run { asked, label: case.label, limits: case.limits, held, linked };
         let streamed = match held {
             Held::Stream(stream) if case.witness.is_none() && builder.is_none() && self.may_stream(asked, stream) => {
@@ -213,6 +219,9 @@ impl Against for Tla {
         };
         let mut report = match streamed {
             Some(report) => report,
+            None if asked.level().class() != Class::Strong => {
+                run.check_level(&self.settings, case.witness.is_some(), builder)?
+            }
             None => run.check(&self.settings, &mut case.witness, builder)?,
         };
         report.spec.name = self.path.display().to_string();
@@ -455,7 +464,8 @@ impl Run<'_> {
                 cuts: crate::cuts(cuts),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
-            order: crate::order(self.asked.criterion),
+            order: crate::order(&self.asked.level()),
+            level: None,
             verdict,
             operations: self.held.describe(report_builder.mentioned())?,
             sources: report_builder.sources(self.program()),

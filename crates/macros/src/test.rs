@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     others: Vec<(Ident, Expr)>,
 }
 
-const OTHERS: [&str; 3] = ["threads", "operations", "runs"];
+const OTHERS: [&str; 4] = ["level", "threads", "operations", "runs"];
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Arguments> {
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(check("spec = \"queue\", threads = 2, system = Queue::new(4)", good), "a test");
         assert_eq!(check("spec = Tickets::default()", good), "a test");
         insta::assert_snapshot!(check("", good), @r#"no specification given: write `#[omnilink::test(spec = "queue")]`"#);
-        insta::assert_snapshot!(check("thread = 2", good), @"unrecognized argument `thread` (expected spec, system, object, threads, operations, runs)");
+        insta::assert_snapshot!(check("thread = 2", good), @"unrecognized argument `thread` (expected spec, system, object, level, threads, operations, runs)");
         let spec = "spec = \"queue\"";
         insta::assert_snapshot!(check(spec, "fn works() {}"), @"expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`");
         insta::assert_snapshot!(check(spec, "async fn works(queue: &Queue, client: &mut Client) {}"), @"expected a plain function, neither async nor generic");

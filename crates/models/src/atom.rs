@@ -24,6 +24,11 @@ impl Atom {
     /// The truth value `TRUE`.
     pub const TRUE: Atom = Atom(NonZeroU32::new(11).expect("11 is not 0"));
 
+    /// A number that is equal for equal values.
+    pub(crate) fn number(self) -> u32 {
+        self.0.get()
+    }
+
     /// The key of operations without a key. It is not a value, and so differs from the key `nil`.
     pub const UNKEYED: Atom = Atom(NonZeroU32::new(15).expect("15 is not 0"));
 

@@ -66,7 +66,7 @@ impl Watcher for Unwatched {
 }
 
 /// One of the searches of a watcher. It stops once its verdict is moot.
-struct Watched<'w, M> {
+pub(crate) struct Watched<'w, M> {
     watcher: &'w dyn Watcher,
     is_moot: M,
 }
@@ -81,7 +81,7 @@ impl<M: Fn() -> bool> Watch for Watched<'_, M> {
     }
 }
 
-fn watched(watcher: &dyn Watcher) -> Watched<'_, fn() -> bool> {
+pub(crate) fn watched(watcher: &dyn Watcher) -> Watched<'_, fn() -> bool> {
     Watched { watcher, is_moot: || false }
 }
 
@@ -313,7 +313,7 @@ fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, report: Report<
 
 /// The width limit of a part in the first turn, after which the other parts get theirs. Each turn multiplies it by
 /// [`WIDENING`].
-const FIRST_WIDTH: usize = 1 << 10;
+pub(crate) const FIRST_WIDTH: usize = 1 << 10;
 const WIDENING: usize = 8;
 
 /// Operations that are decided together: those on one part, or on several whose orders contradict each other.
@@ -489,7 +489,7 @@ fn search_parts<M: Model>(
 
 /// One order of all operations that agrees with the order of each part. Otherwise the contradicting pairs: the first
 /// of each comes before the second and, through others of these pairs, after it.
-fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witness, Vec<(OpId, OpId)>> {
+pub(crate) fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witness, Vec<(OpId, OpId)>> {
     let size = whole.ops().last().map_or(0, |op| op.id.index() + 1);
     let mut links = vec![Link::default(); size];
     for order in orders {

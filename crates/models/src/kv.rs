@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use history::{Call, History, Value};
 use search::Spec;
+use weak::registers::{self, Touch};
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
@@ -450,6 +451,16 @@ impl Model for Kv {
             | Op::Contains { key, .. } => Some(*key),
             Op::RangeCount { .. } | Op::Len { .. } | Op::IsEmpty { .. } | Op::Clear | Op::Scan { .. } => None,
         }
+    }
+
+    fn touch(&self, op: &Op) -> Option<(Touch, u64)> {
+        let (key, value, access) = match *op {
+            Op::Get { key, value } => (key, value, registers::Access::Read),
+            Op::Put { key, value, old: None } => (key, value, registers::Access::Write),
+            _ => return None,
+        };
+        let touch = Touch { key: key.number(), value: value.number().into(), access };
+        Some((touch, self.absent.number().into()))
     }
 
     fn atoms(&self) -> &Interner {

@@ -28,6 +28,7 @@ pub mod container;
 pub mod counter;
 pub mod kv;
 pub mod kv_append;
+pub mod level;
 mod model;
 pub mod mutex;
 mod object;

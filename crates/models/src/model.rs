@@ -4,8 +4,9 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use history::{Call, History, Op};
+use history::{Call, History, Interval, Op, Outcome};
 use search::Spec;
+use weak::registers::Touch;
 
 use crate::unambiguous::Decision;
 use crate::{Atom, BadCall, Interner};
@@ -22,6 +23,17 @@ pub trait Model:
     /// operations would always be accepted.
     fn bind(&self, op: &Op<Call>) -> Result<Option<Self::Op>, BadCall>;
 
+    /// The same with any results, as an operation sees it that may miss others; `None` if it then changes nothing.
+    fn bind_free(&self, op: &Op<Call>) -> Result<Option<Self::Op>, BadCall> {
+        match op.outcome() {
+            Outcome::Failed | Outcome::Blocked => Ok(None),
+            Outcome::Finished | Outcome::Unfinished => {
+                let interval = Interval::unfinished(op.interval.start());
+                self.bind(&Op { interval, ..op.with(op.call.without_results()) })
+            }
+        }
+    }
+
     /// The state that `op` leads to, or `None` if it is disabled: [`Spec::step`] for one successor.
     fn next(&self, state: &Self::State, op: &Self::Op) -> Option<Self::State>;
 
@@ -36,6 +48,12 @@ pub trait Model:
 
     /// A state for display.
     fn show(&self, state: &Self::State) -> String;
+
+    /// The operation as an access of a register, if it is a plain read or write, with the number of the register's initial
+    /// value.
+    fn touch(&self, _op: &Self::Op) -> Option<(Touch, u64)> {
+        None
+    }
 
     /// True if a procedure decides some histories in polynomial time.
     fn has_procedure(&self) -> bool {

@@ -50,6 +50,12 @@ pub trait Object: Send + Sync {
     /// arguments of the call; it is called repeatedly and must return the same answer every time.
     fn apply(&self, state: &mut Self::State, call: &Call) -> Answer;
 
+    /// True if a call never changes the state, whatever it returns. Operations that may miss others are then not
+    /// affected by it, and checks are faster.
+    fn only_reads(&self, _call: &Call) -> bool {
+        false
+    }
+
     /// The part of the object that a call belongs to, if calls on different parts are independent: the key of a map.
     /// Histories in which every operation has a part are checked part by part.
     fn part(&self, _call: &Call) -> Option<Value> {
@@ -138,6 +144,10 @@ impl<O: Object> Spec for Sequential<O> {
             out.done(next);
         }
         Ok(())
+    }
+
+    fn is_observer(&self, op: &Asked) -> bool {
+        !op.call.blocked && self.object.only_reads(&op.call)
     }
 
     fn why_not(&self, state: &O::State, op: &Asked) -> Option<String> {

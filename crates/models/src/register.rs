@@ -12,6 +12,7 @@
 
 use history::{Call, History, Value};
 use search::Spec;
+use weak::registers::{self, Touch};
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
@@ -247,6 +248,16 @@ impl Model for Register {
     fn partition(&self, op: &Op) -> Option<Atom> {
         let (Op::Write { key, .. } | Op::Read { key, .. } | Op::Cas { key, .. }) = *op;
         Some(key)
+    }
+
+    fn touch(&self, op: &Op) -> Option<(Touch, u64)> {
+        let (key, value, access) = match *op {
+            Op::Read { key, value } => (key, value, registers::Access::Read),
+            Op::Write { key, value } => (key, value, registers::Access::Write),
+            Op::Cas { .. } => return None,
+        };
+        let touch = Touch { key: key.number(), value: value.number().into(), access };
+        Some((touch, self.initial.number().into()))
     }
 
     fn atoms(&self) -> &Interner {

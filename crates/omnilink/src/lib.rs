@@ -189,3 +189,5 @@ pub use record::drive::Client;
 pub use record::{Action, Pending, Process, Recorder};
 pub use search;
 pub use search::{Spec, Successors};
+pub use weak;
+pub use weak::{Level, Visibility};

@@ -23,6 +23,7 @@ use record::drive::{self, Client};
 use record::object::{Describe, Description};
 use report::{Detail, Report, Verdict};
 use search::Stats;
+use weak::Level;
 
 /// The specification.
 #[derive(Clone)]
@@ -78,12 +79,33 @@ pub struct Test {
     pub manifest: PathBuf,
     /// The specification.
     pub spec: Against,
+    /// Which orders count, and what operations have to see.
+    pub level: AtLevel,
     /// The number of threads of a run.
     pub threads: Range,
     /// The number of operations of each thread.
     pub operations: Range,
     /// The number of runs; `OMNILINK_RUNS` overrides it.
     pub runs: u64,
+}
+
+/// Which orders count, and what operations have to see.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AtLevel(Level);
+
+impl From<Level> for AtLevel {
+    fn from(level: Level) -> AtLevel {
+        AtLevel(level)
+    }
+}
+
+impl From<&str> for AtLevel {
+    /// # Panics
+    ///
+    /// If there is no such level.
+    fn from(text: &str) -> AtLevel {
+        AtLevel(text.parse().unwrap_or_else(|error| panic!("{error}")))
+    }
 }
 
 /// A number, or a range of numbers to choose from.
@@ -131,7 +153,8 @@ impl Test {
     /// A test with default options.
     pub fn new(name: &'static str, manifest: &str, spec: impl Into<Against>) -> Test {
         let (threads, operations) = ((2..=4).into(), OPERATIONS.into());
-        Test { name, manifest: manifest.into(), spec: spec.into(), threads, operations, runs: 64 }
+        let level = AtLevel::default();
+        Test { name, manifest: manifest.into(), spec: spec.into(), level, threads, operations, runs: 64 }
     }
 
     /// Runs the test.
@@ -189,7 +212,9 @@ impl Test {
     }
 
     fn judge(&self) -> Judge {
-        let options = judge::Options { jobs: Some(1), ..judge::Options::default() };
+        let is_given = self.level != AtLevel::default();
+        let level = is_given.then(|| self.level.0.clone());
+        let options = judge::Options { jobs: Some(1), level, ..judge::Options::default() };
         let spec = match &self.spec {
             Against::Own(_, judge) => return judge(options),
             Against::Named(spec) if judge::is_tla(Path::new(spec)) => self.manifest.join(spec).display().to_string(),
@@ -241,7 +266,7 @@ impl Test {
             ended: Ended::Finished,
             took: 0.0,
             spec: Path::new(self.spec.name()).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            order: report.order,
+            level: self.level.0.to_string(),
             verdict: Some(report.verdict.word().to_owned()),
             cause: Some(cause.to_owned()),
             controlled: None,

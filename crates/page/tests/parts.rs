@@ -8,13 +8,14 @@ use decode::Op;
 use page::{About, Encoder, Index, IndexRun, Level};
 use proptest::prelude::*;
 use report::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn report() -> Report {
     Report {
         schema: SCHEMA.into(),
         history: History { name: "run".into(), operations: Some(0), processes: 0, cuts: Vec::new() },
         spec: Spec { name: "Queue.tla".into(), constants: Vec::new() },
+        level: None,
         order: Order::RealTime,
         verdict: Verdict::Accepted,
         operations: Vec::new(),
@@ -83,7 +84,7 @@ fn check(timeline: &Timeline) {
 }
 
 /// Every operation in flight at a rank is in a chunk whose range contains the rank, or is listed as long.
-fn check_ranges(head: &serde_json::Value, operations: &[Op]) {
+fn check_ranges(head: &Value, operations: &[Op]) {
     let long: Vec<u64> = head["long"].as_array().expect("a list").iter().filter_map(|op| op.as_u64()).collect();
     assert!(long.is_sorted());
     for (place, op) in operations.iter().enumerate() {
@@ -257,6 +258,25 @@ fn only_a_log_has_messages_and_unlogged_steps() {
     assert_eq!(names(&timeline), ["head", "states", "chunk-0", "order-0", "messages", "unlogged"]);
     let head = decode::json(&parts(&timeline), "head");
     assert_eq!((&head["timeline"]["messages"], &head["timeline"]["unlogged"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn the_head_lists_missed_operations_up_to_a_limit() {
+    let head = |missed: Vec<(u32, Vec<u32>)>| {
+        let timeline = Timeline { missed, ..long(3, 2) };
+        decode::json(&parts(&timeline), "head")["timeline"].clone()
+    };
+    let none = head(Vec::new());
+    assert_eq!((none.get("missed"), none.get("missed_left_out")), (None, None));
+    let two = head(vec![(1, vec![0]), (2, vec![0, 1])]);
+    assert_eq!((&two["missed"], two.get("missed_left_out")), (&json!([[1, [0]], [2, [0, 1]]]), None));
+    // An operation that missed too many others is left out, not cut.
+    let large = head(vec![(0, vec![0; 15_000]), (1, vec![0; 5_001]), (2, vec![0; 5_000]), (3, vec![0])]);
+    let listed =
+        |head: &Value| head["missed"].as_array().unwrap().iter().map(|each| each[0].clone()).collect::<Value>();
+    assert_eq!((listed(&large), &large["missed_left_out"]), (json!([0, 2]), &json!(2)));
+    let many = head((0..2_010).map(|op| (op, vec![0])).collect());
+    assert_eq!((many["missed"].as_array().unwrap().len(), &many["missed_left_out"]), (2_000, &json!(10)));
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub struct Report {
     pub spec: Spec,
     /// The order between operations of different processes.
     pub order: Order,
+    /// What operations have to see, if that is not everything before them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
     /// The verdict.
     pub verdict: Verdict,
     /// The operations that the report mentions. An [`OpRef`] is an index into this list.
@@ -95,6 +98,28 @@ pub enum Order {
     RealTime,
     /// Only the order within each process counts.
     Program,
+    /// No order counts.
+    None,
+}
+
+/// A level at which operations need not see everything before them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Level {
+    /// As given on the command line.
+    pub name: String,
+    /// The number of operations that missed something, if the history is accepted.
+    pub missing: usize,
+    /// The first of them, each with what it missed.
+    pub missed: Vec<Missed>,
+}
+
+/// An operation that did not see some operations before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Missed {
+    /// The operation.
+    pub op: OpRef,
+    /// What it missed.
+    pub missed: Vec<OpRef>,
 }
 
 /// The verdict.
@@ -167,7 +192,7 @@ impl Rejection {
             Evidence::Contradiction { operations } => {
                 Some(Window { start: Vec::new(), operations: operations.clone(), before: 0 })
             }
-            Evidence::Invariant(_) => None,
+            Evidence::Invariant(_) | Evidence::Views(_) => None,
         }
     }
 }
@@ -185,13 +210,45 @@ pub enum Evidence {
     },
     /// Orders exist that the actions allow, and each of them violates an invariant.
     Invariant(Broken),
+    /// Whatever operations see, no order explains them.
+    Views(Views),
+}
+
+/// Operations whose results nothing explains that they may have seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Views {
+    /// At least one.
+    pub views: Vec<View>,
+    /// A weaker level that allows the history, and was checked.
+    pub holds: Option<String>,
+}
+
+/// What an operation may have seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct View {
+    /// The operation.
+    pub op: OpRef,
+    /// What it has to see, in words that follow its name.
+    pub sees: String,
+    /// The last operations that it has to see.
+    pub must_see: Vec<OpRef>,
+    /// The number of all that it has to see.
+    pub must_see_count: usize,
+    /// The last operations that it may miss.
+    pub may_miss: Vec<OpRef>,
+    /// The number of all that it may miss.
+    pub may_miss_count: usize,
+    /// The states that it may see, as far as known.
+    pub states: Vec<State>,
+    /// Why the first of them does not explain its results.
+    pub why: Option<String>,
 }
 
 impl Evidence {
     /// The verdict on the history in one word.
     fn word(&self) -> &'static str {
         match self {
-            Evidence::Stuck(_) | Evidence::Contradiction { .. } => "rejected",
+            Evidence::Stuck(_) | Evidence::Contradiction { .. } | Evidence::Views(_) => "rejected",
             Evidence::Invariant(_) => "violated",
         }
     }

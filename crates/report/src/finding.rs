@@ -5,8 +5,8 @@
 //! marked once, with the number of states that make it false and with every value it had there.
 
 use crate::data::{
-    Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, OpRef, Outcome, Reason,
-    Rejection, Report, Span, State, Stuck, Verdict, Why,
+    Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, Level, Missed, OpRef, Outcome,
+    Reason, Rejection, Report, Span, State, Stuck, Verdict, Views, Why,
 };
 use crate::words::{clean, count, list, number, position, short};
 
@@ -67,6 +67,7 @@ impl Finding {
                     Finding { is_warning: false, title, marks: Vec::new(), notes: Vec::new() }
                 }
                 Evidence::Invariant(broken) => Finding::of_invariant(report, rejection, broken),
+                Evidence::Views(views) => Finding::of_views(report, rejection, views),
             },
             Verdict::Inconclusive { stop, .. } => Finding::of_stop(report, stop),
         };
@@ -129,6 +130,39 @@ impl Finding {
             notes.push(Note::Note(format!("no explanation is left by the return of {}", op_text(report, op))));
         }
         Finding { is_warning: false, title: clean(&rejection.sentence), marks, notes }
+    }
+
+    fn of_views(report: &Report, rejection: &Rejection, views: &Views) -> Finding {
+        let mut notes =
+            vec![Note::Note(format!("the longest orders explain {}", count(rejection.explained, "operation")))];
+        for view in &views.views {
+            let name = clean(&report.op(view.op).name);
+            let ops = |ops: &[OpRef], all: usize| {
+                let shown: Vec<String> = ops.iter().map(|&op| op_text(report, op)).collect();
+                match all - shown.len() {
+                    0 if shown.is_empty() => "nothing".to_owned(),
+                    0 => shown.join(", "),
+                    more => format!("{}, and {more} before", shown.join(", ")),
+                }
+            };
+            notes.push(Note::Note(format!("{name} {}", view.sees)));
+            notes.push(Note::Note(format!("{name} has to see: {}", ops(&view.must_see, view.must_see_count))));
+            if view.may_miss_count > 0 {
+                notes.push(Note::Note(format!("{name} may miss: {}", ops(&view.may_miss, view.may_miss_count))));
+            }
+            let states: Vec<String> = view.states.iter().map(|state| fields(&state.variables, " = ", VALUE)).collect();
+            let states = match states.len() {
+                0 => format!("there is no state that {name} may see"),
+                1 => format!("{name} sees the state {}", states[0]),
+                all => format!("{name} sees one of {all} states: {}", list(&states, "or", ALTERNATIVES)),
+            };
+            let why = view.why.as_ref().map(|why| format!(": {}", clean(why))).unwrap_or_default();
+            notes.push(Note::Note(format!("{states}{why}")));
+        }
+        if let Some(level) = &views.holds {
+            notes.push(Note::Help(format!("at the level `{}` the history is accepted", clean(level))));
+        }
+        Finding { is_warning: false, title: clean(&rejection.sentence), marks: Vec::new(), notes }
     }
 
     fn of_stop(report: &Report, stop: &str) -> Finding {
@@ -224,7 +258,23 @@ pub(crate) fn why(report: &Report, stuck: &Stuck, reason: &Reason) -> String {
 /// The notes of every report.
 pub(crate) fn remarks(report: &Report) -> Vec<String> {
     let cuts = report.history.cuts.iter().map(|cut| format!("the trace is cut off: {}", clean(cut)));
-    cuts.chain(report.notes.iter().map(|note| clean(note))).collect()
+    cuts.chain(report.level.iter().flat_map(|level| missed(report, level)))
+        .chain(report.notes.iter().map(|note| clean(note)))
+        .collect()
+}
+
+/// What operations missed.
+fn missed(report: &Report, level: &Level) -> Vec<String> {
+    let one = |missed: &Missed| {
+        let others: Vec<String> = missed.missed.iter().map(|&op| op_text(report, op)).collect();
+        format!("{} missed {}", op_text(report, missed.op), list(&others, "and", ALTERNATIVES))
+    };
+    let mut all: Vec<String> = level.missed.iter().map(one).collect();
+    if level.missing > level.missed.len() {
+        let more = number((level.missing - level.missed.len()) as u64);
+        all.push(format!("{more} more operations missed others"));
+    }
+    all
 }
 
 /// The follow-up commands.

@@ -94,6 +94,9 @@ impl Report {
         if let Some(widest) = &self.stats.widest {
             self.check_ops(widest.at.iter().chain(&widest.in_flight))?;
         }
+        for missed in self.level.iter().flat_map(|level| &level.missed) {
+            self.check_ops(missed.missed.iter().chain([&missed.op]))?;
+        }
         match &self.verdict {
             Verdict::Accepted | Verdict::Inconclusive { .. } => Ok(()),
             Verdict::Rejected(rejection) => {
@@ -105,6 +108,9 @@ impl Report {
                         self.check_span(broken.span)?;
                         self.check_conjuncts(&broken.conjuncts, broken.states.len())
                     }
+                    Evidence::Views(views) => views.views.iter().try_for_each(|view| {
+                        self.check_ops([&view.op].into_iter().chain(&view.must_see).chain(&view.may_miss))
+                    }),
                 }
             }
         }

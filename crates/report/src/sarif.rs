@@ -55,7 +55,7 @@ impl Cause {
             Verdict::Accepted => ("accepted", "", ""),
             Verdict::Rejected(rejection) => match &rejection.evidence {
                 Evidence::Stuck(stuck) => of_stuck(report, rejection, stuck),
-                Evidence::Contradiction { .. } => ("rejected", "unknown", "unknown"),
+                Evidence::Contradiction { .. } | Evidence::Views(_) => ("rejected", "unknown", "unknown"),
                 Evidence::Invariant(broken) => (broken.invariant.as_str(), "invariant", ""),
             },
             Verdict::Inconclusive { .. } => ("inconclusive", "inconclusive", ""),

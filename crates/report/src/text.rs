@@ -58,14 +58,15 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
         return format!("{name}: {}: there are no operations\n", pen.paint(YELLOW, "nothing to check"));
     }
     let Some(finding) = Finding::new(report) else {
-        let mut out = format!("{name}: {}, {}\n", pen.paint(GREEN, "accepted"), work(report));
+        let mut out = format!("{name}: {}{}, {}\n", pen.paint(GREEN, "accepted"), at_level(report), work(report));
         for remark in remarks(report) {
             let _ = writeln!(out, "  note: {remark}");
         }
         return out;
     };
     let (style, word) = verdict_style(report);
-    let mut out = format!("{name}: {}\n{}\n", pen.paint(style, word), snippet(report, &finding, color));
+    let verdict = format!("{}{}", pen.paint(style, word), at_level(report));
+    let mut out = format!("{name}: {verdict}\n{}\n", snippet(report, &finding, color));
     let mut sections = Sections { report, pen, width, out: &mut out };
     if let Some(rejection) = report.rejection() {
         if let Some(window) = &rejection.window() {
@@ -80,6 +81,11 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
     }
     sections.commands();
     out
+}
+
+/// ` at the level causal`; nothing if every operation sees everything before it.
+fn at_level(report: &Report) -> String {
+    report.level.as_ref().map(|level| format!(" at the level `{}`", clean(&level.name))).unwrap_or_default()
 }
 
 /// The verdict on one line, ending with a line break.
@@ -284,7 +290,7 @@ impl Sections<'_> {
                 self.states("states that make it false", &broken.states);
                 self.constants();
             }
-            Some(Evidence::Contradiction { .. }) => self.constants(),
+            Some(Evidence::Contradiction { .. } | Evidence::Views(_)) => self.constants(),
             None => {}
         }
     }

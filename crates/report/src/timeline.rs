@@ -45,6 +45,9 @@ pub struct Timeline {
     /// Messages: the sending and the receiving operation, as indices into `operations`. Empty unless operations are
     /// events of a log.
     pub messages: Vec<(u32, u32)>,
+    /// Operations that did not see some operations before them, with these, as indices into `operations`. Empty unless
+    /// the level lets them.
+    pub missed: Vec<(u32, Vec<u32>)>,
     /// Steps that no operation shows, in the order of the behavior. Empty unless operations are events of a log.
     pub unlogged: Vec<Unlogged>,
 }

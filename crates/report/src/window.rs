@@ -47,7 +47,7 @@ impl Grid {
                     let last = grid.rows.last().filter(|row| *start <= earliest_end && row[column] == Cell::Empty);
                     last.map(|_| grid.rows.len() - 1)
                 }
-                Order::Program => grid.rows.iter().position(|row| row[column] == Cell::Empty),
+                Order::Program | Order::None => grid.rows.iter().position(|row| row[column] == Cell::Empty),
             };
             let end = end.unwrap_or(u64::MAX);
             match row {

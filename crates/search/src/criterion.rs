@@ -9,8 +9,7 @@ use history::{OpId, Precedence};
 /// Which orders of operations explain a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Criterion {
-    /// The order between operations of different processes. The order within each process and the edges of a history
-    /// always count.
+    /// The order between operations. The edges of a history always count.
     pub precedence: Precedence,
 }
 
@@ -19,6 +18,8 @@ impl Criterion {
     pub const LINEARIZABLE: Criterion = Criterion { precedence: Precedence::RealTime };
     /// Operations take effect in the order of each process; real time does not count.
     pub const SEQUENTIAL: Criterion = Criterion { precedence: Precedence::Program };
+    /// Operations are transactions, and take effect in any order.
+    pub const SERIALIZABLE: Criterion = Criterion { precedence: Precedence::None };
 
     /// True if a reduction loses no verdict under this criterion, on a history with these edges.
     pub fn permits(self, reduction: Reduction, edges: &[(OpId, OpId)]) -> bool {

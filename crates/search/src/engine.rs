@@ -166,7 +166,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             let trail = self.trails.begin(choice as u32);
             let config = Config { cut: cut.clone(), state, trail, is_covered: false };
             self.stats.generated += 1;
-            self.stats.distinct += u64::from(self.frontier.insert(walk, config));
+            self.stats.distinct += u64::from(self.frontier.insert(spec, walk, config));
         }
         let Engine { frontier, trails, moves, stats, observed, .. } = self;
         for config in &mut frontier.configs {
@@ -308,7 +308,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         let by_need = std::mem::take(&mut self.work.configs);
         self.work.clear();
         for config in &by_need[..beginning] {
-            self.work.insert(walk, Config { is_covered: false, ..config.clone() });
+            self.work.insert(spec, walk, Config { is_covered: false, ..config.clone() });
         }
         let mut cursor = 0;
         let mut is_stopped = false;
@@ -346,7 +346,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
             }
         }
         for (reached, steps) in self.pending.drain(..) {
-            self.stats.distinct += u64::from(work.insert_new(walk, reached, &mut self.trails, &steps));
+            self.stats.distinct += u64::from(work.insert_new(spec, walk, reached, &mut self.trails, &steps));
         }
         self.work = work;
         Ok(stopped)
@@ -401,11 +401,11 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
                 steps.extend(observed.iter().map(|&placed| Entry::Taken(placed)));
                 let reached = Config { cut, state, trail: config.trail, is_covered: false };
                 if walk.is_met(&reached.cut) {
-                    stats.distinct += u64::from(met.insert_new(walk, reached, trails, &steps));
+                    stats.distinct += u64::from(met.insert_new(spec, walk, reached, trails, &steps));
                     continue;
                 }
                 if partway && walk.may_stop(next) {
-                    stats.distinct += u64::from(met.insert_new(walk, reached.clone(), trails, &steps));
+                    stats.distinct += u64::from(met.insert_new(spec, walk, reached.clone(), trails, &steps));
                 }
                 let is_plain = thorough || partway || !observed.is_empty();
                 match if is_plain { Reason::None } else { walk.reason(&reached.cut, next) } {

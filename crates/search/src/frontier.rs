@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
+use crate::spec::Spec;
 use crate::trail::{Entry, Trail, Trails};
 use crate::walk::Walk;
 
@@ -50,12 +51,13 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
     /// Adds a newly reached configuration, with the steps that led there, unless another one covers it.
     pub(crate) fn insert_new<P>(
         &mut self,
+        spec: &impl Spec<State = S>,
         walk: &impl Walk<P, Cut = C>,
         config: Config<C, S>,
         trails: &mut Trails,
         steps: &[Entry],
     ) -> bool {
-        let is_new = self.insert(walk, config);
+        let is_new = self.insert(spec, walk, config);
         if is_new && let Some(newest) = self.configs.last_mut() {
             newest.trail = trails.extend_all(newest.trail, steps);
         }
@@ -63,10 +65,15 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
     }
 
     /// Adds a configuration unless another one covers it, and marks those that it covers. True if it was added.
-    pub(crate) fn insert<P>(&mut self, walk: &impl Walk<P, Cut = C>, config: Config<C, S>) -> bool {
+    pub(crate) fn insert<P>(
+        &mut self,
+        spec: &impl Spec<State = S>,
+        walk: &impl Walk<P, Cut = C>,
+        config: Config<C, S>,
+    ) -> bool {
         let Frontier { configs, table } = self;
         if configs.len() < HANDFUL && table.is_empty() {
-            let is_redundant = configs.iter_mut().any(|other| compare(walk, other, &config));
+            let is_redundant = configs.iter_mut().any(|other| compare(spec, walk, other, &config));
             if !is_redundant {
                 configs.push(config);
             }
@@ -79,7 +86,8 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
             }
         }
         let hashed = hash(walk, &config);
-        let is_redundant = table.iter_hash(hashed).any(|&other| compare(walk, &mut configs[other as usize], &config));
+        let is_redundant =
+            table.iter_hash(hashed).any(|&other| compare(spec, walk, &mut configs[other as usize], &config));
         if !is_redundant {
             configs.push(config);
             let newest = (configs.len() - 1) as u32;
@@ -90,12 +98,20 @@ impl<C, S: Eq + Hash> Frontier<C, S> {
 }
 
 /// True if the old configuration covers the new one. In the opposite case, marks the old one as covered.
-fn compare<P, C, S: Eq>(walk: &impl Walk<P, Cut = C>, old: &mut Config<C, S>, new: &Config<C, S>) -> bool {
-    if old.is_covered || old.state != new.state {
+fn compare<P, S: Spec, C>(
+    spec: &S,
+    walk: &impl Walk<P, Cut = C>,
+    old: &mut Config<C, S::State>,
+    new: &Config<C, S::State>,
+) -> bool {
+    if old.is_covered {
         return false;
     }
-    let is_redundant = walk.covers(&old.cut, &new.cut);
-    old.is_covered = !is_redundant && walk.covers(&new.cut, &old.cut);
+    let covers = |a: &Config<C, S::State>, b: &Config<C, S::State>| {
+        spec.covers(&a.state, &b.state) && walk.covers(&a.cut, &b.cut)
+    };
+    let is_redundant = covers(old, new);
+    old.is_covered = !is_redundant && covers(new, old);
     is_redundant
 }
 

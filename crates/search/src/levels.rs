@@ -42,8 +42,8 @@ impl<P> Walk<P> for Levels<'_, P> {
     }
 
     fn place(&self, position: &Position, next: Move, partway: bool) -> Position {
-        let process = self.op(next).process.index();
-        if partway { self.order.during(position, process) } else { self.order.after(position, process) }
+        let place = next.0 as usize;
+        if partway { self.order.during(position, place) } else { self.order.after(position, place) }
     }
 
     fn waiting(&self, position: &Position) -> Vec<(OpId, OpId)> {
@@ -65,10 +65,9 @@ impl<P> Levels<'_, P> {
     /// that started after another operation's latest time counts among the others, because it would make that one
     /// late.
     fn ready(&self, position: &Position, observers: bool) -> impl Iterator<Item = Move> {
-        let latest = self.order.ready(position).filter_map(|(_, place)| self.ops[place].interval.latest()).min();
+        let latest = self.order.ready(position).filter_map(|place| self.ops[place].interval.latest()).min();
         let may_be_late = move |op: &Op<P>| latest.is_some_and(|latest| latest < op.interval.start());
         let is_eager = move |place: usize| self.is_observer[place] && !may_be_late(&self.ops[place]);
-        let ready = self.order.ready(position).map(|(_, place)| place);
-        ready.filter(move |&place| is_eager(place) == observers).map(|place| Move(place as u32))
+        self.order.ready(position).filter(move |&place| is_eager(place) == observers).map(|place| Move(place as u32))
     }
 }

@@ -151,7 +151,8 @@ pub(crate) struct Replay<'s, S: Spec> {
     criterion: Criterion,
     state: Option<S::State>,
     latest_start: u64,
-    next: Vec<u32>, // For each process, the least place of its next step.
+    next: Vec<u32>,      // For each process, the least place of its next step.
+    done: HashSet<OpId>, // Operations that are over, where those of a process are not ordered.
     steps: usize,
     placed: u64, // Finished operations placed.
     successors: Successors<S::State>,
@@ -165,6 +166,7 @@ impl<'s, S: Spec> Replay<'s, S> {
             state: None,
             latest_start: 0,
             next: Vec::new(),
+            done: HashSet::new(),
             steps: 0,
             placed: 0,
             successors: Successors::default(),
@@ -186,8 +188,13 @@ impl<'s, S: Spec> Replay<'s, S> {
         if self.next.len() <= process {
             self.next.resize(process + 1, 0);
         }
-        let is_late = self.criterion.precedence == Precedence::RealTime && op.interval.deadline() < self.latest_start;
-        if is_late || op.index < self.next[process] {
+        let is_late = match self.criterion.precedence {
+            Precedence::RealTime => op.interval.deadline() < self.latest_start || op.index < self.next[process],
+            Precedence::Program => op.index < self.next[process],
+            Precedence::None if placed.partway => self.done.contains(&op.id),
+            Precedence::None => !self.done.insert(op.id),
+        };
+        if is_late {
             return Err(Unconfirmed::OutOfOrder { op: op.id, step }.into());
         }
         self.latest_start = self.latest_start.max(op.interval.start());

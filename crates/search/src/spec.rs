@@ -42,6 +42,12 @@ pub trait Spec {
         false
     }
 
+    /// True if `a` permits every sequence of operations that `b` permits. The states must have equal hashes then. The
+    /// search drops `b` where it has `a`.
+    fn covers(&self, a: &Self::State, b: &Self::State) -> bool {
+        a == b
+    }
+
     /// True if `op` is enabled in every state and takes one step.
     fn is_total(&self, _op: &Self::Op) -> bool {
         false
@@ -102,7 +108,7 @@ impl<S> Successors<S> {
     }
 
     /// Takes out the states in which the operation is over, and those in which it is not.
-    pub(crate) fn drain(&mut self) -> (impl Iterator<Item = S>, impl Iterator<Item = S>) {
+    pub fn drain(&mut self) -> (impl Iterator<Item = S>, impl Iterator<Item = S>) {
         (self.done.drain(..), self.partway.drain(..))
     }
 }

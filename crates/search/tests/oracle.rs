@@ -15,7 +15,7 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
         let history = random_history(&spec, &mut rng, most);
         // Every fourth history has edges.
         let history = if seed % 4 == 0 { with_random_edges(history, &mut rng) } else { history };
-        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL] {
+        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
             let expected = is_allowed(&spec, &history, criterion);
             if criterion == Criterion::LINEARIZABLE {
                 accepted += u64::from(expected);
@@ -64,7 +64,7 @@ fn by_level_and_without_reductions_the_search_visits_the_states_of_a_model_check
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 6);
-        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL] {
+        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
             let options = Options { criterion, by_level: true, reduce: false, ..Options::default() };
             let report = check(&spec, &history, &options).expect("a spec that can be evaluated");
             if report.verdict.is_rejected() {
@@ -98,7 +98,7 @@ fn a_replay_confirms_orders_and_nothing_else() {
         }
         let witness = Witness::from_order(order.clone());
         assert_eq!((witness.len(), witness.is_empty(), witness.initial()), (order.len(), order.is_empty(), 0));
-        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL] {
+        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
             let expected = is_order(&spec, &history, criterion, &order);
             let replayed = replay(&spec, &history, criterion, &witness);
             assert_eq!(

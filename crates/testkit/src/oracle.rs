@@ -159,6 +159,10 @@ where
         let in_process = a.process == b.process && a.index < b.index;
         let in_time = a.interval.end().is_some_and(|end| end < b.interval.start());
         let by_edge = self.history.edges().contains(&(a.id, b.id));
-        in_process || by_edge || (self.criterion.precedence == Precedence::RealTime && in_time)
+        match self.criterion.precedence {
+            Precedence::RealTime => in_process || by_edge || in_time,
+            Precedence::Program => in_process || by_edge,
+            Precedence::None => by_edge,
+        }
     }
 }

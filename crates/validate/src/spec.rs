@@ -126,6 +126,18 @@ impl<'p> TraceSpec<'p> {
         })
     }
 
+    /// The value of a definition without parameters and variables, as printed; `None` if there is none of this name.
+    pub fn constant(&self, name: &str) -> Result<Option<String>, Box<EvalError>> {
+        let definition = self.program.module.names.get(name).copied();
+        let Some(definition) = definition.filter(|&def| self.program.definition(def).params.is_empty()) else {
+            return Ok(None);
+        };
+        self.with_machine(|machine| {
+            let datum = machine.evaluate_definition(definition, None)?;
+            print_or_display(machine, &datum).map(Some)
+        })
+    }
+
     /// A state as reports show it.
     pub fn show(&self, state: &State) -> report::State {
         shown_state(self.program, state)

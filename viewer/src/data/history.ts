@@ -80,6 +80,11 @@ export interface Points {
   last: number;
 }
 
+/** What an operation saw of another: it missed it, it saw it, or the other is later in the order. */
+export type Sight = 'missed' | 'seen' | 'later';
+
+const NOTHING: ReadonlySet<number> = new Set();
+
 /** Maximum length of a task, in milliseconds. */
 const SLICE = 30;
 
@@ -109,6 +114,9 @@ export class History {
   private sent: Messages | null = null;
   private hidden: Unlogged[] | null = null;
   private readonly loads = new Map<string, Promise<void>>();
+  /** What operations missed, and by which each was missed. */
+  private readonly missedOf: Map<number, ReadonlySet<number>>;
+  private readonly missedFrom = new Map<number, number[]>();
 
   /** `query` is sent with requests for orders. Chunks are shared with `before`, because they never change. */
   constructor(
@@ -136,6 +144,15 @@ export class History {
     this.steps = new Uint32Array(operations);
     this.chunkSize = Math.max(1, chunks[0]?.count ?? 1);
     this.orderSize = Math.max(1, orders[0]?.count ?? 1);
+    const missed = this.timeline.missed ?? [];
+    this.missedOf = new Map(missed.map(([at, others]) => [at, new Set(others)]));
+    for (const [at, others] of missed) {
+      for (const other of others) {
+        const by = this.missedFrom.get(other);
+        if (by) by.push(at);
+        else this.missedFrom.set(other, [at]);
+      }
+    }
     if (plain && operations > 0) this.addChunk(0, plain.columns, plain.operations);
   }
 
@@ -301,6 +318,31 @@ export class History {
     spread(order, lastRank, 1);
     spread(time, lastTime, (this.span('time')[1] / Math.max(1, this.timeline.ranks)) | 0 || 1);
     return { order, time, last: rank };
+  }
+
+  /** True if some operation missed others. */
+  get hasMissed(): boolean {
+    return this.missedOf.size > 0;
+  }
+
+  /** The operations before this one in the order that it did not see. */
+  missed(at: number): ReadonlySet<number> {
+    return this.missedOf.get(at) ?? NOTHING;
+  }
+
+  /** The operations that missed this one. */
+  missedBy(at: number): readonly number[] {
+    return this.missedFrom.get(at) ?? [];
+  }
+
+  /** What an operation saw of another. Null if it saw everything before it, or if their order is not known. */
+  sight(from: number, at: number): Sight | null {
+    const missed = this.missed(from);
+    if (missed.size === 0 || from === at) return null;
+    if (missed.has(at)) return 'missed';
+    const [own, other] = [this.stepOf(from), this.stepOf(at)];
+    if (own === null || other === null) return null;
+    return other < own ? 'seen' : 'later';
   }
 
   /** The messages; null if there are none or they are not loaded yet. */

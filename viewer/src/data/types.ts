@@ -70,6 +70,10 @@ export interface Timeline {
   messages?: number;
   /** The number of steps in the part `unlogged`. Absent if there are none. */
   unlogged?: number;
+  /** Operations that did not see some operations before them, each with all of these. Absent if there are none. */
+  missed?: [op: number, missed: number[]][];
+  /** The number of such operations that `missed` leaves out, because there are too many. Absent if there are none. */
+  missed_left_out?: number;
 }
 
 /** How operations of one kind are printed: `pieces[0] + value 0 + pieces[1] + …`, without the values of `meta`. */
@@ -159,7 +163,9 @@ export interface Report {
   schema: string;
   history: { name: string; operations: number | null; processes: number; cuts: string[] };
   spec: { name: string; constants: Field[] };
-  order: 'real-time' | 'program';
+  order: 'real-time' | 'program' | 'none';
+  /** Absent if every operation has to see everything before it. */
+  level?: Level | null;
   verdict: Verdict;
   operations: Operation[];
   sources: { path: string; text: string }[];
@@ -170,6 +176,15 @@ export interface Report {
   next: { what: string; line: string }[];
   /** Coverage of the specification, if requested. */
   coverage?: Coverage | null;
+}
+
+/** A level at which operations need not see everything before them. */
+export interface Level {
+  name: string;
+  /** The number of operations that missed something, if the history is accepted. */
+  missing: number;
+  /** The first of them, each with the first operations that it missed. */
+  missed: { op: OpRef; missed: OpRef[] }[];
 }
 
 export interface Coverage {
@@ -207,7 +222,33 @@ export interface Rejection {
 export type Evidence =
   | ({ kind: 'stuck' } & Stuck)
   | { kind: 'contradiction'; operations: OpRef[] }
-  | ({ kind: 'invariant' } & Broken);
+  | ({ kind: 'invariant' } & Broken)
+  | ({ kind: 'views' } & Views);
+
+/** Operations whose results nothing explains that they may have seen. */
+export interface Views {
+  /** At least one. */
+  views: View[];
+  /** A weaker level at which the history is accepted. */
+  holds: string | null;
+}
+
+/** What an operation may have seen. */
+export interface View {
+  op: OpRef;
+  /** What it has to see, in words that follow its name. */
+  sees: string;
+  /** The last operations that it has to see. */
+  must_see: OpRef[];
+  must_see_count: number;
+  /** The last operations that it may miss. */
+  may_miss: OpRef[];
+  may_miss_count: number;
+  /** The states that it may see, as far as known. */
+  states: State[];
+  /** Why the first of these states does not explain its results. */
+  why: string | null;
+}
 
 export interface Stuck {
   states: State[];

@@ -1,7 +1,7 @@
 // Verdicts in a flat form for the panels: the evidence of a rejection is merged with the fields common to all
 // rejections.
 
-import type { Broken, Limit, OpRef, Report, Stuck } from './types.ts';
+import type { Broken, Limit, OpRef, Report, Stuck, Views } from './types.ts';
 
 /** Fields common to all rejections. */
 interface About {
@@ -15,6 +15,8 @@ interface About {
 export type StuckView = { kind: 'stuck' } & Stuck & About;
 /** Every order violates an invariant. */
 export type BrokenView = { kind: 'invariant' } & Broken & About;
+/** Whatever operations see, no order explains them. */
+export type ViewsView = { kind: 'views' } & Views & About;
 
 /** A verdict with its evidence. */
 export type VerdictView =
@@ -22,6 +24,7 @@ export type VerdictView =
   | StuckView
   | ({ kind: 'contradiction'; operations: OpRef[] } & About)
   | BrokenView
+  | ViewsView
   | { kind: 'inconclusive'; limit: Limit; stop: string };
 
 /** The verdict of a report, flattened. */

@@ -23,6 +23,7 @@ export function headline(
       return { sign: '✓', word: 'Accepted', rest: `an ${order} is allowed by`, tone: 'good' };
     case 'stuck':
     case 'contradiction':
+    case 'views':
       return { sign: '✗', word: 'Rejected', rest: `no ${order} is allowed by`, tone: 'bad' };
     case 'invariant':
       return { sign: '✗', word: 'Violated', rest: `every ${order} violates ${verdict.invariant} of`, tone: 'bad' };
@@ -30,6 +31,8 @@ export function headline(
       return { sign: '…', word: 'Inconclusive', rest: 'the check stopped early, against', tone: 'odd' };
   }
 }
+
+const ORDER: Record<Report['order'], string> = { 'real-time': 'real time', program: 'program order', none: 'none' };
 
 /** The banner. */
 export function Banner({ head }: { head: RunHead }) {
@@ -49,8 +52,14 @@ export function Banner({ head }: { head: RunHead }) {
       )}
       <h1>
         {isStale.value && 'Previously: '}
-        <span aria-hidden="true">{sign}</span> {word}: {rest}{' '}
-        {!none && <code>{brief(base(report.spec.name), 80)}</code>}
+        <span aria-hidden="true">{sign}</span> {word}
+        {!none && report.level && (
+          <>
+            {' '}
+            at the level <code>{brief(report.level.name, 120)}</code>
+          </>
+        )}
+        : {rest} {!none && <code>{brief(base(report.spec.name), 80)}</code>}
       </h1>
       {assumed.length > 0 && (
         <p class="under">
@@ -73,7 +82,7 @@ export function Banner({ head }: { head: RunHead }) {
         <Badge name="trace" value={report.history.name} />
         <Badge name="processes" value={count(report.history.processes)} />
         {total !== null && <Badge name="operations" value={count(total)} />}
-        <Badge name="order" value={report.order === 'program' ? 'program order' : 'real time'} />
+        <Badge name="order" value={ORDER[report.order]} />
         {report.stats.method && <Badge name="method" value={report.stats.method} />}
         <Badge name="took" value={seconds(report.stats.seconds)} />
         {run && <Badge name="seed" value={head.seed ?? String(run.plan.seed)} />}
@@ -123,6 +132,16 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
   const verdict = verdictView(report);
   const of = report.history.operations === null ? '' : ` of ${count(report.history.operations)}`;
   if (verdict.kind === 'accepted') {
+    if (report.level) {
+      return (
+        <p>
+          All {report.history.operations === null ? '' : count(report.history.operations)} operations can be put into
+          one order{assumed.length > 0 && ' that is consistent with the assumptions'} in which each returned what the
+          specification returns after the operations that it saw.{' '}
+          {report.level.missing > 0 && `${many(report.level.missing, 'operation')} missed others.`}
+        </p>
+      );
+    }
     return (
       <p>
         All {report.history.operations === null ? '' : count(report.history.operations)} operations can be put into one
@@ -142,11 +161,12 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
     <p>
       {capital(brief(verdict.sentence, 800))}
       {/[.!?]$/.test(verdict.sentence) ? '' : '.'}
-      {verdict.kind !== 'contradiction' && (
+      {verdict.kind === 'views' && ` The longest orders explain ${count(verdict.explained)}${of} operations.`}
+      {verdict.kind !== 'contradiction' && verdict.kind !== 'views' && (
         <>
           {' '}
           <b>{count(verdict.explained)}</b>
-          {of} operations {report.order === 'program' ? 'can be placed' : 'returned before it and are explained'}.
+          {of} operations {report.order === 'real-time' ? 'returned before it and are explained' : 'can be placed'}.
         </>
       )}
       {verdict.kind === 'stuck' && verdict.expected.length > 0 && (

@@ -1,17 +1,18 @@
-// The side panel: reasons, possible states, expected results, what-ifs, smallest failing part, next commands.
+// The side panel: what the selected operation missed, reasons, possible states, expected results, what-ifs, smallest failing part, next commands.
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Report, State } from '../data/types.ts';
-import { type StuckView, verdictView } from '../data/verdict.ts';
+import { type StuckView, type ViewsView, verdictView } from '../data/verdict.ts';
 import { allAssumed, ending, history } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assumptions, fitting } from './focus.ts';
 import { choose, openMenu, ways } from './local.ts';
 import { Command, Copy, Few, Op, Section } from './parts.tsx';
 import { Marked, marked, Value } from './value.tsx';
+import { AllMissed, Missed, Unexplained } from './views.tsx';
 import { Reasons, Violated } from './why.tsx';
 import { Window } from './window.tsx';
-import { assumptionText, checkAgain, outcomeText } from './words.ts';
+import { assumptionText, checkAgain, nameOf, outcomeText } from './words.ts';
 
 /** The side panel. */
 export function Side({ report }: { report: Report }) {
@@ -19,6 +20,7 @@ export function Side({ report }: { report: Report }) {
   const none = report.history.operations === 0;
   return (
     <aside id="why" class="side" tabIndex={-1} aria-label="Explanation">
+      <Missed />
       {verdict.kind === 'stuck' && <Stuck report={report} stuck={verdict} />}
       {verdict.kind === 'contradiction' && (
         <>
@@ -40,6 +42,7 @@ export function Side({ report }: { report: Report }) {
           </Section>
         </>
       )}
+      {verdict.kind === 'views' && <Views report={report} rejection={verdict} />}
       {!none && verdict.kind === 'inconclusive' && (
         <Section id="h-why" title="Why it stopped">
           <article class="card odd">
@@ -77,7 +80,14 @@ export function Side({ report }: { report: Report }) {
       {!none && verdict.kind === 'accepted' && (
         <Section id="h-why" title="Why it is accepted">
           <article class="card good">
-            {(history.value?.timeline.steps ?? 0) > 0 ? (
+            {report.level ? (
+              <p>
+                The check found an order of the operations
+                {report.order === 'real-time' && ' that respects their timeboxes'}, and for each the operations before
+                it that it saw. Each returned what the specification returns after these. The level{' '}
+                <code>{brief(report.level.name, 120)}</code> says what an operation may miss.
+              </p>
+            ) : (history.value?.timeline.steps ?? 0) > 0 ? (
               <p>
                 The check found an order of the operations that the specification allows and that respects their{' '}
                 {history.value?.hasPoints ? 'times and clocks' : 'timeboxes'}. The order was replayed step by step,
@@ -90,6 +100,7 @@ export function Side({ report }: { report: Report }) {
               </p>
             )}
           </article>
+          <AllMissed report={report} />
           <Widest report={report} />
         </Section>
       )}
@@ -129,6 +140,45 @@ function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
         </Section>
       )}
       {stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />}
+    </>
+  );
+}
+
+function Views({ report, rejection }: { report: Report; rejection: ViewsView }) {
+  const { views, holds } = rejection;
+  const [first] = views;
+  const operations = first ? [...new Set([...first.must_see, ...first.may_miss, first.op])] : [];
+  return (
+    <>
+      <Section id="h-why" title="Why it is rejected">
+        {views.map(view => (
+          <Unexplained report={report} view={view} />
+        ))}
+        {holds !== null && (
+          <article class="card good">
+            <p>
+              At the level <code>{brief(holds, 120)}</code> the history is accepted.
+            </p>
+          </article>
+        )}
+      </Section>
+      {views.map(
+        ({ op, states }, at) =>
+          states.length > 0 && (
+            <Section id={`h-states-${at}`} title={`States that ${nameOf(report, op)} may see`}>
+              <p class="quiet lead">
+                {states.length === 1 ? 'One state.' : `One of ${count(states.length)} states. Differences are marked.`}
+              </p>
+              <Possible states={states} choosable={[]} />
+            </Section>
+          ),
+      )}
+      <Window
+        report={report}
+        window={{ start: [], operations, before: 0 }}
+        blocked={rejection.blocked}
+        title={`Last operations that ${first ? nameOf(report, first.op) : 'it'} may see`}
+      />
     </>
   );
 }

@@ -143,6 +143,8 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
   if (verdict.kind === 'stuck') {
     const reason = verdict.reasons.find(each => each.op === verdict.blocked[0]);
     if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : reasonText(about, reason.why);
+  } else if (verdict.kind === 'views') {
+    why = verdict.views.find(view => view.op === verdict.blocked[0])?.why ?? 'nothing that it may see explains it';
   } else if (verdict.kind === 'invariant') why = `${verdict.invariant} is FALSE in every order`;
   return (
     <>

@@ -301,6 +301,12 @@ export function Legend() {
             {word}
           </span>
         ))}
+      {history.value?.hasMissed && (
+        <span class="missing">
+          <i />
+          missed others
+        </span>
+      )}
     </span>
   );
 }

@@ -12,6 +12,7 @@ import { showOp } from './local.ts';
 import { glyph, gravest, groups, reasonText } from './outcome.ts';
 import { Op, Place } from './parts.tsx';
 import { Marked, marked, type Stretch, Value } from './value.tsx';
+import { nameOf } from './words.ts';
 
 /** The conjuncts of an action or an invariant. `states` are indices into the possible states. */
 function Conjuncts({
@@ -282,8 +283,4 @@ export function Violated({ report, violation }: { report: Report; violation: Bro
       <Conjuncts report={report} conjuncts={violation.conjuncts} states={states} op={violation.blocked[0] ?? null} />
     </article>
   );
-}
-
-function nameOf(report: Report, op: OpRef): string {
-  return brief(report.operations[op]?.name ?? '?', 40);
 }

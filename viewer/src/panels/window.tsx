@@ -10,11 +10,21 @@ import { rows } from './rows.ts';
 import { Value } from './value.tsx';
 
 /** The table. */
-export function Window({ report, window, blocked }: { report: Report; window: Part; blocked: OpRef[] }) {
+export function Window({
+  report,
+  window,
+  blocked,
+  title = 'Smallest failing part',
+}: {
+  report: Report;
+  window: Part;
+  blocked: OpRef[];
+  title?: string;
+}) {
   const { processes, rows: made } = rows(report.operations, window.operations);
   const shown = made.slice(0, 40);
   return (
-    <Section id="h-window" title="Smallest failing part">
+    <Section id="h-window" title={title}>
       <div class="card">
         <p class="quiet lead">
           {many(window.operations.length, 'operation')}

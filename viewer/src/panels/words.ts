@@ -1,7 +1,12 @@
-// What-ifs as text, and the command that rechecks under assumptions.
+// Names and what-ifs as text, and the command that rechecks under assumptions.
 
 import type { Assumption, Consequence, OpRef, Report } from '../data/types.ts';
 import { brief, many, quoted } from '../text.ts';
+
+/** The name of an operation, such as `T1:3`. */
+export function nameOf(report: Report, op: OpRef): string {
+  return brief(report.operations[op]?.name ?? '?', 40);
+}
 
 /** The assumption of a what-if. */
 export function assumptionText(report: Report, assumption: Assumption): string {

@@ -6,8 +6,11 @@
 // Colour, border and glyph all show the status of an operation. Blocked: thick frame, ✗. Waiting: dashed border, ….
 // After the failure: thin border, ·. Not counted: no fill, ○. Unknown: dotted border, ?. Placed: plain border, and a
 // tick of the line where it takes effect. Text is drawn last, so that nothing crosses it.
+//
+// An operation that missed others has a hollow dot. While it is selected, the operations that it missed are faded and
+// dashed, those that it saw have a thin outline, and later ones are dimmed.
 
-import type { History } from '../data/history.ts';
+import type { History, Sight } from '../data/history.ts';
 import type { Ending, Report } from '../data/types.ts';
 import { stuckIn } from '../data/verdict.ts';
 import type { Status } from '../state.ts';
@@ -72,6 +75,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
         drawText(pen, picture, box, statuses[i]!, scene);
         drawPointText(pen, picture, box, statuses[i]!);
       }
+      drawDots(pen, picture, scene);
       scene.hidden = drawUnlogged(pen, picture, drawn);
     });
   });
@@ -207,13 +211,32 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
   }
 }
 
+/** The opacity of operations that the selected one missed, saw, or could not see. */
+const CLEAR: Record<Sight, number> = { missed: 0.35, seen: 1, later: 0.65 };
+
+/** What the selected operation saw of another; null if it saw everything before it. */
+function sightOf({ history, selection }: Picture, at: number): Sight | null {
+  return selection === null ? null : history.sight(selection, at);
+}
+
+/** The opacity of an operation: `least` if it does not match the filter, and less if the selected one did not see it. */
+function alphaOf(picture: Picture, at: number, status: Status, least: number): number {
+  const { matches } = picture;
+  const sight = sightOf(picture, at);
+  return (matches && !matches[at] && status !== 'blocked' ? least : 1) * (sight ? CLEAR[sight] : 1);
+}
+
+/** The top and the height of the boxes of a row. */
+function across({ geometry }: Picture, row: number): { y: number; height: number } {
+  const tight = geometry.lane < 30;
+  return { y: toY(geometry, row) + (tight ? 2.5 : 4.5), height: geometry.lane - (tight ? 6 : 10) };
+}
+
 function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: Heights): void {
   if (box.point) return;
-  const { geometry, colors, selection, matches } = picture;
-  const tight = geometry.lane < 30;
-  const y = toY(geometry, box.row) + (tight ? 2.5 : 4.5);
-  const height = geometry.lane - (tight ? 6 : 10);
-  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.28 : 1;
+  const { geometry, colors, selection } = picture;
+  const { y, height } = across(picture, box.row);
+  const alpha = alphaOf(picture, box.at, status, 0.28);
   const x = Math.max(box.x, geometry.left - 8);
   const width = Math.min(box.x + box.width, geometry.width + 8) - x;
   const chosen = box.at === selection;
@@ -237,7 +260,15 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   }
   if (status === 'waiting') style.dash = [4, 3];
   if (status === 'unknown') style.dash = [1, 2];
+  const sight = sightOf(picture, box.at);
+  if (sight === 'missed') delete style.stroke;
   pen.rect(x, y, Math.max(3, width), height, style);
+  if (sight === 'missed') {
+    pen.rect(x, y, Math.max(3, width), height, { stroke: colors.muted, width: 1.3, dash: MISSED, radius: 3 });
+  }
+  if (sight === 'seen') {
+    pen.rect(x - 2, y - 2, Math.max(3, width) + 4, height + 4, { stroke: colors.accent, width: 1, radius: 5 });
+  }
   if (chosen) {
     const far = status === 'blocked' ? 3.5 : 2.5;
     pen.rect(x - far, y - far, Math.max(3, width) + 2 * far, height + 2 * far, {
@@ -251,8 +282,8 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
 /** Draws a point in time as a diamond. */
 function drawPoint(pen: Pen, picture: Picture, box: Box, status: Status): void {
   if (!box.point) return;
-  const { geometry, colors, selection, matches } = picture;
-  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.28 : 1;
+  const { geometry, colors, selection } = picture;
+  const alpha = alphaOf(picture, box.at, status, 0.28);
   const half = Math.min(halfOf(geometry), box.point.room / 2);
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
   const isBlocked = status === 'blocked';
@@ -264,8 +295,33 @@ function drawPoint(pen: Pen, picture: Picture, box: Box, status: Status): void {
   };
   if (status === 'waiting') style.dash = [3, 2];
   if (status === 'unknown') style.dash = [1, 2];
+  const sight = sightOf(picture, box.at);
+  if (sight === 'missed') delete style.stroke;
   diamond(pen, box.x, y, half, style);
+  if (sight === 'missed') diamond(pen, box.x, y, half, { stroke: colors.muted, width: 1.3, dash: MISSED });
+  if (sight === 'seen') diamond(pen, box.x, y, half + 3, { stroke: colors.accent, width: 1 });
   if (box.at === selection) diamond(pen, box.x, y, half + 5, { stroke: colors.accent, width: 2 });
+}
+
+/** Dashes around an operation that the selected one missed. */
+const MISSED = [3, 3];
+
+/** Half the width of a dot, in pixels. */
+const DOT = 3;
+
+/** Draws a hollow dot at the upper right of each operation that missed others. */
+function drawDots(pen: Pen, picture: Picture, { boxes }: Scene): void {
+  const { geometry, colors, history } = picture;
+  if (!history.hasMissed) return;
+  for (const box of boxes) {
+    if (history.missed(box.at).size === 0) continue;
+    const half = box.point ? halfOf(geometry) : 0;
+    const end = Math.min(box.x + box.width, geometry.width);
+    const x = box.point ? box.x + half : Math.max(end - DOT - 2, (box.x + end) / 2);
+    const y = box.point ? toY(geometry, box.row) + geometry.lane / 2 - half : across(picture, box.row).y;
+    const style: Style = { fill: colors.bg, stroke: colors.text, width: 1.4, radius: DOT };
+    pen.rect(x - DOT, y - DOT + 1, 2 * DOT, 2 * DOT, style);
+  }
 }
 
 /** Draws a diamond around a point. */
@@ -324,17 +380,10 @@ function drawPointText(pen: Pen, picture: Picture, box: Box, status: Status): vo
   drawLabel(pen, picture, box, status, shown, box.x - half, (isOdd ? 1 : -1) * (half + 11));
 }
 
-function drawLabel(
-  pen: Pen,
-  { geometry, colors, matches }: Picture,
-  box: Box,
-  status: Status,
-  text: string,
-  x: number,
-  down: number,
-): void {
+function drawLabel(pen: Pen, picture: Picture, box: Box, status: Status, text: string, x: number, down: number): void {
   if (!text) return;
-  const alpha = matches && !matches[box.at] && status !== 'blocked' ? 0.4 : 1;
+  const { geometry, colors } = picture;
+  const alpha = alphaOf(picture, box.at, status, 0.4);
   const fill = status === 'after' || status === 'uncounted' || status === 'unknown' ? colors.muted : colors.text;
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5 + down;
   // A background keeps the label legible where the line passes behind it.

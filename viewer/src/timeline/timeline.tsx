@@ -26,6 +26,7 @@ import {
 import { brief, list, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
+import { missedLines } from './missed.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
 import { type Hidden, hit, rowAt, type Scene, toY } from './scene.ts';
 import './timeline.css';
@@ -121,14 +122,16 @@ interface About {
 }
 
 function operationTip(at: number): About | null {
-  const op = history.value?.op(at);
-  if (!op) return null;
+  const past = history.value;
+  const op = past?.op(at);
+  if (!past || !op) return null;
   const taken = stepOf(at);
   const end = op.end === null ? 'unfinished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`;
   const lines = [
     `${brief(op.name, 60)} · ${statusText(at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
     op.start === op.end ? `event ${moment(op.start)}` : `${moment(op.start)} … ${end}`,
     ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
+    ...missedLines(past, at, selection.value),
   ];
   return { title: brief(op.text, 240), lines };
 }
@@ -186,7 +189,8 @@ function describe(scene: Scene): string {
       ? ''
       : `; ${stuck === null ? 'contradict each other' : 'blocked'}: ${list(failing.map(named))}`;
   const chosen = selection.value;
-  const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}`;
+  const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
+  const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
   return `Timeline of ${many(count, 'process', 'processes')}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
 }

@@ -49,6 +49,10 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
+    /// Find the strongest levels that explain all histories, by name and for each action, instead of checking at one.
+    #[arg(long, conflicts_with_all = ["level", "order", "witness", "reports", "assume", "order_by", "coverage", "strict"])]
+    pub(crate) find_level: bool,
+
     /// Write the order found for an accepted history to this file, one operation per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use explore::{Disturbance, parse_range};
 
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
-use super::shared::{Extra, Order, Output, Progress, StoreArgs};
+use super::shared::{Extra, LevelArgs, Output, Progress, StoreArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
@@ -62,10 +62,10 @@ pub(crate) struct FuzzArgs {
     #[arg(long)]
     pub(crate) batch: bool,
 
-    /// Order between operations of different threads: `real-time` for linearizability, `program` for sequential
-    /// consistency, for example for relaxed atomics under `--weak-memory`: C11 has no real time.
-    #[arg(long, value_name = "ORDER", default_value = "real-time")]
-    pub(crate) order: Order,
+    /// Which orders count, and what operations have to see. Relaxed atomics under `--weak-memory` need `--order program`:
+    /// C11 has no real time.
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 
     /// Perturbations of free-running threads: a comma-separated list of none, yield, nap, pin and crowd.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = disturbance)]

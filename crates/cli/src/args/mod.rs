@@ -25,7 +25,7 @@ pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::LineupArgs;
 pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
-pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Order, Output, Progress};
+pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use trust::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
 
@@ -121,6 +121,8 @@ pub(crate) enum Command {
     /// Map logs of distributed programs to a specification.
     #[command(subcommand)]
     Log(LogCommand),
+    /// List the levels for `--level`: which orders count, and what operations have to see.
+    Levels,
     /// List the built-in specifications, or show the operations of one.
     Specs {
         /// Specification to show.

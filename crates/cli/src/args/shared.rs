@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use history::Precedence;
 use judge::Assumption;
 use judge::load::Around;
-use search::Criterion;
+use weak::Level;
 
 /// The format of a history, the files of its specification, and the limits of the check.
 #[derive(Clone, Debug, Args)]
@@ -30,10 +30,8 @@ pub(crate) struct About {
     #[arg(long, value_name = "FORMAT", value_parser = judge::input::parse_format)]
     pub(crate) from: Option<judge::input::Kind>,
 
-    /// Order between operations of different processes: `real-time` for linearizability, `program` for sequential
-    /// consistency.
-    #[arg(long, value_name = "ORDER", default_value = "real-time")]
-    pub(crate) order: Order,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 
     /// Field by which the system itself orders operations, such as a revision: this order is tried first, and the
     /// history is searched only if the specification does not allow it.
@@ -93,30 +91,79 @@ pub(crate) struct StoreArgs {
     pub(crate) store: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Order {
-    RealTime,
-    Program,
+/// Which orders count, and what operations have to see.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LevelArgs {
+    /// What operations have to see, and in which orders: a level that `omnilink levels` lists, and visibilities of
+    /// actions, such as `linearizable, size=overlap` [default: the level in the settings, or `linearizable`].
+    #[arg(long, value_name = "LEVEL", value_parser = Level::from_str)]
+    pub(crate) level: Option<Level>,
+
+    /// Order between operations: `real-time` for linearizability, `program` for sequential consistency, `none` for
+    /// serializability.
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) order: Option<Order>,
+
+    /// Results that the operations had which an operation saw, if these need not see everything: `free` for any, except
+    /// of operations that see everything; `recorded` for those in the history.
+    #[arg(long, value_name = "RESULTS", default_value = "free")]
+    pub(crate) context: Context,
 }
 
-impl Order {
-    /// The order as reports name it.
-    pub(crate) fn reported(self) -> report::Order {
-        match self {
-            Order::RealTime => report::Order::RealTime,
-            Order::Program => report::Order::Program,
+impl LevelArgs {
+    /// The level, if one was given.
+    pub(crate) fn given(&self) -> Option<Level> {
+        match (&self.level, self.order) {
+            (Some(level), Some(order)) => Some(level.clone().with_order(order.precedence())),
+            (Some(level), None) => Some(level.clone()),
+            (None, Some(order)) => Some(Level::strong(order.precedence())),
+            (None, None) => None,
         }
     }
 
-    /// The orders that count.
-    pub(crate) fn criterion(self) -> Criterion {
-        Criterion { precedence: self.precedence() }
+    /// The order, if every operation sees everything before it.
+    pub(crate) fn strong(&self) -> Result<Precedence, judge::InputError> {
+        let level = self.level();
+        level.criterion().map(|criterion| criterion.precedence).ok_or_else(|| {
+            judge::InputError::new(format!("unsupported at the level `{level}`: operations do not all see one state"))
+        })
     }
 
-    pub(crate) fn precedence(self) -> Precedence {
+    /// The level, or the default one.
+    pub(crate) fn level(&self) -> Level {
+        self.given().unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    RealTime,
+    #[value(alias = "session")]
+    Program,
+    None,
+}
+
+impl Order {
+    fn precedence(self) -> Precedence {
         match self {
             Order::RealTime => Precedence::RealTime,
             Order::Program => Precedence::Program,
+            Order::None => Precedence::None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Context {
+    Free,
+    Recorded,
+}
+
+impl From<Context> for weak::Context {
+    fn from(context: Context) -> weak::Context {
+        match context {
+            Context::Free => weak::Context::Free,
+            Context::Recorded => weak::Context::Recorded,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::shared::About;
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportCommand {
     /// TLA+ module for TLC: TLC finds the invariant violated if the history is accepted.
-    Tlc(ExportArgs),
+    Tlc(Box<ExportArgs>),
     /// Chrome trace events for Perfetto: processes, operations over time, the last steps of the order as arrows.
     Perfetto(Box<ShownArgs>),
     /// The last states in the Informal Trace Format, for Apalache, Quint and editor viewers.

@@ -1,6 +1,7 @@
 //! `omnilink check`: histories in, verdicts out.
 
 mod advice;
+mod levels;
 pub(crate) mod output;
 
 use std::io::{self, Write};
@@ -21,6 +22,9 @@ use crate::terminal::complain;
 
 pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
     limits::catch_interrupts();
+    if args.find_level {
+        return levels::find(&args).unwrap_or_else(|exit| exit);
+    }
     let asked = Arc::new(Asked { args, detail });
     let found = match (&asked.args.spec, &*asked.args.paths) {
         (None, [path]) if detail == Detail::Full && path.extension().is_some_and(|extension| extension == "json") => {
@@ -112,15 +116,15 @@ impl Asked {
 
     /// Ends the command although the check of `path` goes on: it is inconclusive, and so are the histories after it.
     fn give_up(&self, known: &GivenUp, mut found: Found, path: &Path, following: &[PathBuf]) -> Exit {
-        let criterion = self.args.about.order.criterion();
+        let level = &self.args.about.level.level();
         let spec = self.spec();
-        let mut report = judge::given_up(&label(path), &spec, criterion, known.stop, known.stage, known.operations);
+        let mut report = judge::given_up(&label(path), &spec, level, known.stop, known.stage, known.operations);
         report.stats.seconds = known.elapsed.as_secs_f64();
         report.next = advice::advice(&self.args, &report.verdict, is_tla(Path::new(&spec)));
         let name = report.history.name.clone();
         found.reports.push(report);
         for path in following {
-            let mut report = judge::given_up(&label(path), &spec, criterion, known.stop, Stage::Preparing, 0);
+            let mut report = judge::given_up(&label(path), &spec, level, known.stop, Stage::Preparing, 0);
             report.notes.push(format!("not started, because the check of `{name}` did not stop in time"));
             found.reports.push(report);
         }

@@ -133,8 +133,13 @@ impl Recording {
     /// A kept run, with its specification at that time.
     pub(super) fn of_run(args: &SubjectArgs, run: Run, directory: &Path, temporary: Option<TempDir>) -> Recording {
         let spec = spec_of(&run, directory);
-        let options =
-            judge::Options { is_foreign: true, criterion: args.about.order.criterion(), ..judge::Options::default() };
+        let level = args.about.level.given().or_else(|| run.level.parse().ok());
+        let options = judge::Options {
+            is_foreign: true,
+            level,
+            context: args.about.level.context.into(),
+            ..judge::Options::default()
+        };
         let recorded = judge::Recording::at(directory.join("trace"), None);
         Recording { spec, options, recorded, label: run.id.clone(), run: Some(run), temporary }
     }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use history::OpId;
+use history::{OpId, Precedence};
 use judge::{Bound, Case, Failed, InputError, Recording, Tla, witness_line};
 use validate::{Export, Exported};
 
-use crate::args::{About, ExportArgs, Order};
+use crate::args::{About, ExportArgs};
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use crate::outcome::{label, print_failure};
@@ -36,7 +36,8 @@ pub(super) fn load(spec: &Path, about: &About) -> Result<Tla, Failed> {
 
 /// Builds the module.
 pub(super) fn export(tla: &Tla, recording: &Recording, about: &About) -> Result<Export, Failed> {
-    with_bound(tla, recording, about, |bound| exported(bound, about.order))
+    let precedence = about.level.strong()?;
+    with_bound(tla, recording, about, |bound| exported(bound, precedence))
 }
 
 /// Calls `work` with a trace bound to a specification.
@@ -51,7 +52,7 @@ pub(super) fn with_bound<R>(
     tla.with_bound(&about.options(), &Case { recording, label: &label, witness: None, limits: &limits }, work)
 }
 
-fn exported(bound: &Bound<'_, '_>, order: Order) -> Result<Export, Failed> {
+fn exported(bound: &Bound<'_, '_>, precedence: Precedence) -> Result<Export, Failed> {
     let ids: Vec<OpId> = bound.history.ops().iter().map(|op| op.id).collect();
     if ids.is_empty() {
         return Err(Failed::Input(InputError::new("no operations to export")));
@@ -61,8 +62,7 @@ fn exported(bound: &Bound<'_, '_>, order: Order) -> Result<Export, Failed> {
         let place = ids.binary_search(&id).expect("the operations of a history are numbered in order");
         witness_line(&described[place])
     };
-    let exported =
-        Exported { history: bound.history, precedence: order.precedence(), config: bound.config, describe: &describe };
+    let exported = Exported { history: bound.history, precedence, config: bound.config, describe: &describe };
     validate::export(bound.spec, &exported).map_err(|problems| bound.wrong(&problems))
 }
 

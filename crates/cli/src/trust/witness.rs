@@ -68,12 +68,12 @@ fn read(file: &Path) -> Result<String, InputError> {
 }
 
 fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
-    let tla = export::load(Path::new(spec), &args.about)?;
+    let (tla, precedence) = (export::load(Path::new(spec), &args.about)?, args.about.level.strong()?);
     export::with_bound(&tla, &Recording::at(trace, args.about.from), &args.about, |bound: &Bound<'_, '_>| {
         let ids: Vec<_> = bound.history.ops().iter().map(|op| op.id).collect();
         let described = bound.describe(&ids)?;
         let lines: Vec<(String, String)> = described.iter().map(|op| (op.name.clone(), witness_line(op))).collect();
-        match verify(bound.spec, bound.history, args.about.order.precedence(), &lines, order) {
+        match verify(bound.spec, bound.history, precedence, &lines, order) {
             Ok(verified) => Ok(Ok(verified)),
             Err(Stopped::Wrong { line, why }) => Ok(Err((line, why))),
             Err(Stopped::Spec(fault)) => Err(bound.failed(NoAnswer::Fault(fault))),
@@ -83,7 +83,7 @@ fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result
 
 fn builtin(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
     let recording = Recording::at(trace, args.about.from);
-    let verifying = Verify { history: recording.history()?, precedence: args.about.order.precedence(), order };
+    let verifying = Verify { history: recording.history()?, precedence: args.about.level.strong()?, order };
     Ok(with_model(spec, verifying).map_err(InputError::new)??)
 }
 

@@ -100,6 +100,10 @@ pub(super) struct TimelineHead<'a> {
     messages: usize,
     #[serde(skip_serializing_if = "is_zero")]
     unlogged: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missed: Vec<&'a (u32, Vec<u32>)>,
+    #[serde(skip_serializing_if = "is_zero")]
+    missed_left_out: usize,
 }
 
 #[derive(Serialize)]
@@ -155,6 +159,7 @@ pub(super) fn timeline<'a>(timeline: &'a Timeline, ranks: &'a Ranks) -> Timeline
         let report::Shape { action, args, results, meta, pieces } = shape;
         Shape { action, args, results, meta, pieces }
     };
+    let missed = missed(timeline);
     TimelineHead {
         processes: &timeline.processes,
         shapes: timeline.shapes.iter().map(shape).collect(),
@@ -170,7 +175,27 @@ pub(super) fn timeline<'a>(timeline: &'a Timeline, ranks: &'a Ranks) -> Timeline
         long: ranks.long(),
         messages: timeline.messages.len(),
         unlogged: timeline.unlogged.len(),
+        missed_left_out: timeline.missed.len() - missed.len(),
+        missed,
     }
+}
+
+/// The most operations in `missed`.
+const MOST_MISSING: usize = 2_000;
+/// The most operations that all of them missed.
+const MOST_MISSED: usize = 20_000;
+
+/// The first operations that missed others, each with these. Every page loads the head, so the list has at most
+/// [`MOST_MISSING`] operations and [`MOST_MISSED`] entries. An operation is listed with everything that it missed or
+/// not at all: what is not listed for it counts as seen.
+fn missed(timeline: &Timeline) -> Vec<&(u32, Vec<u32>)> {
+    let mut room = MOST_MISSED;
+    let fits = |(_, missed): &&(u32, Vec<u32>)| {
+        let rest = room.checked_sub(missed.len());
+        room = rest.unwrap_or(room);
+        rest.is_some()
+    };
+    timeline.missed.iter().filter(fits).take(MOST_MISSING).collect()
 }
 
 fn is_zero(count: &usize) -> bool {

@@ -379,6 +379,7 @@ fn report(verdict: Verdict) -> Report {
         schema: SCHEMA.into(),
         history: History { name: "run.jsonl".into(), operations: Some(100_000), processes: 8, cuts: vec![] },
         spec: Spec { name: "specs/Queue.tla".into(), constants: vec![field("Elems", "0..49602")] },
+        level: None,
         order: Order::RealTime,
         verdict,
         operations: vec![],

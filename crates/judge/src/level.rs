@@ -1,0 +1,237 @@
+//! Checks at levels at which operations need not see everything before them, reports what they saw, and finds the
+//! strongest levels of recordings.
+
+use std::sync::Arc;
+
+use history::{Cut, OpId, Verdict};
+use report::{Evidence, Mentions, Missed, OpRef, Rejection, Report};
+use search::{Route, Stats, Witness};
+use weak::{Answer, Blocked, Explained, Failure, Level, Unexplained, Visibility};
+
+use crate::input::InputError;
+use crate::recording::Held;
+use crate::show::{ShowBuilder, Way};
+use crate::{Case, Failed, Judge, Limits, Options, Recording};
+
+/// The most operations that a report lists as seen or missed by one.
+const MOST_LISTED: usize = 6;
+
+/// The most operations that missed something, and the most that are blocked, in a report.
+const MOST_MISSING: usize = 5;
+
+/// The default limit on configurations at once while levels are searched for: there are many checks, and one level that is hard
+/// to decide must not delay the others.
+const FIND_WIDTH: usize = 10_000;
+
+/// How to check.
+pub(crate) fn options(asked: &Options) -> weak::Options {
+    weak::Options {
+        level: asked.level(),
+        context: asked.context,
+        method: weak::Method::default(),
+        search: crate::search_options(asked, asked.shortcuts && !asked.exhaustive),
+    }
+}
+
+/// Refuses what is not defined at these levels.
+pub(crate) fn refuse(asked: &Options, has_witness: bool) -> Result<(), InputError> {
+    let what = match (asked.assume.is_empty(), has_witness, &asked.order_by) {
+        (false, ..) => "--assume",
+        (_, true, _) => "--witness",
+        (.., Some(_)) => "--order-by",
+        _ => return Ok(()),
+    };
+    let message = format!("unsupported: `{what}` at the level `{}`", asked.level());
+    let help =
+        "operations do not all see one state at this level; linearizable, sequential and serializable support it";
+    Err(InputError { message, help: Some(help.to_owned()) })
+}
+
+/// What a check found.
+pub(crate) struct Found<S> {
+    pub(crate) verdict: Verdict<Explained, Unexplained<S>>,
+    pub(crate) stats: Stats,
+    pub(crate) limit: Option<String>,
+    /// Why the procedure for registers did not decide it, if it was tried.
+    pub(crate) no_procedure: Option<String>,
+    /// ` on` the rejected part of the object, if parts were checked separately.
+    pub(crate) part: String,
+    pub(crate) method: String,
+}
+
+/// The trace that was checked.
+pub(crate) struct Seen<'a> {
+    pub(crate) asked: &'a Options,
+    pub(crate) held: &'a Held,
+    pub(crate) label: &'a str,
+    pub(crate) spec: &'a str,
+    pub(crate) cuts: &'a [Cut],
+    pub(crate) operations: usize,
+}
+
+impl Seen<'_> {
+    /// The report, and the operations that it mentions. Adds the order to the timeline.
+    pub(crate) fn report<S>(
+        &self,
+        found: Found<S>,
+        builder: Option<&mut ShowBuilder>,
+        show: impl Fn(S) -> report::State,
+    ) -> Result<(Report, Vec<OpId>), Failed> {
+        let mut mentions = Mentions::default();
+        let level = self.asked.level();
+        let mut reported = crate::reported(&level);
+        let order = match &found.verdict {
+            Verdict::Accepted(explained) => explained.order.clone(),
+            Verdict::Rejected(Unexplained::Views(failure)) => failure.order.clone(),
+            Verdict::Rejected(Unexplained::Contradiction { .. }) | Verdict::Inconclusive(_) => Vec::new(),
+        };
+        let mut missed_by = Vec::new();
+        let verdict = match found.verdict {
+            Verdict::Inconclusive(stop) => crate::inconclusive(stop, found.limit.unwrap_or_else(|| stop.to_string())),
+            Verdict::Accepted(explained) => {
+                if let Some(level) = &mut reported {
+                    level.missing = explained.missed.len();
+                    let listed = explained.missed.iter().take(MOST_MISSING);
+                    level.missed = listed
+                        .map(|(op, missed)| Missed {
+                            op: mentions.op(*op),
+                            missed: missed.iter().take(MOST_LISTED).map(|&op| mentions.op(op)).collect(),
+                        })
+                        .collect();
+                }
+                missed_by = explained.missed;
+                report::Verdict::Accepted
+            }
+            Verdict::Rejected(Unexplained::Contradiction { ops, reason }) => {
+                report::Verdict::Rejected(Box::new(contradiction(&ops, &reason, &mut mentions)))
+            }
+            Verdict::Rejected(Unexplained::Views(failure)) => {
+                let ids: Vec<OpId> = failure.blocked.iter().map(|blocked| blocked.op).take(MOST_MISSING).collect();
+                let described = self.held.describe(&ids)?;
+                let named: Vec<String> =
+                    described.iter().map(|op| format!("{} {} {}", op.name, op.text, op.interval())).collect();
+                let sentence = format!(
+                    "no order of the operations{}, whatever they may miss, explains {}",
+                    found.part,
+                    named.join(", or ")
+                );
+                report::Verdict::Rejected(Box::new(rejection(sentence, failure, &mut mentions, show)))
+            }
+        };
+        if let Some(builder) = builder {
+            let history = &self.held.whole(&crate::Unlimited)?.history;
+            let mut timeline = crate::show::TimelineBuilder::new(history.processes());
+            history.ops().iter().for_each(|op| timeline.add(op));
+            builder.timeline = timeline.finish();
+            builder.keep(Way { route: Route::from(&Witness::from_order(order)), ignores_invariants: false });
+            let number = |op: OpId| op.index() as u32;
+            builder.timeline.missed = missed_by
+                .iter()
+                .map(|(op, missed)| (number(*op), missed.iter().map(|&op| number(op)).collect()))
+                .collect();
+        }
+        let mut stats = crate::stats(&found.stats, &found.method, &mut |id| mentions.op(id));
+        stats.no_procedure = found.no_procedure;
+        let report = Report {
+            schema: report::SCHEMA.into(),
+            history: report::History {
+                name: self.label.into(),
+                operations: Some(self.operations as u64),
+                processes: self.held.processes().len(),
+                cuts: crate::cuts(self.cuts),
+            },
+            spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
+            order: crate::order(&level),
+            level: reported,
+            verdict,
+            operations: self.held.describe(mentions.ids())?,
+            sources: Vec::new(),
+            stats,
+            assumed: Vec::new(),
+            notes: Vec::new(),
+            tags: Vec::new(),
+            coverage: None,
+            next: Vec::new(),
+        };
+        Ok((report, mentions.ids().to_vec()))
+    }
+}
+
+/// A few operations that contradict each other, whatever the others do.
+pub(crate) fn contradiction(ops: &[OpId], reason: &str, mentions: &mut Mentions<OpId>) -> Rejection {
+    let mut by_start = ops.to_vec();
+    by_start.sort();
+    let operations = by_start.into_iter().map(|op| mentions.op(op)).collect();
+    let evidence = Evidence::Contradiction { operations };
+    Rejection { sentence: reason.to_owned(), blocked: Vec::new(), explained: 0, evidence }
+}
+
+fn rejection<S>(
+    sentence: String,
+    failure: Failure<S>,
+    mentions: &mut Mentions<OpId>,
+    show: impl Fn(S) -> report::State,
+) -> Rejection {
+    let blocked: Vec<OpRef> = failure.blocked.iter().map(|blocked| mentions.op(blocked.op)).collect();
+    let mut view = |blocked: Blocked<S>| {
+        let mut last = |ops: &[OpId]| -> Vec<OpRef> {
+            ops[ops.len().saturating_sub(MOST_LISTED)..].iter().map(|&op| mentions.op(op)).collect()
+        };
+        report::View {
+            must_see: last(&blocked.must_see),
+            must_see_count: blocked.must_see.len(),
+            may_miss: last(&blocked.may_miss),
+            may_miss_count: blocked.may_miss.len(),
+            op: mentions.op(blocked.op),
+            sees: blocked.visibility.meaning().to_owned(),
+            states: blocked.states.into_iter().map(&show).collect(),
+            why: blocked.why,
+        }
+    };
+    let views = failure.blocked.into_iter().take(MOST_MISSING).map(&mut view).collect();
+    let evidence = Evidence::Views(report::Views { views, holds: None });
+    Rejection { sentence, blocked, explained: failure.explained, evidence }
+}
+
+impl Judge {
+    /// Finds the strongest levels that explain every one of these recordings, and the strongest of these visibilities
+    /// for each action.
+    pub fn find_level(
+        &self,
+        recordings: &[Recording],
+        visibilities: &[Visibility],
+        limits: &dyn Limits,
+    ) -> Result<weak::Found, Failed> {
+        let mut actions: Vec<Arc<str>> = Vec::new();
+        for recording in recordings {
+            for op in recording.history()?.ops() {
+                if !actions.iter().any(|known| **known == *op.call.action()) {
+                    actions.push(op.call.action().into());
+                }
+            }
+        }
+        let ask = |place: usize, level: &Level| -> Result<Answer, Failed> {
+            let max_width = self.options.max_width.or(Some(FIND_WIDTH));
+            let level = Some(level.clone());
+            let options = Options { level, max_width, coverage: false, ..self.options.clone() };
+            let mut case = Case { recording: &recordings[place], label: "", witness: None, limits };
+            let report = match self.against.check(&options, &mut case, None) {
+                Err(Failed::Stopped(_)) => return Ok(Answer::Undecided),
+                report => report?,
+            };
+            Ok(match &report.verdict {
+                report::Verdict::Accepted => Answer::Accepted,
+                report::Verdict::Inconclusive { .. } => Answer::Undecided,
+                report::Verdict::Rejected(rejection) => {
+                    let contradicting = match &rejection.evidence {
+                        Evidence::Contradiction { operations } => operations.clone(),
+                        _ => Vec::new(),
+                    };
+                    let blamed = rejection.blocked.iter().chain(&contradicting);
+                    Answer::Rejected { blamed: blamed.map(|&op| report.op(op).action.as_str().into()).collect() }
+                }
+            })
+        };
+        weak::find(recordings.len(), &actions, visibilities, ask)
+    }
+}

@@ -1,0 +1,199 @@
+//! Checks a recorded history against a model at a level weaker than linearizability.
+//!
+//! The ways to decide are those of linearizability, where they hold: each part of the object separately if the level
+//! is local ([`weak::is_local`]), and the search over the whole history. Before these, histories of reads and writes
+//! whose values identify their writes are decided without searching ([`weak::registers`]).
+
+use std::convert::Infallible;
+
+use history::{Call, History, OpId, Stop, Verdict};
+use search::{CheckError, Stats, Witness};
+use weak::registers::{self, Axioms, Decision};
+use weak::{Action, Explained, Forms, Level, Report, Unexplained, ViewError};
+
+use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, watched};
+use crate::{Atom, BadModel, Model, Visitor, with_model};
+
+/// How to check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The level, and how to search.
+    pub weak: weak::Options,
+    /// Whether to try the ways other than the search over the whole history. Verdicts are the same either way.
+    pub shortcuts: bool,
+}
+
+/// The result of a check, the method, and the work it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The verdict, with states rendered by the model.
+    pub verdict: Verdict<Explained, Unexplained<String>>,
+    /// The method that decided it.
+    pub method: Method,
+    /// The part of the object that is rejected, for display, if parts were searched separately.
+    pub part: Option<String>,
+    /// Why the procedure for registers did not decide it, if it was tried.
+    pub no_procedure: Option<String>,
+    /// Why there is no verdict, if the level sets a limit of its own.
+    pub limit: Option<String>,
+    /// Counts of the search.
+    pub stats: Stats,
+}
+
+/// A history in which every operation has both forms.
+pub fn bind<M: Model>(model: &M, history: &History<Call>) -> Result<History<Action<M::Op>>, Error> {
+    history.try_map(|op| {
+        let bad = |error| Error::BadCall { op: history.name(op.id), error };
+        let Some(recorded) = model.bind(op).map_err(bad)? else { return Ok(None) };
+        let free = model.bind_free(op).map_err(bad)?;
+        Ok(Some(Action { name: op.call.action().into(), forms: Forms { recorded, free } }))
+    })
+}
+
+/// Checks a history.
+pub fn check<M: Model>(
+    model: &M,
+    history: &History<Call>,
+    options: &Options,
+    watcher: &dyn Watcher,
+) -> Result<Checked, Error> {
+    let bound = bind(model, history)?;
+    let mut no_procedure = None;
+    if options.shortcuts {
+        match decide(model, &bound, &options.weak.level) {
+            Ok(verdict) => return Ok(decided(verdict)),
+            Err(reason) => no_procedure = reason,
+        }
+    }
+    if options.shortcuts
+        && weak::is_local(&options.weak.level)
+        && let Some(parts) = bound.split(|op| model.partition(&op.forms.recorded)).filter(|parts| parts.len() > 1)
+        && let Some(checked) = check_parts(model, &bound, parts, &options.weak, watcher)?
+    {
+        return Ok(Checked { no_procedure, ..checked });
+    }
+    let report = search(model, &bound, &options.weak, watcher)?;
+    Ok(Checked { no_procedure, ..show(model, report, Method::Search, None) })
+}
+
+/// Checks a history against a built-in model.
+///
+/// This is compiled here, so that crates that call it do not compile the search for every model.
+pub fn check_named(
+    name: &str,
+    history: &History<Call>,
+    options: &Options,
+    watcher: &dyn Watcher,
+) -> Result<Result<Checked, Error>, BadModel> {
+    struct Check<'a> {
+        history: &'a History<Call>,
+        options: &'a Options,
+        watcher: &'a dyn Watcher,
+    }
+    impl Visitor for Check<'_> {
+        type Output = Result<Checked, Error>;
+
+        fn visit<M: Model>(self, model: M) -> Self::Output {
+            check(&model, self.history, self.options, self.watcher)
+        }
+    }
+    with_model(name, Check { history, options, watcher })
+}
+
+/// Decides a history of reads and writes without searching. Otherwise the reason why not, if it has only these.
+fn decide<M: Model>(
+    model: &M,
+    bound: &History<Action<M::Op>>,
+    level: &Level,
+) -> Result<Verdict<Explained, Unexplained<String>>, Option<String>> {
+    let axioms = Axioms::of(level).ok_or(None)?;
+    let mut initial = 0;
+    let touches = bound.try_map(|op| {
+        let (touch, first) = model.touch(&op.call.forms.recorded).ok_or(None)?;
+        initial = first;
+        Ok::<_, Option<String>>(Some(touch))
+    })?;
+    match registers::decide(&touches, initial, &axioms, level.order) {
+        Decision::Consistent(order) => Ok(Verdict::Accepted(Explained { order, missed: Vec::new() })),
+        Decision::Violation { ops, reason } => Ok(Verdict::Rejected(Unexplained::Contradiction { ops, reason })),
+        Decision::NotApplicable(reason) => Err(Some(reason)),
+    }
+}
+
+fn decided(verdict: Verdict<Explained, Unexplained<String>>) -> Checked {
+    let stats = Stats::default();
+    Checked { verdict, method: Method::Procedure, part: None, no_procedure: None, limit: None, stats }
+}
+
+fn search<M: Model>(
+    model: &M,
+    history: &History<Action<M::Op>>,
+    options: &weak::Options,
+    watcher: &dyn Watcher,
+) -> Result<Report<M::State>, Error> {
+    let report: Result<_, weak::Error<Infallible>> = weak::check(model, history, options, &mut watched(watcher));
+    report.map_err(|error| match error {
+        CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
+        CheckError::Spec(ViewError::Partway) => unreachable!("operations of a model take one step"),
+    })
+}
+
+/// Checks parts one after the other, narrowly at first, so that one that is hard to decide does not hide another that
+/// is easy to reject. `None` if the orders of the parts do not fit together, as [`crate::check`] describes.
+fn check_parts<M: Model>(
+    model: &M,
+    whole: &History<Action<M::Op>>,
+    parts: Vec<(Atom, History<Action<M::Op>>)>,
+    options: &weak::Options,
+    watcher: &dyn Watcher,
+) -> Result<Option<Checked>, Error> {
+    let method = Method::Parts { all: parts.len(), searched: parts.len() };
+    let mut stats = Stats::default();
+    let mut explained: Vec<Explained> = Vec::new();
+    let mut open: Vec<&(Atom, History<Action<M::Op>>)> = parts.iter().collect();
+    let max_width = options.search.max_width.unwrap_or(usize::MAX);
+    let mut stopped = None;
+    for width in [FIRST_WIDTH.min(max_width), max_width] {
+        let search_options = search::Options { max_width: Some(width), ..options.search.clone() };
+        let narrow = weak::Options { search: search_options, ..options.clone() };
+        let mut wide = Vec::new();
+        for part in open {
+            let report = search(model, &part.1, &narrow, watcher)?;
+            stats.add(&report.stats);
+            match report.verdict {
+                Verdict::Accepted(found) => explained.push(found),
+                Verdict::Inconclusive(Stop::Width) if width < max_width => wide.push(part),
+                Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
+                Verdict::Rejected(_) => {
+                    let part = model.atoms().show_key(part.0);
+                    return Ok(Some(Checked { stats, ..show(model, report, method, Some(part)) }));
+                }
+            }
+        }
+        open = wide;
+    }
+    let verdict = match stopped {
+        Some(stop) => Verdict::Inconclusive(stop),
+        None => {
+            let orders: Vec<Witness> = explained.iter().map(|found| Witness::from_order(found.order.clone())).collect();
+            let Ok(order) = merge(whole, &orders.iter().collect::<Vec<_>>()) else { return Ok(None) };
+            let order: Vec<OpId> = order.steps().map(|placed| placed.op).collect();
+            let mut missed: Vec<_> = explained.into_iter().flat_map(|found| found.missed).collect();
+            missed.sort();
+            Verdict::Accepted(Explained { order, missed })
+        }
+    };
+    Ok(Some(Checked { verdict, method, part: None, no_procedure: None, limit: None, stats }))
+}
+
+fn show<M: Model>(model: &M, report: Report<M::State>, method: Method, part: Option<String>) -> Checked {
+    let Report { verdict, stats, limit } = report;
+    let verdict = match verdict {
+        Verdict::Accepted(explained) => Verdict::Accepted(explained),
+        Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
+        Verdict::Rejected(failure) => {
+            Verdict::Rejected(Unexplained::Views(failure.map_states(|state| model.show(&state))))
+        }
+    };
+    Checked { verdict, method, part, no_procedure: None, limit, stats }
+}

@@ -1,0 +1,600 @@
+//! Levels: which orders count, and what each operation has to see of the operations before it.
+//!
+//! An execution of a history is a total order of its operations, `lin`, and a relation `vis` inside it: which earlier
+//! operations each one sees. An operation returns what the specification returns after the operations that it sees, in
+//! their order. A level demands that `lin` contains an order, and that each operation sees enough (Emmi and Enea,
+//! *Monitoring weak consistency*, CAV 2018).
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use history::Precedence;
+use search::Criterion;
+use thiserror::Error;
+
+use crate::axiom::{Atom, Axiom, AxiomError, Filter, Relation, Side};
+
+/// What an operation has to see, of those before it in `lin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Visibility {
+    /// Everything before it.
+    Complete,
+    /// Everything that the order puts before it: in real time, it may miss the operations that overlap it.
+    Overlap,
+    /// All operations before one that it sees: a prefix.
+    Prefix,
+    /// The operations of its own process, and everything that an operation it sees has seen.
+    Causal,
+    /// The operations of its own process and what these saw, and of any other process, with each operation also those
+    /// before it.
+    Peer,
+    /// The operations of its own process, and what these saw.
+    Monotonic,
+    /// The operations of its own process.
+    Session,
+    /// Nothing: it may miss any operation.
+    Weak,
+}
+
+impl Visibility {
+    /// All of them.
+    pub const ALL: [Visibility; 8] = [
+        Visibility::Complete,
+        Visibility::Overlap,
+        Visibility::Prefix,
+        Visibility::Causal,
+        Visibility::Peer,
+        Visibility::Monotonic,
+        Visibility::Session,
+        Visibility::Weak,
+    ];
+
+    /// Its name on the command line and in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Visibility::Complete => "complete",
+            Visibility::Overlap => "overlap",
+            Visibility::Prefix => "prefix",
+            Visibility::Causal => "causal",
+            Visibility::Peer => "peer",
+            Visibility::Monotonic => "monotonic",
+            Visibility::Session => "session",
+            Visibility::Weak => "weak",
+        }
+    }
+
+    /// What it means for an operation, to follow its name.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Visibility::Complete => "sees everything before it",
+            Visibility::Overlap => "may miss operations that overlap it",
+            Visibility::Prefix => "sees everything up to some operation before it",
+            Visibility::Causal => "sees its own process's operations, and what the operations that it sees have seen",
+            Visibility::Peer => "sees its own process's operations, what these saw, and prefixes of other processes",
+            Visibility::Monotonic => "sees its own process's operations, and what these saw",
+            Visibility::Session => "sees at least its own process's operations",
+            Visibility::Weak => "may miss anything",
+        }
+    }
+
+    /// True if whatever this one permits, `weaker` permits too, if the order contains session order.
+    pub fn implies(self, weaker: Visibility) -> bool {
+        use Visibility::{Causal, Complete, Monotonic, Overlap, Peer, Prefix, Session, Weak};
+        match (self, weaker) {
+            (Complete, _) | (_, Weak) => true,
+            (a, b) if a == b => true,
+            (Overlap, Session) => true,
+            (Causal, Peer | Monotonic | Session) | (Peer, Monotonic | Session) | (Monotonic, Session) => true,
+            (Prefix, _) | (Overlap, _) | (Causal, _) | (Peer, _) | (Monotonic, _) | (Session, _) | (Weak, _) => false,
+        }
+    }
+
+    /// The relations that `vis` has to contain where they end in an operation of this visibility.
+    fn relations(self) -> Vec<Relation> {
+        let atom = Relation::Atom;
+        let then = |a, b| Relation::then(atom(a), atom(b));
+        match self {
+            Visibility::Complete => vec![atom(Atom::Lin)],
+            Visibility::Overlap => vec![atom(Atom::Hb)],
+            Visibility::Prefix => vec![then(Atom::Lin, Atom::Vis)],
+            Visibility::Causal => vec![atom(Atom::Po), then(Atom::Vis, Atom::Vis)],
+            Visibility::Peer => vec![atom(Atom::Po), then(Atom::Vis, Atom::Po), then(Atom::Po, Atom::Vis)],
+            Visibility::Monotonic => vec![atom(Atom::Po), then(Atom::Vis, Atom::Po)],
+            Visibility::Session => vec![atom(Atom::Po)],
+            Visibility::Weak => vec![],
+        }
+    }
+
+    /// True if what it has to see depends on what other operations see.
+    fn depends_on_others(self) -> bool {
+        matches!(self, Visibility::Prefix | Visibility::Causal | Visibility::Peer | Visibility::Monotonic)
+    }
+}
+
+impl Display for Visibility {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Visibility {
+    type Err = LevelError;
+
+    fn from_str(text: &str) -> Result<Visibility, LevelError> {
+        let known = Visibility::ALL.into_iter().find(|visibility| visibility.name() == text);
+        known.ok_or_else(|| LevelError::Visibility {
+            given: text.to_owned(),
+            known: Visibility::ALL.map(Visibility::name).join(", "),
+        })
+    }
+}
+
+/// How to search for an execution; see [`Level::class`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Every operation sees everything before it.
+    Strong,
+    /// What an operation has to see depends on the order alone, not on what others see.
+    Independent,
+    /// What an operation has to see depends on what others see.
+    Dependent,
+}
+
+/// A criterion: an order, and what each operation has to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Its name, if it is a preset.
+    name: Option<&'static str>,
+    /// The order that `lin` has to contain.
+    pub order: Precedence,
+    /// What operations have to see, unless their action is in `actions`.
+    pub visibility: Visibility,
+    /// What operations of these actions have to see.
+    pub actions: BTreeMap<Arc<str>, Visibility>,
+    /// Further demands.
+    pub axioms: Vec<Axiom>,
+}
+
+/// Why a level is not one.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LevelError {
+    /// There is no such preset.
+    #[error("there is no level `{given}`; the levels are: {known}")]
+    Unknown {
+        /// The name given.
+        given: String,
+        /// The names of the presets.
+        known: String,
+    },
+    /// There is no such visibility.
+    #[error("there is no visibility `{given}`; the visibilities are: {known}")]
+    Visibility {
+        /// The name given.
+        given: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// There is no such order.
+    #[error("there is no order `{0}`; the orders are: real-time, session, none")]
+    Order(String),
+    /// An axiom is not one.
+    #[error("the axiom `{text}` {error}")]
+    Axiom {
+        /// The axiom.
+        text: String,
+        /// Why not.
+        error: AxiomError,
+    },
+    /// The order `none` does not order the operations of a process.
+    #[error("`{0}` needs the operations of a process in their order, so `none` is not enough: use the order `session`")]
+    NeedsSessions(String),
+}
+
+struct Preset {
+    name: &'static str,
+    meaning: &'static str,
+    order: Precedence,
+    visibility: Visibility,
+    axioms: &'static [&'static str],
+}
+
+const fn preset(
+    name: &'static str,
+    order: Precedence,
+    visibility: Visibility,
+    axioms: &'static [&'static str],
+    meaning: &'static str,
+) -> Preset {
+    Preset { name, meaning, order, visibility, axioms }
+}
+
+/// The presets. A later one is never stronger than an earlier one.
+const PRESETS: &[Preset] = &[
+    preset(
+        "linearizable",
+        Precedence::RealTime,
+        Visibility::Complete,
+        &[],
+        "operations take effect one after another, each between its start and its end",
+    ),
+    preset(
+        "hb-weak",
+        Precedence::RealTime,
+        Visibility::Overlap,
+        &[],
+        "every operation may miss operations that overlap it",
+    ),
+    preset(
+        "causal-real-time",
+        Precedence::RealTime,
+        Visibility::Causal,
+        &[],
+        "causal, and one order of all operations respects real time",
+    ),
+    preset(
+        "sequential",
+        Precedence::Program,
+        Visibility::Complete,
+        &[],
+        "operations take effect one after another, in the order of each process",
+    ),
+    preset(
+        "consistent-prefix",
+        Precedence::Program,
+        Visibility::Prefix,
+        &[],
+        "every operation sees a prefix of one order of all operations",
+    ),
+    preset(
+        "causal",
+        Precedence::Program,
+        Visibility::Causal,
+        &[],
+        "every operation sees its own process's operations and what the operations it sees have seen (causal convergence)",
+    ),
+    preset(
+        "pram",
+        Precedence::Program,
+        Visibility::Peer,
+        &[],
+        "every operation sees its own process's operations, what these saw, and prefixes of other processes",
+    ),
+    preset(
+        "writes-follow-reads",
+        Precedence::Program,
+        Visibility::Weak,
+        &["vis >= vis;po;[mutator];vis", "lin >= vis;po"],
+        "an operation that sees a change sees what the process had seen before it made the change",
+    ),
+    preset(
+        "monotonic-writes",
+        Precedence::Program,
+        Visibility::Weak,
+        &["vis >= [mutator];po;[mutator];vis"],
+        "an operation that sees a change sees the earlier changes of the same process",
+    ),
+    preset(
+        "monotonic-reads",
+        Precedence::Program,
+        Visibility::Weak,
+        &["vis >= vis;po"],
+        "every operation sees what earlier operations of its process have seen",
+    ),
+    preset(
+        "read-my-writes",
+        Precedence::Program,
+        Visibility::Session,
+        &[],
+        "every operation sees the earlier operations of its process",
+    ),
+    preset(
+        "serializable",
+        Precedence::None,
+        Visibility::Complete,
+        &[],
+        "operations, which are transactions, take effect one after another in any order",
+    ),
+    preset(
+        "eventual",
+        Precedence::None,
+        Visibility::Weak,
+        &[],
+        "every operation sees some operations (the safety part of eventual consistency)",
+    ),
+];
+
+impl Level {
+    /// Every operation sees everything before it, in real time.
+    pub fn linearizable() -> Level {
+        Level::strong(Precedence::RealTime)
+    }
+
+    /// Every operation sees everything before it, in this order.
+    pub fn strong(order: Precedence) -> Level {
+        Level::new(order, Visibility::Complete)
+    }
+
+    /// Every operation has this visibility.
+    pub fn new(order: Precedence, visibility: Visibility) -> Level {
+        let name = PRESETS
+            .iter()
+            .find(|preset| preset.order == order && preset.visibility == visibility && preset.axioms.is_empty());
+        Level { name: name.map(|preset| preset.name), order, visibility, actions: BTreeMap::new(), axioms: Vec::new() }
+    }
+
+    /// The preset of this name.
+    pub fn named(name: &str) -> Result<Level, LevelError> {
+        let name = name.replace('_', "-");
+        let unknown = || LevelError::Unknown {
+            given: name.clone(),
+            known: PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+        };
+        let preset = PRESETS.iter().find(|preset| preset.name == name).ok_or_else(unknown)?;
+        let axioms = preset.axioms.iter().map(|text| Axiom::parse(text)).collect::<Result<_, _>>();
+        let axioms = axioms.expect("axioms of presets can be read");
+        let Preset { order, visibility, .. } = *preset;
+        Ok(Level { name: Some(preset.name), order, visibility, actions: BTreeMap::new(), axioms })
+    }
+
+    /// The names of the presets and what they mean, strongest first.
+    pub fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
+        PRESETS.iter().map(|preset| (preset.name, preset.meaning))
+    }
+
+    /// The same with another order.
+    pub fn with_order(self, order: Precedence) -> Level {
+        let name = self.name.filter(|_| order == self.order);
+        Level { order, name, ..self }
+    }
+
+    /// The same with another visibility for an action.
+    pub fn with_action(mut self, action: &str, visibility: Visibility) -> Level {
+        self.actions.insert(action.into(), visibility);
+        self
+    }
+
+    /// The same with an axiom.
+    pub fn with_axiom(mut self, text: &str) -> Result<Level, LevelError> {
+        let axiom = Axiom::parse(text).map_err(|error| LevelError::Axiom { text: text.to_owned(), error })?;
+        // Every relation of the grammar is inside `lin` if the order is, so this is all that such an axiom can demand.
+        if axiom.side == Side::Lin && self.order == Precedence::None && axiom.relation.mentions(Atom::Po) {
+            self.order = Precedence::Program;
+        }
+        self.name = None;
+        self.axioms.push(axiom);
+        Ok(self)
+    }
+
+    /// Checks what depends on the whole level.
+    pub fn validated(self) -> Result<Level, LevelError> {
+        if self.order == Precedence::None {
+            let all = self.actions.values().copied().chain([self.visibility]);
+            let needs = |visibility: &Visibility| {
+                !matches!(visibility, Visibility::Complete | Visibility::Overlap | Visibility::Weak)
+            };
+            if let Some(visibility) = all.into_iter().find(needs) {
+                return Err(LevelError::NeedsSessions(visibility.name().to_owned()));
+            }
+            if let Some(axiom) = self.axioms.iter().find(|axiom| axiom.relation.mentions(Atom::Po)) {
+                return Err(LevelError::NeedsSessions(axiom.to_string()));
+            }
+        }
+        Ok(self)
+    }
+
+    /// What operations of an action have to see.
+    pub fn visibility_of(&self, action: &str) -> Visibility {
+        self.actions.get(action).copied().unwrap_or(self.visibility)
+    }
+
+    /// The orders that count, if every operation sees everything before it.
+    pub fn criterion(&self) -> Option<Criterion> {
+        (self.class() == Class::Strong).then_some(Criterion { precedence: self.order })
+    }
+
+    /// How to search for an execution.
+    pub fn class(&self) -> Class {
+        let mut all = self.actions.values().copied().chain([self.visibility]);
+        if all.clone().all(|visibility| visibility == Visibility::Complete) {
+            return Class::Strong; // Axioms demand nothing more.
+        }
+        let has_axioms = self.axioms.iter().any(|axiom| axiom.side == Side::Vis);
+        if has_axioms || all.any(Visibility::depends_on_others) { Class::Dependent } else { Class::Independent }
+    }
+
+    /// Everything that `vis` has to contain.
+    pub(crate) fn demands(&self) -> Vec<Relation> {
+        let mut demands: Vec<Relation> = Vec::new();
+        let ends_in = |relation, filter| Relation::then(relation, Relation::Filter(filter));
+        for relation in self.visibility.relations() {
+            let others = Filter::Except(self.actions.keys().cloned().collect());
+            demands.push(if self.actions.is_empty() { relation } else { ends_in(relation, others) });
+        }
+        for (action, visibility) in &self.actions {
+            let filter = || Filter::Actions(vec![action.clone()]);
+            demands.extend(visibility.relations().into_iter().map(|relation| ends_in(relation, filter())));
+        }
+        let axioms = self.axioms.iter().filter(|axiom| axiom.side == Side::Vis);
+        demands.extend(axioms.map(|axiom| axiom.relation.clone()));
+        demands
+    }
+
+    /// True if every execution of this level is one of `weaker`. If false, it may still be.
+    pub fn implies(&self, weaker: &Level) -> bool {
+        let rank = |order| match order {
+            Precedence::RealTime => 2,
+            Precedence::Program => 1,
+            Precedence::None => 0,
+        };
+        let relaxed = |level: &Level, action: &str| match (level.visibility_of(action), weaker.order) {
+            // Without real time, what the order puts before an operation is less.
+            (Visibility::Overlap, Precedence::Program) => Visibility::Session,
+            (Visibility::Overlap, Precedence::None) => Visibility::Weak,
+            (visibility, _) => visibility,
+        };
+        let actions = self.actions.keys().chain(weaker.actions.keys()).map(|action| &**action).chain([""]);
+        let mut all = actions.map(|action| (relaxed(self, action), relaxed(weaker, action)));
+        let covers = |axiom: &Axiom| {
+            axiom.side == Side::Lin
+                || self.axioms.contains(axiom)
+                || (self.actions.is_empty() && axiom.is_implied_by(self.visibility))
+        };
+        rank(self.order) >= rank(weaker.order)
+            && all.all(|(strong, weak)| strong.implies(weak))
+            && weaker.axioms.iter().all(covers)
+    }
+}
+
+impl Default for Level {
+    fn default() -> Level {
+        Level::linearizable()
+    }
+}
+
+impl Display for Level {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => f.write_str(name)?,
+            None => {
+                write!(f, "order {}, {}", order_name(self.order), self.visibility)?;
+                for axiom in &self.axioms {
+                    write!(f, ", {axiom}")?;
+                }
+            }
+        }
+        for (action, visibility) in &self.actions {
+            write!(f, ", {action}={visibility}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what [`Level`] displays: the name of a preset, or an order and a visibility; then visibilities of actions, and
+/// axioms. `linearizable, size=overlap`; `order session, weak, vis >= vis;po`.
+impl FromStr for Level {
+    type Err = LevelError;
+
+    fn from_str(text: &str) -> Result<Level, LevelError> {
+        let parts = parts(text);
+        let mut parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).peekable();
+        let first = parts.next().unwrap_or_default();
+        let mut level = match first.strip_prefix("order ") {
+            Some(order) => Level::new(order_named(order.trim())?, Visibility::Complete),
+            None => Level::named(first)?,
+        };
+        for part in parts {
+            level = match part.split_once('=') {
+                Some(_) if part.contains(">=") || part.contains('⊇') => level.with_axiom(part)?,
+                Some((action, visibility)) => level.with_action(action.trim(), visibility.trim().parse()?),
+                None => Level { visibility: part.parse()?, ..level },
+            };
+        }
+        if level.axioms.is_empty() && first.starts_with("order ") {
+            level.name = Level::new(level.order, level.visibility).name;
+        }
+        level.validated()
+    }
+}
+
+/// The parts between commas that are not in brackets.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut is_inside = false;
+    for c in text.chars() {
+        is_inside = (is_inside || c == '[') && c != ']';
+        match parts.last_mut() {
+            Some(last) if c != ',' || is_inside => last.push(c),
+            _ => parts.push(String::new()),
+        }
+    }
+    parts
+}
+
+/// The name of an order.
+pub fn order_name(order: Precedence) -> &'static str {
+    match order {
+        Precedence::RealTime => "real-time",
+        Precedence::Program => "session",
+        Precedence::None => "none",
+    }
+}
+
+/// The order of this name.
+pub fn order_named(name: &str) -> Result<Precedence, LevelError> {
+    match name {
+        "real-time" => Ok(Precedence::RealTime),
+        "session" | "program" => Ok(Precedence::Program),
+        "none" => Ok(Precedence::None),
+        _ => Err(LevelError::Order(name.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_valid_and_keep_their_names() {
+        for (name, meaning) in Level::presets() {
+            let level = Level::named(name).unwrap().validated().unwrap();
+            assert_eq!(level.to_string(), name);
+            assert!(!meaning.is_empty());
+        }
+        assert_eq!(Level::linearizable().to_string(), "linearizable");
+        assert_eq!(Level::strong(Precedence::None).to_string(), "serializable");
+        let level = Level::linearizable().with_action("size", Visibility::Overlap);
+        assert_eq!(level.to_string(), "linearizable, size=overlap");
+        assert_eq!((level.class(), level.criterion()), (Class::Independent, None));
+    }
+
+    #[test]
+    fn levels_are_read_as_they_are_shown() {
+        let shown = [
+            "linearizable, clear=weak, size=overlap",
+            "order real-time, session",
+            "order session, weak, vis >= vis;po, get=complete",
+            "order session, weak, vis >= [put, remove];po;vis",
+            "causal",
+        ];
+        for text in shown {
+            let level: Level = text.parse().unwrap();
+            assert_eq!(level.to_string(), text);
+            assert_eq!(level.to_string().parse(), Ok(level));
+        }
+        assert_eq!("order none, weak".parse(), Level::named("eventual"));
+        assert_eq!(
+            "linearizable, size".parse::<Level>().unwrap_err().to_string().find("no visibility `size`"),
+            Some(9)
+        );
+        assert!("linearizable, size=over".parse::<Level>().is_err());
+        assert!("order sesion, weak".parse::<Level>().is_err());
+    }
+
+    #[test]
+    fn a_later_preset_is_never_stronger() {
+        let levels: Vec<Level> = Level::presets().map(|(name, _)| Level::named(name).unwrap()).collect();
+        for (place, level) in levels.iter().enumerate() {
+            assert!(levels[0].implies(level), "{level}");
+            assert!(levels[place + 1..].iter().all(|later| !later.implies(level)), "{level}");
+        }
+    }
+
+    #[test]
+    fn sessions_need_an_order() {
+        let weak = Level::new(Precedence::None, Visibility::Session).validated();
+        insta::assert_snapshot!(
+            weak.unwrap_err(),
+            @"`session` needs the operations of a process in their order, so `none` is not enough: use the order `session`"
+        );
+        let level = Level::named("eventual").unwrap().with_axiom("lin >= po").unwrap();
+        assert_eq!(level.order, Precedence::Program);
+        assert!(
+            Level::named("causul")
+                .unwrap_err()
+                .to_string()
+                .starts_with("there is no level `causul`; the levels are: linearizable,")
+        );
+    }
+}
