@@ -59,9 +59,9 @@ struct Ran {
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\bin [0-9][0-9,.]* m?s\b").expect("the pattern is well formed"));
 
-/// The verdicts of checks, where they are printed: after a count, after the name of a run, or in a column.
+/// The verdicts of checks and tests, where they are printed: after a count or a name, or in a column.
 static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:\d |: |  )(accepted|rejected|violated|inconclusive|crashed|stuck)\b")
+    Regex::new(r"(?:\d |: |  |\.\.\. )(accepted|rejected|violated|inconclusive|crashed|stuck|FAILED|ok)\b")
         .expect("the pattern is well formed")
 });
 

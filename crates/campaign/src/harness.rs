@@ -27,6 +27,8 @@ pub struct Harness {
     pub(crate) scratch: PathBuf,
     pub(crate) timeout: Duration,
     pub(crate) is_interrupted: fn() -> bool,
+    /// Environment variables of the program, besides those of an execution; `None` for one that is not set.
+    variables: Vec<(String, Option<String>)>,
     symbols: Mutex<Symbols>,
 }
 
@@ -90,7 +92,14 @@ impl Harness {
     ) -> Result<Harness, String> {
         let scratch = std::path::absolute(store.scratch()).map_err(|error| error.to_string())?;
         std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
-        Ok(Harness { program, runtime, scratch, timeout, is_interrupted, symbols: Mutex::default() })
+        let variables = Vec::new();
+        Ok(Harness { program, runtime, scratch, timeout, is_interrupted, variables, symbols: Mutex::default() })
+    }
+
+    /// The same with environment variables. They are part of the environment that the program starts with: setting them
+    /// for an execution would allocate memory, or not, depending on whether they are set already.
+    pub(crate) fn with_variables(self, variables: Vec<(String, Option<String>)>) -> Harness {
+        Harness { variables, ..self }
     }
 
     /// The executable.
@@ -102,6 +111,12 @@ impl Harness {
     pub fn command(&self) -> std::io::Result<Command> {
         let mut command = Command::new(std::path::absolute(self.executable())?);
         command.args(&self.program.run[1..]).current_dir(&self.program.directory);
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         Ok(command)
     }
 

@@ -35,7 +35,7 @@
 //! ```
 //!
 //! There is one loop, in `executions`, with several entry points: a command that fuzzes a program, a test that runs a
-//! function, and any other collector of histories. Nothing here prints: the caller receives events as values, and
+//! function, a test program that has no specification, and any other collector of histories. Nothing here prints: the caller receives events as values, and
 //! provides its clock, environment and interrupts as a [`Host`].
 
 mod campaign;
@@ -51,6 +51,7 @@ mod replay;
 mod schedules;
 mod shrink;
 mod tally;
+mod testing;
 mod tier;
 
 pub use campaign::{Campaign, Event, Executed, Findings};
@@ -66,4 +67,5 @@ pub use replay::{Replay, judge_of, spec_of};
 pub use schedules::{Decided, DfsOptions, How, Schedules, Scheduling};
 pub use shrink::{Effort, Shrunk, Smaller, shrink};
 pub use tally::{Kind, Seen, Tally, too_long};
+pub use testing::{FailedTest, TestRun, TestVerdict, Testing};
 pub use tier::Choice;

@@ -24,7 +24,8 @@ pub struct Replay {
     /// The order, without the decisions.
     pub like: Order,
     pub(crate) store: Store,
-    pub(crate) judge: Judge,
+    /// `None` for a run of a test, which has no specification.
+    pub(crate) judge: Option<Judge>,
     pub(crate) host: Host,
 }
 
@@ -32,8 +33,8 @@ pub struct Replay {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Replay {
-    /// Finds a run, its harness and its specification. By default, the harness is two directories above the runs;
-    /// `directory` overrides this.
+    /// Finds a run, its harness and its specification. By default, a test is in the directory that it ran in, and a
+    /// harness two directories above the runs; `directory` overrides this.
     pub fn load(host: Host, store: Store, name: &str, directory: Option<&Path>) -> Result<Replay, Error> {
         let (run, kept) = store.find(name)?;
         let schedule = schedule_of(&kept)?;
@@ -43,7 +44,11 @@ impl Replay {
         let (Some(controlled), Some(schedule)) = (&run.controlled, schedule) else {
             return Err(without_schedule(&run));
         };
+        let test = run.test.as_ref();
         let above = || {
+            if let Some(test) = test {
+                return test.directory.clone();
+            }
             let above = store.directory().parent().and_then(Path::parent).unwrap_or(Path::new("."));
             if above.as_os_str().is_empty() { PathBuf::from(".") } else { above.to_owned() }
         };
@@ -55,14 +60,16 @@ impl Replay {
         let cannot = |why: String| Error::about("the harness", why);
         let runtime = (host.tools)().map_err(cannot)?.kit.runtime().path();
         let harness = Harness::built(program, runtime, &store, PATIENCE, host.is_interrupted).map_err(cannot)?;
+        let harness = harness.with_variables(test.map(|test| test.variables.clone()).unwrap_or_default());
         if !harness.executable().is_file() {
             let message = format!("`{}` not found", harness.executable().display());
-            let help = "build it with `omnilink fuzz`, or pass its directory with `--directory`";
+            let build = if test.is_some() { "cargo omnilink test" } else { "omnilink fuzz" };
+            let help = format!("build it with `{build}`, or pass its directory with `--directory`");
             return Err(Error::with_help("the harness", message, help));
         }
         let Controlled { seed, weak, plain, limit, .. } = *controlled;
         let like = Order { seed, weak, plain, limit, ..Order::default() };
-        let judge = judge_of(&run, &kept, Some(1)).map_err(Error::Spec)?;
+        let judge = judge_of(&run, &kept, Some(1)).transpose().map_err(Error::Spec)?;
         Ok(Replay { run, schedule, harness, like, store, judge, host })
     }
 
@@ -99,9 +106,16 @@ impl Replay {
         }
     }
 
-    /// Checks a trace against the specification stored with the run.
-    pub fn check(&self, trace: &Path, label: &str) -> Result<Report, Failed> {
-        self.host.check(&self.judge, &Recording::at(trace, None), label, Some(PATIENCE))
+    /// Checks a trace against the specification stored with the run; `None` if it has none.
+    pub fn check(&self, trace: &Path, label: &str) -> Result<Option<Report>, Failed> {
+        let recording = Recording::at(trace, None);
+        let judge = self.judge.as_ref();
+        judge.map(|judge| self.host.check(judge, &recording, label, Some(PATIENCE))).transpose()
+    }
+
+    /// The specification's files, and their names in the store.
+    pub(crate) fn spec_files(&self) -> Vec<(PathBuf, String)> {
+        self.judge.as_ref().map(Judge::files).unwrap_or_default()
     }
 }
 
@@ -111,9 +125,8 @@ fn without_schedule(run: &Run) -> Error {
     let is_test = run.command.first().is_some_and(|program| program == "cargo");
     let (message, help) = match is_test {
         true => (
-            "it is a run of a test, which is stored without its schedule",
-            "`cargo omnilink test` prints the seed of the schedule that failed; with that seed in `OMNILINK_SEED` it fails \
-             again",
+            "it was kept by a test, which does not know its schedule",
+            "`cargo omnilink test` keeps a failing test with its schedule as another run: `omnilink runs list` lists it",
         ),
         false => (
             "its threads ran freely, so it cannot be replayed",
@@ -123,22 +136,23 @@ fn without_schedule(run: &Run) -> Error {
     Error::with_help(&run.id, message, help)
 }
 
-/// The judge for the run stored in this directory, as it was checked then.
-pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Result<Judge, Failed> {
-    let level: Level = run.level.parse().map_err(|error| Failed::Input(InputError::new(error)))?;
-    let options = judge::Options { is_foreign: true, jobs, level: Some(level), ..judge::Options::default() };
-    Judge::new(&spec_of(run, directory), options)
+/// The judge for the run stored in this directory, as it was checked then; `None` if it has no specification.
+pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Option<Result<Judge, Failed>> {
+    let spec = spec_of(run, directory)?;
+    let level = run.level.parse::<Level>().map_err(|error| Failed::Input(InputError::new(error)));
+    Some(level.and_then(|level| {
+        let options = judge::Options { is_foreign: true, jobs, level: Some(level), ..judge::Options::default() };
+        Judge::new(&spec, options)
+    }))
 }
 
-/// The specification of the run stored in this directory, as it was then. A run's files are in one directory, so a
-/// received run cannot name a file elsewhere.
-pub fn spec_of(run: &Run, directory: &Path) -> String {
-    let spec = Path::new(&run.spec);
-    match judge::is_tla(spec) || judge::is_lineup(spec) {
-        true => {
-            let name = Path::new(&run.spec).file_name().unwrap_or_default();
-            directory.join("spec").join(name).display().to_string()
-        }
-        false => run.spec.clone(),
-    }
+/// The specification of the run stored in this directory, as it was then; `None` if it has none. A run's files are in one
+/// directory, so a received run cannot name a file elsewhere.
+pub fn spec_of(run: &Run, directory: &Path) -> Option<String> {
+    let name = run.spec.as_deref()?;
+    let spec = Path::new(name);
+    Some(match judge::is_tla(spec) || judge::is_lineup(spec) {
+        true => directory.join("spec").join(spec.file_name().unwrap_or_default()).display().to_string(),
+        false => name.to_owned(),
+    })
 }

@@ -209,6 +209,11 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         Ok(Next::Executed(Executed { number, input, ran: tried.ran, began, trace, decided }))
     }
 
+    /// The output of the last execution.
+    pub fn output(&self) -> Result<String, ControlError> {
+        self.control.output()
+    }
+
     /// Executes the same decisions on the same input again, beside the strategy.
     pub fn again(&mut self, input: &I, decided: &Decided) -> Result<Tried, ControlError> {
         let order = follow(&decided.order, &decided.execution.schedule());

@@ -103,7 +103,9 @@ impl Shrinking<'_> {
     fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
         let tried = self.replay.harness.execute(&mut self.control, plan, order)?;
         let report = match tried.ran.ended {
-            Ended::Finished if tried.trace.exists() => self.replay.check(&tried.trace, &self.replay.run.id).ok(),
+            Ended::Finished if tried.trace.exists() => {
+                self.replay.check(&tried.trace, &self.replay.run.id).ok().flatten()
+            }
             _ => None,
         };
         let is_same = reason(&tried.ran.ended, report.as_ref()).is_some_and(|reason| reason == self.wanted);
@@ -121,10 +123,10 @@ impl Shrinking<'_> {
         tries: u64,
         tell: &mut dyn FnMut(Shrunk<'_>),
     ) -> Result<Option<Failing>, ControlError> {
-        let Run { plan, controlled, .. } = &self.replay.run;
+        let Run { plan, controlled, test, .. } = &self.replay.run;
         let steps = controlled.as_ref().map_or(u64::MAX, |controlled| controlled.steps);
-        if plan.test.is_some() {
-            return Ok(None); // `lineup` has already made the test smaller.
+        if plan.test.is_some() || test.is_some() {
+            return Ok(None); // `lineup` has already made its test smaller, and other tests have no size.
         }
         let mut sizes: Vec<(usize, usize)> = (1..=plan.threads)
             .flat_map(|threads| (1..=plan.operations).map(move |operations| (threads, operations)))
@@ -164,7 +166,7 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     let mut control = replay.harness.start()?.interruptible(|| false);
     let tried = replay.harness.repeat(&mut control, &found.plan, &found.like, &found.schedule)?;
     let label = format!("run ({})", explore::Input::describe(&found.plan));
-    let report = replay.check(&tried.trace, &label).ok().map(|report| Report { next: Vec::new(), ..report });
+    let report = replay.check(&tried.trace, &label).ok().flatten().map(|report| Report { next: Vec::new(), ..report });
     if reason(&tried.ran.ended, report.as_ref()).is_none_or(|reason| reason != wanted) {
         let message = "the smaller run fails for another reason in a fresh process";
         let help = "the harness is nondeterministic";
@@ -187,7 +189,7 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
         controlled: Some(controlled),
         ..replay.run.clone()
     };
-    let (files, schedule) = (replay.judge.files(), tried.execution.schedule());
+    let (files, schedule) = (replay.spec_files(), tried.execution.schedule());
     let artifacts = Artifacts { trace: &tried.trace, report: report.as_ref(), spec: &files, schedule: Some(&schedule) };
     let path = replay.store.keep(&run, &artifacts).map_err(|error| Error::about("the harness", error))?;
     Ok(Smaller { run, path })

@@ -274,7 +274,8 @@ fn stuck(how: &str, threads: &[Blocked]) -> String {
 pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
     match ended {
         Ended::Crashed { how, said, stack } => {
-            let last = said.lines().rfind(|line| !line.trim().is_empty()).map(explore::without_numbers);
+            let last = said.lines().rfind(|line| !line.trim().is_empty());
+            let last = explore::panic_message(said).or_else(|| last.map(explore::without_numbers));
             let last = last.or_else(|| stack.first().cloned());
             Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
         }

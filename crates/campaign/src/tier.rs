@@ -168,7 +168,7 @@ impl Scheduling {
     /// The strategy, or another one if it would be unsound for this harness, for a reason that is told. Execution
     /// equivalence is sound only if all synchronization between threads is observed. Otherwise all schedules with few
     /// preemptions are explored instead.
-    pub(crate) fn suited(
+    pub fn suited(
         harness: &Harness,
         how: How,
         mut order: Order,

@@ -114,7 +114,7 @@ fn try_control() -> Result<String, String> {
         let said = String::from_utf8_lossy(&built.stderr);
         return Err(said.lines().next().unwrap_or("cannot build a program").to_owned());
     }
-    let runtime = crate::build::kit()?.runtime().path();
+    let runtime = crate::tools::kit()?.runtime().path();
     let execute = || {
         let mut control = Control::start(&Command::new(file("trial")), &runtime, scratch.path())?;
         control.execute(&Order { seed: 1, ..Order::default() }, Duration::from_secs(10))

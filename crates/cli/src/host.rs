@@ -5,8 +5,8 @@ use std::time::Duration;
 use campaign::{Host, Tools};
 
 use crate::args::Progress;
-use crate::build;
 use crate::limits::{Limits, Settings, is_interrupted};
+use crate::tools;
 
 pub(crate) const HOST: Host = Host { is_interrupted, limits, tools };
 
@@ -16,5 +16,5 @@ fn limits(timeout: Option<Duration>, label: &str) -> Box<dyn judge::Limits> {
 }
 
 fn tools() -> Result<Tools, String> {
-    Ok(Tools { kit: build::kit()?, path: build::path(), said: build::said_to_rust() })
+    Ok(Tools { kit: tools::kit()?, path: tools::path(), said: tools::said_to_rust() })
 }

@@ -26,6 +26,7 @@ mod project;
 mod runs;
 mod spec;
 mod specs;
+mod tools;
 mod trust;
 
 use std::process::ExitCode;

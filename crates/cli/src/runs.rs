@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use bytesize::ByteSize;
 use campaign::judge_of;
-use explore::{Controlled, Ended, Input, Packed, Run, Store, pack, unpack};
+use explore::{Controlled, Ended, Packed, Run, Store, pack, unpack};
 use judge::{InputError, Recording};
 use report::{Detail, Report, clean};
 use serde_json::json;
@@ -39,7 +39,7 @@ fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
             for run in &runs {
                 let what = outcome(run);
                 let cause = run.cause.as_deref().map(|cause| format!("  {}", clean(cause))).unwrap_or_default();
-                outln!("{}  {}  {:12}  {}{cause}", clean(&run.id), when(run), clean(what), run.plan.describe());
+                outln!("{}  {}  {:12}  {}{cause}", clean(&run.id), when(run), clean(what), clean(&run.describe()));
             }
         }
     }
@@ -104,8 +104,9 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
 }
 
 fn describe(run: &Run) {
-    outln!("run {} of {}, checked against {}", clean(&run.id), when(run), clean(&run.spec));
-    outln!("  {}", run.plan.describe());
+    let spec = run.spec.as_deref().map(|spec| format!(", checked against {}", clean(spec))).unwrap_or_default();
+    outln!("run {} of {}{spec}", clean(&run.id), when(run));
+    outln!("  {}", clean(&run.describe()));
     outln!("  {} ({:.2} s)", clean(&run.command.join(" ")), run.took);
     let environment = &run.environment;
     outln!(
@@ -146,7 +147,10 @@ fn kept_report(directory: &Path) -> Result<Option<Report>, Exit> {
 }
 
 fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
-    let judge = judge_of(run, directory, None).map_err(|failed| print_spec_error(&failed))?;
+    let Some(judge) = judge_of(run, directory, None) else {
+        return Err(complain(&run.id, &InputError::new("a run of a test has no specification to check")));
+    };
+    let judge = judge.map_err(|failed| print_spec_error(&failed))?;
     let recording = Recording::at(directory.join("trace"), None);
     HOST.check(&judge, &recording, &run.id, None).map_err(|failed| print_failure(&failed, &run.id))
 }

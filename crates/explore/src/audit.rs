@@ -117,6 +117,17 @@ impl Audit {
     }
 }
 
+/// A variable that Rust's test harness reads, in every program that contains the harness.
+const TEST_HARNESS: &[u8] = b"RUST_TEST_NOCAPTURE";
+
+/// Whether a program contains Rust's test harness.
+pub fn has_test_harness(program: &Path) -> Result<bool, AuditError> {
+    let bytes = fs::read(program)?;
+    let elf = Elf::parse(&*bytes)?;
+    let Some(constants) = elf.section_by_name(".rodata") else { return Ok(false) };
+    Ok(constants.data()?.windows(TEST_HARNESS.len()).any(|window| window == TEST_HARNESS))
+}
+
 /// The source positions of these code addresses: `function at file:line`, as far as known. Addresses outside the
 /// program are skipped. `base` is the program's load address. An address is a return address, so the instruction before
 /// it counts. Of inlined frames, the innermost one outside the standard libraries is named: a store is more useful as a

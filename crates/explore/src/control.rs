@@ -126,6 +126,8 @@ pub struct Control {
     runtime: PathBuf,
     server: Option<Server>,
     outcome: Outcome,
+    /// Where the output of the last execution begins.
+    said: u64,
     is_interrupted: fn() -> bool,
 }
 
@@ -140,6 +142,7 @@ impl Control {
             runtime: runtime.into(),
             server: None,
             outcome: Outcome::default(),
+            said: 0,
             is_interrupted: || false,
         };
         control.server = Some(control.serve()?);
@@ -160,6 +163,7 @@ impl Control {
         };
         let until = Instant::now() + timeout;
         let said = self.channel.mark()?;
+        self.said = said;
         self.channel.write_order(order, Mode::Serve, None)?;
         server.order(&order.environment)?;
         let answer = server.answer(until, self.is_interrupted)?;
@@ -201,6 +205,14 @@ impl Control {
     /// length of the environment shifts the program's memory layout.
     pub fn directory(&self) -> &Path {
         self.channel.directory.path()
+    }
+
+    /// The output of the last execution.
+    pub fn output(&self) -> Result<String, ControlError> {
+        let wrong = context("the output file");
+        let bytes = fs::read(self.channel.path(SAID)).map_err(wrong)?;
+        let from = usize::try_from(self.said).unwrap_or(usize::MAX).min(bytes.len());
+        Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
     }
 
     /// The runtime's record of the last execution as a whole.

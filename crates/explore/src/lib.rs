@@ -51,7 +51,7 @@ pub mod strategy;
 mod workload;
 
 pub use bundle::{Packed, pack, unpack};
-pub use cause::{cause, without_numbers};
+pub use cause::{cause, panic_message, without_numbers};
 pub use control::{Control, ControlError, MOST_STEPS, Once};
 pub use coverage::{Coverage, Happened};
 pub use execution::{Controlled, Ending, Execution, Note, Order, Race, STEP_LIMIT};
@@ -63,5 +63,5 @@ pub use program::{Blocked, Ended, Program, Ran};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime};
 pub use shrink::{Simplified, simplify};
-pub use store::{Artifacts, Environment, Run, Store, StoreError, move_to, schedule_of};
+pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, move_to, schedule_of};
 pub use workload::{Asked, BadProfile, Workload};

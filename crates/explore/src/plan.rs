@@ -26,7 +26,7 @@ pub enum Disturbance {
 pub struct Plan {
     /// The seed of everything random in it.
     pub seed: u64,
-    /// The number of threads.
+    /// The number of threads; 0 for a program that takes no input.
     pub threads: usize,
     /// The number of operations of each thread.
     pub operations: usize,
@@ -92,8 +92,22 @@ impl Disturbance {
     }
 }
 
+impl Plan {
+    /// The plan of a program that takes no input. The seed is that of its schedule.
+    pub fn without_input(seed: u64) -> Plan {
+        Plan { seed, threads: 0, operations: 0, perturb: Vec::new(), test: None }
+    }
+
+    fn has_input(&self) -> bool {
+        self.threads > 0
+    }
+}
+
 impl Input for Plan {
     fn environment(&self, trace: &Path) -> Vec<(&'static str, String)> {
+        if !self.has_input() {
+            return Vec::new();
+        }
         let perturb: Vec<&str> = self.perturb.iter().filter_map(|disturbance| disturbance.order()).collect();
         let mut variables = vec![
             ("OMNILINK_TRACE", trace.display().to_string()),
@@ -112,6 +126,9 @@ impl Input for Plan {
     fn describe(&self) -> String {
         if let Some(calls) = &self.test {
             return calls.text.clone();
+        }
+        if !self.has_input() {
+            return format!("seed {}", self.seed);
         }
         let disturbed: Vec<&str> = self.perturb.iter().map(|disturbance| disturbance.name()).collect();
         let disturbed = match &*disturbed {
@@ -155,5 +172,7 @@ mod tests {
         let variables: Vec<String> =
             plan.environment(Path::new("t")).iter().map(|(name, value)| format!("{name}={value}")).collect();
         insta::assert_snapshot!(variables.join(" "), @"OMNILINK_TRACE=t OMNILINK_SEED=1 OMNILINK_THREADS=2 OMNILINK_OPS=3 OMNILINK_PERTURB=pin,nap=16");
+        // The seed of a schedule is not an input.
+        assert!(Plan::without_input(1).environment(Path::new("t")).is_empty());
     }
 }

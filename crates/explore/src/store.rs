@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use schedule::{BadSchedule, Schedule};
 
 use crate::execution::Controlled;
-use crate::plan::Plan;
+use crate::plan::{Input, Plan};
 use crate::program::Ended;
 
 /// The schema of `run.json`.
@@ -44,8 +44,12 @@ pub struct Run {
     pub ended: Ended,
     /// How long it took, in seconds.
     pub took: f64,
-    /// The specification: a file below `spec/`, or the name of a built-in one.
-    pub spec: String,
+    /// The specification: a file below `spec/`, or the name of a built-in one; `None` for a test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
+    /// The test that it is a run of, instead of a harness.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Test>,
     /// Which orders counted, and what operations had to see.
     #[serde(default = "linearizable", skip_serializing_if = "is_linearizable")]
     pub level: String,
@@ -58,6 +62,18 @@ pub struct Run {
     pub controlled: Option<Controlled>,
     /// Where it ran.
     pub environment: Environment,
+}
+
+/// A test, or another program that runs as it is: it takes no input, and has no specification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Environment variables that it may read, and that can be others when it is replayed; `None` for one that was not set.
+    pub variables: Vec<(String, Option<String>)>,
 }
 
 const LINEARIZABLE: &str = "linearizable";
@@ -321,6 +337,12 @@ impl Run {
     pub fn schema() -> String {
         SCHEMA.to_owned()
     }
+
+    /// The run as text: the test, if it is one, and the input.
+    pub fn describe(&self) -> String {
+        let input = self.plan.describe();
+        self.test.as_ref().map_or(input.clone(), |test| format!("{}, {input}", test.name))
+    }
 }
 
 /// Moves a trace, also across file systems.
@@ -391,8 +413,8 @@ pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
     if !is_name(&run.id) {
         return Err(damaged(format!("`{}` is not a run identifier", run.id)));
     }
-    if !is_name(&run.spec) {
-        return Err(damaged(format!("`{}` is not a specification name", run.spec)));
+    if let Some(spec) = run.spec.as_deref().filter(|spec| !is_name(spec)) {
+        return Err(damaged(format!("`{spec}` is not a specification name")));
     }
     Ok(run)
 }
@@ -410,7 +432,8 @@ pub(crate) mod tests {
             command: vec!["target/release/harness".into()],
             ended: Ended::Finished,
             took: 0.25,
-            spec: "Queue.tla".into(),
+            spec: Some("Queue.tla".into()),
+            test: None,
             level: linearizable(),
             verdict: Some("rejected".into()),
             cause: Some("Dequeue: elem = Head(queue) is FALSE, Queue.tla:25".into()),
@@ -455,6 +478,20 @@ pub(crate) mod tests {
         store.remove("abd456").unwrap();
         assert_eq!(store.list().unwrap().0.len(), 1);
         assert!(Store::at(directory.path().join("nowhere")).list().unwrap().0.is_empty());
+    }
+
+    #[test]
+    fn a_run_of_a_test_has_no_specification() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        let test = Test { name: "tests::lost".into(), directory: "/crate".into(), variables: Vec::new() };
+        let kept = Run { spec: None, test: Some(test), plan: Plan::without_input(17), ..run("abc123", 5) };
+        let nothing = directory.path().join("trace");
+        let artifacts = Artifacts { trace: &nothing, report: None, spec: &[], schedule: None };
+        store.keep(&kept, &artifacts).unwrap();
+        assert_eq!(store.find("abc").unwrap().0, kept);
+        assert_eq!(kept.describe(), "tests::lost, seed 17");
+        assert_eq!(run("abc123", 5).describe(), "seed 7, 2 threads, 100 operations each");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use std::env;
 use std::fmt::{self, Write as _};
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -146,6 +147,16 @@ impl Limits for Patience {
     }
 }
 
+/// Set by `cargo omnilink test`, which executes a test once for each schedule, and keeps the schedule that fails.
+const CONTROLLED: &str = "OMNILINK_CONTROLLED";
+/// The number of operations of each thread under control, where threads interact at every step, unless the test says
+/// another.
+const CONTROLLED_OPERATIONS: RangeInclusive<usize> = 2..=12;
+
+fn is_controlled() -> bool {
+    env::var_os(CONTROLLED).is_some()
+}
+
 /// How often the inputs of a run that failed before are retried.
 const AGAIN: usize = 8;
 
@@ -157,7 +168,8 @@ impl Test {
         Test { name, manifest: manifest.into(), spec: spec.into(), level, threads, operations, runs: 64 }
     }
 
-    /// Runs the test.
+    /// Runs the test. Under `cargo omnilink test`, each schedule is one run, with inputs that depend on the seed of the
+    /// schedule.
     ///
     /// # Panics
     ///
@@ -165,7 +177,8 @@ impl Test {
     /// step panics.
     pub fn run<S: Sync>(&self, system: impl Fn() -> S, step: impl Fn(&S, &mut Client) + Sync) {
         let judge = self.judge();
-        let again = self.remembered();
+        // Under control, a schedule fails and not a seed.
+        let again = if is_controlled() { Vec::new() } else { self.remembered() };
         let again = again.iter().flat_map(|plan| std::iter::repeat_n(plan.clone(), AGAIN));
         let workload = self.workload();
         let mut operations = 0;
@@ -187,8 +200,10 @@ impl Test {
                 Ok(Ok(())) => operations += self.check(&judge, &plan, &scratch),
                 Ok(Err(error)) => panic!("{}: cannot write the trace: {error}", self.name),
                 Err(panic) => {
-                    // The panic matters more than whether its seed could be stored.
-                    let _ = self.remember(&plan, "it panicked");
+                    if !is_controlled() {
+                        // The panic matters more than whether its seed could be stored.
+                        let _ = self.remember(&plan, "it panicked");
+                    }
                     resume_unwind(panic)
                 }
             }
@@ -235,13 +250,16 @@ impl Test {
         report.next.clear();
         let cause = explore::cause(&report).unwrap_or_default();
         let mut message = report::text(&report, Detail::Brief, false);
-        let remembered = self.remember(plan, &cause);
         match self.keep(judge, plan, trace, &report, &cause) {
             Ok(path) => _ = writeln!(message, "\nthe run is kept in {}", path.display()),
             Err(error) => _ = writeln!(message, "\nthe run cannot be kept: {error}"),
         }
+        if is_controlled() {
+            message += "`cargo omnilink test` keeps its schedule as another run, and prints how to repeat it\n";
+            panic!("{message}");
+        }
         let file = self.regressions();
-        match remembered {
+        match self.remember(plan, &cause) {
             Ok(()) => _ = writeln!(message, "its seed is in {}: commit it, and it is tried first", file.display()),
             Err(error) => _ = writeln!(message, "its seed cannot be kept in {}: {error}", file.display()),
         }
@@ -265,7 +283,8 @@ impl Test {
             command: vec!["cargo".into(), "test".into(), self.name.rsplit("::").next().unwrap_or_default().into()],
             ended: Ended::Finished,
             took: 0.0,
-            spec: Path::new(self.spec.name()).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            spec: Some(Path::new(self.spec.name()).file_name().unwrap_or_default().to_string_lossy().into_owned()),
+            test: None,
             level: self.level.0.to_string(),
             verdict: Some(report.verdict.word().to_owned()),
             cause: Some(cause.to_owned()),
@@ -285,13 +304,21 @@ impl Test {
             Some(value.parse().unwrap_or_else(|_| panic!("expected a number in `{name}`, found `{value}`")))
         };
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos().into();
-        Workload {
+        let workload = Workload {
             seed: number("OMNILINK_SEED").unwrap_or_else(clock),
             runs: number("OMNILINK_RUNS").unwrap_or(self.runs),
             threads: self.threads.0.clone(),
             operations: self.operations.0.clone(),
             ..Workload::default()
+        };
+        if !is_controlled() {
+            return workload;
         }
+        // Time is virtual, and each schedule begins at the same moment. Random numbers follow the seed of the schedule.
+        let seed = RandomState::new().build_hasher().finish();
+        let is_default = self.operations == Range(OPERATIONS) || self.operations == Range(LISTED_OPERATIONS);
+        let operations = if is_default { CONTROLLED_OPERATIONS } else { workload.operations.clone() };
+        Workload { seed, runs: 1, operations, perturb: vec![Disturbance::None], ..workload }
     }
 
     fn file_name(&self) -> String {

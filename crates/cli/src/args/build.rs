@@ -2,9 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use campaign::How;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
+use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::Output;
 
 #[derive(Debug, Subcommand)]
@@ -14,8 +18,11 @@ pub(crate) enum BuildCommand {
     Cxx(CxxArgs),
     /// Run Cargo: `omnilink build cargo -- build --release`. The same as `cargo omnilink build --release`.
     Cargo(CargoArgs),
-    /// Run a program many times, each time with another schedule. `cargo omnilink test` runs tests with this.
-    Run(RunArgs),
+    /// Run a program many times, each time with another schedule. `cargo omnilink test` runs tests with this: a program of
+    /// Rust tests is run once for each test.
+    #[command(after_help = "Exit codes: 0 no schedule failed, 2 the command line is wrong or the program cannot be \
+                            controlled, 3 a schedule took too many steps, 5 a schedule failed.")]
+    Run(Box<RunArgs>),
     /// List what the scheduler can and cannot observe in a program.
     Audit(AuditArgs),
 }
@@ -38,20 +45,51 @@ pub(crate) struct CxxArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CargoArgs {
-    /// Arguments for Cargo. Build output goes to `omnilink-sched` in the target directory.
+    /// Arguments for Cargo, and options of `omnilink build run` before the next `--`. Build output goes to
+    /// `omnilink-sched` in the target directory.
     #[arg(last = true, value_name = "ARGUMENTS", required = true)]
     pub(crate) arguments: Vec<OsString>,
 }
 
+/// How a program or a test is run. `cargo omnilink test` has these options too.
 #[derive(Debug, Args)]
-pub(crate) struct RunArgs {
-    /// Number of schedules to try.
-    #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS", default_value_t = 100)]
-    pub(crate) runs: u64,
+pub(crate) struct RunOptions {
+    /// Number of schedules to try for each test [default: 100, or all with `--schedule dfs` or `dpor`].
+    #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS")]
+    pub(crate) runs: Option<u64>,
+
+    /// Maximum time for the schedules of each test, such as `90s` or `10m`.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub(crate) time: Option<Duration>,
 
     /// Seed of the first schedule; each further schedule adds one.
     #[arg(long, env = "OMNILINK_SEED", default_value_t = 1)]
     pub(crate) seed: u64,
+
+    /// Scheduling strategy.
+    #[arg(long, value_name = "HOW", value_parser = strategies(), default_value = "pos")]
+    pub(crate) schedule: How,
+
+    /// Maximum number of preemptions, with `--schedule dfs` [default: no limit].
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) bound: Option<u32>,
+
+    #[command(flatten)]
+    pub(crate) scheduling: Scheduling,
+}
+
+fn strategies() -> impl TypedValueParser<Value = How> {
+    PossibleValuesParser::new(STRATEGIES.map(strategy)).map(|name| strategy_named(&name).unwrap_or(How::Pos))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+
+    /// Directory of kept runs.
+    #[arg(long, value_name = "DIR", env = "OMNILINK_STORE", default_value = "target/omnilink")]
+    pub(crate) store: PathBuf,
 
     /// Program and its arguments.
     #[arg(last = true, value_name = "COMMAND", required = true)]

@@ -16,7 +16,7 @@ mod trust;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs};
+pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs, RunOptions};
 pub(crate) use check::{CheckArgs, CheckOutput, ConvertArgs, DoctorArgs, Writable};
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};

@@ -14,15 +14,29 @@ Run Cargo with everything built so that its threads can be controlled
 
 Usage: cargo omnilink COMMAND [ARGUMENTS]...
 
-  cargo omnilink test     build the tests, and run each test program with many schedules
+  cargo omnilink test     build the tests, and run each test with many schedules
   cargo omnilink run      the same with a program
   cargo omnilink build    only build, into `omnilink-sched` in the target directory
 
-COMMAND and ARGUMENTS are those of Cargo: `cargo help COMMAND` describes them.
+COMMAND and ARGUMENTS are those of Cargo: `cargo help COMMAND` describes them. Arguments after `--` are those of the tests:
+`cargo omnilink test -- --exact NAME` runs one test.
+
+Options of `test` and `run`, anywhere before `--`:
+  --schedule HOW   Scheduling strategy: random, pct, pos, dfs or dpor [default: pos]
+  --runs COUNT     Number of schedules to try for each test [default: 100; all with dfs or dpor]
+  --seed SEED      Seed of the first schedule; the next schedule has the next seed [default: 1]
+  --time TIME      Maximum time for the schedules of each test, such as `90s`
+  --bound COUNT    Maximum number of preemptions, with `--schedule dfs`
+  --weak-memory    Let loads read older stores where C11 allows it
+  --plain          Also switch threads at non-atomic accesses, for programs with data races
+  --depth COUNT, --max-steps COUNT, --every-schedule: see `omnilink build run --help`
 
 Environment variables:
-  OMNILINK_RUNS    Number of schedules to try [default: 100]
-  OMNILINK_SEED    Seed of the first schedule; the next schedule has the next seed [default: 1]
+  OMNILINK_RUNS    The same as `--runs`
+  OMNILINK_SEED    The same as `--seed`
+
+A test that fails is kept as a run in `omnilink` in the target directory. `omnilink replay`, `omnilink shrink` and
+`omnilink debug` work on it.
 ";
 
 fn main() -> ExitCode {

@@ -3,6 +3,8 @@
 //! This is a step of another build, so it prints nothing of its own, and exits like the compiler or the build.
 
 mod audit;
+mod libtest;
+mod options;
 mod run;
 
 use std::ffi::{OsStr, OsString};
@@ -10,14 +12,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
-use explore::instrument::cargo::{self, Said};
+use explore::Runtime;
+use explore::instrument::cargo;
 use explore::instrument::cxx::{Compiler, Family, compiler_words};
-use explore::{Kit, Runtime};
 use judge::InputError;
 
 use crate::args::{BuildCommand, CargoArgs, CxxArgs};
 use crate::exit::Exit;
 use crate::terminal::complain;
+use crate::tools::{kit, path, said_to_rust};
 
 pub(crate) fn run(command: &BuildCommand) -> ExitCode {
     let done = match command {
@@ -32,36 +35,14 @@ pub(crate) fn run(command: &BuildCommand) -> ExitCode {
     }
 }
 
-/// The environment for Rust compilers.
-pub(crate) fn said_to_rust() -> Said {
-    let flags = |encoded: &str, plain: &str| match (std::env::var(encoded), std::env::var(plain)) {
-        (Ok(flags), _) if !flags.is_empty() => flags.split('\x1f').map(str::to_owned).collect(),
-        (_, Ok(flags)) => flags.split_whitespace().map(str::to_owned).collect(),
-        _ => Vec::new(),
-    };
-    Said {
-        rust_flags: flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"),
-        doc_flags: flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
-    }
-}
+/// The variable with the directory of kept runs.
+const STORE: &str = "OMNILINK_STORE";
+
+/// The variable with the directory that the user called Cargo in, where the next commands are called too.
+const CALLED_IN: &str = "OMNILINK_CALLED_IN";
 
 /// The variable that names Cargo's runner of programs and tests.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
-
-/// The runtime and its files, in the user's cache: programs refer to it, and outlive `cargo clean`.
-pub(crate) fn kit() -> Result<Kit, String> {
-    let below_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = cache.or_else(below_home).filter(|cache| std::fs::create_dir_all(cache).is_ok());
-    let cache = home.unwrap_or_else(std::env::temp_dir);
-    let omnilink = std::env::current_exe().map_err(|error| format!("cannot find the path of this command: {error}"))?;
-    Kit::install(&cache.join("omnilink"), &omnilink, &path()).map_err(|error| error.to_string())
-}
-
-/// The directories searched for programs.
-pub(crate) fn path() -> OsString {
-    std::env::var_os("PATH").unwrap_or_default()
-}
 
 fn cxx(args: &CxxArgs) -> Result<ExitCode, String> {
     if args.print_cmake {
@@ -102,19 +83,36 @@ fn resolved(program: &OsStr) -> PathBuf {
 
 fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let kit = kit()?;
-    let target = target_directory(&program, &args.arguments)?.join(cargo::DIRECTORY);
-    let mut command = Command::new(&program);
-    command.args(cargo::arguments(&args.arguments, &target));
-    if let Ok(omnilink) = std::env::current_exe() {
-        // Cargo splits this at spaces, and has no quoting: with a space in it, tests run freely.
-        let runner = format!("{} build run --", omnilink.display());
-        if !omnilink.to_string_lossy().contains(' ') {
-            command.env(RUNNER, runner);
+    let (ours, arguments) = match options::take(&args.arguments) {
+        Ok(taken) => taken,
+        Err(error) => {
+            // What cannot be printed is in the exit code too.
+            let _ = error.print();
+            return Ok(Exit::Wrong.into());
         }
-    }
+    };
+    let kit = kit()?;
+    let target = target_directory(&program, &arguments)?;
+    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let mut command = Command::new(&program);
+    command.args(cargo::arguments(&arguments, &target.join(cargo::DIRECTORY)));
+    command.env(RUNNER, runner(&ours)?);
+    // Tests run in the directories of their packages, and their runs are kept in one place.
+    command.env(STORE, here.join(&target).join("omnilink")).env(CALLED_IN, &here);
     command.envs(cargo::environment(kit.runtime(), &said_to_rust(), Some(&kit.wrappers())));
     status(&mut command).map(code)
+}
+
+/// The command that Cargo runs programs and tests with, which has these options.
+fn runner(options: &[String]) -> Result<String, String> {
+    let omnilink = std::env::current_exe().map_err(|error| format!("cannot find the path of this command: {error}"))?;
+    let omnilink = omnilink.to_string_lossy();
+    // Cargo splits the command at spaces, and has no quoting.
+    if omnilink.contains(' ') {
+        return Err(format!("Cargo cannot run tests with `{omnilink}`: install it in a path without spaces"));
+    }
+    let words = [&*omnilink, "build", "run"].into_iter().chain(options.iter().map(String::as_str)).chain(["--"]);
+    Ok(words.collect::<Vec<_>>().join(" "))
 }
 
 /// Cargo's output directory.

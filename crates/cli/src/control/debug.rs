@@ -54,6 +54,12 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
     }
     gdb.args(["-ex", &format!("break {STOP}"), "-ex", "run", "-ex", "finish", "-ex", "up"]).args(&args.arguments);
     let command = loaded.harness.command().map_err(|error| cannot(&error))?;
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => gdb.env(name, value),
+            None => gdb.env_remove(name),
+        };
+    }
     gdb.arg("--args")
         .arg(command.get_program())
         .args(command.get_args())

@@ -52,7 +52,8 @@ fn judged(replay: &Replay, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
         print_end(ended);
         return Ok(if matches!(ended, Ended::TooLong { .. }) { Exit::Inconclusive } else { Exit::Crashed });
     }
-    let mut report = replay.check(trace, &replay.run.id).map_err(|failed| print_failure(&failed, &replay.run.id))?;
+    let report = replay.check(trace, &replay.run.id).map_err(|failed| print_failure(&failed, &replay.run.id))?;
+    let Some(mut report) = report else { return Ok(Exit::Accepted) };
     report.next.clear(); // The trace is about to be deleted.
     out!("{}", report::text(&report, Detail::Brief, true));
     Ok(exit_of(&report))

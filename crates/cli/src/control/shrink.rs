@@ -19,7 +19,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
     let before = &replay.run;
     let effort = Effort { tries: args.tries, runs: args.runs };
     let Smaller { run, path } = campaign::shrink(&replay, effort, &mut |event| match event {
-        Shrunk::Begun(cause) => outln!("run {}: {}, {cause}", before.id, before.plan.describe()),
+        Shrunk::Begun(cause) => outln!("run {}: {}, {cause}", before.id, before.describe()),
         Shrunk::Smaller(plan) => outln!("smaller: {}", plan.describe()),
         Shrunk::NothingSmaller => {
             outln!("no smaller run fails within {} for each size", counted(args.tries, "execution"));

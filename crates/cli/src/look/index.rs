@@ -86,7 +86,7 @@ fn make(directory: &Path) -> Result<(), InputError> {
 /// Everything for inspection of a run if it can be rechecked, else the kept report, else nothing.
 fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, Option<Timeline>)>, Failed> {
     let directory = store.path(&run.id);
-    let recording = Recording::of_run(&args.subject, run.clone(), &directory, None);
+    let Some(recording) = Recording::of_run(&args.subject, run.clone(), &directory, None) else { return Ok(None) };
     let judge = recording.judge(&args.subject.assume.assume);
     let shown = judge.and_then(|judge| recording.show(&judge, &settings(&args.subject), &args.subject.look()));
     let why = match shown {

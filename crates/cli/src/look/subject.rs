@@ -100,11 +100,11 @@ fn of_run(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
             false => unclear(&format!("`{}` is not a run, and a history needs a specification", path.display())),
         })?;
         let at = directory.path().to_owned();
-        return Ok(kept(args, run, &at, Some(directory)));
+        return kept(args, run, &at, Some(directory));
     }
     let name = path.to_str().unwrap_or_default();
     let (run, directory) = Store::at(&args.store.store).find(name).map_err(wrong_run)?;
-    Ok(kept(args, run, &directory, None))
+    kept(args, run, &directory, None)
 }
 
 /// A run by its directory, which has its name, inside the store's directory.
@@ -112,11 +112,17 @@ fn of_run_directory(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
     let path = path.canonicalize().map_err(|error| complain(&path.display().to_string(), &InputError::new(error)))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let (run, directory) = Store::at(path.parent().unwrap_or(Path::new("/"))).find(name).map_err(wrong_run)?;
-    Ok(kept(args, run, &directory, None))
+    kept(args, run, &directory, None)
 }
 
-fn kept(args: &SubjectArgs, run: Run, directory: &Path, temporary: Option<TempDir>) -> Subject {
-    Subject::Recording(Box::new(Recording::of_run(args, run, directory, temporary)))
+fn kept(args: &SubjectArgs, run: Run, directory: &Path, temporary: Option<TempDir>) -> Result<Subject, Exit> {
+    let id = run.id.clone();
+    let recording = Recording::of_run(args, run, directory, temporary).ok_or_else(|| {
+        let help = Some(format!("`omnilink runs show {id}` and `omnilink replay {id}` show it"));
+        let message = "it is a run of a test, which has no history".to_owned();
+        complain(&id, &InputError { message, help })
+    })?;
+    Ok(Subject::Recording(Box::new(recording)))
 }
 
 fn scratch() -> Result<TempDir, Exit> {
@@ -130,9 +136,14 @@ pub(super) fn wrong_run(error: StoreError) -> Exit {
 }
 
 impl Recording {
-    /// A kept run, with its specification at that time.
-    pub(super) fn of_run(args: &SubjectArgs, run: Run, directory: &Path, temporary: Option<TempDir>) -> Recording {
-        let spec = spec_of(&run, directory);
+    /// A kept run, with its specification at that time; `None` if it has none.
+    pub(super) fn of_run(
+        args: &SubjectArgs,
+        run: Run,
+        directory: &Path,
+        temporary: Option<TempDir>,
+    ) -> Option<Recording> {
+        let spec = spec_of(&run, directory)?;
         let level = args.about.level.given().or_else(|| run.level.parse().ok());
         let options = judge::Options {
             is_foreign: true,
@@ -141,7 +152,7 @@ impl Recording {
             ..judge::Options::default()
         };
         let recorded = judge::Recording::at(directory.join("trace"), None);
-        Recording { spec, options, recorded, label: run.id.clone(), run: Some(run), temporary }
+        Some(Recording { spec, options, recorded, label: run.id.clone(), run: Some(run), temporary })
     }
 
     /// The judge under these assumptions.

@@ -1,0 +1,245 @@
+//! `cargo omnilink test` and `run` on crates that do not know OmniLink: verdicts, selection of tests, and kept runs.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+mod tool;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LIBRARY: &str = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU32, Ordering::{Relaxed, SeqCst}};
+    use std::thread;
+
+    #[test]
+    fn adds() {
+        let count = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| count.fetch_add(1, SeqCst));
+            scope.spawn(|| count.fetch_add(1, SeqCst));
+        });
+        println!("counted {}", count.load(SeqCst));
+        assert_eq!(count.load(SeqCst), 2);
+    }
+
+    #[test]
+    fn alone() {
+        assert_eq!(std::env::var("CARGO_PKG_NAME").as_deref(), Ok("tiny"));
+    }
+
+    #[test]
+    #[should_panic]
+    fn does_not_panic() {}
+
+    #[test]
+    fn locks_in_two_orders() {
+        let (a, b) = (Mutex::new(0), Mutex::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| drop((a.lock().unwrap(), b.lock().unwrap())));
+            scope.spawn(|| drop((b.lock().unwrap(), a.lock().unwrap())));
+        });
+    }
+
+    #[test]
+    fn loses_an_update() {
+        let count = AtomicU32::new(0);
+        let add = || count.store(count.load(SeqCst) + 1, SeqCst);
+        thread::scope(|scope| {
+            scope.spawn(add);
+            scope.spawn(add);
+        });
+        assert_eq!(count.load(SeqCst), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "as it should")]
+    fn panics() {
+        panic!("as it should");
+    }
+
+    #[test]
+    #[ignore]
+    fn publishes_too_early() {
+        let (data, ready) = (AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(1, Relaxed);
+                ready.store(1, Relaxed);
+            });
+            if ready.load(Relaxed) == 1 {
+                assert_eq!(data.load(Relaxed), 1);
+            }
+        });
+    }
+}
+"#;
+
+/// A package below the directory of the test.
+fn package(directory: &Path, name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let package = directory.join(name);
+    for (file, text) in files {
+        let path = package.join(file);
+        fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("a directory for a test");
+        fs::write(path, text).expect("a file for a test");
+    }
+    package
+}
+
+fn manifest(name: &str, rest: &str) -> String {
+    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{rest}")
+}
+
+/// Calls `cargo omnilink`, and returns what it printed and its exit code.
+fn cargo(directory: &Path, arguments: &str) -> (String, i32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-omnilink"));
+    command.arg("omnilink").args(arguments.split_whitespace()).current_dir(directory);
+    for variable in ["CARGO_TARGET_DIR", "RUST_BACKTRACE", "OMNILINK_RUNS", "OMNILINK_SEED"] {
+        command.env_remove(variable);
+    }
+    let output = command.env("CARGO_NET_OFFLINE", "true").output().expect("the command runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout) + &text(&output.stderr), output.status.code().unwrap_or(-1))
+}
+
+/// The lines that begin like one of these, without times and seeds, which other versions of Rust change.
+fn lines(text: &str, starts: &[&str]) -> String {
+    let wanted = |line: &&str| starts.iter().any(|start| line.starts_with(start));
+    let stable = |line: &str| {
+        let line = line.split("; finished").next().unwrap_or_default();
+        match line.split_once(", seed ") {
+            Some((line, _)) => format!("{line}, seed …)"),
+            None => line.to_owned(),
+        }
+    };
+    text.lines().filter(wanted).map(stable).collect::<Vec<_>>().join("\n")
+}
+
+fn run(directory: &Path, arguments: &str) -> tool::Ran {
+    tool::run(directory, &arguments.split_whitespace().collect::<Vec<_>>())
+}
+
+#[test]
+fn each_test_has_a_verdict_and_failures_are_kept() {
+    let directory = tool::directory("cargo-test");
+    let manifest = manifest("tiny", "[workspace]\n");
+    let tiny = package(&directory, "tiny", &[("Cargo.toml", &manifest), ("src/lib.rs", LIBRARY)]);
+    let (said, code) = cargo(&tiny, "test --lib");
+    assert_eq!(code, 5, "{said}");
+    insta::assert_snapshot!(lines(&said, &["test ", "running"]), @"
+    running 7 tests under control: 100 schedules each (pos, seeds from 1)
+    test tests::adds ... ok (100 schedules)
+    test tests::alone ... ok (starts no thread)
+    test tests::does_not_panic ... FAILED (did not panic, seed …)
+    test tests::locks_in_two_orders ... FAILED (deadlock, seed …)
+    test tests::loses_an_update ... FAILED (panicked, seed …)
+    test tests::panics ... ok (starts no thread)
+    test tests::publishes_too_early ... ignored
+    test result: FAILED. 3 passed; 3 failed; 1 ignored
+    ");
+    let failed = said.rsplit("failures:").next().expect("a list of failures");
+    let names: Vec<&str> = failed.lines().filter_map(|line| line.trim().strip_prefix("tests::")).collect();
+    assert_eq!(names.len(), 3, "{said}");
+    for name in ["locks_in_two_orders", "loses_an_update"] {
+        let named = names.iter().find_map(|line| line.strip_prefix(name)).expect("it is in the list");
+        let id = named.trim_matches([' ', '(', ')']);
+        let replayed = run(&tiny, &format!("replay {id} --times 2"));
+        assert_eq!((replayed.code, &*replayed.stderr), (5, ""), "{}", replayed.stdout);
+        assert!(replayed.stdout.contains("replayed 2 times: "), "{}", replayed.stdout);
+        let shrunk = run(&tiny, &format!("shrink {id}"));
+        assert!(shrunk.code == 5 && shrunk.stdout.contains("kept as "), "{}{}", shrunk.stdout, shrunk.stderr);
+        assert_eq!(run(&tiny, "replay").code, 5);
+    }
+    if Command::new("gdb").arg("--version").output().is_ok() {
+        let debugged = run(&tiny, "debug -- -ex bt -batch").stdout;
+        assert!(debugged.contains("omnilink_sched_breakpoint"), "{debugged}");
+    }
+    let listed = run(&tiny, "runs list").stdout;
+    assert!(listed.contains("stuck         tests::locks_in_two_orders, seed "), "{listed}");
+    let today = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
+    assert!(listed.lines().all(|line| line.contains(&today[..8])), "{today}: {listed}");
+    let shown = run(&tiny, "runs show latest");
+    assert_eq!(shown.code, 5, "{}", shown.stderr);
+    let report = run(&tiny, "report latest -o x.html");
+    assert!(report.code == 2 && report.stderr.contains("a run of a test, which has no history"), "{}", report.stderr);
+}
+
+#[test]
+fn tests_are_selected_as_by_the_test_harness() {
+    let directory = tool::directory("cargo-test-select");
+    let manifest = manifest("tiny", "[workspace]\n");
+    let tiny = package(&directory, "tiny", &[("Cargo.toml", &manifest), ("src/lib.rs", LIBRARY)]);
+    let check = |arguments: &str| {
+        let (said, code) = cargo(&tiny, &format!("test --lib {arguments}"));
+        format!("{}\nexit {code}", lines(&said, &["test ", "    | counted", "error"]))
+    };
+    insta::assert_snapshot!(check("--runs 3 a -- --skip panic --skip update --nocapture"), @"
+    test tests::adds ... ok (3 schedules)
+        | counted 2
+    test tests::alone ... ok (starts no thread)
+    test tests::publishes_too_early ... ignored
+    test result: ok. 2 passed; 0 failed; 1 ignored
+    exit 0
+    ");
+    insta::assert_snapshot!(check("-- --exact tests::adds"), @"
+    test tests::adds ... ok (100 schedules)
+    test result: ok. 1 passed; 0 failed; 0 ignored
+    exit 0
+    ");
+    insta::assert_snapshot!(check("-- --ignored"), @"
+    test tests::publishes_too_early ... ok (100 schedules)
+    test result: ok. 1 passed; 0 failed; 0 ignored
+    exit 0
+    ");
+    // Only weak memory shows it.
+    insta::assert_snapshot!(check("--weak-memory --seed 1 -- --include-ignored early"), @"
+    test tests::publishes_too_early ... FAILED (panicked, seed …)
+    test result: FAILED. 0 passed; 1 failed; 0 ignored
+    error: test failed, to rerun pass `--lib`
+    exit 5
+    ");
+    let (explored, code) = cargo(&tiny, "test --lib --schedule dfs --bound 1 adds");
+    let claim = "\n  all schedules with at most 1 preemption were explored, counting only observed steps (unobserved: ";
+    assert!(code == 0 && explored.contains(claim), "{explored}");
+    insta::assert_snapshot!(check("-- --no-such-option"), @"
+    error: omnilink build: Unrecognized option: 'no-such-option'
+    error: test failed, to rerun pass `--lib`
+    exit 2
+    ");
+    insta::assert_snapshot!(check("--max-steps 30 adds"), @"
+    test tests::adds ... inconclusive (100 of 100 schedules took more than 30 steps)
+    test result: inconclusive. 0 passed; 0 failed; 1 inconclusive; 0 ignored
+    error: test failed, to rerun pass `--lib`
+    exit 3
+    ");
+    insta::assert_snapshot!(check("--schedule quick"), @"
+    error: invalid value 'quick' for '--schedule <HOW>'
+    exit 2
+    ");
+}
+
+#[test]
+fn packages_of_a_workspace_keep_runs_in_one_place() {
+    let directory = tool::directory("cargo-test-workspace");
+    let main = "use std::sync::Mutex;\nfn main() {\n    let a = Mutex::new(());\n    let _one = a.lock();\n    \
+                if std::env::args().count() > 1 { let _two = a.lock(); }\n}\n";
+    let test = "#[test]\nfn reads() {\n    assert!(std::fs::read_to_string(\"Cargo.toml\").unwrap().contains(\"one\"));\n    \
+                let lock = std::sync::Mutex::new(());\n    let _one = lock.lock();\n    let _two = lock.lock();\n}\n";
+    let files = [("Cargo.toml", &*manifest("one", "")), ("src/main.rs", main), ("tests/reads.rs", test)];
+    package(&directory, "one", &files);
+    fs::write(directory.join("Cargo.toml"), "[workspace]\nmembers = [\"one\"]\nresolver = \"2\"\n").unwrap();
+    let (said, code) = cargo(&directory.join("one"), "test --test reads");
+    assert!(code == 5 && said.contains("test reads ... FAILED (deadlock, seed 1)"), "{said}");
+    // From the root of the workspace, where the target directory is, and from where the test was run.
+    assert_eq!(run(&directory, "replay").code, 5);
+    let command = said.lines().find_map(|line| line.trim().strip_prefix("again        omnilink ")).expect("a command");
+    assert_eq!(run(&directory.join("one"), command).code, 5, "{command}");
+    // A program that has no tests.
+    let (said, code) = cargo(&directory, "run --runs 5");
+    assert!(code == 0 && said.contains("/one: ok (starts no thread)"), "{said}");
+    let (said, code) = cargo(&directory, "run --runs 5 -- twice");
+    assert!(code == 5 && said.contains("/one: FAILED (deadlock, seed 1)"), "{said}");
+    assert_eq!(run(&directory, "replay").code, 5);
+}
