@@ -243,3 +243,74 @@ fn packages_of_a_workspace_keep_runs_in_one_place() {
     assert!(code == 5 && said.contains("/one: FAILED (deadlock, seed 1)"), "{said}");
     assert_eq!(run(&directory, "replay").code, 5);
 }
+
+/// Tasks on two workers, timers, and a task that nothing wakes.
+const TASKS: &str = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use std::time::{Duration, Instant};
+    use tokio::runtime::{Builder, Runtime};
+
+    fn workers() -> Runtime {
+        Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap()
+    }
+
+    #[test]
+    fn both_updates_count() {
+        workers().block_on(async {
+            let count = Arc::new(AtomicU32::new(0));
+            let add = |count: Arc<AtomicU32>| async move { count.store(count.load(SeqCst) + 1, SeqCst) };
+            let tasks = [tokio::spawn(add(count.clone())), tokio::spawn(add(count.clone()))];
+            for task in tasks {
+                task.await.unwrap();
+            }
+            assert_eq!(count.load(SeqCst), 2);
+        });
+    }
+
+    #[test]
+    fn sleeps_an_hour() {
+        let started = Instant::now();
+        workers().block_on(async {
+            let other = tokio::spawn(tokio::time::sleep(Duration::from_secs(1800)));
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            other.await.unwrap();
+        });
+        assert!(started.elapsed() >= Duration::from_secs(3600));
+    }
+
+    #[test]
+    fn waits_for_nothing() {
+        let (_sender, receiver) = tokio::sync::oneshot::channel::<()>();
+        Builder::new_current_thread().enable_time().build().unwrap().block_on(async { receiver.await.unwrap() });
+    }
+}
+"#;
+
+#[test]
+#[allow(clippy::print_stderr, reason = "skipped tests must be visible")]
+fn tasks_of_tokio_are_controlled() {
+    let directory = tool::directory("cargo-test-tokio");
+    let features = r#"["rt-multi-thread", "time", "sync"]"#;
+    let manifest = manifest(
+        "tiny",
+        &format!("[workspace]\n[dependencies]\ntokio = {{ version = \"1\", features = {features} }}\n"),
+    );
+    let tiny = package(&directory, "tiny", &[("Cargo.toml", &manifest), ("src/lib.rs", TASKS)]);
+    // This workspace depends on tokio too, so that Cargo has it, unless it is vendored elsewhere.
+    let (said, code) = cargo(&tiny, "build --quiet");
+    if code != 0 {
+        assert!(std::env::var_os("CI").is_none(), "{said}");
+        return eprintln!("left out: {said}");
+    }
+    let (said, _) = cargo(&tiny, "test --lib");
+    insta::assert_snapshot!(lines(&said, &["test "]), @"
+    test tests::both_updates_count ... FAILED (panicked, seed …)
+    test tests::sleeps_an_hour ... ok (100 schedules)
+    test tests::waits_for_nothing ... FAILED (deadlock, seed …)
+    test result: FAILED. 1 passed; 2 failed; 0 ignored
+    ");
+    assert!(said.matches("replayed once in a fresh process: identical").count() == 2, "{said}");
+}

@@ -258,8 +258,16 @@ fn print_failures(store: &Store, failures: &[(&String, Box<FailedTest>)]) {
 /// How a test ended, without the test harness and the standard library.
 fn shortened(ended: &Ended, name: &str) -> Ended {
     let own = |stack: &[String]| -> Vec<String> {
-        let is_own = |frame: &&String| !frame.contains(" at /rustc/") && frame.contains(" at ");
-        stack.iter().filter(is_own).cloned().collect()
+        let is_of_dependency = |frame: &str| frame.contains("/.cargo/registry/") || frame.contains("/.cargo/git/");
+        let mut frames: Vec<String> = Vec::new();
+        for frame in stack.iter().filter(|frame| !frame.contains(" at /rustc/") && frame.contains(" at ")) {
+            // The innermost frame of a dependency stands for all of them.
+            let is_inside = is_of_dependency(frame) && frames.last().is_some_and(|last| is_of_dependency(last));
+            if !is_inside {
+                frames.push(frame.clone());
+            }
+        }
+        frames
     };
     let blocked = |threads: &[Blocked]| -> Vec<Blocked> {
         let threads = threads.iter().map(|thread| Blocked { stack: own(&thread.stack), ..thread.clone() });
