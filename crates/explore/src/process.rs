@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// At most this many bytes of a process's last output are kept.
-const LAST_WORDS: u64 = 2000;
+const LAST_WORDS: u64 = 8000;
 
 /// A process and its descendants, while they stay in its group. They are killed when this is dropped.
 pub(crate) struct Group {

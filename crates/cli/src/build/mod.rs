@@ -3,6 +3,7 @@
 //! This is a step of another build, so it prints nothing of its own, and exits like the compiler or the build.
 
 mod audit;
+mod dependencies;
 mod libtest;
 mod options;
 mod run;
@@ -99,8 +100,23 @@ fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
     command.env(RUNNER, runner(&ours)?);
     // Tests run in the directories of their packages, and their runs are kept in one place.
     command.env(STORE, here.join(&target).join("omnilink")).env(CALLED_IN, &here);
-    command.envs(cargo::environment(kit.runtime(), &said_to_rust(), Some(&kit.wrappers())));
+    let mut said = said_to_rust();
+    let list = dependencies::of_omnilink_only(&program, &arguments).unwrap_or_default();
+    if !list.is_empty() {
+        let file = here.join(&target).join(cargo::DIRECTORY).join("uninstrumented");
+        write_list(&file, &list)?;
+        let outer = std::env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty());
+        command.envs(cargo::without_instrumentation(&kit.rustc(), &file, outer));
+        said.rust_flags.push(cargo::list_flag(&list));
+    }
+    command.envs(cargo::environment(kit.runtime(), &said, Some(&kit.wrappers())));
     status(&mut command).map(code)
+}
+
+fn write_list(file: &Path, list: &str) -> Result<(), String> {
+    let directory = file.parent().unwrap_or(Path::new("."));
+    let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(file, list));
+    written.map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// The command that Cargo runs programs and tests with, which has these options.

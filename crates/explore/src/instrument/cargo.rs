@@ -63,6 +63,38 @@ pub fn environment(runtime: &Runtime, said: &Said, compilers: Option<&Path>) -> 
     environment
 }
 
+/// Names the file with the packages to leave uninstrumented, for [`WRAPPER`].
+const LIST: &str = "OMNILINK_UNINSTRUMENTED";
+/// The wrapper that the user has set, for [`WRAPPER`].
+const OUTER: &str = "OMNILINK_RUSTC_WRAPPER";
+
+/// A wrapper for `rustc`: leaves out the instrumentation if the package is in the list, by the directory of its manifest.
+pub(super) const WRAPPER: &str = "#!/bin/sh
+rustc=$1
+shift
+if [ -n \"$CARGO_MANIFEST_DIR\" ] && grep -Fxqs -e \"$CARGO_MANIFEST_DIR\" \"$OMNILINK_UNINSTRUMENTED\"; then
+    for argument; do
+        shift
+        [ \"$argument\" = -Zsanitizer=thread ] || set -- \"$@\" \"$argument\"
+    done
+fi
+exec $OMNILINK_RUSTC_WRAPPER \"$rustc\" \"$@\"
+";
+
+/// The variables that leave the packages uninstrumented which are listed in this file, one manifest directory a line.
+/// `wrapper` is [`Kit::rustc`](super::Kit::rustc), and `outer` a wrapper that the user has set.
+pub fn without_instrumentation(wrapper: &Path, list: &Path, outer: Option<OsString>) -> Vec<(OsString, OsString)> {
+    let mut variables =
+        vec![("RUSTC_WRAPPER".into(), wrapper.into()), (OsString::from(LIST), list.as_os_str().to_owned())];
+    variables.extend(outer.map(|outer| (OsString::from(OUTER), outer)));
+    variables
+}
+
+/// A flag that does nothing but make Cargo build everything again if the list of uninstrumented packages changes.
+pub fn list_flag(list: &str) -> String {
+    format!("--cfg=omnilink_uninstrumented=\"{:016x}\"", crate::runtime::fingerprint(list.as_bytes()))
+}
+
 /// The arguments for Cargo: the given ones, with the target and a separate target directory.
 pub fn arguments(given: &[OsString], target_directory: &Path) -> Vec<OsString> {
     let ends = given.iter().position(|argument| argument == "--").unwrap_or(given.len());

@@ -69,6 +69,8 @@ impl Kit {
                 write(&file, kit.wrapper(&compiler).as_bytes(), true).map_err(wrong(&file))?;
             }
         }
+        let rustc = kit.rustc();
+        write(&rustc, cargo::WRAPPER.as_bytes(), true).map_err(wrong(&rustc))?;
         let toolchain = kit.toolchain();
         write(&toolchain, kit.cmake().as_bytes(), false).map_err(wrong(&toolchain))?;
         Ok(kit)
@@ -82,6 +84,11 @@ impl Kit {
     /// The directory of the wrappers, which have the compilers' names.
     pub fn wrappers(&self) -> PathBuf {
         self.runtime.directory().join("bin")
+    }
+
+    /// The wrapper for `rustc` that leaves packages uninstrumented, see [`cargo::without_instrumentation`].
+    pub fn rustc(&self) -> PathBuf {
+        self.runtime.directory().join("rustc")
     }
 
     /// The toolchain file for CMake.
