@@ -14,6 +14,7 @@ use weak::Level;
 use crate::args::{FuzzArgs, Keep, Output};
 use crate::check::output::write_extras;
 use crate::exit::Exit;
+use crate::harness::stale::Existing;
 use crate::host::HOST;
 use crate::limits;
 use crate::outcome::{print_campaign_error, print_end, print_failure, print_spec_error};
@@ -48,6 +49,10 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     if run.is_empty() {
         let help = "`run = [\"target/release/harness\"]` below `[harness]`, or `omnilink fuzz -- COMMAND`";
         return Err(wrong(&file, "no command to run the harness given".into(), Some(help.into())));
+    }
+    if args.command.is_empty() {
+        let harness = Existing { directory: &directory, file: &file, settings: &settings, spec: &spec };
+        harness.bring_up_to_date(args.no_build, args.format == Output::Human)?;
     }
     let seed = args.seed.unwrap_or_else(|| u64::from(now().subsec_nanos()));
     let asked = Asked {

@@ -78,6 +78,7 @@ fn run(command: Command) -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Gen(args) => harness::generate::run(&args),
         Command::Init(args) => harness::init::run(&args),
+        Command::Schema(args) => harness::print_schema(&args),
         Command::Spec(command) => spec::run(&command),
         Command::Log(command) => log::run(&command),
         Command::Levels => specs::levels(),

@@ -110,6 +110,47 @@ fn what_is_generated_is_clean() {
     }
 }
 
+/// The specifications of the examples.
+fn specs(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory of examples") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true if !path.ends_with("target") => specs(&path, found),
+            _ if path.extension().is_some_and(|extension| extension == "tla") => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_example_gets_a_harness() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut found = Vec::new();
+    specs(&root, &mut found);
+    found.sort();
+    let mut refused = String::new();
+    for spec in &found {
+        for language in ["rust", "cpp"] {
+            let directory = tool::directory("init-example");
+            let ran = tool::run(&directory, &["init", "--lang", language, "--spec", &spec.display().to_string()]);
+            let name = spec.strip_prefix(&root).expect("a path below the examples").display().to_string();
+            match ran.code {
+                // What is written is up to date, and is not run before it is filled in.
+                0 => {
+                    let ran = tool::run(&directory, &["fuzz", "--runs", "1"]);
+                    assert!(ran.code == 2 && ran.stderr.contains("still say"), "{name}: {}", ran.shown());
+                }
+                _ => refused.push_str(&format!("{name}: {}\n", ran.stderr.lines().next().unwrap_or_default())),
+            }
+        }
+    }
+    assert!(found.len() > 20, "{found:?}");
+    insta::assert_snapshot!(refused, @"
+    wiredtiger/Serializable.tla: error: `sees` of `Transact` ranges over records or functions, which a harness cannot draw
+    wiredtiger/Serializable.tla: error: `sees` of `Transact` ranges over records or functions, which a harness cannot draw
+    ");
+}
+
 #[test]
 fn formatting_leaves_generated_code_alone() {
     for example in ["queue/Queue", "map/Map", "producer-queue/ProducerQueue", "two-phase/TwoPhase"] {

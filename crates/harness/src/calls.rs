@@ -13,7 +13,7 @@ use tla::source::Site;
 use tla::value::Value;
 use validate::Problem;
 
-use crate::plan::{Argument, Call, Field, Outcome, Plan, Unsupported, file_name, place};
+use crate::plan::{Argument, Call, Field, Outcome, Plan, Repeated, Unsupported, file_name, place};
 use crate::results::results;
 use crate::values::{self, ANY, Known, Source, Type};
 
@@ -45,7 +45,23 @@ struct Param {
     all: Option<Vec<values::Literal>>,
     /// The set over which it is quantified, as written.
     set: Option<(String, Site)>,
+    /// True if the set contains whatever integers are drawn.
+    is_open: bool,
     is_result: bool,
+}
+
+/// An argument of a call.
+struct Drawn {
+    call: String,
+    argument: String,
+    /// The field that is recorded.
+    field: String,
+    /// The set it is taken from, as written.
+    set: String,
+    /// True if the set contains whatever integers are drawn, and the settings give it no source.
+    is_open: bool,
+    /// True if that would be so if the set were a constant with values from the history.
+    could_be_open: bool,
 }
 
 pub(crate) fn plan(program: &Program, settings: &Settings) -> Result<Plan, Vec<Problem>> {
@@ -54,6 +70,8 @@ pub(crate) fn plan(program: &Program, settings: &Settings) -> Result<Plan, Vec<P
         settings,
         machine: Machine::new(program, Box::new(NullWorld)),
         nil: None,
+        drawn: Vec::new(),
+        returned: Vec::new(),
         problems: Vec::new(),
     };
     planner.nil = planner.find_nil();
@@ -67,6 +85,9 @@ struct Planner<'p> {
     settings: &'p Settings,
     machine: Machine<'p>,
     nil: Option<Value>,
+    drawn: Vec<Drawn>,
+    /// The sets that results are taken from, as written, and the recorded fields.
+    returned: Vec<(String, String)>,
     problems: Vec<Problem>,
 }
 
@@ -94,8 +115,9 @@ impl Planner<'_> {
         for (name, outcomes) in self.group(&actions) {
             calls.extend(self.call(name, &outcomes));
         }
+        let repeated = self.refresh(&mut calls);
         self.check_names(&calls);
-        Plan { spec, calls, unsupported }
+        Plan { spec, calls, unsupported, repeated }
     }
 
     /// The actions of the next-state relation that can be calls, in order.
@@ -204,6 +226,8 @@ impl Planner<'_> {
             let mut outcome = Outcome { action: recorded, arguments: Vec::new(), results: Vec::new(), place };
             for param in params.iter().filter(|param| !mapping.any.contains(&param.name)) {
                 if is_result(param) {
+                    let recorded = format!("{}.{}", outcome.action, field(param));
+                    self.returned.extend(param.set.iter().map(|(words, _)| (words.clone(), recorded.clone())));
                     outcome.results.push(Field { name: field(param), ..param.field(Type::Integer) });
                     continue;
                 }
@@ -241,7 +265,15 @@ impl Planner<'_> {
         };
         let say =
             format!("set the source of its values: `\"{name}\" = \"0..7\"` under `[harness.values]` in omnilink.toml");
-        if let Some(values) = self.settings.harness.values.get(&name) {
+        let values = self.settings.harness.values.get(&name);
+        if let Some((set, _)) = &param.set {
+            let (call, argument, set) = (call.to_owned(), param.name.clone(), set.clone());
+            let field = format!("{}.{argument}", self.recorded(&action.name));
+            let is_open = param.is_open && values.is_none();
+            let could_be_open = !param.is_open && values.is_none() && param.kind == Some(Type::Integer);
+            self.drawn.push(Drawn { call, argument, field, set, is_open, could_be_open });
+        }
+        if let Some(values) = values {
             match values::given(values) {
                 Ok((_, given)) if param.kind.as_ref().is_some_and(|kind| !fits(&given, kind)) => {
                     let kind = param.kind.as_ref().expect("a kind was compared");
@@ -280,6 +312,32 @@ impl Planner<'_> {
         Some(Argument { field: param.field(Type::Integer), source })
     }
 
+    /// Makes the values of an argument unique in a run if its set is open, no other argument is taken from that set,
+    /// and a result is. A set from which a second argument is taken may be one of keys, which must meet again. Returns
+    /// the arguments for which only the set is in the way.
+    fn refresh(&self, calls: &mut [Call]) -> Vec<Repeated> {
+        let mut repeated = Vec::new();
+        for drawn in self.drawn.iter().filter(|drawn| drawn.is_open || drawn.could_be_open) {
+            let is_alone = self.drawn.iter().filter(|other| names_set(&other.set, &drawn.set)).count() == 1;
+            let mut returned = self.returned.iter().filter(|(words, _)| names_set(words, &drawn.set)).peekable();
+            if !is_alone || returned.peek().is_none() {
+                continue;
+            }
+            if drawn.could_be_open {
+                let argument = format!("{}.{}", drawn.call, drawn.argument);
+                let fields = std::iter::once(drawn.field.clone()).chain(returned.map(|(_, field)| field.clone()));
+                repeated.push(Repeated { fields: fields.collect(), argument, set: drawn.set.clone() });
+                continue;
+            }
+            let arguments =
+                calls.iter_mut().filter(|call| call.name == drawn.call).flat_map(|call| &mut call.arguments);
+            for argument in arguments.filter(|argument| argument.field.name == drawn.argument) {
+                argument.source = Source::Fresh;
+            }
+        }
+        repeated
+    }
+
     /// The parameters of an action, without the process.
     fn params(&mut self, action: &Action) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
@@ -302,8 +360,13 @@ impl Planner<'_> {
                     Some(Ok(set)) => self.inspect(&set, &action.name, parameter),
                     Some(Err(_)) | None => Known::default(),
                 };
+                // The history provides the values of such a constant, so it contains those that are drawn.
+                let is_given = |(set, _): &(String, Site)| self.settings.constants.contains_key(set);
+                let is_open = known.has_naturals || parameter.set.as_ref().is_some_and(is_given);
+                let is_integer = matches!(known.kind, None | Some(Type::Integer));
                 params.push(Param {
                     name: parameter.name.clone(),
+                    is_open: is_open && is_integer,
                     kind: known.kind,
                     all: known.all,
                     set: parameter.set.clone(),
@@ -455,6 +518,11 @@ fn fits(given: &Type, expected: &Type) -> bool {
         (Type::Sequence(given), Type::Sequence(of)) => fits(given, of),
         (given, expected) => given == expected,
     }
+}
+
+/// Whether a set as written, such as `Elems \cup {Nil}`, has the name of another one in it.
+fn names_set(words: &str, set: &str) -> bool {
+    words == set || words.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == set)
 }
 
 /// Whether a name is another one with a word added: `DequeueEmpty` and `Dequeue`, but not `Enqueue` and `Enq`.

@@ -3,7 +3,8 @@
 //! The plan is at the top of the file in words, one outcome a line, so the two are compared outcome by outcome
 //! instead of line by line of code.
 
-use crate::plan::Plan;
+use crate::names::snake;
+use crate::plan::{Call, Plan};
 
 /// How a generated file differs from the one that would be generated now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,35 @@ pub fn drift(plan: &Plan, written: &str, now: &str) -> Option<Drift> {
         sentences.push(format!("removed: {}", old.line));
     }
     Some(if sentences.is_empty() { Drift::Code } else { Drift::Calls(sentences) })
+}
+
+/// The first lines of a generated file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// The name of the file of the specification.
+    pub spec: String,
+    /// The [digest](Plan::digest) of its plan. As long as it is that of the current plan, the harness does the same.
+    pub digest: u64,
+}
+
+/// Reads the first lines of a generated file; `None` if it is not one.
+pub fn read_header(text: &str) -> Option<Header> {
+    let mut lines = text.lines().map(|line| line.trim_start_matches(['/', '!']).trim());
+    let spec = lines.next()?.strip_prefix("The calls of `")?.split_once('`')?.0.to_owned();
+    let digest = lines.find_map(|line| line.strip_prefix("plan "))?;
+    Some(Header { spec, digest: u64::from_str_radix(digest, 16).ok()? })
+}
+
+/// The functions of the file to fill in that say `todo`, by name.
+pub fn unfilled(main: &str) -> Vec<String> {
+    let code = main.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let function = |line: &str| Some(line.split_once("operations::todo(\"")?.1.split_once('"')?.0.to_owned());
+    code.filter_map(function).collect()
+}
+
+/// The name of the function that makes a call, unless it would be taken.
+pub fn function(call: &Call) -> String {
+    snake(&call.name)
 }
 
 /// A line of a plan.

@@ -53,8 +53,8 @@ mod results;
 pub mod rust;
 mod values;
 
-pub use drift::{Drift, drift};
-pub use plan::{Argument, Call, Field, Outcome, Plan, Unsupported};
+pub use drift::{Drift, Header, drift, function, read_header, unfilled};
+pub use plan::{Argument, Call, Field, Outcome, Plan, Repeated, Unsupported};
 pub use values::{Literal, Source, Type};
 
 /// The text of the two files of a harness.

@@ -19,6 +19,8 @@ pub struct Plan {
     pub calls: Vec<Call>,
     /// Actions that the harness does not support.
     pub unsupported: Vec<Unsupported>,
+    /// Arguments whose values repeat only because the configuration gives their set few of them.
+    pub repeated: Vec<Repeated>,
 }
 
 /// A call of the system.
@@ -76,6 +78,17 @@ pub struct Unsupported {
     pub place: String,
 }
 
+/// An argument whose values repeat, although a system may find out more with values that do not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeated {
+    /// The argument: `Enqueue.elem`.
+    pub argument: String,
+    /// The set it is taken from, as written.
+    pub set: String,
+    /// The recorded fields that are taken from this set, the argument first.
+    pub fields: Vec<String>,
+}
+
 impl Plan {
     /// Reads the calls of a system from the next-state relation of its specification.
     pub fn new(program: &Program, settings: &Settings) -> Result<Plan, Vec<Problem>> {
@@ -96,7 +109,7 @@ impl Plan {
 
     /// A hash of everything that affects the behavior of the harness.
     pub fn digest(&self) -> u64 {
-        let Plan { spec: _, calls, unsupported } = self;
+        let Plan { spec: _, calls, unsupported, repeated: _ } = self;
         let mut text = self.lines().join("\n");
         for call in calls {
             text.push_str(&format!("\n{} {}", call.name, call.weight));

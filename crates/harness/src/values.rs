@@ -3,6 +3,10 @@
 //! The configuration assigns the constants, so `\E elem \in Elems` gives the type of `elem` and, if the set is
 //! small, its values. A model value is a string here, as in traces; the model value for the absence of a value
 //! makes a type optional.
+//!
+//! A value that is never drawn twice shows where a returned one came from, and an element that was removed and added
+//! again (ABA) as another one. So such values are the default where the set is *open*, that is, where it contains
+//! whatever is drawn, and where a repeated value would find nothing that a new one does not: see `Planner::refresh`.
 
 use std::fmt;
 
@@ -72,6 +76,8 @@ pub(crate) struct Known {
     pub(crate) kind: Option<Type>,
     /// All of them, if there are at most [`FEW`].
     pub(crate) all: Option<Vec<Literal>>,
+    /// True if every natural number is one of them.
+    pub(crate) has_naturals: bool,
 }
 
 /// A set with more elements than this is not listed.
@@ -88,12 +94,12 @@ pub(crate) fn inspect(machine: &mut Machine<'_>, set: &Datum, nil: Option<&Value
     if let Datum::Set(lazy) = set {
         match &**lazy {
             LazySet::Naturals | LazySet::Integers => {
-                return Ok(Known { kind: Some(Type::Integer), all: None });
+                return Ok(Known { kind: Some(Type::Integer), all: None, has_naturals: true });
             }
-            LazySet::Strings => return Ok(Known { kind: Some(Type::String), all: None }),
+            LazySet::Strings => return Ok(Known { kind: Some(Type::String), ..Known::default() }),
             LazySet::Sequences(of) => {
                 let kind = inspect(machine, of, nil)?.kind.map(|of| Type::Sequence(Box::new(of)));
-                return Ok(Known { kind, all: None });
+                return Ok(Known { kind, ..Known::default() });
             }
             _ => {}
         }
@@ -117,7 +123,7 @@ pub(crate) fn inspect(machine: &mut Machine<'_>, set: &Datum, nil: Option<&Value
         }
     }
     let is_listed = is_whole && !all.is_empty() && all.len() <= FEW;
-    Ok(Known { kind: shape.kind(), all: is_listed.then_some(all) })
+    Ok(Known { kind: shape.kind(), all: is_listed.then_some(all), has_naturals: false })
 }
 
 fn literal(value: &Value, nil: Option<&Value>, text: &dyn Fn(&Str) -> String) -> Result<Literal, &'static str> {

@@ -26,16 +26,19 @@
 
 mod file;
 pub mod log;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use file::{FILE_NAME, ReadError};
+pub use schema::json_schema;
 
 /// The contents of the file.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The specification to check against: a module beside this file, or the name of a built-in one.
@@ -70,7 +73,7 @@ pub struct Settings {
 }
 
 /// What is known about the object that is checked without a specification.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lineup {
     /// Failures that are accepted.
@@ -78,7 +81,7 @@ pub struct Lineup {
 }
 
 /// A failure of an object that is accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Accepted {
     /// The smallest test that fails, as it is printed.
@@ -88,7 +91,7 @@ pub struct Accepted {
 }
 
 /// The program that drives the system and records its operations.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Harness {
     /// The command that builds it, run beside this file.
@@ -97,6 +100,9 @@ pub struct Harness {
     pub run: Vec<String>,
     /// The commands for the program with controlled threads. Default: derived from `build` and `run`.
     pub controlled: Option<Controlled>,
+    /// The file that `omnilink gen` writes for it. Default: the first of `src/operations.rs`, `operations.hpp`,
+    /// `omnilink/src/operations.rs` and `omnilink/operations.hpp` that exists, for `omnilink.toml`.
+    pub generated: Option<String>,
     /// Actions of the specification that the harness does not support.
     pub unsupported: Vec<String>,
     /// The relative weight with which each call is drawn. Default: 1.
@@ -108,7 +114,7 @@ pub struct Harness {
 }
 
 /// The commands that build and run a harness with controlled threads.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Controlled {
     /// The command that builds it, run with `CC`, `CXX` and the flags for Rust set. Default: the harness's `build`.
@@ -119,17 +125,17 @@ pub struct Controlled {
 }
 
 /// The source of the values of an argument.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Values {
     /// `fresh`, never the same twice in a run, or an inclusive range such as `0..7`.
     Rule(String),
     /// One of these.
-    List(Vec<toml::Value>),
+    List(#[schemars(with = "Vec<schema::Any>")] Vec<toml::Value>),
 }
 
 /// The outcomes and results of one call.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outcomes {
     /// Parameters of the actions that the system returns; the harness passes the others.
@@ -139,7 +145,7 @@ pub struct Outcomes {
 }
 
 /// The run budget of a harness. The caller chooses the defaults.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// At most this many runs.
@@ -181,7 +187,7 @@ impl std::fmt::Display for Feed {
 }
 
 /// How an operation maps to an action.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mapping {
     /// The action. Default: the one of the same name.

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use toml::{Spanned, Value};
 
 /// The section `[log]`.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Log {
     /// A directory is one log: its files whose names match this pattern, merged by the order.
@@ -147,7 +148,7 @@ impl<'de> Deserialize<'de> for Names {
 }
 
 /// Which events come before which. The order within each process counts in any case.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Order {
     /// The path of the time at which an event happened: a number, or RFC 3339.
@@ -173,7 +174,7 @@ pub struct Order {
 }
 
 /// Messages: the k-th receive event with a key comes after the k-th send event with it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Messages {
     /// The send events, by name.
@@ -208,9 +209,9 @@ pub enum Constant {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Source {
+pub(crate) struct Source {
     file: Option<String>,
     header: Option<String>,
     field: Option<String>,
@@ -287,7 +288,7 @@ impl<'de> Deserialize<'de> for Init {
 }
 
 /// Conditions with a name.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bundle {
     /// The name.
@@ -300,7 +301,7 @@ pub struct Bundle {
 }
 
 /// What an event means. Rules for the same event that name no action add conditions to those that do.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
     /// The events, by name. Default: all.
@@ -335,7 +336,7 @@ pub struct Rule {
 }
 
 /// A step between two events of a process.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
     /// The first event, by name.
@@ -359,9 +360,9 @@ pub enum Argument {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Choice {
+pub(crate) struct Choice {
     #[serde(rename = "in")]
     set: String,
     #[serde(rename = "where")]
@@ -440,9 +441,9 @@ pub struct Expected {
     pub one_of: BTreeMap<String, Vec<String>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Field {
+pub(crate) struct Field {
     field: String,
     #[serde(rename = "as")]
     form: Option<String>,
@@ -475,7 +476,7 @@ fn literal(value: &Value) -> Result<String, String> {
 }
 
 /// Steps that are not in the log.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unlogged {
     /// The actions.

@@ -1,4 +1,4 @@
-//! The command line of `omnilink gen` and `omnilink init`.
+//! The command line of `omnilink gen`, `omnilink init` and `omnilink schema`.
 
 use std::path::PathBuf;
 
@@ -33,21 +33,35 @@ pub(crate) struct GenArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Directory of the project. Created if missing; existing files are never overwritten.
+    /// Directory of the project: an existing Cargo, CMake, Meson or Make project, or a new one. Existing files are never
+    /// overwritten.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) directory: PathBuf,
 
-    /// Language of the harness.
-    #[arg(long, value_name = "LANGUAGE")]
-    pub(crate) lang: Language,
+    /// Specification to write a harness for: a TLA+ module, in the project or elsewhere [default: the only module in the
+    /// directory].
+    #[arg(long, value_name = "SPEC", conflicts_with = "template")]
+    pub(crate) spec: Option<PathBuf>,
 
-    /// Kind of system.
-    #[arg(long, value_name = "TEMPLATE")]
-    pub(crate) template: Template,
+    /// Language of the harness [default: that of the project].
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) lang: Option<Language>,
+
+    /// New project with a specification and a small working system of this kind.
+    #[arg(long, value_name = "TEMPLATE", requires = "lang")]
+    pub(crate) template: Option<Template>,
 
     /// CI service that runs the harness on every change.
     #[arg(long, value_name = "WHERE", default_value = "none")]
     pub(crate) ci: Ci,
+
+    /// Remove the files that an earlier `omnilink init` wrote here, and what it added to others.
+    #[arg(long, conflicts_with_all = ["spec", "template", "lang", "ci"])]
+    pub(crate) undo: bool,
+
+    /// Keep files that were edited since.
+    #[arg(long, requires = "undo")]
+    pub(crate) keep_edited: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -55,6 +69,16 @@ pub(crate) enum Language {
     Rust,
     /// C++
     Cpp,
+}
+
+impl Language {
+    /// The language, as on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Language::Rust => "rust",
+            Language::Cpp => "cpp",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,4 +100,19 @@ pub(crate) enum Ci {
     Github,
     Gitlab,
     None,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Kind of file.
+    #[arg(value_name = "FILE", default_value = "settings")]
+    pub(crate) file: SchemaOf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// `omnilink.toml`.
+    Settings,
+    /// Reports written by `--report json=FILE`.
+    Report,
 }

@@ -20,12 +20,12 @@ pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs, Run
 pub(crate) use check::{CheckArgs, CheckOutput, ConvertArgs, DoctorArgs, Writable};
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
-pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, Template};
+pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, SchemaArgs, SchemaOf, Template};
 pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::LineupArgs;
 pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
-pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Output, Progress};
+pub(crate) use shared::{About, Extra, ExtraKind, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use trust::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
 
@@ -113,8 +113,19 @@ pub(crate) enum Command {
                             drifted apart, 2 the command line, the specification or the settings are wrong."
     )]
     Gen(GenArgs),
-    /// Set up a project: a specification, a harness with a small working system, and settings.
+    /// Set up a harness in an existing project or a new one: for a specification of your own, or with a template and a
+    /// small working system.
+    #[command(
+        after_help = "Exit codes: 0 written, or removed with --undo, 2 the command line, the specification or the \
+                            project is wrong; then nothing is written."
+    )]
     Init(InitArgs),
+    /// Print the JSON Schema of a file, for editors and other programs.
+    #[command(
+        after_help = "`omnilink init` writes the schema of `omnilink.toml` and refers to it in the first line of \
+                            that file, where editors look for it."
+    )]
+    Schema(SchemaArgs),
     /// Check, list or evaluate a TLA+ specification on its own.
     #[command(subcommand)]
     Spec(SpecCommand),

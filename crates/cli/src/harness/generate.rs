@@ -49,14 +49,8 @@ fn write(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
     Ok(Exit::Accepted)
 }
 
-fn read_one(path: &Path) -> Result<String, Vec<Complaint>> {
+pub(super) fn read_one(path: &Path) -> Result<String, Vec<Complaint>> {
     read(path).map_err(|complaint| vec![complaint])
-}
-
-/// Writes the generated file only.
-pub(super) fn store_operations(args: &GenArgs) -> Result<(), Vec<Complaint>> {
-    let (_, files) = generate(args)?;
-    store(&args.output.join(files.operations_name), &files.operations)
 }
 
 /// Compares the generated file with a new one.
@@ -85,23 +79,42 @@ fn check(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
 }
 
 fn generate(args: &GenArgs) -> Result<(Plan, Files), Vec<Complaint>> {
-    let plan = plan(&args.spec, &args.around.around(), args.settings.as_deref())?;
-    let files = match args.language {
-        Language::Rust => rust::files(&plan),
-        Language::Cpp => cpp::files(&plan),
-    };
+    let settings = Settings::read_for(&args.spec, args.settings.as_deref());
+    let (settings, _) = settings.map_err(|error| vec![Complaint::of_settings(&error)])?;
+    let plan = plan(&args.spec, &args.around.around(), &settings)?;
+    let files = files(&plan, args.language);
     Ok((plan, files))
 }
 
-/// Reads a specification and the files beside it, and plans its harness.
-fn plan(spec: &Path, around: &Around, settings: Option<&Path>) -> Result<Plan, Vec<Complaint>> {
-    let (settings, _) = Settings::read_for(spec, settings).map_err(|error| vec![Complaint::of_settings(&error)])?;
+/// The two files of a harness.
+pub(super) fn files(plan: &Plan, language: Language) -> Files {
+    match language {
+        Language::Rust => rust::files(plan),
+        Language::Cpp => cpp::files(plan),
+    }
+}
+
+/// Reads a specification and its configuration, and plans its harness.
+pub(super) fn plan(spec: &Path, around: &Around, settings: &Settings) -> Result<Plan, Vec<Complaint>> {
     let mut parts = Parts::read(spec, around)?;
-    complete(&mut parts, &settings);
+    complete(&mut parts, settings);
     let options = Options { skip_properties: true, ..Options::default() };
-    let program = parts.link(options, &[])?.program;
+    let config = around.config.clone().unwrap_or_else(|| spec.with_extension("cfg"));
+    let program = parts.link(options, &[]).map_err(|complaints| name_config(complaints, &config))?.program;
     let complaint = |problem: &validate::Problem| Complaint::of_problem(&program.module.sources, problem);
-    Plan::new(&program, &settings).map_err(|problems| problems.iter().map(complaint).collect())
+    Plan::new(&program, settings).map_err(|problems| problems.iter().map(complaint).collect())
+}
+
+/// Errors about missing values say in which file they are missing.
+fn name_config(mut complaints: Vec<Complaint>, config: &Path) -> Vec<Complaint> {
+    for complaint in complaints.iter_mut().filter(|complaint| complaint.lacks_config) {
+        if !config.is_file() {
+            complaint.message += &format!(": no `{}` found", config.display());
+        }
+        let named = format!(" to {}", config.display());
+        complaint.help = complaint.help.take().map(|help| help.replace(" to the configuration", &named));
+    }
+    complaints
 }
 
 /// Fills in what a configuration may leave to the trace: the behavior, and constants that have no value yet.
@@ -133,10 +146,7 @@ pub(super) fn store(path: &Path, text: &str) -> Result<(), Vec<Complaint>> {
 }
 
 fn command(args: &GenArgs) -> String {
-    let language = match args.language {
-        Language::Rust => "rust",
-        Language::Cpp => "cpp",
-    };
+    let language = args.language.name();
     let output = match args.output.as_path() {
         here if here == Path::new(".") => String::new(),
         directory => format!(" -o {}", directory.display()),
@@ -148,7 +158,7 @@ fn command(args: &GenArgs) -> String {
     format!("omnilink gen {language} {}{output}{files}", args.spec.display())
 }
 
-fn counts(plan: &Plan) -> String {
+pub(super) fn counts(plan: &Plan) -> String {
     let count = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let outcomes = plan.calls.iter().map(|call| call.outcomes.len()).sum();
     let mut text = format!("{} with {}", count(plan.calls.len(), "call"), count(outcomes, "outcome"));

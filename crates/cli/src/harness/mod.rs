@@ -1,5 +1,23 @@
-//! Harnesses: `omnilink gen` writes one from a specification, `omnilink init` a project around one.
+//! Harnesses: `omnilink gen` writes one from a specification, `omnilink init` a project around one, and `omnilink fuzz`
+//! asks whether it is up to date.
 
+mod adopt;
 pub(crate) mod generate;
+mod host;
 pub(crate) mod init;
+mod manifest;
+mod setup;
+pub(crate) mod stale;
 mod template;
+
+use crate::args::{SchemaArgs, SchemaOf};
+use crate::exit::Exit;
+
+/// `omnilink schema`.
+pub(crate) fn print_schema(args: &SchemaArgs) -> Exit {
+    match args.file {
+        SchemaOf::Settings => out!("{}", settings::json_schema()),
+        SchemaOf::Report => out!("{}", report::json_schema()),
+    }
+    Exit::Accepted
+}

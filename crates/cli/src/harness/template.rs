@@ -6,6 +6,7 @@
 
 use include_dir::{Dir, File, include_dir};
 
+use super::setup::{PROFILES, schema_line};
 use crate::args::{Ci, Language, Template};
 
 /// A file of a project: its relative path, and its text.
@@ -47,32 +48,12 @@ impl Project {
             ("omnilink.toml".to_owned(), self.settings()),
         ];
         match self.language {
-            Language::Rust => {
-                files.push(("Cargo.toml".to_owned(), CARGO.to_owned()));
-                files.push(("src/main.rs".to_owned(), self.text("main.rs")));
-                files.push(("omnilink/record/Cargo.toml".to_owned(), RECORD.replace("{version}", VERSION)));
-                // Keeps formatters of the project away from the recorder.
-                files.push((
-                    "omnilink/record/rustfmt.toml".to_owned(),
-                    include_str!("../../recorders/rustfmt.toml").to_owned(),
-                ));
-                files.extend(sources(&RUST_RECORDER, "omnilink/record/src"));
-                files.push((".gitignore".to_owned(), "/target\n/trace\n".to_owned()));
-            }
-            Language::Cpp => {
-                files.push(("CMakeLists.txt".to_owned(), CMAKE.to_owned()));
-                files.push(("main.cpp".to_owned(), self.text("main.cpp")));
-                // The header for C needs a library, which comes with the recorder's own package.
-                let headers = sources(&CPP_RECORDER, "include/omnilink");
-                files.extend(headers.into_iter().filter(|(path, _)| path.ends_with(".hpp")));
-                files.push((".gitignore".to_owned(), "/build\n/harness\n/target\n/trace\n".to_owned()));
-            }
+            Language::Rust => files.push(("src/main.rs".to_owned(), self.text("main.rs"))),
+            Language::Cpp => files.push(("main.cpp".to_owned(), self.text("main.cpp"))),
         }
-        match self.ci {
-            Ci::Github => files.push((".github/workflows/omnilink.yml".to_owned(), self.fill(GITHUB))),
-            Ci::Gitlab => files.push((".gitlab-ci.yml".to_owned(), self.fill(GITLAB))),
-            Ci::None => {}
-        }
+        files.extend(project_files(self.language));
+        let check = format!("gen {} {}.tla --check", self.language.name(), self.module());
+        files.extend(ci_file(self.ci, self.language, &check));
         files
     }
 
@@ -81,7 +62,9 @@ impl Project {
             Language::Rust => RUST_HARNESS,
             Language::Cpp => CPP_HARNESS,
         };
-        self.text("omnilink.toml").replace("{harness}", harness.trim_end()) + PROFILES
+        schema_line()
+            + &self.text("omnilink.toml").replace("{harness}", &format!("[harness]\n{harness}").trim_end())
+            + PROFILES
     }
 
     /// A file of the template.
@@ -90,31 +73,65 @@ impl Project {
         let file = TEMPLATES.get_file(path).expect("every template has the same files");
         text(file)
     }
+}
 
-    /// The language, as on the command line.
-    pub(super) fn language_name(self) -> &'static str {
-        match self.language {
-            Language::Rust => "rust",
-            Language::Cpp => "cpp",
+/// The files of a new project besides those of its specification: its build files and the recorder.
+pub(super) fn project_files(language: Language) -> Vec<TextFile> {
+    match language {
+        Language::Rust => {
+            let mut files = vec![("Cargo.toml".to_owned(), CARGO.to_owned())];
+            files.extend(recorder(language));
+            files.push((".gitignore".to_owned(), "/target\n/trace\n".to_owned()));
+            files
+        }
+        Language::Cpp => {
+            let mut files = vec![("CMakeLists.txt".to_owned(), CMAKE.to_owned())];
+            files.extend(recorder(language));
+            files.push((".gitignore".to_owned(), "/build\n/harness\n/target\n/trace\n".to_owned()));
+            files
         }
     }
+}
 
-    fn fill(self, text: &str) -> String {
-        text.replace("{language}", self.language_name())
-            .replace("{module}", self.module())
-            .replace("{image}", self.image())
-            .replace("{action}", action())
-            .replace("{package}", env!("CARGO_PKG_NAME"))
-            .replace("{version}", VERSION)
-    }
-
-    /// A Docker image with the compiler of the harness, in a Debian for which there is a wheel of the command.
-    fn image(self) -> &'static str {
-        match self.language {
-            Language::Rust => "rust:1-bookworm",
-            Language::Cpp => "gcc:14-bookworm",
+/// The sources of the recorder: the package `omnilink/record`, or headers below `include`.
+pub(super) fn recorder(language: Language) -> Vec<TextFile> {
+    match language {
+        Language::Rust => {
+            let mut files = vec![
+                ("omnilink/record/Cargo.toml".to_owned(), RECORD.replace("{version}", VERSION)),
+                // Keeps formatters of the project away from the recorder.
+                ("omnilink/record/rustfmt.toml".to_owned(), include_str!("../../recorders/rustfmt.toml").to_owned()),
+            ];
+            files.extend(sources(&RUST_RECORDER, "omnilink/record/src"));
+            files
+        }
+        Language::Cpp => {
+            // The header for C needs a library, which comes with the recorder's own package.
+            let headers = sources(&CPP_RECORDER, "include/omnilink");
+            headers.into_iter().filter(|(path, _)| path.ends_with(".hpp")).collect()
         }
     }
+}
+
+/// The file for a CI service, which checks the harness with these arguments and fuzzes the system.
+pub(super) fn ci_file(ci: Ci, language: Language, check: &str) -> Option<TextFile> {
+    let (path, text) = match ci {
+        Ci::Github => (".github/workflows/omnilink.yml", GITHUB),
+        Ci::Gitlab => (".gitlab-ci.yml", GITLAB),
+        Ci::None => return None,
+    };
+    // A Docker image with the compiler of the harness, in a Debian for which there is a wheel of the command.
+    let image = match language {
+        Language::Rust => "rust:1-bookworm",
+        Language::Cpp => "gcc:14-bookworm",
+    };
+    let text = text
+        .replace("{check}", check)
+        .replace("{image}", image)
+        .replace("{action}", action())
+        .replace("{package}", env!("CARGO_PKG_NAME"))
+        .replace("{version}", VERSION);
+    Some((path.to_owned(), text))
 }
 
 fn text(file: &File<'_>) -> String {
@@ -137,36 +154,17 @@ fn action() -> &'static str {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const RUST_HARNESS: &str = r#"
-[harness]
+pub(super) const RUST_HARNESS: &str = r#"
 build = ["cargo", "build", "--release", "--quiet", "--target-dir", "target"]
 run = ["target/release/harness"]
 "#
 .trim_ascii_start();
 
-const CPP_HARNESS: &str = r#"
-[harness]
+pub(super) const CPP_HARNESS: &str = r#"
 build = ["c++", "-O2", "-std=c++17", "-pthread", "-Iinclude", "main.cpp", "-o", "harness"]
 run = ["./harness"]
 "#
 .trim_ascii_start();
-
-/// The amount of runs, in every template.
-const PROFILES: &str = r#"
-# `omnilink fuzz` runs this much.
-[profile.default]
-runs = 200
-time = "30s"
-threads = "2..4"
-operations = "50..200"
-perturb = ["none", "yield", "nap", "pin", "crowd"]
-timeout = "10s"
-
-# `omnilink fuzz --profile ci`: more of the same.
-[profile.ci]
-runs = 2000
-time = "3m"
-"#;
 
 const CARGO: &str = r#"[package]
 name = "harness"
@@ -227,7 +225,7 @@ jobs:
       # The version that wrote the harness.
       - uses: {action}@v{version}
         with:
-          args: gen {language} {module}.tla --check
+          args: {check}
       - uses: {action}@v{version}
         with:
           args: fuzz --profile ci
@@ -245,7 +243,7 @@ omnilink:
     - /opt/omnilink/bin/pip install {package}=={version}
     - export PATH="/opt/omnilink/bin:$PATH"
   script:
-    - omnilink gen {language} {module}.tla --check
+    - omnilink {check}
     - omnilink fuzz --profile ci --report junit=omnilink.xml
   artifacts:
     when: always

@@ -1,0 +1,157 @@
+//! Whether a harness can be run: it fits the specification and the settings, and every function is filled in.
+//!
+//! The generated file has the digest of its plan at its top. If the current plan has another one, the harness is stale. If
+//! only weights and values changed, the generated file is written again, since it is ours and the file to fill in stays
+//! as it is. If calls changed, the file to fill in has to change too, so the user decides when: it is an error that names
+//! the command.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use harness::{Drift, Plan, drift, read_header, unfilled};
+use judge::Complaint;
+use judge::load::Around;
+use settings::{FILE_NAME, Settings};
+
+use super::generate;
+use crate::args::Language;
+use crate::exit::Exit;
+use crate::terminal::print_complaints;
+
+/// Where the generated file is, unless the settings name it.
+const PLACES: [&str; 4] =
+    ["src/operations.rs", "operations.hpp", "omnilink/src/operations.rs", "omnilink/operations.hpp"];
+
+/// A harness beside its settings.
+pub(crate) struct Existing<'s> {
+    /// The directory of the settings.
+    pub(crate) directory: &'s Path,
+    /// The file of the settings.
+    pub(crate) file: &'s Path,
+    pub(crate) settings: &'s Settings,
+    /// The specification, as in the settings.
+    pub(crate) spec: &'s str,
+}
+
+/// The generated file of a harness.
+struct Generated {
+    /// Its path, relative to the settings.
+    name: String,
+    language: Language,
+    text: String,
+    digest: u64,
+}
+
+impl Existing<'_> {
+    /// Writes the generated file again if that is all that is needed. Prints an error if the harness cannot be run.
+    pub(crate) fn bring_up_to_date(&self, is_built: bool, is_human: bool) -> Result<(), Exit> {
+        self.refresh(is_built, is_human).map_err(|complaints| {
+            print_complaints(&complaints);
+            Exit::Wrong
+        })
+    }
+
+    fn refresh(&self, is_built: bool, is_human: bool) -> Result<(), Vec<Complaint>> {
+        let Some(generated) = self.find()? else { return Ok(()) };
+        let plan = generate::plan(&self.directory.join(self.spec), &Around::default(), self.settings)?;
+        if generated.digest != plan.digest() {
+            self.regenerate(&generated, &plan, is_built, is_human)?;
+        }
+        self.refuse_unfilled(&generated, &plan)
+    }
+
+    /// The generated file, if this harness has one for this specification.
+    fn find(&self) -> Result<Option<Generated>, Vec<Complaint>> {
+        if !judge::is_tla(Path::new(self.spec)) {
+            return Ok(None);
+        }
+        let found = match &self.settings.harness.generated {
+            Some(named) => vec![named.as_str()],
+            // Other settings may be those of another harness in this directory.
+            None if self.file.file_name().is_some_and(|name| name == FILE_NAME) => PLACES.to_vec(),
+            None => Vec::new(),
+        };
+        for name in found {
+            let path = self.directory.join(name);
+            let text = match fs::read_to_string(&path) {
+                Ok(text) => text,
+                Err(error) if self.settings.harness.generated.is_some() => {
+                    return Err(vec![Complaint::new(format!("{}: {error}", path.display()))]);
+                }
+                Err(_) => continue,
+            };
+            let Some(header) = read_header(&text) else { continue };
+            if Path::new(self.spec).file_name().is_some_and(|spec| *spec == *header.spec) {
+                let language = if name.ends_with(".rs") { Language::Rust } else { Language::Cpp };
+                return Ok(Some(Generated { name: name.to_owned(), language, text, digest: header.digest }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn regenerate(
+        &self,
+        generated: &Generated,
+        plan: &Plan,
+        is_built: bool,
+        is_human: bool,
+    ) -> Result<(), Vec<Complaint>> {
+        let files = generate::files(plan, generated.language);
+        let path = self.directory.join(&generated.name);
+        let is_writable = path.ends_with(files.operations_name);
+        match drift(plan, &generated.text, &files.operations) {
+            Some(Drift::Code) if !is_built && is_writable => {
+                generate::store(&path, &files.operations)?;
+                if is_human {
+                    outln!("wrote {} again: weights or values changed", path.display());
+                }
+                Ok(())
+            }
+            changes => {
+                let message = format!("{} is out of date with {}", path.display(), plan.spec);
+                let note = match changes {
+                    Some(Drift::Calls(sentences)) => sentences.join("; "),
+                    _ => "weights or values changed".to_owned(),
+                };
+                let command = self.command(generated, files.operations_name);
+                let help = match is_built {
+                    true => format!("`{command}` writes it again; then build it, or omit `--no-build`"),
+                    false => format!("`{command}` writes it again; the compiler then names the functions to change"),
+                };
+                Err(vec![Complaint { note: Some(note), help: Some(help), ..Complaint::new(message) }])
+            }
+        }
+    }
+
+    /// The command that writes the generated file.
+    fn command(&self, generated: &Generated, name: &str) -> String {
+        let spec = self.directory.join(self.spec);
+        let path = self.directory.join(&generated.name);
+        let root = path.to_string_lossy().strip_suffix(name).unwrap_or_default().trim_end_matches('/').to_owned();
+        let output = if root.is_empty() { String::new() } else { format!(" -o {root}") };
+        let beside = spec.with_file_name(FILE_NAME);
+        let settings =
+            if beside == *self.file { String::new() } else { format!(" --settings {}", self.file.display()) };
+        format!("omnilink gen {} {}{output}{settings}", generated.language.name(), spec.display())
+    }
+
+    /// An error if functions that can be called still say `todo`.
+    fn refuse_unfilled(&self, generated: &Generated, plan: &Plan) -> Result<(), Vec<Complaint>> {
+        let files = generate::files(plan, generated.language);
+        let Some(root) = generated.name.strip_suffix(files.operations_name) else { return Ok(()) };
+        let path: PathBuf = self.directory.join(format!("{root}{}", files.main_name));
+        let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
+        let never: Vec<String> =
+            plan.calls.iter().filter(|call| call.weight == 0).map(|call| harness::function(call)).collect();
+        let functions: Vec<String> = unfilled(&text).into_iter().filter(|name| !never.contains(name)).collect();
+        if functions.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
+        let (noun, say) = if names.len() == 1 { ("function", "says") } else { ("functions", "say") };
+        let message = format!("{}: fill in the {noun} {}, which still {say} `todo`", path.display(), names.join(", "));
+        let help = "each makes one call of your system and returns its result; a call that the system does not have goes \
+                    into `unsupported` of `[harness]`";
+        Err(vec![Complaint { help: Some(help.to_owned()), ..Complaint::new(message) }])
+    }
+}
