@@ -328,13 +328,13 @@ fn a_new_project_is_made_around_a_specification() {
     insta::assert_snapshot!(run(&directory, "init new --spec specs/Stack.tla", 2), @"
     error: new/omnilink.toml: it has a harness already: `build` and `run` in `[harness]`
      |
-    help: remove it, or write the keys of the harness by hand: see `book/src/settings.md`
+    help: `omnilink gen` writes an existing harness again, and `omnilink init --undo` removes one that `init` wrote
     exit 2
     ");
     insta::assert_snapshot!(run(&directory, "init elsewhere --undo", 2), @"
     error: elsewhere/omnilink/init.json: No such file or directory (os error 2)
      |
-    help: only files of `omnilink init` that are listed there can be removed
+    help: `omnilink init` lists there what it wrote; without the list, nothing is removed
     exit 2
     ");
 }
@@ -381,17 +381,27 @@ fn a_workspace_of_all_directories_is_left_alone() {
 fn missing_constants_are_named_with_the_lines_to_write() {
     let directory = project("constants", &[&STACK, &[("Makefile", "")]]);
     fs::remove_file(directory.join("specs/Stack.cfg")).expect("a configuration");
-    insta::assert_snapshot!(run(&directory, "init --spec specs/Stack.tla", 2), @"
+    insta::assert_snapshot!(run(&directory, "init --spec specs/Stack.tla", 2), @r#"
     error: the constant `Elems` has no value: no `specs/Stack.cfg` found
      --> specs/Stack.tla:3:10
       |
     3 | CONSTANT Elems
       |          ^^^^^ declared here
       |
+    note: its values can be those of each history: `Elems = ["Push.elem", "Pop.elem"]` under `[constants]` in omnilink.toml
     help: it is used as a set: add a line such as `CONSTANT Elems = {e1, e2}` to specs/Stack.cfg
     exit 2
-    ");
+    "#);
     assert!(!directory.join("omnilink").exists() && !directory.join("omnilink.toml").exists());
+    // Either way works.
+    let settings = "[constants]\nElems = [\"Push.elem\", \"Pop.elem\"]\n";
+    fs::write(directory.join("omnilink.toml"), settings).expect("settings");
+    run(&directory, "init --spec specs/Stack.tla", 0);
+    run(&directory, "init --undo", 0);
+    assert_eq!(fs::read_to_string(directory.join("omnilink.toml")).expect("settings"), settings);
+    fs::remove_file(directory.join("omnilink.toml")).expect("settings");
+    fs::write(directory.join("specs/Stack.cfg"), "CONSTANT Elems = {e1, e2}\n").expect("a configuration");
+    run(&directory, "init --spec specs/Stack.tla", 0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tla::source::Site;
 use tla::value::Value;
 use validate::Problem;
 
-use crate::plan::{Argument, Call, Field, Outcome, Plan, Repeated, Unsupported, file_name, place};
+use crate::plan::{Argument, Call, Field, Outcome, Plan, Repeated, Unsupported, file_name, names_set, place};
 use crate::results::results;
 use crate::values::{self, ANY, Known, Source, Type};
 
@@ -72,6 +72,7 @@ pub(crate) fn plan(program: &Program, settings: &Settings) -> Result<Plan, Vec<P
         nil: None,
         drawn: Vec::new(),
         returned: Vec::new(),
+        processes: Vec::new(),
         problems: Vec::new(),
     };
     planner.nil = planner.find_nil();
@@ -88,6 +89,8 @@ struct Planner<'p> {
     drawn: Vec<Drawn>,
     /// The sets that results are taken from, as written, and the recorded fields.
     returned: Vec<(String, String)>,
+    /// The sets that processes are taken from, as written.
+    processes: Vec<String>,
     problems: Vec<Problem>,
 }
 
@@ -117,7 +120,7 @@ impl Planner<'_> {
         }
         let repeated = self.refresh(&mut calls);
         self.check_names(&calls);
-        Plan { spec, calls, unsupported, repeated }
+        Plan { spec, calls, unsupported, repeated, taken: self.taken() }
     }
 
     /// The actions of the next-state relation that can be calls, in order.
@@ -338,6 +341,13 @@ impl Planner<'_> {
         repeated
     }
 
+    /// The recorded fields that are taken from each set.
+    fn taken(&self) -> Vec<(String, String)> {
+        let drawn = self.drawn.iter().map(|drawn| (drawn.set.clone(), drawn.field.clone()));
+        let processes = self.processes.iter().map(|set| (set.clone(), "process".to_owned()));
+        drawn.chain(self.returned.iter().cloned()).chain(processes).collect()
+    }
+
     /// The parameters of an action, without the process.
     fn params(&mut self, action: &Action) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
@@ -345,6 +355,7 @@ impl Planner<'_> {
             let results = results(self.program, operation);
             for (index, parameter) in operation.params.iter().enumerate() {
                 if self.is_process(&parameter.name) {
+                    self.processes.extend(parameter.set.iter().map(|(words, _)| words.clone()));
                     continue;
                 }
                 let is_result = results.contains(&index);
@@ -518,11 +529,6 @@ fn fits(given: &Type, expected: &Type) -> bool {
         (Type::Sequence(given), Type::Sequence(of)) => fits(given, of),
         (given, expected) => given == expected,
     }
-}
-
-/// Whether a set as written, such as `Elems \cup {Nil}`, has the name of another one in it.
-fn names_set(words: &str, set: &str) -> bool {
-    words == set || words.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == set)
 }
 
 /// Whether a name is another one with a word added: `DequeueEmpty` and `Dequeue`, but not `Enqueue` and `Enq`.

@@ -11,7 +11,7 @@ use validate::Problem;
 use crate::values::{Source, Type};
 
 /// The plan of a harness.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The name of the specification's file.
     pub spec: String,
@@ -21,6 +21,8 @@ pub struct Plan {
     pub unsupported: Vec<Unsupported>,
     /// Arguments whose values repeat only because the configuration gives their set few of them.
     pub repeated: Vec<Repeated>,
+    /// The sets of the next-state relation, as written, with a recorded field, or `process`, that is taken from each.
+    pub taken: Vec<(String, String)>,
 }
 
 /// A call of the system.
@@ -107,9 +109,20 @@ impl Plan {
         lines
     }
 
+    /// The recorded fields that are taken from a set with this name, in the form of `[constants]`.
+    pub fn feeds(&self, set: &str) -> Vec<&str> {
+        let mut feeds: Vec<&str> = Vec::new();
+        for (_, field) in self.taken.iter().filter(|(words, _)| names_set(words, set)) {
+            if !feeds.contains(&field.as_str()) {
+                feeds.push(field);
+            }
+        }
+        feeds
+    }
+
     /// A hash of everything that affects the behavior of the harness.
     pub fn digest(&self) -> u64 {
-        let Plan { spec: _, calls, unsupported, repeated: _ } = self;
+        let Plan { spec: _, calls, unsupported, repeated: _, taken: _ } = self;
         let mut text = self.lines().join("\n");
         for call in calls {
             text.push_str(&format!("\n{} {}", call.name, call.weight));
@@ -160,4 +173,9 @@ pub(crate) fn place(program: &Program, site: Site) -> String {
 pub(crate) fn file_name(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.chars().map(|c| if c.is_control() || c == '`' { '_' } else { c }).collect()
+}
+
+/// Whether a set as written, such as `Elems \cup {Nil}`, has the name of another one in it.
+pub(crate) fn names_set(words: &str, set: &str) -> bool {
+    words == set || words.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == set)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{Files, Plan, cpp, drift, rust};
+use harness::{Files, Plan, cpp, drift, function, read_header, rust, unfilled};
 use settings::Settings;
 use tla::program::{Options, Program, link};
 use tla::resolve::{Loader, resolve};
@@ -225,6 +225,78 @@ fn a_parameter_that_no_constant_bounds_is_drawn_when_the_settings_say_how() {
     let (put, values) = (r"Put(k) == x' = k /\ UNCHANGED q", "[harness.values]\n\"Put.k\" = [\"a\", \"b\"]");
     insta::assert_snapshot!(check(put, "Put(x + 1)", values), @"call Put: Put(k: string)");
     insta::assert_snapshot!(check(put, r"\E k \in {x} : Put(k)", ""), @"call Put: Put(k: integer)");
+}
+
+/// The sources of a structure's arguments, and the advice about values that repeat.
+fn sources(actions: &str, next: &str, settings: &str) -> String {
+    let text = format!(
+        "---- MODULE Store ----\nEXTENDS Integers, Sequences\nCONSTANTS Elems, Keys\nVARIABLE q\nInit == q = <<>>\n{actions}\n\
+         Next == {next}\n====\n"
+    );
+    let config = "INIT Init\nNEXT Next\nCONSTANT Elems = {1, 2} Keys = {7, 8}\n";
+    let plan = plan(&program("Store.tla", &text, config), settings).expect("a plan");
+    let arguments = plan.calls.iter().flat_map(|call| {
+        call.arguments.iter().map(|argument| format!("{}.{}: {:?}", call.name, argument.field.name, argument.source))
+    });
+    let repeated = plan.repeated.iter().map(|repeated| format!("{} repeats: {:?}", repeated.argument, repeated.fields));
+    arguments.chain(repeated).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn values_that_only_one_call_adds_are_drawn_once() {
+    let queue = r"Put(e) == q' = Append(q, e)
+        Take(e) == q # <<>> /\ e = Head(q) /\ q' = Tail(q)";
+    let next = r"\E e \in Elems : Put(e) \/ Take(e)";
+    let fed = "[constants]\nElems = [\"*.e\"]";
+    insta::assert_snapshot!(sources(queue, next, ""), @r#"
+    Put.e: Range(1, 2)
+    Put.e repeats: ["Put.e", "Take.e"]
+    "#);
+    insta::assert_snapshot!(sources(queue, next, fed), @"Put.e: Fresh");
+    insta::assert_snapshot!(sources(queue, r"\E e \in Nat : Put(e) \/ Take(e)", ""), @"Put.e: Fresh");
+    let given = format!("{fed}\n[harness.values]\n\"Put.e\" = \"0..3\"");
+    insta::assert_snapshot!(sources(queue, next, &given), @"Put.e: Range(0, 3)");
+    // Nothing returns an element, or another call has one as an argument: it has to meet an equal one.
+    let drop = r"Put(e) == q' = Append(q, e)
+        Drop == q # <<>> /\ q' = Tail(q)";
+    insta::assert_snapshot!(sources(drop, r"Drop \/ \E e \in Elems : Put(e)", fed), @"Put.e: Range(1, 2)");
+    let find = format!("{queue}\nFind(e) == (\\E i \\in DOMAIN q : q[i] = e) /\\ UNCHANGED q");
+    insta::assert_snapshot!(sources(&find, r"\E e \in Elems : Put(e) \/ Take(e) \/ Find(e)", fed), @"
+    Put.e: Range(1, 2)
+    Find.e: Range(1, 2)
+    ");
+}
+
+#[test]
+fn constants_are_fed_by_the_fields_that_are_taken_from_them() {
+    let text = "---- MODULE Kv ----\nCONSTANTS Keys, Values, Clients, Nil\nVARIABLE m\nInit == m = Nil\n\
+                Put(self, key, value) == m' = <<key, value>>\nGet(self, key, value) == value = m[2] /\\ UNCHANGED m\n\
+                Next == \\E self \\in Clients, key \\in Keys : (\\E value \\in Values : Put(self, key, value)) \\/\n\
+                (\\E value \\in Values \\cup {Nil} : Get(self, key, value))\n====\n";
+    let config = "INIT Init\nNEXT Next\nCONSTANT Nil = Nil Keys = {} Values = {} Clients = {}\n";
+    let plan = plan(&program("Kv.tla", text, config), "").expect("a plan");
+    assert_eq!(plan.feeds("Keys"), ["Put.key", "Get.key"]);
+    assert_eq!(plan.feeds("Values"), ["Put.value", "Get.value"]);
+    assert_eq!(plan.feeds("Clients"), ["process"]);
+    assert!(plan.feeds("Other").is_empty());
+}
+
+#[test]
+fn the_state_of_a_harness_is_read_from_its_files() {
+    let program = program(
+        "Q.tla",
+        "---- MODULE Q ----\nVARIABLE x\nInit == x = 0\nPut(k) == x' = k\nNext == \\E k \\in {1, 2} : Put(k)\n====\n",
+        "INIT Init\nNEXT Next\n",
+    );
+    let plan = plan(&program, "").expect("a plan");
+    for files in [rust::files(&plan), cpp::files(&plan)] {
+        let header = read_header(&files.operations).expect("a header");
+        assert_eq!((header.spec.as_str(), header.digest), ("Q.tla", plan.digest()));
+        assert_eq!(unfilled(&files.main), ["put"]);
+        assert_eq!(function(&plan.calls[0]), "put");
+        assert_eq!(read_header(&files.main), None);
+        assert!(unfilled(&files.main.replace("operations::todo", "// operations::todo")).is_empty());
+    }
 }
 
 #[test]

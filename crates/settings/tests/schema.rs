@@ -13,17 +13,17 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
     let schema = match schema {
         Value::Bool(true) => return Ok(()),
         Value::Bool(false) => return Err(format!("{at}: unknown key")),
-        schema => schema.as_object().unwrap(),
+        schema => schema.as_object().expect("a schema"),
     };
     let list = |rule: &Value| rule.as_array().cloned().unwrap_or_else(|| vec![rule.clone()]);
     for (keyword, rule) in schema {
         match keyword.as_str() {
             "$schema" | "title" | "description" | "default" | "format" | "$defs" => {}
             "$ref" => {
-                let path = rule.as_str().unwrap().strip_prefix('#').unwrap();
-                check(root, root.pointer(path).unwrap(), value, at)?;
+                let path = rule.as_str().and_then(|path| path.strip_prefix('#')).expect("a path in the schema");
+                check(root, root.pointer(path).expect("a definition"), value, at)?;
             }
-            "type" if !list(rule).iter().any(|kind| is_of(value, kind.as_str().unwrap())) => {
+            "type" if !list(rule).iter().any(|kind| is_of(value, kind.as_str().expect("a type"))) => {
                 return Err(format!("{at}: expected {rule}, found {value}"));
             }
             "type" => {}
@@ -50,15 +50,15 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
                 }
             }
             "required" => {
-                let is_missing = |key: &Value| value.is_object() && value.get(key.as_str().unwrap()).is_none();
+                let is_missing = |key: &Value| value.is_object() && value.get(key.as_str().expect("a key")).is_none();
                 if let Some(key) = list(rule).iter().find(|key| is_missing(key)) {
                     return Err(format!("{at}: {key} is missing"));
                 }
             }
-            "minimum" if value.as_f64().is_some_and(|number| number < rule.as_f64().unwrap()) => {
+            "minimum" if value.as_f64().is_some_and(|number| number < limit(rule)) => {
                 return Err(format!("{at}: at least {rule}"));
             }
-            "maximum" if value.as_f64().is_some_and(|number| number > rule.as_f64().unwrap()) => {
+            "maximum" if value.as_f64().is_some_and(|number| number > limit(rule)) => {
                 return Err(format!("{at}: at most {rule}"));
             }
             "minimum" | "maximum" => {}
@@ -75,6 +75,10 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
     Ok(())
 }
 
+fn limit(rule: &Value) -> f64 {
+    rule.as_f64().expect("a limit is a number")
+}
+
 fn is_of(value: &Value, kind: &str) -> bool {
     match kind {
         "string" => value.is_string(),
@@ -88,16 +92,16 @@ fn is_of(value: &Value, kind: &str) -> bool {
 }
 
 fn validate(text: &str) -> Result<(), String> {
-    let schema: Value = serde_json::from_str(&json_schema()).unwrap();
-    let table: toml::Table = text.parse().unwrap();
-    check(&schema, &schema, &serde_json::to_value(table).unwrap(), "settings")
+    let schema: Value = serde_json::from_str(&json_schema()).expect("the schema is JSON");
+    let table: toml::Table = text.parse().expect("TOML");
+    check(&schema, &schema, &serde_json::to_value(table).expect("a value"), "settings")
 }
 
 /// The files with the settings of examples and templates.
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         if path.is_dir() && name != "target" {
             files(&path, found);
         } else if name.ends_with(".toml") && !["Cargo.toml", "study.toml"].contains(&&*name) {

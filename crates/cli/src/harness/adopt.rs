@@ -47,7 +47,7 @@ pub(super) fn adopt(args: &InitArgs) -> Result<Adoption, Vec<Complaint>> {
     let (commands, mut built) = commands(host.as_ref(), language);
     let mut adoption = Adoption {
         language,
-        plan: Plan { spec: String::new(), calls: Vec::new(), unsupported: Vec::new(), repeated: Vec::new() },
+        plan: Plan::default(),
         created: Vec::new(),
         changed: Vec::new(),
         built: Vec::new(),

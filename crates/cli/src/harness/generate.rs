@@ -96,17 +96,25 @@ pub(super) fn files(plan: &Plan, language: Language) -> Files {
 
 /// Reads a specification and its configuration, and plans its harness.
 pub(super) fn plan(spec: &Path, around: &Around, settings: &Settings) -> Result<Plan, Vec<Complaint>> {
-    let mut parts = Parts::read(spec, around)?;
+    let parts = Parts::read(spec, around)?;
+    plan_parts(parts.clone(), settings).map_err(|mut complaints| {
+        let config = around.config.clone().unwrap_or_else(|| spec.with_extension("cfg"));
+        name_config(&mut complaints, &config);
+        suggest_feeds(&mut complaints, parts, settings);
+        complaints
+    })
+}
+
+fn plan_parts(mut parts: Parts, settings: &Settings) -> Result<Plan, Vec<Complaint>> {
     complete(&mut parts, settings);
     let options = Options { skip_properties: true, ..Options::default() };
-    let config = around.config.clone().unwrap_or_else(|| spec.with_extension("cfg"));
-    let program = parts.link(options, &[]).map_err(|complaints| name_config(complaints, &config))?.program;
+    let program = parts.link(options, &[])?.program;
     let complaint = |problem: &validate::Problem| Complaint::of_problem(&program.module.sources, problem);
     Plan::new(&program, settings).map_err(|problems| problems.iter().map(complaint).collect())
 }
 
 /// Errors about missing values say in which file they are missing.
-fn name_config(mut complaints: Vec<Complaint>, config: &Path) -> Vec<Complaint> {
+fn name_config(complaints: &mut [Complaint], config: &Path) {
     for complaint in complaints.iter_mut().filter(|complaint| complaint.lacks_config) {
         if !config.is_file() {
             complaint.message += &format!(": no `{}` found", config.display());
@@ -114,7 +122,28 @@ fn name_config(mut complaints: Vec<Complaint>, config: &Path) -> Vec<Complaint> 
         let named = format!(" to {}", config.display());
         complaint.help = complaint.help.take().map(|help| help.replace(" to the configuration", &named));
     }
-    complaints
+}
+
+/// Errors about constants without a value name the other way to give them one: from the fields of each history.
+fn suggest_feeds(complaints: &mut [Complaint], parts: Parts, settings: &Settings) {
+    let constant = |complaint: &Complaint| {
+        let is_missing = complaint.lacks_config && complaint.message.starts_with("the constant `");
+        complaint.message.split('`').nth(1).filter(|_| is_missing).map(str::to_owned)
+    };
+    let missing: Vec<String> = complaints.iter().filter_map(constant).collect();
+    // With all of them taken from histories, the plan says which fields belong to each.
+    let mut fed = settings.clone();
+    fed.constants.extend(missing.into_iter().map(|name| (name, Vec::new())));
+    let Ok(plan) = plan_parts(parts, &fed) else { return };
+    for complaint in complaints {
+        let Some(name) = constant(complaint) else { continue };
+        let feeds: Vec<String> = plan.feeds(&name).iter().map(|feed| format!("\"{feed}\"")).collect();
+        if !feeds.is_empty() {
+            let line = format!("{name} = [{}]", feeds.join(", "));
+            complaint.note =
+                Some(format!("its values can be those of each history: `{line}` under `[constants]` in omnilink.toml"));
+        }
+    }
 }
 
 /// Fills in what a configuration may leave to the trace: the behavior, and constants that have no value yet.

@@ -72,7 +72,8 @@ impl Manifest {
         let path = project.join(FILE);
         let wrong = |message: String| vec![Complaint::new(format!("{}: {message}", path.display()))];
         let text = fs::read_to_string(&path).map_err(|error| {
-            let help = Some("only files of `omnilink init` that are listed there can be removed".to_owned());
+            let help =
+                Some("`omnilink init` lists there what it wrote; without the list, nothing is removed".to_owned());
             let message = format!("{}: {error}", path.display());
             vec![Complaint { help, ..Complaint::new(message) }]
         })?;

@@ -141,8 +141,7 @@ impl Existing<'_> {
         let Some(root) = generated.name.strip_suffix(files.operations_name) else { return Ok(()) };
         let path: PathBuf = self.directory.join(format!("{root}{}", files.main_name));
         let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
-        let never: Vec<String> =
-            plan.calls.iter().filter(|call| call.weight == 0).map(|call| harness::function(call)).collect();
+        let never: Vec<String> = plan.calls.iter().filter(|call| call.weight == 0).map(harness::function).collect();
         let functions: Vec<String> = unfilled(&text).into_iter().filter(|name| !never.contains(name)).collect();
         if functions.is_empty() {
             return Ok(());

@@ -63,7 +63,7 @@ impl Project {
             Language::Cpp => CPP_HARNESS,
         };
         schema_line()
-            + &self.text("omnilink.toml").replace("{harness}", &format!("[harness]\n{harness}").trim_end())
+            + &self.text("omnilink.toml").replace("{harness}", format!("[harness]\n{harness}").trim_end())
             + PROFILES
     }
 
