@@ -328,7 +328,7 @@ fn a_new_project_is_made_around_a_specification() {
     insta::assert_snapshot!(run(&directory, "init new --spec specs/Stack.tla", 2), @"
     error: new/omnilink.toml: it has a harness already: `build` and `run` in `[harness]`
      |
-    help: `omnilink gen` writes an existing harness again, and `omnilink init --undo` removes one that `init` wrote
+    help: `omnilink gen` writes an existing harness again; `omnilink init --undo` removes one of `init`
     exit 2
     ");
     insta::assert_snapshot!(run(&directory, "init elsewhere --undo", 2), @"

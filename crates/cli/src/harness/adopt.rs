@@ -1,8 +1,8 @@
-//! `omnilink init --spec`: the files of a harness for a specification that exists, in a project that exists or a new one.
+//! `omnilink init --spec`: the files of a harness for an existing specification, in an existing project or a new one.
 //!
-//! In an existing project, all files but `omnilink.toml` are in a directory of their own, and the project's own build does
-//! not see them: a Cargo package in a workspace of its own that depends on the crate, a CMake project that includes the
-//! other one, or sources that one command of the compiler builds.
+//! In an existing project, all files but `omnilink.toml` are in a directory of their own, and the project's own build
+//! does not see them: a Cargo package in a workspace of its own that depends on the crate, a CMake project that includes
+//! the other one, or sources that one command of the compiler builds.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -83,8 +83,8 @@ impl Adoption {
         let named = relative(&args.directory, spec);
         let read = |path: &Path| generate::read_one(path);
         let wrong = |path: &Path, error: String| {
-            let help =
-                Some("remove it, or write the keys of the harness by hand: see `book/src/settings.md`".to_owned());
+            let help = "`omnilink gen` writes an existing harness again; `omnilink init --undo` removes one of `init`";
+            let help = Some(help.to_owned());
             vec![Complaint { help, ..Complaint::new(format!("{}: {error}", path.display())) }]
         };
         if own.is_file() {
@@ -128,7 +128,8 @@ impl Adoption {
         if let Some((_, settings)) = new {
             settings.push_str(&text);
             self.remarks.push(format!(
-                "The values of `{}` repeat, which hides some failures: the end of {FILE_NAME} says how to draw each once.",
+                "The values of `{}` repeat, which hides some failures: the end of {FILE_NAME} says how to draw each \
+                 once.",
                 repeated.argument
             ));
         }
@@ -163,7 +164,7 @@ impl Adoption {
                         });
                     }
                     _ => self.remarks.push(format!(
-                        "`build` in {FILE_NAME} compiles {DIRECTORY}/main.cpp: add the sources or libraries of the system."
+                        "`build` in {FILE_NAME} compiles {DIRECTORY}/main.cpp: add the sources or libraries of your system."
                     )),
                 }
             }
@@ -183,8 +184,8 @@ impl Adoption {
             }
             Host::Cargo(_) => {
                 self.remarks.push(
-                    "The package has no library to depend on: move the system from src/main.rs to src/lib.rs, and name it in \
-                     omnilink/Cargo.toml."
+                    "The package has no library to depend on: move the system from src/main.rs to src/lib.rs, and name \
+                     it in omnilink/Cargo.toml."
                         .to_owned(),
                 );
                 "# Once the package has a library:\n# name = { path = \"..\" }\n".to_owned()
@@ -313,13 +314,19 @@ fn cmake(libraries: &[String]) -> String {
 }
 
 const NESTED_RUST: &str = r#"
-build = ["cargo", "build", "--release", "--quiet", "--manifest-path", "omnilink/Cargo.toml", "--target-dir", "omnilink/target"]
+build = [
+    "cargo", "build", "--release", "--quiet",
+    "--manifest-path", "omnilink/Cargo.toml", "--target-dir", "omnilink/target",
+]
 run = ["omnilink/target/release/omnilink-harness"]
 "#
 .trim_ascii_start();
 
 const NESTED_CPP: &str = r#"
-build = ["c++", "-O2", "-std=c++17", "-pthread", "-Iomnilink/include", "-I.", "-Iinclude", "-Isrc", "omnilink/main.cpp", "-o", "omnilink/harness"]
+build = [
+    "c++", "-O2", "-std=c++17", "-pthread", "-Iomnilink/include", "-I.", "-Iinclude", "-Isrc",
+    "omnilink/main.cpp", "-o", "omnilink/harness",
+]
 run = ["omnilink/harness"]
 "#
 .trim_ascii_start();
