@@ -13,6 +13,7 @@ import { Interpretations } from './panels/interpretations.tsx';
 import { announcement, followAnnounce, followWidth, openMenu, toast } from './panels/local.ts';
 import { LogTab } from './panels/logtab.tsx';
 import { ContextMenu } from './panels/menu.tsx';
+import { ScheduleTab } from './panels/schedule.tsx';
 import { Side } from './panels/side.tsx';
 import { SpecTab } from './panels/spectab.tsx';
 import { StateTab } from './panels/statetab.tsx';
@@ -132,6 +133,7 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
   steps: { title: 'Steps', draw: () => <Steps /> },
   interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
   state: { title: 'State', draw: () => <StateTab /> },
+  schedule: { title: 'Schedule', draw: () => <ScheduleTab /> },
   spec: { title: 'Spec', draw: () => <SpecTab /> },
   log: { title: 'Log', draw: () => <LogTab /> },
   coverage: { title: 'Coverage', draw: () => <CoverTab /> },
@@ -139,7 +141,13 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
 };
 
 /** The tabs that have content, in display order. */
-function tabsOf({ report }: RunHead): string[] {
+function tabsOf(page: RunHead): string[] {
+  const tabs = checkTabs(page);
+  return page.report.interleaving ? [...tabs.slice(0, 1), 'schedule', ...tabs.slice(1)] : tabs;
+}
+
+/** The tabs about the check. */
+function checkTabs({ report }: RunHead): string[] {
   const { kind } = verdictView(report);
   // A contradiction comes without an order, so there are no interpretations and no states.
   if (contradicting.value.length > 0) return ['steps', 'spec', 'log', 'coverage', 'search'];

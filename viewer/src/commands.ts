@@ -53,6 +53,7 @@ export interface Command {
 }
 
 const isRun = () => report.value !== null;
+const hasSchedule = () => !!report.value?.interleaving;
 const several = () => ways.value > 1;
 
 /** Switches to the next theme. */
@@ -183,6 +184,7 @@ export const COMMANDS: Command[] = [
   { group: 'View', title: 'Tab: State', keys: [], run: () => openTab('state'), when: isRun },
   { group: 'View', title: 'Tab: Spec', keys: [], run: () => openTab('spec'), when: isRun },
   { group: 'View', title: 'Tab: Log', keys: [], run: () => openTab('log'), when: isRun },
+  { group: 'View', title: 'Tab: Schedule', keys: [], run: () => openTab('schedule'), when: hasSchedule },
   { group: 'View', title: 'Tab: Coverage', keys: [], run: () => openTab('coverage'), when: isRun },
   { group: 'View', title: 'Tab: Search', keys: [], run: () => openTab('search'), when: isRun },
   { group: 'Share', title: 'Copy link to this view', keys: ['c'], run: copyLink },

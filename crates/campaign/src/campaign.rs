@@ -9,19 +9,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use explore::{
-    Artifacts, Asked, Controlled, Coverage, Ended, Ending, Environment, Input, Order, Plan, Program, Ran, Run, Store,
-    Workload,
+    Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Ending, Environment, Input, Order, Plan, Program, Race,
+    Ran, Run, Store, Workload,
 };
 use judge::{Failed, Judge, Recording};
-use report::{Report, Verdict};
+use report::{Interleaving, Report, Verdict};
+use schedule::channel::Policy;
 use settings::Settings;
 use weak::Level;
 
 use crate::harness::ended_alike;
+use crate::race;
 use crate::tally::{Kind, Problem, Seen, Tally};
 use crate::tier::{Choice, Tier};
 use crate::{
-    Budget, Count, Decided, DfsOptions, Error, Explored, Free, Harness, Host, Judging, Schedules, Stopped, overlap,
+    Budget, Count, Decided, DfsOptions, Error, Explored, Free, Harness, Host, How, Judging, Schedules, Stopped,
+    interleaving, overlap,
 };
 
 /// Executions of one harness, checked against one specification.
@@ -82,6 +85,8 @@ pub struct Executed<I> {
     pub trace: PathBuf,
     /// How it was controlled, if it was.
     pub decided: Option<Decided>,
+    /// Its first data race, if no earlier execution had it.
+    pub race: Option<Race>,
 }
 
 impl<I: Input> Executed<I> {
@@ -99,7 +104,7 @@ pub enum Event<'a> {
     /// A run ended normally, but its trace cannot be checked.
     Unchecked(&'a Executed<Plan>, &'a Failed),
     /// A run failed for a new reason.
-    Failed(&'a Executed<Plan>, Option<&'a Report>, &'a Seen),
+    Failed(&'a Executed<Plan>, Option<&'a Report>, &'a Seen, Option<&'a DataRace>),
     /// That run was stored.
     Kept {
         /// The run.
@@ -247,7 +252,7 @@ impl Checks<'_> {
         if self.tally.expected.is_none() && run.trace.exists() {
             self.tally.expected = judge.operations(&recording).ok();
         }
-        let (report, problem) = match report {
+        let (mut report, problem) = match report {
             Ok(report) => {
                 let defect = trace_defect(&run.trace, &report);
                 (Some(report), defect.map(Problem::Recording))
@@ -264,13 +269,23 @@ impl Checks<'_> {
         // Calls may block for ever if the specification says so.
         let is_allowed = is_blocked && report.as_ref().is_some_and(|report| report.verdict == Verdict::Accepted);
         let ended = if is_allowed { &Ended::Finished } else { &run.ran.ended };
-        let seen = self.tally.add(ended, report.as_ref(), problem, timeout, after);
+        let raced = self.new_race(run);
+        let seen = self.tally.add(ended, report.as_ref(), problem, raced.as_deref(), timeout, after);
+        if let (Some((_, strategy)), Some(decided)) = (self.control, &run.decided)
+            && strategy == How::Mix.name()
+        {
+            let has_failed = seen.as_ref().is_some_and(|seen| !matches!(seen.kind, Kind::Inconclusive | Kind::Raced));
+            self.tally.count_strategy(policy_name(decided.order.policy), has_failed);
+        }
         if seen.as_ref().is_some_and(|seen| seen.is_first) || self.campaign.keeps_all {
+            let race = raced.is_some().then(|| self.describe_race(run, &recording)).flatten();
             // Report the verdict before storing the run, which can fail.
             if let Some(seen) = &seen {
-                (self.tell)(Event::Failed(run, report.as_ref(), seen));
+                (self.tell)(Event::Failed(run, report.as_ref(), seen, race.as_ref()));
             }
-            let (id, repeats) = self.keep(run, report.as_ref(), seen.as_ref())?;
+            let interleaving = self.interleaving(run, report.as_ref(), &recording);
+            report = report.map(|report| Report { interleaving, ..report });
+            let (id, repeats) = self.keep(run, report.as_ref(), seen.as_ref(), race)?;
             if let Some(seen) = &seen {
                 self.tally.name(&seen.cause, &id);
                 (self.tell)(Event::Kept { run, id: &id, repeats, after: self.started.elapsed() });
@@ -282,7 +297,39 @@ impl Checks<'_> {
         for path in [&run.trace, &run.trace.with_extension("rr")] {
             crate::harness::remove(path).map_err(|error| Error::about("the trace", error))?;
         }
-        Ok(seen.is_some_and(|seen| seen.kind != Kind::Inconclusive))
+        // After a race, threads are switched at its accesses, so what it leads to may follow.
+        Ok(seen.is_some_and(|seen| !matches!(seen.kind, Kind::Inconclusive | Kind::Raced)))
+    }
+
+    /// The cause of a run with a race that no earlier run had, unless the settings name it.
+    fn new_race(&mut self, run: &Executed<Plan>) -> Option<String> {
+        let ((harness, _), race) = self.control.zip(run.race.as_ref())?;
+        let accesses = harness.race_accesses(race);
+        match race::known_reason(&self.campaign.settings.harness.races, &accesses) {
+            Some(reason) => {
+                self.tally.accept_race(reason);
+                None
+            }
+            None => Some(race::cause(&accesses)),
+        }
+    }
+
+    /// The steps of a run, for its page.
+    fn interleaving(
+        &self,
+        run: &Executed<Plan>,
+        report: Option<&Report>,
+        recording: &Recording,
+    ) -> Option<Interleaving> {
+        let ((harness, _), decided) = self.control.zip(run.decided.as_ref())?;
+        let (history, blamed) = (recording.history().ok()?, report.map(blamed).unwrap_or_default());
+        Some(interleaving(harness, &decided.execution, Some(history), &blamed))
+    }
+
+    fn describe_race(&self, run: &Executed<Plan>, recording: &Recording) -> Option<DataRace> {
+        let ((harness, _), (race, decided)) = self.control.zip(run.race.as_ref().zip(run.decided.as_ref()))?;
+        let history = recording.history().ok();
+        Some(race::describe(harness, &run.input, decided, race, history))
     }
 
     /// Stores a run. Returns its identifier, and whether it could be replayed.
@@ -291,11 +338,13 @@ impl Checks<'_> {
         run: &Executed<Plan>,
         report: Option<&Report>,
         seen: Option<&Seen>,
+        race: Option<DataRace>,
     ) -> Result<(String, Option<bool>), Error> {
         let Campaign { host, judge, program, store, spec, .. } = self.campaign;
         let id = store.free_id(run.input.seed);
         let (command, controlled) = match (self.control, &run.decided) {
             (Some((harness, strategy)), Some(decided)) => {
+                let strategy = if strategy == How::Mix.name() { policy_name(decided.order.policy) } else { strategy };
                 (harness.program.run.clone(), Some(repeated(harness, strategy, run, decided)))
             }
             _ => (program.run.clone(), None),
@@ -318,6 +367,7 @@ impl Checks<'_> {
             verdict: report.map(|report| report.verdict.word().to_owned()),
             cause: seen.map(|seen| seen.cause.clone()),
             controlled,
+            race,
             environment: self.environment.clone(),
         };
         let artifacts = Artifacts { trace: &run.trace, report, spec: &judge.files(), schedule: schedule.as_ref() };
@@ -327,6 +377,23 @@ impl Checks<'_> {
             std::fs::rename(&rr, kept.join("rr")).map_err(|error| Error::about("the run", error))?;
         }
         Ok((id, repeats))
+    }
+}
+
+/// The names of the operations that no order can place.
+pub(crate) fn blamed(report: &Report) -> Vec<String> {
+    let Verdict::Rejected(rejection) = &report.verdict else { return Vec::new() };
+    let operations = rejection.blocked.iter().filter_map(|op| report.operations.get(op.0));
+    operations.map(|operation| operation.name.clone()).collect()
+}
+
+/// The name of the strategy with this policy.
+fn policy_name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Random => How::Random.name(),
+        Policy::Pct => How::Pct.name(),
+        Policy::Pos => How::Pos.name(),
+        Policy::Steady => "steady",
     }
 }
 

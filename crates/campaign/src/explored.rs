@@ -3,12 +3,10 @@
 //! A claim covers only explored schedules. It concerns one input and the observed part of the program. Stopped
 //! executions, held-back threads and data races invalidate the claim, and are reported instead.
 
-use std::collections::BTreeMap;
-
-use explore::{Race, counted, strategy};
+use explore::{counted, strategy};
 use serde_json::json;
 
-use crate::{Harness, How};
+use crate::How;
 
 /// The result of a strategy.
 #[derive(Debug, Clone)]
@@ -33,37 +31,10 @@ pub struct Explored {
     pub(crate) per_bound: Vec<u64>,
     /// A summary of the harness's unobserved parts.
     pub(crate) unseen: Option<String>,
-    /// The data races.
-    pub(crate) races: Vec<Raced>,
-}
-
-/// A data race.
-#[derive(Debug, Clone)]
-pub(crate) struct Raced {
-    /// The accesses with their positions, the earlier one first.
-    pub(crate) accesses: [String; 2],
-    /// The number of executions in which it was the first.
-    pub(crate) runs: u64,
-}
-
-impl Raced {
-    /// Races by the number of executions in which each was the first, most frequent first.
-    pub(crate) fn all(races: &BTreeMap<Race, u64>, harness: &Harness, base: u64) -> Vec<Raced> {
-        let mut all: Vec<Raced> = races.iter().map(|(race, runs)| Raced::new(race, *runs, harness, base)).collect();
-        all.sort_by_key(|race| std::cmp::Reverse(race.runs));
-        all
-    }
-
-    fn new(race: &Race, runs: u64, harness: &Harness, base: u64) -> Raced {
-        let access = |number: usize| {
-            let what = if race.writes[number] { "a write" } else { "a read" };
-            match harness.symbolize(base, &race.places[number..=number]).pop() {
-                Some(place) => format!("{what} in {place}"),
-                None => format!("{what} in unknown code"),
-            }
-        };
-        Raced { accesses: [access(0), access(1)], runs }
-    }
+    /// The number of last executions that were new, and the number of last executions, if they were drawn.
+    pub(crate) novelty: (u64, u64),
+    /// The data races: their accesses with their places.
+    pub(crate) races: Vec<[String; 2]>,
 }
 
 /// At most this many data races are shown.
@@ -75,10 +46,13 @@ impl Explored {
         self.is_complete && self.races.is_empty() && self.unseen.is_none()
     }
 
-    /// The claim as text; empty if schedules were drawn at random.
+    /// The claim as text. If schedules were drawn at random, the share of new ones.
     pub fn text(&self) -> String {
         if !self.how.is_exploration() {
-            return String::new();
+            return match self.novelty {
+                (_, 0) => String::new(),
+                (new, recent) => format!("new schedules: {new} of the last {}\n", counted(recent, "run")),
+            };
         }
         let strategy::Tally { executions, asleep, .. } = self.tally;
         let claim = match self.bound {
@@ -120,18 +94,13 @@ impl Explored {
     /// The data races as text.
     pub fn races(&self) -> String {
         let mut lines: Vec<String> = Vec::new();
-        for Raced { accesses: [earlier, later], runs } in self.races.iter().take(SHOWN_RACES) {
-            let runs = format!("{runs} of {}", counted(self.tally.executions, "execution"));
-            lines.push(format!("data race in {runs} between unordered accesses"));
-            lines.extend([format!("  {earlier}"), format!("  {later}")]);
+        for [earlier, later] in self.races.iter().take(SHOWN_RACES) {
+            lines.extend(["data race".to_owned(), format!("  {earlier}"), format!("  {later}")]);
         }
         if self.races.len() > SHOWN_RACES {
             lines.push(format!("and {} more", counted((self.races.len() - SHOWN_RACES) as u64, "data race")));
         }
-        if !lines.is_empty() {
-            lines.push("`--plain` also switches threads between such accesses\n".to_owned());
-        }
-        lines.join("\n")
+        lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// Why some schedules were not explored.
@@ -179,9 +148,10 @@ impl Explored {
             "lost": lost,
             "complete": self.is_complete && self.unseen.is_none() && self.races.is_empty(),
             "plain": self.is_plain,
-            "races": self.races.iter().map(|race| json!({ "accesses": race.accesses, "executions": race.runs }))
-                .collect::<Vec<_>>(),
+            "races": self.races,
             "unseen": self.unseen,
+            "new": self.novelty.0,
+            "recent": self.novelty.1,
             "too_long": self.too_long,
             "held_back": self.held_back,
             "per_bound": self.per_bound,
@@ -208,6 +178,7 @@ mod tests {
             held_back: false,
             per_bound: vec![1, 4, 4],
             unseen: None,
+            novelty: (0, 0),
             races: Vec::new(),
         }
     }
@@ -215,7 +186,7 @@ mod tests {
     #[test]
     fn claims_cover_only_explored_schedules() {
         let lost = |explored: Explored| Explored { tally: strategy::Tally { lost: 1, ..explored.tally }, ..explored };
-        let race = Raced { accesses: ["a read in f".into(), "a write in g".into()], runs: 3 };
+        let race = ["reads in f".to_owned(), "writes in g".to_owned()];
         insta::assert_snapshot!(
             [
                 Explored { is_complete: true, ..dfs() },
@@ -248,15 +219,13 @@ mod tests {
         all schedules were explored: 9 executions
           for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), allocation addresses assumed irrelevant, and timeouts only when no thread is enabled
         not all schedules were explored (data races between accesses that are not steps): 9 executions
-        data race in 3 of 9 executions between unordered accesses
-          a read in f
-          a write in g
-        `--plain` also switches threads between such accesses
+        data race
+          reads in f
+          writes in g
         not all schedules were explored (data races between accesses that are not steps): 9 executions
-        data race in 3 of 9 executions between unordered accesses
-          a read in f
-          a write in g
-        `--plain` also switches threads between such accesses
+        data race
+          reads in f
+          writes in g
         "
         );
     }

@@ -55,6 +55,6 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Free<'a, F> {
             return Ok(Next::Interrupted);
         }
         self.number += 1;
-        Ok(Next::Executed(Executed { number, input, ran, began, trace, decided: None }))
+        Ok(Next::Executed(Executed { number, input, ran, began, trace, decided: None, race: None }))
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use explore::audit::Audit;
-use explore::{Control, ControlError, Ended, Execution, Input, Note, Order, Program, Race, Ran, Store, audit};
+use explore::{Control, ControlError, Ended, Execution, Input, Note, Order, Program, Race, Ran, Store, audit, verb};
 use history::format::binary::{Completion, SegmentReader, complete_stuck};
 use schedule::Schedule;
 use schedule::channel::Policy;
@@ -165,6 +165,14 @@ impl Harness {
         schedule: &Schedule,
     ) -> Result<Tried, ControlError> {
         self.execute(control, input, follow(like, schedule))
+    }
+
+    /// The accesses of a race with their functions and lines.
+    pub(crate) fn race_accesses(&self, race: &Race) -> [String; 2] {
+        race.accesses.map(|access| {
+            let place = self.symbolize(race.base, &[access.place]).pop();
+            format!("{} in {}", verb(&access), place.as_deref().unwrap_or("unknown code"))
+        })
     }
 
     /// The source lines of code addresses; addresses outside the program are skipped.

@@ -389,7 +389,8 @@ impl ObjectProgram {
         scheduling.order.batch = batch;
         let columns = tested.test.columns();
         let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
-        let plan = |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), test: Some(calls.clone()) };
+        let plan =
+            |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), only: None, test: Some(calls.clone()) };
         let orders: Vec<String> = tested.observations.full_order().iter().map(ToString::to_string).collect();
         let mut schedules = Schedules::new(&self.harness, &scheduling, plan)?.rewinding();
         if !orders.is_empty() {
@@ -506,6 +507,7 @@ impl ObjectProgram {
             verdict: report.as_ref().map(|report| report.verdict.word().to_owned()),
             cause: Some(lineup::headline(&tested.test, failure)),
             controlled: controlled.clone(),
+            race: None,
             environment: Environment::here(),
         };
         let schedule = run.decided.as_ref().map(|decided| decided.execution.schedule());

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use explore::{Control, Controlled, Ending, Order, Program, Run, Store, schedule_of};
+use history::{Call, History};
 use judge::{Failed, InputError, Judge, Recording};
-use report::Report;
+use report::{Interleaving, Report};
 use schedule::Schedule;
 use weak::Level;
 
+use crate::campaign::blamed;
 use crate::harness::ended_alike;
-use crate::{Error, Harness, Host, Tried};
+use crate::{Error, Harness, Host, Tried, interleaving};
 
 /// A stored run, with everything needed to replay it.
 #[derive(Debug)]
@@ -68,7 +70,8 @@ impl Replay {
             return Err(Error::with_help("the harness", message, help));
         }
         let Controlled { seed, weak, plain, limit, .. } = *controlled;
-        let like = Order { seed, weak, plain, limit, ..Order::default() };
+        let (racing, races) = (controlled.racing.clone(), run.race.is_some());
+        let like = Order { seed, weak, plain, limit, racing, races, ..Order::default() };
         let judge = judge_of(&run, &kept, Some(1)).transpose().map_err(Error::Spec)?;
         Ok(Replay { run, schedule, harness, like, store, judge, host })
     }
@@ -97,6 +100,9 @@ impl Replay {
         if !ended_alike(&tried.ran.ended, &self.run.ended) {
             return differs("it ended differently than the stored run".to_owned());
         }
+        if self.run.race.is_some() && tried.race.is_none() {
+            return differs("its data race does not occur".to_owned());
+        }
         let digest = tried.execution.fingerprint();
         match &self.run.controlled {
             Some(Controlled { digest: then, .. }) if *then != digest => {
@@ -104,6 +110,23 @@ impl Replay {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The steps of a replay, with the operations that no order can place marked.
+    pub fn interleaving(
+        &self,
+        tried: &Tried,
+        history: Option<&History<Call>>,
+        report: Option<&Report>,
+    ) -> Interleaving {
+        let blamed = report.map(blamed).unwrap_or_default();
+        interleaving(&self.harness, &tried.execution, history, &blamed)
+    }
+
+    /// The name of the operation that the stored report blames, if the run was rejected.
+    pub fn blamed(&self) -> Option<String> {
+        let report = std::fs::read_to_string(self.store.path(&self.run.id).join("report.json")).ok()?;
+        blamed(&Report::from_json(&report).ok()?).into_iter().next()
     }
 
     /// Checks a trace against the specification stored with the run; `None` if it has none.

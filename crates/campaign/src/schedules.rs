@@ -1,14 +1,15 @@
 //! Executions under control: a strategy chooses the schedule of each.
 
-use std::collections::BTreeMap;
+use std::collections::{HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
+use explore::strategy::{Dfs, Dpor, Sampling, Strategy, fingerprint};
 use explore::{Control, ControlError, Ended, Ending, Execution, Input, Note, Order, Race};
 use schedule::channel::Policy;
 
 use crate::clock::now;
-use crate::explored::{Explored, Raced};
+use crate::explored::Explored;
 use crate::harness::follow;
 use crate::{Error, Executed, Harness, Next, Stopped, Tried};
 
@@ -21,6 +22,8 @@ pub enum How {
     Pct,
     /// The thread whose next step has the highest priority; redrawn for racing steps.
     Pos,
+    /// The three above in turns.
+    Mix,
     /// All schedules, those with few preemptions first.
     Dfs,
     /// All schedules, up to the order of independent steps.
@@ -34,6 +37,7 @@ impl How {
             How::Random => "random",
             How::Pct => "pct",
             How::Pos => "pos",
+            How::Mix => "mix",
             How::Dfs => "dfs",
             How::Dpor => "dpor",
         }
@@ -103,9 +107,11 @@ pub struct Schedules<'a, F> {
     input: F,
     number: u64,
     too_long: u64,
-    races: BTreeMap<Race, u64>,
+    /// The data races found so far.
+    races: Vec<Race>,
     warm_up: Option<Box<dyn Input + 'a>>,
     rewinds: bool,
+    novelty: Novelty,
 }
 
 /// Makes an object program record each execution of a process in the place of the last one.
@@ -124,9 +130,10 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             input,
             number: 0,
             too_long: 0,
-            races: BTreeMap::new(),
+            races: Vec::new(),
             warm_up: None,
             rewinds: false,
+            novelty: Novelty::default(),
         })
     }
 
@@ -169,7 +176,12 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
 
     /// Executes the harness once more. The trace exists until this is dropped, unless it is moved.
     pub fn execute(&mut self) -> Result<Next<Executed<I>>, Error> {
-        let Some(order) = self.strategy.strategy().next() else { return Ok(Next::Exhausted) };
+        let Some(mut order) = self.strategy.strategy().next() else { return Ok(Next::Exhausted) };
+        if !self.scheduling.how.is_exploration() {
+            // From now on threads are switched there, and other races are found. An exploration needs the same steps in
+            // each execution.
+            order.racing = self.races.iter().map(Race::places).collect();
+        }
         let input = (self.input)(if self.scheduling.how.is_exploration() { 0 } else { self.number });
         let began = now().as_secs();
         let tried = match self.try_order(&input, &order) {
@@ -177,9 +189,12 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             tried => tried?,
         };
         self.strategy.strategy().learn(&tried.execution);
-        if let Some(race) = tried.race {
-            *self.races.entry(race).or_default() += 1;
+        if !self.scheduling.how.is_exploration() {
+            self.novelty.add(&input.describe(), &tried.execution);
         }
+        let is_new = |race: &Race| self.races.iter().all(|known| known.places() != race.places());
+        let race = tried.race.filter(is_new);
+        self.races.extend(race);
         self.too_long += u64::from(matches!(tried.ran.ended, Ended::TooLong { .. }));
         let cannot = |error| Error::about("the harness", error);
         match tried.execution.ended {
@@ -206,7 +221,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             }
         };
         let decided = Some(Decided { order, execution: tried.execution, notes: tried.notes });
-        Ok(Next::Executed(Executed { number, input, ran: tried.ran, began, trace, decided }))
+        Ok(Next::Executed(Executed { number, input, ran: tried.ran, began, trace, decided, race }))
     }
 
     /// The output of the last execution.
@@ -222,7 +237,6 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
 
     /// The claims about schedules, given why the loop ended.
     pub fn explored(mut self, stopped: Stopped) -> Explored {
-        let base = self.control.outcome().base;
         let merges = self.scheduling.merges();
         let Scheduling { how, order, dfs, unseen } = self.scheduling;
         let per_bound = self.strategy.per_bound().to_vec();
@@ -240,8 +254,37 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             held_back: strategy.held_back(),
             per_bound,
             unseen,
-            races: Raced::all(&self.races, self.harness, base),
+            novelty: self.novelty.counts(),
+            races: self.races.iter().map(|race| self.harness.race_accesses(race)).collect(),
         }
+    }
+}
+
+/// Which executions were new: of another input, or with another order of dependent steps.
+#[derive(Debug, Default)]
+struct Novelty {
+    seen: HashSet<u64>,
+    /// Of the last executions, whether each was new.
+    recent: VecDeque<bool>,
+}
+
+impl Novelty {
+    /// The number of executions that [`Novelty::counts`] is about.
+    const RECENT: usize = 1000;
+
+    fn add(&mut self, input: &str, execution: &Execution) {
+        let mut hasher = DefaultHasher::new();
+        (input, fingerprint(execution)).hash(&mut hasher);
+        let is_new = self.seen.insert(hasher.finish());
+        if self.recent.len() == Novelty::RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(is_new);
+    }
+
+    /// The number of new executions among the last ones, and the number of those.
+    fn counts(&self) -> (u64, u64) {
+        (self.recent.iter().filter(|is_new| **is_new).count() as u64, self.recent.len() as u64)
     }
 }
 
@@ -260,6 +303,7 @@ impl Chosen {
             How::Random => sampling(Policy::Random),
             How::Pct => sampling(Policy::Pct),
             How::Pos => sampling(Policy::Pos),
+            How::Mix => Chosen::Sampling(Sampling::mixed(order, &[Policy::Random, Policy::Pct, Policy::Pos])),
             How::Dfs => Chosen::Dfs(scheduling.dfs()),
             How::Dpor => Chosen::Dpor(Dpor::new(order)),
         }

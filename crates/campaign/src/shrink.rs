@@ -1,26 +1,32 @@
 //! Shrinks a run: finds a smaller one that fails for the same reason.
 //!
-//! First fewer threads and operations: each size from the smallest up is tried with a few hundred random schedules,
-//! until one fails as the run did. Then fewer thread switches, by trying the schedule with some left out. The result is
-//! stored as another run.
+//! First operations are left out, all of a thread at once, then half of the rest, a quarter and so on down to single ones,
+//! until each that is left is needed (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input). The
+//! others draw the same inputs as before, and follow the recorded schedule without the steps of those left out; where
+//! that does not fail, a few schedules drawn at random may. Then switches between threads are left out. Fewer switches
+//! may make more operations unnecessary, so both are repeated. The result is stored as another run.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use explore::{Artifacts, Control, ControlError, Controlled, Ended, Order, Plan, Run, cause, simplify};
-use report::Report;
-use schedule::Schedule;
+use explore::{Artifacts, Control, ControlError, Controlled, Ended, Only, Order, Plan, Run, cause, simplify};
+use history::format::binary::Manifest;
+use judge::Recording;
+use report::{Report, Verdict};
 use schedule::channel::Policy;
+use schedule::{Choice, Decision, Kind, Schedule, Step, thread_object};
 
+use crate::campaign::blamed;
 use crate::clock::now;
 use crate::harness::follow;
 use crate::tally::failure_of;
-use crate::{Error, Replay, Tried};
+use crate::{Decided, Error, Replay, Tried, interleaving, race};
 
 /// How much to try.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
-    /// The number of executions for each smaller size.
+    /// The number of random schedules for each choice of operations.
     pub tries: u64,
     /// The number of executions for a simpler schedule.
     pub runs: usize,
@@ -31,9 +37,9 @@ pub struct Effort {
 pub enum Shrunk<'a> {
     /// The search starts, for runs that fail for this reason.
     Begun(&'a str),
-    /// A run with fewer threads or operations fails too.
+    /// A run with fewer operations fails too.
     Smaller(&'a Plan),
-    /// No smaller size fails.
+    /// All operations are needed.
     NothingSmaller,
     /// The number of schedules tried for a simpler one.
     Simpler(u64),
@@ -49,11 +55,20 @@ pub struct Smaller {
 }
 
 /// A run that fails for the same reason.
+#[derive(Clone)]
 struct Failing {
     plan: Plan,
     like: Order,
     schedule: Schedule,
+    /// The steps, one for each decision about a thread.
+    steps: Vec<Step>,
 }
+
+/// An operation of the plan: its thread, and its number there.
+type Made = (usize, usize);
+
+/// How often operations and switches are left out in turns, at most.
+const ROUNDS: usize = 3;
 
 /// Finds a smaller run that fails for the same reason, and stores it, also after an interrupt if one was found.
 pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>)) -> Result<Smaller, Error> {
@@ -63,32 +78,31 @@ pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>))
         return Err(Error::about(&run.id, "it did not fail, or only ran out of time"));
     };
     tell(Shrunk::Begun(wanted));
-    let mut shrinking = Shrinking { replay, wanted, control: replay.harness.start()? };
-    let first = Failing { plan: run.plan.clone(), like: replay.like.clone(), schedule: replay.schedule.clone() };
-    let smaller = shrinking.fewer_operations(effort.tries, tell)?;
-    if (host.is_interrupted)() && smaller.is_none() {
+    let mut shrinking = Shrinking { replay, wanted, control: replay.harness.start()?, schedules: 0 };
+    let (plan, like, schedule) = (run.plan.clone(), replay.like.clone(), replay.schedule.clone());
+    let Some(first) = shrinking.fails(&plan, follow(&like, &schedule))? else {
+        return Err(Error::with_help(
+            &run.id,
+            "it does not fail again",
+            "the harness was rebuilt, or is nondeterministic",
+        ));
+    };
+    let mut found = Failing { plan, like, schedule, steps: first.execution.steps };
+    let (mut is_smaller, mut simpler) = (false, 0);
+    for _ in 0..ROUNDS {
+        let fewer = shrinking.fewer_operations(&mut found, effort.tries)?;
+        is_smaller |= fewer;
+        simpler += shrinking.fewer_switches(&mut found, effort.runs)?;
+        if !fewer || (host.is_interrupted)() {
+            break;
+        }
+    }
+    if (host.is_interrupted)() && !is_smaller {
         return Err(Error::Interrupted);
     }
-    let found = smaller.unwrap_or(first);
-    let mut problem = None;
-    let simplified = simplify(&found.schedule, effort.runs, |decisions| {
-        if problem.is_some() || (host.is_interrupted)() {
-            return None;
-        }
-        let order = Order { strict: false, follow: decisions.to_vec(), ..follow(&found.like, &found.schedule) };
-        let tried = shrinking.fails(&found.plan, order);
-        tried
-            .unwrap_or_else(|error| {
-                problem = Some(error);
-                None
-            })
-            .map(|tried| tried.execution.decisions)
-    });
-    if let Some(error) = problem.filter(|error| !matches!(error, ControlError::Interrupted)) {
-        return Err(error.into());
-    }
-    tell(Shrunk::Simpler(simplified.runs as u64));
-    keep(replay, &Failing { schedule: simplified.schedule, ..found }, wanted)
+    tell(if is_smaller { Shrunk::Smaller(&found.plan) } else { Shrunk::NothingSmaller });
+    tell(Shrunk::Simpler(simpler));
+    keep(replay, &found, wanted)
 }
 
 /// The state of shrinking.
@@ -96,6 +110,8 @@ struct Shrinking<'a> {
     replay: &'a Replay,
     wanted: &'a str,
     control: Control,
+    /// The number of random schedules so far.
+    schedules: u64,
 }
 
 impl Shrinking<'_> {
@@ -108,7 +124,10 @@ impl Shrinking<'_> {
             }
             _ => None,
         };
-        let is_same = reason(&tried.ran.ended, report.as_ref()).is_some_and(|reason| reason == self.wanted);
+        let is_same = reason(self.replay, &tried, report.as_ref()).is_some_and(|reason| reason == self.wanted);
+        // A harness of one's own may make all operations nevertheless.
+        let heeds = |only: &Only| made_only(&tried.trace).is_some_and(|made| made == only.to_string());
+        let is_same = is_same && plan.only.as_ref().is_none_or(heeds);
         if tried.trace.exists() {
             // If a trace cannot be removed, the next one replaces it or reports the error.
             let _ = std::fs::remove_dir_all(&tried.trace);
@@ -116,47 +135,180 @@ impl Shrinking<'_> {
         Ok(is_same.then_some(tried))
     }
 
-    /// The fewest operations, and then the fewest threads, with which some schedule fails for the same reason, in fewer
-    /// steps: a run that crashed early is shorter than its plan.
-    fn fewer_operations(
-        &mut self,
-        tries: u64,
-        tell: &mut dyn FnMut(Shrunk<'_>),
-    ) -> Result<Option<Failing>, ControlError> {
-        let Run { plan, controlled, test, .. } = &self.replay.run;
-        let steps = controlled.as_ref().map_or(u64::MAX, |controlled| controlled.steps);
-        if plan.test.is_some() || test.is_some() {
-            return Ok(None); // `lineup` has already made its test smaller, and other tests have no size.
+    /// Leaves out operations until none can be. Returns whether some were.
+    fn fewer_operations(&mut self, found: &mut Failing, tries: u64) -> Result<bool, ControlError> {
+        if found.plan.test.is_some() || self.replay.run.test.is_some() {
+            return Ok(false); // `lineup` has already made its test smaller, and other tests have no size.
         }
-        let mut sizes: Vec<(usize, usize)> = (1..=plan.threads)
-            .flat_map(|threads| (1..=plan.operations).map(move |operations| (threads, operations)))
-            .filter(|size| *size != (plan.threads, plan.operations))
-            .collect();
-        sizes.sort_by_key(|&(threads, operations)| (threads * operations, threads));
-        for (threads, operations) in sizes {
-            for try_number in 0..tries {
-                if (self.replay.host.is_interrupted)() {
-                    return Ok(None);
-                }
-                let seed = plan.seed.wrapping_add(try_number);
-                let plan = Plan { seed, threads, operations, perturb: Vec::new(), test: None };
-                let order = Order { policy: Policy::Random, seed, ..self.replay.like.clone() };
-                let is_shorter = |tried: &Tried| (tried.execution.steps.len() as u64) < steps;
-                if let Some(tried) = self.fails(&plan, order.clone())?.filter(is_shorter) {
-                    tell(Shrunk::Smaller(&plan));
-                    let schedule = tried.execution.schedule();
-                    return Ok(Some(Failing { plan, like: Order { policy: Policy::Steady, ..order }, schedule }));
+        let mut is_smaller = false;
+        let threads: Vec<usize> = (0..found.plan.threads).collect();
+        for thread in threads {
+            let made: Vec<Made> = operations(&found.plan).into_iter().filter(|(of, _)| *of == thread).collect();
+            is_smaller |= !made.is_empty() && self.try_without(found, &made, tries)?;
+        }
+        let mut size = operations(&found.plan).len().div_ceil(2);
+        while size > 0 {
+            let mut first = 0;
+            let mut is_better = false;
+            while first < operations(&found.plan).len() {
+                let made = operations(&found.plan);
+                let without = &made[first..(first + size).min(made.len())];
+                match self.try_without(found, without, tries)? {
+                    true => is_better = true,
+                    false => first += size,
                 }
             }
+            is_smaller |= is_better;
+            // After single operations were left out, others may be unnecessary.
+            size = if size == 1 && is_better { 1 } else { size / 2 };
         }
-        tell(Shrunk::NothingSmaller);
-        Ok(None)
+        Ok(is_smaller)
+    }
+
+    /// Leaves these operations out, if the run still fails.
+    fn try_without(&mut self, found: &mut Failing, without: &[Made], tries: u64) -> Result<bool, ControlError> {
+        let mut only = BTreeMap::<usize, Vec<usize>>::new();
+        for (thread, operation) in operations(&found.plan).into_iter().filter(|made| !without.contains(made)) {
+            only.entry(thread).or_default().push(operation);
+        }
+        if only.is_empty() || (self.replay.host.is_interrupted)() {
+            return Ok(false);
+        }
+        let plan = Plan { perturb: Vec::new(), only: Some(Only(only)), ..found.plan.clone() };
+        let followed = projected(found, without);
+        let mut orders = vec![Order { strict: false, follow: followed, ..follow(&found.like, &found.schedule) }];
+        for number in 0..tries {
+            let seed = self.replay.run.plan.seed.wrapping_add(self.schedules + number);
+            let policy = if number % 2 == 0 { Policy::Pos } else { Policy::Random };
+            orders.push(Order { policy, seed, ..found.like.clone() });
+        }
+        self.schedules += tries;
+        for order in orders {
+            if (self.replay.host.is_interrupted)() {
+                return Ok(false);
+            }
+            let like = Order { seed: order.seed, ..found.like.clone() };
+            if let Some(tried) = self.fails(&plan, order)? {
+                let schedule = tried.execution.schedule();
+                *found = Failing { plan, like, schedule, steps: tried.execution.steps };
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Leaves out switches. Returns the number of executions.
+    fn fewer_switches(&mut self, found: &mut Failing, most: usize) -> Result<u64, Error> {
+        let mut problem = None;
+        let before = found.clone();
+        let simplified = simplify(&before.schedule, most, |decisions| {
+            if problem.is_some() || (self.replay.host.is_interrupted)() {
+                return None;
+            }
+            let order = Order { strict: false, follow: decisions.to_vec(), ..follow(&before.like, &before.schedule) };
+            let tried = self.fails(&before.plan, order).unwrap_or_else(|error| {
+                problem = Some(error);
+                None
+            })?;
+            Some(tried.execution.decisions)
+        });
+        if let Some(error) = problem.filter(|error| !matches!(error, ControlError::Interrupted)) {
+            return Err(error.into());
+        }
+        if simplified.schedule != found.schedule {
+            found.schedule = simplified.schedule;
+            // The steps of the last failing execution need not be those of the simplest.
+            let order = follow(&found.like, &found.schedule);
+            if let Some(tried) = self.fails(&found.plan, order)? {
+                found.steps = tried.execution.steps;
+            }
+        }
+        Ok(simplified.runs as u64)
+    }
+}
+
+/// The operations that a harness made, if it was asked to make only some.
+fn made_only(trace: &Path) -> Option<String> {
+    let manifest = std::fs::read(trace.join("manifest.json")).ok()?;
+    Manifest::read(&manifest).ok()?.meta.get("only")?.as_str().map(str::to_owned)
+}
+
+/// The operations that a plan makes.
+fn operations(plan: &Plan) -> Vec<Made> {
+    match &plan.only {
+        Some(Only(only)) => {
+            only.iter().flat_map(|(thread, made)| made.iter().map(|number| (*thread, *number))).collect()
+        }
+        None => (0..plan.threads).flat_map(|thread| (0..plan.operations).map(move |number| (thread, number))).collect(),
+    }
+}
+
+/// The decisions of a run without those about the steps of some operations. Threads of the plan are matched with threads
+/// that call operations in the order of their creation; if that is not possible, all decisions are kept, which are
+/// followed as far as they can be.
+fn projected(found: &Failing, without: &[Made]) -> Vec<Decision> {
+    let all = found.schedule.0.clone();
+    let made = operations(&found.plan);
+    let mut callers: Vec<u8> =
+        found.steps.iter().filter(|step| step.kind() == Some(Kind::Call)).map(|step| step.thread).collect();
+    callers.sort_unstable();
+    callers.dedup();
+    let mut threads: Vec<usize> = made.iter().map(|(thread, _)| *thread).collect();
+    threads.dedup();
+    if callers.len() != threads.len() {
+        return all;
+    }
+    let planned: BTreeMap<u8, usize> = callers.into_iter().zip(threads).collect();
+    let is_left_out = |made: &Made| without.contains(made);
+    let is_gone = |thread: u8| {
+        planned.get(&thread).is_some_and(|planned| made.iter().filter(|made| made.0 == *planned).all(is_left_out))
+    };
+    let gone: Vec<u8> = planned.keys().copied().filter(|thread| is_gone(*thread)).collect();
+    // For each thread, how many calls it has made, and whether it is in one.
+    let mut calls: BTreeMap<u8, (usize, bool)> = BTreeMap::new();
+    let mut is_kept = Vec::with_capacity(found.steps.len());
+    for step in &found.steps {
+        let (count, is_in_call) = calls.entry(step.thread).or_default();
+        if step.kind() == Some(Kind::Call) {
+            (*count, *is_in_call) = (*count + 1, true);
+        }
+        let current = planned
+            .get(&step.thread)
+            .filter(|_| *is_in_call)
+            .and_then(|planned| made.iter().filter(|made| made.0 == *planned).nth(*count - 1));
+        let is_about_gone = gone.iter().any(|thread| thread_object(*thread) == step.address || *thread == step.thread);
+        is_kept.push(!current.is_some_and(is_left_out) && !is_about_gone);
+        *is_in_call &= step.kind() != Some(Kind::Return);
+    }
+    let mut step = 0;
+    let mut kept = Vec::new();
+    for decision in all {
+        let is_thread = decision.choice() == Some(Choice::Thread);
+        step += usize::from(is_thread);
+        if !is_kept.get(step.wrapping_sub(1)).copied().unwrap_or(true) {
+            continue;
+        }
+        // Threads are numbered in the order of their creation.
+        let before = gone.iter().filter(|thread| **thread < decision.chosen).count() as u8;
+        kept.push(if is_thread { Decision::thread(decision.chosen - before) } else { decision });
+    }
+    kept
+}
+
+impl Replay {
+    /// Whether the run fails for the same reason under this order, in a fresh process.
+    pub(crate) fn fails_alike(&self, order: Order) -> Result<bool, Error> {
+        let Some(wanted) = &self.run.cause else { return Ok(false) };
+        let mut shrinking = Shrinking { replay: self, wanted, control: self.harness.start()?, schedules: 0 };
+        Ok(shrinking.fails(&self.run.plan, order)?.is_some())
     }
 }
 
 /// Why a run failed; `None` if it did not.
-fn reason(ended: &Ended, report: Option<&Report>) -> Option<String> {
-    failure_of(ended).or_else(|| report.and_then(cause))
+fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<String> {
+    let rejected = || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(cause);
+    let raced = || tried.race.as_ref().map(|race| race::cause(&replay.harness.race_accesses(race)));
+    failure_of(&tried.ran.ended).or_else(rejected).or_else(raced).or_else(|| report.and_then(cause))
 }
 
 /// Replays the result in a fresh process, and stores it.
@@ -166,12 +318,22 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     let mut control = replay.harness.start()?.interruptible(|| false);
     let tried = replay.harness.repeat(&mut control, &found.plan, &found.like, &found.schedule)?;
     let label = format!("run ({})", explore::Input::describe(&found.plan));
+    let recording = Recording::at(&tried.trace, None);
     let report = replay.check(&tried.trace, &label).ok().flatten().map(|report| Report { next: Vec::new(), ..report });
-    if reason(&tried.ran.ended, report.as_ref()).is_none_or(|reason| reason != wanted) {
+    let report = report.map(|report| {
+        let history = recording.history().ok();
+        let shown = interleaving(&replay.harness, &tried.execution, history, &blamed(&report));
+        Report { interleaving: Some(shown), ..report }
+    });
+    if reason(replay, &tried, report.as_ref()).is_none_or(|reason| reason != wanted) {
         let message = "the smaller run fails for another reason in a fresh process";
         let help = "the harness is nondeterministic";
         return Err(Error::with_help(&replay.run.id, message, help));
     }
+    let race = tried.race.as_ref().map(|race| {
+        let decided = Decided { order: found.like.clone(), execution: tried.execution.clone(), notes: Vec::new() };
+        race::describe(&replay.harness, &found.plan, &decided, race, recording.history().ok())
+    });
     let strategy = replay.run.controlled.as_ref().map_or("", |controlled| &controlled.strategy);
     let controlled = Controlled {
         repeats: true,
@@ -187,6 +349,7 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
         took: began.elapsed().as_secs_f64(),
         verdict: report.as_ref().map(|report| report.verdict.word().to_owned()),
         controlled: Some(controlled),
+        race,
         ..replay.run.clone()
     };
     let (files, schedule) = (replay.spec_files(), tried.execution.schedule());

@@ -1,5 +1,6 @@
 //! Totals of many runs: counts, causes, coverage.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -24,6 +25,10 @@ pub struct Tally {
     /// The reports of all runs, if requested.
     pub reports: Vec<Report>,
     clusters: Vec<Cluster>,
+    /// The reasons of the data races that the settings accept.
+    accepted_races: Vec<String>,
+    /// The number of runs of each strategy of a mix, and of those that failed.
+    strategies: BTreeMap<&'static str, (u64, u64)>,
 }
 
 /// Runs that failed for the same reason.
@@ -44,6 +49,8 @@ pub enum Kind {
     Rejected,
     /// A limit was reached before there was a verdict.
     Inconclusive,
+    /// It is accepted, or its verdict is unknown, and it has a data race.
+    Raced,
     /// The harness crashed.
     Crashed,
     /// The harness did not end.
@@ -67,6 +74,7 @@ impl Kind {
         match self {
             Kind::Rejected => "rejected",
             Kind::Inconclusive => "inconclusive",
+            Kind::Raced => "data race",
             Kind::Crashed => "crashed",
             Kind::Stuck => "stuck",
             Kind::Unchecked => "not checked",
@@ -92,6 +100,7 @@ impl Tally {
         ended: &Ended,
         report: Option<&Report>,
         problem: Option<Problem>,
+        race: Option<&str>,
         timeout: Duration,
         after: Duration,
     ) -> Option<Seen> {
@@ -107,7 +116,8 @@ impl Tally {
             Ended::Finished => match (problem, report) {
                 (Some(Problem::Recording(why)), _) => (Kind::Unchecked, why),
                 (Some(Problem::Stopped(why)), _) => (Kind::Inconclusive, format!("inconclusive: {why}")),
-                (None, report) => self.verdict(report?)?,
+                (None, Some(report)) => self.verdict(report, race)?,
+                (None, None) => (Kind::Raced, race?.to_owned()),
             },
         };
         let known = self.clusters.iter_mut().find(|cluster| cluster.kind == kind && cluster.cause == cause);
@@ -120,17 +130,21 @@ impl Tally {
     }
 
     /// How a checked run failed; `None` if it did not.
-    fn verdict(&mut self, report: &Report) -> Option<(Kind, String)> {
-        if report.history.operations == Some(0) {
-            self.empty += 1;
-            return None;
+    fn verdict(&mut self, report: &Report, race: Option<&str>) -> Option<(Kind, String)> {
+        let raced = race.map(|cause| (Kind::Raced, cause.to_owned()));
+        match (&report.verdict, explore::cause(report)) {
+            (Verdict::Rejected(_), Some(cause)) => Some((Kind::Rejected, cause)),
+            _ if raced.is_some() => raced,
+            _ if report.history.operations == Some(0) => {
+                self.empty += 1;
+                None
+            }
+            (_, Some(cause)) => Some((Kind::Inconclusive, cause)),
+            (_, None) => {
+                self.accepted += 1;
+                None
+            }
         }
-        let Some(cause) = explore::cause(report) else {
-            self.accepted += 1;
-            return None;
-        };
-        let is_undecided = matches!(report.verdict, Verdict::Inconclusive { .. });
-        Some((if is_undecided { Kind::Inconclusive } else { Kind::Rejected }, cause))
     }
 
     /// Sets the identifier of the first stored run with this cause.
@@ -140,14 +154,41 @@ impl Tally {
         }
     }
 
+    /// Counts a run of a strategy of a mix.
+    pub(crate) fn count_strategy(&mut self, name: &'static str, has_failed: bool) {
+        let (runs, failed) = self.strategies.entry(name).or_default();
+        *runs += 1;
+        *failed += u64::from(has_failed);
+    }
+
+    /// How often each strategy of a mix failed, and how likely that makes a failure.
+    fn strategies(&self) -> String {
+        let failed = self.strategies.iter().filter(|(_, (_, failed))| *failed > 0);
+        let lines = failed.map(|(name, (runs, failed))| {
+            let (low, high) = interval(*failed, *runs);
+            let percent = |share: f64| format!("{:.1}", share * 100.0);
+            let rate = *failed as f64 / *runs as f64;
+            let (rate, low, high) = (percent(rate), percent(low), percent(high));
+            format!("{name}: {failed} of {} failed, {rate} % (95 %: {low} to {high} %)\n", counted(*runs, "run"))
+        });
+        lines.collect()
+    }
+
+    /// Counts a race that the settings accept for this reason.
+    pub(crate) fn accept_race(&mut self, reason: &str) {
+        self.accepted_races.push(reason.to_owned());
+    }
+
     /// Whether there was no run.
     pub fn is_empty(&self) -> bool {
         self.runs == 0
     }
 
-    /// The identifier of the first stored run.
+    /// The identifier of the stored run to look at first: data races often lead to another failure.
     pub fn first_kept(&self) -> Option<&str> {
-        self.clusters.iter().find_map(|cluster| cluster.id.as_deref())
+        let mut kept: Vec<&Cluster> = self.clusters.iter().filter(|cluster| cluster.id.is_some()).collect();
+        kept.sort_by_key(|cluster| cluster.kind == Kind::Raced);
+        kept.first().and_then(|cluster| cluster.id.as_deref())
     }
 
     /// The totals so far, in a line.
@@ -175,6 +216,10 @@ impl Tally {
         if let Some(first) = self.clusters.iter().find(|cluster| cluster.kind == Kind::Rejected) {
             let _ = writeln!(text, "first rejected after {:.2} s", first.after.as_secs_f64());
         }
+        text += &self.strategies();
+        for reason in &self.accepted_races {
+            let _ = writeln!(text, "accepted data race: {}", clean(reason));
+        }
         let overlapped = self.coverage.actions.values().any(|happened| happened.overlapped > 0);
         // Failures matter more than this.
         if self.operations > 0 && !overlapped && self.clusters.is_empty() {
@@ -189,6 +234,7 @@ impl Tally {
         let others = [
             (count(Kind::Rejected), "rejected"),
             (count(Kind::Inconclusive), "inconclusive"),
+            (count(Kind::Raced), "with a data race"),
             (count(Kind::Crashed), "crashed"),
             (count(Kind::Stuck), "stuck"),
             (count(Kind::Unchecked), "not checked"),
@@ -239,6 +285,10 @@ impl Tally {
             "operations": self.operations,
             "seconds": took.as_secs_f64(),
             "failures": clusters.collect::<Vec<_>>(),
+            "accepted_races": self.accepted_races,
+            "strategies": self.strategies.iter()
+                .map(|(name, (runs, failed))| ((*name).to_owned(), json!({ "runs": runs, "failed": failed })))
+                .collect::<serde_json::Map<_, _>>(),
             "coverage": self.coverage,
             "expected": self.expected,
         })
@@ -253,6 +303,17 @@ impl Tally {
     pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
         self.clusters.iter().map(|cluster| cluster.kind)
     }
+}
+
+/// The 95 % confidence interval of a probability (Wilson, Probable inference, the law of succession, and statistical
+/// inference).
+fn interval(successes: u64, trials: u64) -> (f64, f64) {
+    let (n, z) = (trials as f64, 1.96_f64);
+    let p = successes as f64 / n;
+    let middle = p + z * z / (2.0 * n);
+    let width = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
+    (((middle - width) / scale).max(0.0), ((middle + width) / scale).min(1.0))
 }
 
 /// The cause of runs stopped at the step limit.
@@ -285,5 +346,18 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
         | Ended::BrokenOff { .. }
         | Ended::TimedOut { .. }
         | Ended::Interrupted => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_contains_the_rate() {
+        let show = |(low, high): (f64, f64)| format!("{low:.3} {high:.3}");
+        insta::assert_snapshot!(show(interval(1, 10)), @"0.018 0.404");
+        insta::assert_snapshot!(show(interval(0, 100)), @"0.000 0.037");
+        insta::assert_snapshot!(show(interval(5, 5)), @"0.566 1.000");
     }
 }

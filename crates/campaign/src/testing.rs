@@ -181,6 +181,7 @@ impl Testing {
             verdict: None,
             cause: Some(failure_of(ended).unwrap_or_else(late)),
             controlled: Some(controlled),
+            race: None,
             environment: Environment::here(),
         };
         let schedule = decided.execution.schedule();

@@ -53,10 +53,11 @@ impl Campaign {
                 Err(why) => Err(Error::with_help("--schedule", why, "use `--schedule free` to run it without control")),
             },
             Choice::Best => match self.build_controlled(tell) {
-                Ok(harness) => Ok(self.controlled_tier(harness, How::Random, tell)),
+                Ok(harness) => Ok(self.controlled_tier(harness, How::Mix, tell)),
                 Err(why) => {
-                    tell(Event::Said(format!("not controlled: {why}")));
+                    // What keeps it from being built at all is reported once.
                     self.build(tell)?;
+                    tell(Event::Said(format!("not controlled: {why}")));
                     Ok(if self.probe_rr("rr").is_ok() { Tier::Rr("rr".into()) } else { Tier::Free })
                 }
             },
@@ -137,13 +138,22 @@ impl Campaign {
             true => counted(*range.start() as u64, what),
             false => format!("{} to {} {what}s", range.start(), range.end()),
         };
-        let runs =
-            if *runs == u64::MAX { "all schedules".to_owned() } else { format!("up to {}", counted(*runs, "run")) };
-        let time = time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
+        let explores = matches!(tier, Tier::Controlled(_, scheduling) if scheduling.how.is_exploration());
+        let runs = match *runs {
+            u64::MAX if explores => Some("all schedules".to_owned()),
+            u64::MAX => None,
+            runs => Some(format!("up to {}", counted(runs, "run"))),
+        };
+        let time = time.map(|time| humantime::format_duration(time).to_string());
+        let limits: Vec<String> = runs.into_iter().chain(time).collect();
+        let limits = limits.join(" or ");
         let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
         let schedule = match tier {
             Tier::Controlled(_, Scheduling { how, order, .. }) => {
-                let plain = if order.plain { "" } else { "; plain accesses are not steps, see `--plain`" };
+                let plain = match (order.plain, order.races) {
+                    (true, _) | (false, true) => "",
+                    (false, false) => "; plain accesses are not steps, see `--plain`",
+                };
                 let weak = ", weak memory as in C11: a failure may be impossible on your processor";
                 format!("controlled ({}{plain}){}", how.name(), if order.weak { weak } else { "" })
             }
@@ -156,7 +166,7 @@ impl Campaign {
             tell(Event::Said(ignored));
         }
         tell(Event::Said(format!(
-            "fuzzing against {}: {runs}{time}, {}, {} each, {schedule}, seeds from {seed}",
+            "fuzzing against {}: {limits}, {}, {} each, {schedule}, seeds from {seed}",
             self.spec,
             number(threads, "thread"),
             number(operations, "operation"),
@@ -180,9 +190,8 @@ impl Scheduling {
             Ok(audit) => Some(audit.summary()),
             Err(error) => Some(format!("the harness cannot be audited: {error}")),
         };
-        // Accesses that are steps are ordered by the schedule. What orders the others is known only if all code is
-        // instrumented.
-        order.races = !order.plain && unseen.is_none();
+        // What orders accesses is known only if all code is instrumented.
+        order.races = unseen.is_none();
         let how = match &unseen {
             // Which store a load reads depends on more than the writes to its address.
             _ if how == How::Dpor && order.weak => {
@@ -220,6 +229,8 @@ fn controlled(workload: &Workload, how: How, asked: &Asked) -> Workload {
             (workload.runs, least..=most, CONTROLLED_OPERATIONS)
         }
     };
-    let suited = Workload { runs, threads, operations, ..workload.clone() };
+    // An exploration has an end.
+    let time = workload.time.filter(|_| !(how.is_exploration() && workload.is_time_default));
+    let suited = Workload { runs, threads, operations, time, ..workload.clone() };
     Workload { perturb: Vec::new(), ..suited.with(asked) }
 }

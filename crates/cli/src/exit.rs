@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Inconclusive,
     /// The user stopped it.
     Interrupted,
+    /// A run has a data race, and no other failure.
+    Raced,
     /// The harness crashed or did not end.
     Crashed,
     Rejected,
@@ -31,6 +33,7 @@ impl From<Exit> for ExitCode {
             Exit::Nothing | Exit::Empty => 4,
             Exit::Crashed => 5,
             Exit::Vacuous => 6,
+            Exit::Raced => 7,
             Exit::Interrupted => 130,
         })
     }

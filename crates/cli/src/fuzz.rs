@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use campaign::{Campaign, Choice, DfsOptions, Event, Executed, Explored, Findings, Kind, Seen, now};
-use explore::{Asked, Ended, Plan, Program, Store, Workload};
+use explore::{Asked, DataRace, Ended, Plan, Program, Store, Workload};
 use indicatif::ProgressBar;
 use judge::{InputError, Judge};
 use report::{Report, clean};
+use schedule::channel::Policy;
 
 use weak::Level;
 
@@ -17,7 +18,7 @@ use crate::exit::Exit;
 use crate::harness::stale::Existing;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{print_campaign_error, print_end, print_failure, print_spec_error};
+use crate::outcome::{print_campaign_error, print_end, print_failure, print_race, print_spec_error};
 use crate::progress::{bar, shows_counters};
 use crate::project::read_settings;
 use crate::runs::store_option;
@@ -142,8 +143,8 @@ impl ProgressPrinter<'_> {
             }
             Event::Unchecked(run, failed) => self.bar.suspend(|| _ = print_failure(failed, &run.label())),
             Event::Said(line) if is_human => outln!("{line}"),
-            Event::Failed(run, report, seen) if is_human => {
-                self.bar.suspend(|| tell_failure(self.args, run, report, seen));
+            Event::Failed(run, report, seen, race) if is_human => {
+                self.bar.suspend(|| tell_failure(self.args, run, report, seen, race));
             }
             Event::Kept { run, id, repeats, after } if is_human => {
                 self.bar.suspend(|| tell_kept(&self.campaign.store, run, id, repeats, after));
@@ -168,9 +169,23 @@ fn tell_kept(store: &Store, run: &Executed<Plan>, id: &str, repeats: Option<bool
     }
 }
 
-fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, seen: &Seen) {
+fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, seen: &Seen, race: Option<&DataRace>) {
     outln!();
     match (&run.ran.ended, report) {
+        (Ended::Finished, _) if seen.kind == Kind::Raced => {
+            outln!("{}: data race", run.label());
+            race.iter().for_each(|race| print_race(race));
+            if let Some(report) = report {
+                // An exploration needs the same steps in each execution.
+                let explores = run.decided.as_ref().is_some_and(|decided| decided.order.policy == Policy::Steady);
+                let switched = match explores {
+                    true => "`--plain` switches threads at such accesses",
+                    false => "threads are switched at these accesses from now on",
+                };
+                outln!("its history is {}; {switched}", report.verdict.word());
+            }
+            return;
+        }
         (Ended::Finished, Some(report)) if seen.kind != Kind::Unchecked => {
             out!("{}", report::text(report, report::Detail::Brief, true));
             if demands_real_time(args) {
@@ -188,6 +203,10 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
             }
         }
         _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(&seen.cause)),
+    }
+    if let Some(race) = race {
+        outln!("it has a data race:");
+        print_race(race);
     }
 }
 
@@ -207,7 +226,7 @@ fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result
         Output::Human => {
             out!("\n{}", tally.summary(*took));
             if let Some(explored) = explored {
-                out!("{}{}", explored.text(), explored.races());
+                out!("{}", explored.text());
             }
             let expected = tally.expected.as_deref().unwrap_or_default();
             out!("{}", tally.coverage.text(expected, &campaign.settings.harness.unsupported));
@@ -233,6 +252,7 @@ fn exit_of_kind(kind: Kind) -> Exit {
     match kind {
         Kind::Rejected => Exit::Rejected,
         Kind::Inconclusive => Exit::Inconclusive,
+        Kind::Raced => Exit::Raced,
         Kind::Crashed | Kind::Stuck => Exit::Crashed,
         Kind::Unchecked => Exit::Wrong,
     }

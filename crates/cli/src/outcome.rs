@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use campaign::{Error, too_long};
-use explore::{Blocked, Ended, StoreError};
+use explore::{Blocked, DataRace, Ended, StoreError};
 use judge::{Failed, InputError};
 use report::{Report, Verdict, clean};
 
@@ -93,6 +93,19 @@ pub(crate) fn print_end(ended: &Ended) {
             stack.iter().for_each(|line| outln!("    in {}", clean(line)));
         }
     }
+}
+
+/// Prints a data race: both accesses with their operations and stacks.
+pub(crate) fn print_race(race: &DataRace) {
+    for access in &race.accesses {
+        let subject = match &access.operation {
+            Some(operation) => clean(operation),
+            None => format!("thread {}", access.thread),
+        };
+        outln!("  {subject} {}, after step {}", clean(&access.does), access.after_step);
+        access.stack.iter().for_each(|line| outln!("    in {}", clean(line)));
+    }
+    outln!("  no lock, atomic access or join orders these two accesses");
 }
 
 /// Prints the next step and the stack of threads that had not ended.

@@ -53,6 +53,7 @@ fn outcome(run: &Run) -> &str {
         Ended::Stuck { .. } | Ended::TimedOut { .. } | Ended::Interrupted => "stuck",
         Ended::TooLong { .. } => "too long",
         Ended::BrokenOff { .. } => "broken off",
+        Ended::Finished if run.race.is_some() && run.verdict.as_deref() != Some("rejected") => "data race",
         Ended::Finished => run.verdict.as_deref().unwrap_or("not checked"),
     }
 }
@@ -80,6 +81,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
         }
         let verdict = kept.as_ref().map_or(Exit::Nothing, exit_of);
         return Ok(match run.ended {
+            Ended::Finished if run.race.is_some() => verdict.max(Exit::Raced),
             Ended::Finished => verdict,
             Ended::TooLong { .. } => Exit::Inconclusive,
             _ => Exit::Crashed,

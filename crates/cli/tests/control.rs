@@ -122,7 +122,7 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     let found = run(&directory, "fuzz --seed 1 --threads 3 --ops 4");
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
     insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "replayed", "error"]), @r"
-    fuzzing against counter: up to 200 runs, 3 threads, 4 operations each, controlled (random; plain accesses are not steps, see `--plain`), seeds from 1
+    fuzzing against counter: 10s, 3 threads, 4 operations each, controlled (mix), seeds from 1
     error: no order of the operations allows T1:0 increment() = value: 1 [17 31]
     replayed once in a fresh process: identical
     ");
@@ -132,9 +132,9 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     ");
     insta::assert_snapshot!(shown(&directory, "shrink --tries 50"), @r"
     run … seed 1, 3 threads, 4 operations each, increment: this operation adds # to #, but the counter is at #
-    smaller: seed 2, 2 threads, 1 operation each
-    simpler: 24 schedules tried
-    kept as … 27 steps, 5 switches instead of 75 steps, 39 switches; target/omnilink/40f85a
+    smaller: seed 1, 2 threads, 2 operations
+    simpler: 43 schedules tried
+    kept as … 2 operations, 27 steps, 5 switches instead of 12 operations, 75 steps, 39 switches; target/omnilink/aab5fe
     exit 1
     ");
     insta::assert_snapshot!(lines(&shown(&directory, "replay"), &["replayed", "exit", "T"]), @r"
@@ -168,17 +168,17 @@ fn all_schedules_of_what_is_right_are_explored() {
         lines(&shown(&directory, &format!("fuzz --schedule {how} --ops 1")), &["fuzzing", "all", "not", "exit"])
     };
     insta::assert_snapshot!(explored("dpor --seed 1"), @r"
-    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dpor; plain accesses are not steps, see `--plain`), seeds from 1
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dpor), seeds from 1
     all schedules were explored: 4 executions
     exit 0
     ");
     insta::assert_snapshot!(explored("dfs --bound 1 --seed 1"), @r"
-    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs; plain accesses are not steps, see `--plain`), seeds from 1
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs), seeds from 1
     all schedules with at most 1 preemption were explored: 11 executions
     exit 0
     ");
     insta::assert_snapshot!(explored("dfs --every-schedule --bound 1 --seed 1"), @r"
-    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs; plain accesses are not steps, see `--plain`), seeds from 1
+    fuzzing against counter: all schedules, 2 threads, 1 operation each, controlled (dfs), seeds from 1
     all schedules with at most 1 preemption were explored: 23 executions
     exit 0
     ");
@@ -212,7 +212,7 @@ fn who_is_stuck_and_where_is_told() {
     run 1 (seed 1, 3 threads, 12 operations each): stuck
     stuck: no thread is enabled
     thread 0 joins thread 1
-    run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:311
+    run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:380
     thread 1 locks …
     increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:24
     thread 2 locks …
@@ -278,24 +278,38 @@ fn what_cannot_be_repeated_is_refused() {
 fn accesses_that_nothing_orders_are_reported_and_nothing_is_claimed() {
     let directory = set_up("control-races", "races");
     let raced = |args: &str| {
-        let places = ["data race", "a read", "a write", "`--plain`", "not all", "all schedules", "exit"];
+        let places = ["run ", "T0", "T1", "no lock", "its history", "not all", "all schedules", "exit"];
         let shown = shown(&directory, &format!("fuzz --seed 1 {args}"));
-        // How many executions it took to find what is wrong is not what this is about.
-        lines(&shown, &places).replace(&*directory.to_string_lossy(), ".")
+        lines(&shown, &places)
     };
-    insta::assert_snapshot!(raced("--runs 5 --ops 2 --threads 2 --keep-going"), @r"
-    data race in 5 of 5 executions between unordered accesses
-    a write in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
-    a read in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
-    `--plain` also switches threads between such accesses
-    exit 0
+    insta::assert_snapshot!(raced("--runs 5 --ops 2 --threads 2"), @r"
+    run 1 (seed 1, 2 threads, 2 operations each): data race
+    T1:1 increment() = value: 2 writes, after step 13
+    T0:0 increment() = value: 3 reads, after step 16
+    no lock, atomic access or join orders these two accesses
+    its history is accepted; threads are switched at these accesses from now on
+    run 2 (seed 2, 2 threads, 2 operations each): rejected
+    T0:0 increment() = value: 1 writes, after step 12
+    T1:0 increment() = value: 2 writes, after step 19
+    no lock, atomic access or join orders these two accesses
+    exit 1
     ");
     insta::assert_snapshot!(raced("--schedule dpor --ops 1 --keep-going"), @r"
+    run 1 (seed 1, 2 threads, 1 operation each): data race
+    T1:0 increment() = value: 1 writes, after step 10
+    T0:0 increment() = value: 2 reads, after step 14
+    no lock, atomic access or join orders these two accesses
+    its history is accepted; `--plain` switches threads at such accesses
     not all schedules were explored (data races between accesses that are not steps): 3 executions
-    data race in 3 of 3 executions between unordered accesses
-    a write in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
-    a read in increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:34
-    `--plain` also switches threads between such accesses
+    exit 7
+    ");
+    // A race that the settings name is no failure.
+    let settings = fs::read_to_string(directory.join("omnilink.toml")).expect("settings");
+    let known = "[[harness.races]]\nbetween = [\"increment(\", \"increment(\"]\nreason = \"this is a test\"\n";
+    fs::write(directory.join("omnilink.toml"), settings + known).expect("a file for a test");
+    let accepted = shown(&directory, "fuzz --seed 1 --schedule dpor --ops 1 --keep-going");
+    insta::assert_snapshot!(lines(&accepted, &["run ", "accepted", "exit"]), @r"
+    accepted data race: this is a test
     exit 0
     ");
     // A lock orders them.

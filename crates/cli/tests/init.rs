@@ -308,8 +308,7 @@ fn a_new_project_is_made_around_a_specification() {
 
     # `omnilink fuzz` runs this much.
     [profile.default]
-    runs = 200
-    time = "30s"
+    time = "10s"
     threads = "2..4"
     operations = "50..200"
     perturb = ["none", "yield", "nap", "pin", "crowd"]
@@ -317,7 +316,6 @@ fn a_new_project_is_made_around_a_specification() {
 
     # `omnilink fuzz --profile ci`: more of the same.
     [profile.ci]
-    runs = 2000
     time = "3m"
 
     # Stack.cfg gives `Elems` few values, so those of `Push.elem` repeat: one that was removed and added again looks the

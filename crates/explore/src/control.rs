@@ -29,7 +29,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use schedule::channel::{
     ANSWERS, EXECUTION, End, LONGEST_ORDER, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending,
-    REFUSAL, STEPS_AT, Settings, VARIABLE, WHERE,
+    RACING, REFUSAL, STEPS_AT, Settings, VARIABLE, WHERE,
 };
 use schedule::{Decision, Step, THREADS};
 use tempfile::TempDir;
@@ -487,7 +487,11 @@ impl Channel {
             (order.batch, Settings::BATCH),
             (order.races, Settings::RACES),
         ];
+        let mut racing = [[0; 2]; RACING];
+        racing.iter_mut().zip(&order.racing).for_each(|(known, race)| *known = *race);
         let settings = Settings {
+            racing,
+            watch: order.watch,
             seed: order.seed,
             follow: order.follow.len() as u64,
             limit: order.limit,
@@ -563,6 +567,7 @@ impl Channel {
     fn execution(&self, outcome: &Outcome, ended: Ending) -> Result<Execution, ControlError> {
         let threads = (outcome.threads as usize).min(THREADS);
         Ok(Execution {
+            base: outcome.base,
             ended,
             steps: self.read::<Step>(outcome.steps.min(MOST_STEPS) as usize, STEPS_AT)?,
             decisions: self.read::<Decision>(outcome.decisions.min(DECISIONS) as usize, sizes().decisions_at())?,

@@ -32,6 +32,11 @@ pub struct Order {
     pub plain: bool,
     /// Whether to look for data races. Reports are reliable only if all synchronizing code is instrumented.
     pub races: bool,
+    /// Data races that are known, as return addresses: their accesses are steps even if `plain` is not set, and they are
+    /// not reported. At most [`schedule::channel::RACING`] of them count.
+    pub racing: Vec<[u64; 2]>,
+    /// The numbers of the two accesses of a race whose stacks are recorded.
+    pub watch: [u64; 2],
     /// Whether the next execution may run in the same process, if the program supports it: faster, but state left
     /// behind by one execution can affect the next.
     pub batch: bool,
@@ -54,6 +59,8 @@ impl Default for Order {
             weak: false,
             plain: false,
             races: false,
+            racing: Vec::new(),
+            watch: [0; 2],
             batch: false,
             limit: STEP_LIMIT,
             environment: Vec::new(),
@@ -74,6 +81,8 @@ pub struct Execution {
     pub pending: Vec<Pending>,
     /// A fingerprint of all steps, addresses and values included.
     pub digest: u64,
+    /// The load address of the program.
+    pub base: u64,
 }
 
 /// How an execution ended.
@@ -98,24 +107,6 @@ pub enum Ending {
     Diverged,
     /// It exceeded the wall-clock limit: a thread waits where the runtime does not see it, or computes.
     TimedOut,
-}
-
-/// Two conflicting unsynchronized accesses that nothing orders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Race {
-    /// The return address of each access, the earlier one first.
-    pub places: [u64; 2],
-    /// Which of them write.
-    pub writes: [bool; 2],
-}
-
-impl Race {
-    /// The first race of an execution.
-    pub fn of(outcome: &Outcome) -> Option<Race> {
-        let has = |flag: u32| outcome.flags & flag != 0;
-        let writes = [has(Outcome::EARLIER_WRITES), has(Outcome::LATER_WRITES)];
-        has(Outcome::RACED).then_some(Race { places: outcome.race, writes })
-    }
 }
 
 /// Why a replay may differ.
@@ -162,6 +153,9 @@ pub struct Controlled {
     pub weak: bool,
     /// Whether unsynchronized accesses were steps too.
     pub plain: bool,
+    /// The data races known before, as return addresses: their accesses were steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub racing: Vec<[u64; 2]>,
     /// The seed of the runtime's random numbers.
     pub seed: u64,
     /// The number of steps.
@@ -191,6 +185,7 @@ impl Execution {
             strategy: strategy.to_owned(),
             weak: order.weak,
             plain: order.plain,
+            racing: order.racing.clone(),
             seed: order.seed,
             steps: self.steps.len() as u64,
             limit: order.limit,
@@ -305,7 +300,7 @@ mod tests {
     fn execution(ended: Ending, chosen: &[u8], digest: u64) -> Execution {
         let steps = vec![Step::default(); chosen.len()];
         let decisions = chosen.iter().map(|&thread| Decision::thread(thread)).collect();
-        Execution { ended, steps, decisions, pending: Vec::new(), digest }
+        Execution { ended, steps, decisions, pending: Vec::new(), digest, base: 0 }
     }
 
     #[test]
@@ -328,13 +323,6 @@ mod tests {
     fn causes_of_nondeterminism_are_noted() {
         let flags = Outcome::BATCH | Outcome::SIGNALLED | Outcome::WAITED_OUTSIDE;
         assert_eq!(Note::of(&Outcome { flags, ..Outcome::default() }), [Note::WaitedOutside, Note::Signalled]);
-    }
-
-    #[test]
-    fn a_race_is_read_from_the_outcome() {
-        assert_eq!(Race::of(&Outcome { race: [1, 2], ..Outcome::default() }), None);
-        let outcome = Outcome { race: [1, 2], flags: Outcome::RACED | Outcome::LATER_WRITES, ..Outcome::default() };
-        assert_eq!(Race::of(&outcome), Some(Race { places: [1, 2], writes: [false, true] }));
     }
 
     #[test]

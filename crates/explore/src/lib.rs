@@ -13,7 +13,7 @@
 //!     ..Program::default()
 //! };
 //! program.build()?.expect("the harness compiles");
-//! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new(), test: None };
+//! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new(), only: None, test: None };
 //! let ran = program.run(&plan, Path::new("traces/1"), Duration::from_secs(10), &[], &|| false)?;
 //! assert_eq!(ran.ended, Ended::Finished);
 //! # Ok::<(), std::io::Error>(())
@@ -42,6 +42,7 @@ mod newfile;
 mod plan;
 mod process;
 mod program;
+mod race;
 pub mod rr;
 #[cfg(feature = "control")]
 mod runtime;
@@ -54,14 +55,15 @@ pub use bundle::{Packed, pack, unpack};
 pub use cause::{cause, panic_message, without_numbers};
 pub use control::{Control, ControlError, MOST_STEPS, Once};
 pub use coverage::{Coverage, Happened};
-pub use execution::{Controlled, Ending, Execution, Note, Order, Race, STEP_LIMIT};
+pub use execution::{Controlled, Ending, Execution, Note, Order, STEP_LIMIT};
 #[cfg(feature = "control")]
 pub use instrument::{CannotInstrument, Kit};
 pub use newfile::{NewFile, write_file};
-pub use plan::{Calls, Disturbance, Input, Plan, counted, parse_range};
+pub use plan::{Calls, Disturbance, Input, Only, Plan, counted, parse_range};
 pub use program::{Blocked, Ended, Program, Ran};
+pub use race::{DataRace, Race, RacedAccess, verb};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime};
-pub use shrink::{Simplified, simplify};
+pub use shrink::{Simplified, simplify, without_switch};
 pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, move_to, schedule_of};
 pub use workload::{Asked, BadProfile, Workload};

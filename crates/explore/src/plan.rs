@@ -1,5 +1,7 @@
 //! The input of one execution, passed to the harness before it starts.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -32,9 +34,34 @@ pub struct Plan {
     pub operations: usize,
     /// The perturbations.
     pub perturb: Vec<Disturbance>,
+    /// The operations to make, if not all of those that the seed and the numbers above stand for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Only>,
     /// The calls, if the input names each of them; then the seed and the numbers above do not matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Calls>,
+}
+
+/// The operations that each thread makes, by thread. Threads without operations are not started.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Only(pub BTreeMap<usize, Vec<usize>>);
+
+impl Only {
+    /// The number of operations.
+    pub fn operations(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+}
+
+/// As the harness reads it: `0:1,3 2:0` stands for operations 1 and 3 of thread 0, and operation 0 of thread 2.
+impl fmt::Display for Only {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let join = |operations: &[usize]| operations.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let entries: Vec<String> =
+            self.0.iter().map(|(thread, operations)| format!("{thread}:{}", join(operations))).collect();
+        f.write_str(&entries.join(" "))
+    }
 }
 
 /// The calls of each thread, for an object program.
@@ -95,7 +122,7 @@ impl Disturbance {
 impl Plan {
     /// The plan of a program that takes no input. The seed is that of its schedule.
     pub fn without_input(seed: u64) -> Plan {
-        Plan { seed, threads: 0, operations: 0, perturb: Vec::new(), test: None }
+        Plan { seed, threads: 0, operations: 0, perturb: Vec::new(), only: None, test: None }
     }
 
     fn has_input(&self) -> bool {
@@ -116,8 +143,9 @@ impl Input for Plan {
             ("OMNILINK_OPS", self.operations.to_string()),
             ("OMNILINK_PERTURB", perturb.join(",")),
         ];
+        // The variables of an execution stay set for the next one in the same process.
+        variables.push(("OMNILINK_ONLY", self.only.as_ref().map(Only::to_string).unwrap_or_default()));
         if let Some(calls) = &self.test {
-            // The variables of an execution stay set for the next one in the same process.
             variables.extend([("OMNILINK_MATRIX", calls.matrix.clone()), ("OMNILINK_ORDERS", String::new())]);
         }
         variables
@@ -136,9 +164,13 @@ impl Input for Plan {
             ["none"] => ", undisturbed".to_owned(),
             some => format!(", disturbed by {}", some.join(", ")),
         };
+        let (threads, operations, each) = match &self.only {
+            Some(only) => (only.0.len(), only.operations(), ""),
+            None => (self.threads, self.operations, " each"),
+        };
         let [threads, operations] =
-            [(self.threads, "thread"), (self.operations, "operation")].map(|(count, what)| counted(count as u64, what));
-        format!("seed {}, {threads}, {operations} each{disturbed}", self.seed)
+            [(threads, "thread"), (operations, "operation")].map(|(count, what)| counted(count as u64, what));
+        format!("seed {}, {threads}, {operations}{each}{disturbed}", self.seed)
     }
 }
 
@@ -167,11 +199,19 @@ mod tests {
 
     #[test]
     fn a_plan_becomes_environment_variables() {
-        let plan =
-            Plan { seed: 1, threads: 2, operations: 3, perturb: vec![Disturbance::Pin, Disturbance::Nap], test: None };
+        let plan = Plan {
+            seed: 1,
+            threads: 2,
+            operations: 3,
+            perturb: vec![Disturbance::Pin, Disturbance::Nap],
+            only: None,
+            test: None,
+        };
+        let some = Only([(0, vec![1, 3]), (2, vec![0])].into());
+        insta::assert_snapshot!(some, @"0:1,3 2:0");
         let variables: Vec<String> =
             plan.environment(Path::new("t")).iter().map(|(name, value)| format!("{name}={value}")).collect();
-        insta::assert_snapshot!(variables.join(" "), @"OMNILINK_TRACE=t OMNILINK_SEED=1 OMNILINK_THREADS=2 OMNILINK_OPS=3 OMNILINK_PERTURB=pin,nap=16");
+        insta::assert_snapshot!(variables.join(" "), @"OMNILINK_TRACE=t OMNILINK_SEED=1 OMNILINK_THREADS=2 OMNILINK_OPS=3 OMNILINK_PERTURB=pin,nap=16 OMNILINK_ONLY=");
         // The seed of a schedule is not an input.
         assert!(Plan::without_input(1).environment(Path::new("t")).is_empty());
     }

@@ -157,7 +157,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let run = ["sh", "-c", script].map(str::to_owned).into();
         let program = Program { directory: directory.path().into(), run, ..Program::default() };
-        let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: Vec::new(), test: None };
+        let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: Vec::new(), only: None, test: None };
         program.run(&plan, &directory.path().join("runs/trace"), timeout, &[], &|| false).unwrap().ended
     }
 

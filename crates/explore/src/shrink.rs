@@ -67,6 +67,23 @@ pub fn simplify(
     Simplified { schedule: best, runs }
 }
 
+/// A schedule without the switch before a step: the stretch of the thread that ran before continues with the thread's
+/// next stretch, and those in between follow.
+pub fn without_switch(schedule: &Schedule, step: usize) -> Vec<Decision> {
+    let stretches = stretches(schedule);
+    let mut steps = 0;
+    let threads = |stretch: &[Decision]| stretch.iter().filter(|one| one.choice() == Some(Choice::Thread)).count();
+    for (at, stretch) in stretches.iter().enumerate() {
+        steps += threads(stretch);
+        if steps >= step {
+            let mut changes = changes(&stretches, at);
+            // Without another stretch of that thread, it goes on as long as it can.
+            return if changes.len() > 1 { changes.swap_remove(1) } else { stretches[..=at].concat() };
+        }
+    }
+    schedule.0.clone()
+}
+
 /// Takes these decisions if they have fewer switches, or as many switches and fewer decisions.
 fn take_simpler(best: &mut Schedule, decided: Vec<Decision>) -> bool {
     let decided = Schedule(decided);
@@ -141,6 +158,14 @@ mod tests {
     fn one_switch_that_matters_is_left() {
         insta::assert_snapshot!(check("1 0 1 0 1 0 1 0", 100), @"0*2 1*4 0*2");
         insta::assert_snapshot!(check("0 0 1 1 0 1 0 1", 100), @"0*2 1*4 0*2");
+    }
+
+    #[test]
+    fn a_thread_goes_on_where_it_was_preempted() {
+        let schedule: Schedule = "omnilink-schedule 1\n0 0 1 1 0 1 0 1".parse().unwrap();
+        let check = |step| Schedule(without_switch(&schedule, step)).to_string().lines().nth(1).unwrap().to_owned();
+        insta::assert_snapshot!(check(2), @"0*3 1*3 0 1");
+        insta::assert_snapshot!(check(7), @"0*2 1*2 0 1 0");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use schedule::{BadSchedule, Schedule};
 use crate::execution::Controlled;
 use crate::plan::{Input, Plan};
 use crate::program::Ended;
+use crate::race::DataRace;
 
 /// The schema of `run.json`.
 const SCHEMA: &str = "omnilink.run/1";
@@ -60,6 +61,9 @@ pub struct Run {
     /// How its schedule was controlled; `None` if threads ran freely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controlled: Option<Controlled>,
+    /// Its first data race.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race: Option<DataRace>,
     /// Where it ran.
     pub environment: Environment,
 }
@@ -428,7 +432,7 @@ pub(crate) mod tests {
             schema: Run::schema(),
             id: id.into(),
             began,
-            plan: Plan { seed: 7, threads: 2, operations: 100, perturb: Vec::new(), test: None },
+            plan: Plan { seed: 7, threads: 2, operations: 100, perturb: Vec::new(), only: None, test: None },
             command: vec!["target/release/harness".into()],
             ended: Ended::Finished,
             took: 0.25,
@@ -438,6 +442,7 @@ pub(crate) mod tests {
             verdict: Some("rejected".into()),
             cause: Some("Dequeue: elem = Head(queue) is FALSE, Queue.tla:25".into()),
             controlled: None,
+            race: None,
             environment: Environment {
                 omnilink: "0.1.0".into(),
                 system: "Linux".into(),

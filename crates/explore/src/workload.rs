@@ -15,10 +15,12 @@ use crate::{Disturbance, Plan, parse_range};
 pub struct Workload {
     /// The seed of the first run; each later run has the next one.
     pub seed: u64,
-    /// The largest number of runs.
+    /// The largest number of runs; [`u64::MAX`] if only the time is limited.
     pub runs: u64,
     /// The total time limit.
     pub time: Option<Duration>,
+    /// Whether that is the default, and neither it nor a number of runs was asked for.
+    pub is_time_default: bool,
     /// The number of threads of a run.
     pub threads: RangeInclusive<usize>,
     /// The number of operations of each thread.
@@ -65,7 +67,7 @@ pub enum BadProfile {
 }
 
 /// Defaults, if neither the command line nor a profile has a value.
-const RUNS: u64 = 200;
+const TIME: Duration = Duration::from_secs(10);
 const THREADS: RangeInclusive<usize> = 2..=4;
 const OPERATIONS: RangeInclusive<usize> = 50..=200;
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -74,8 +76,9 @@ impl Default for Workload {
     fn default() -> Workload {
         Workload {
             seed: 0,
-            runs: RUNS,
-            time: None,
+            runs: u64::MAX,
+            time: Some(TIME),
+            is_time_default: true,
             threads: THREADS,
             operations: OPERATIONS,
             perturb: Disturbance::ALL.into(),
@@ -107,10 +110,13 @@ impl Workload {
             |names: Vec<String>| names.iter().map(|name| Disturbance::parse(name)).collect::<Result<Vec<_>, _>>();
         let perturb = chosen.perturb.or(base.perturb).map(parse).transpose();
         let ours = Workload::default();
+        let (runs, time) = (chosen.runs.or(base.runs), duration(chosen.time.or(base.time)).map_err(wrong("time"))?);
         Ok(Workload {
             seed,
-            runs: chosen.runs.or(base.runs).unwrap_or(ours.runs),
-            time: duration(chosen.time.or(base.time)).map_err(wrong("time"))?,
+            runs: runs.unwrap_or(ours.runs),
+            // A number of runs takes the time that it takes.
+            time: if runs.is_some() { time } else { time.or(ours.time) },
+            is_time_default: runs.is_none() && time.is_none(),
             threads: range(chosen.threads.or(base.threads)).map_err(wrong("threads"))?.unwrap_or(ours.threads),
             operations: range(chosen.operations.or(base.operations))
                 .map_err(wrong("operations"))?
@@ -122,10 +128,12 @@ impl Workload {
 
     /// The workload with these overrides.
     pub fn with(self, asked: &Asked) -> Workload {
+        let own_time = if asked.runs.is_some() && self.is_time_default { None } else { self.time };
         Workload {
             seed: self.seed,
             runs: asked.runs.unwrap_or(self.runs),
-            time: asked.time.or(self.time),
+            time: asked.time.or(own_time),
+            is_time_default: self.is_time_default && asked.runs.is_none() && asked.time.is_none(),
             threads: asked.threads.clone().unwrap_or(self.threads),
             operations: asked.operations.clone().unwrap_or(self.operations),
             perturb: asked.perturb.clone().unwrap_or(self.perturb),
@@ -146,6 +154,7 @@ impl Workload {
             threads: random.usize(self.threads.clone()),
             operations: random.usize(self.operations.clone()),
             perturb,
+            only: None,
             test: None,
         }
     }
@@ -165,7 +174,9 @@ mod tests {
         let ci = workload(text, "ci").unwrap();
         assert_eq!((ci.runs, ci.threads, ci.operations), (9, 3..=3, OPERATIONS));
         assert_eq!(ci.perturb, [Disturbance::Nap]);
-        assert_eq!(workload("", "default").unwrap().runs, RUNS);
+        let default = workload("", "default").unwrap();
+        assert_eq!((default.runs, default.time), (u64::MAX, Some(TIME)));
+        assert_eq!((ci.time, default.with(&Asked { runs: Some(3), ..Asked::default() }).time), (None, None));
     }
 
     #[test]

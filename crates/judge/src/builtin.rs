@@ -508,6 +508,7 @@ impl Check<'_, '_> {
             notes,
             tags: Vec::new(),
             coverage: None,
+            interleaving: None,
             next: Vec::new(),
         };
         Ok((report, mentions.ids().to_vec()))

@@ -151,6 +151,7 @@ impl Seen<'_> {
             notes: Vec::new(),
             tags: Vec::new(),
             coverage: None,
+            interleaving: None,
             next: Vec::new(),
         };
         Ok((report, mentions.ids().to_vec()))

@@ -425,6 +425,7 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         notes: note.into_iter().collect(),
         tags: Vec::new(),
         coverage: None,
+        interleaving: None,
         next: Vec::new(),
     }
 }

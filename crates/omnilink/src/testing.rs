@@ -191,6 +191,7 @@ impl Test {
                 threads: plan.threads,
                 operations: plan.operations,
                 perturbation: perturbation(&plan.perturb),
+                only: None,
             };
             let made = fs::create_dir_all(scratch.parent().unwrap_or(Path::new(".")));
             let ran = catch_unwind(AssertUnwindSafe(|| {
@@ -296,6 +297,7 @@ impl Test {
             verdict: Some(report.verdict.word().to_owned()),
             cause: Some(cause.to_owned()),
             controlled: None,
+            race: None,
             environment: Environment::here(),
         };
         store.keep(&run, &Artifacts { trace, report: Some(report), spec: &judge.files(), schedule: None })
@@ -384,6 +386,7 @@ fn read(line: &str) -> Option<Plan> {
         threads: threads.parse().ok()?,
         operations: operations.parse().ok()?,
         perturb: perturb.map(Disturbance::parse).collect::<Result<_, _>>().ok()?,
+        only: None,
         test: None,
     })
 }

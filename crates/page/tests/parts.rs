@@ -34,6 +34,7 @@ fn report() -> Report {
         notes: Vec::new(),
         tags: Vec::new(),
         coverage: None,
+        interleaving: None,
         next: Vec::new(),
     }
 }

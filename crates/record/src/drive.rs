@@ -1,13 +1,13 @@
 //! Runs a system on several threads, with inputs from a seed, and records their operations.
 //!
 //! All threads wait for one another once and then run freely: a barrier around each operation would leave little room
-//! for races. Each thread draws its inputs from its own generator, so the inputs depend only on the seed and the
-//! number of the thread. Perturbations draw from another generator, so that the same seed gives the same inputs,
+//! for races. Each operation draws its inputs from its own generator, so the inputs depend only on the seed and the
+//! numbers of the thread and the operation, and stay the same if other operations are left out. Perturbations draw from another generator, so that the same seed gives the same inputs,
 //! perturbed or not.
 //!
-//! Generators are SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators). Thread `t` begins
-//! with the state `mix(seed) ^ mix(t + 1)`, where `mix(x)` is the first number drawn from the state `x`; the
-//! generator of perturbations begins with the complement of that state.
+//! Generators are SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators). Operation `i` of
+//! thread `t` begins with the state `mix(mix(seed) ^ mix(t + 1)) ^ mix(i + 1)`, where `mix(x)` is the first number drawn
+//! from the state `x`; the generator of perturbations of a thread begins with the complement of `mix(seed) ^ mix(t + 1)`.
 //!
 //! In a program under control the runtime decides which thread runs, so nothing perturbs the threads: they only
 //! synchronize at a gate that the runtime knows of. Such a program can be run many times in one process; [`repeat`]
@@ -44,6 +44,49 @@ pub struct Plan {
     pub operations: usize,
     /// The perturbation of the threads.
     pub perturbation: Perturbation,
+    /// The operations to make, if not all: other threads are not started, and other operations are left out.
+    pub only: Option<Only>,
+}
+
+/// Some operations of some threads, such as `0:1,3 2:0`: operations 1 and 3 of thread 0, and operation 0 of thread 2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Only(Vec<(usize, Vec<usize>)>);
+
+impl Only {
+    /// Whether a thread has an operation to make.
+    fn has_thread(&self, thread: usize) -> bool {
+        self.0.iter().any(|(listed, _)| *listed == thread)
+    }
+
+    fn has(&self, thread: usize, operation: usize) -> bool {
+        self.0.iter().any(|(listed, operations)| *listed == thread && operations.contains(&operation))
+    }
+}
+
+/// A list of operations that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadOnly;
+
+impl FromStr for Only {
+    type Err = BadOnly;
+
+    fn from_str(list: &str) -> Result<Only, BadOnly> {
+        let thread = |entry: &str| {
+            let (thread, operations) = entry.split_once(':').ok_or(BadOnly)?;
+            let number = |text: &str| text.parse::<usize>().map_err(|_| BadOnly);
+            Ok((number(thread)?, operations.split(',').map(number).collect::<Result<_, _>>()?))
+        };
+        list.split_whitespace().map(thread).collect::<Result<_, _>>().map(Only)
+    }
+}
+
+/// Prints in the syntax that is parsed.
+impl fmt::Display for Only {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let join = |operations: &[usize]| operations.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let entry = |(thread, operations): &(usize, Vec<usize>)| format!("{thread}:{}", join(operations));
+        f.write_str(&self.0.iter().map(entry).collect::<Vec<_>>().join(" "))
+    }
 }
 
 /// How threads are perturbed, so that they interleave in more ways than by themselves. Zero is never.
@@ -79,8 +122,9 @@ impl fmt::Display for BadPlan {
 impl std::error::Error for BadPlan {}
 
 impl Plan {
-    /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS` and `OMNILINK_PERTURB`. Variables
-    /// that are not set, or empty, default to `trace`, 0, 2, 100 and no perturbation.
+    /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS`, `OMNILINK_PERTURB` and
+    /// `OMNILINK_ONLY`. Variables that are not set, or empty, default to `trace`, 0, 2, 100, no perturbation and all
+    /// operations.
     ///
     /// # Errors
     ///
@@ -103,6 +147,10 @@ impl Plan {
                 Perturbation::default(),
                 "a list such as `yield=4,nap=50,pin,crowd=2`",
             )?,
+            only: match given("OMNILINK_ONLY") {
+                None => None,
+                some => Some(parse("OMNILINK_ONLY", |_| some.clone(), Only(Vec::new()), "a list such as `0:1,3 2:0`")?),
+            },
         })
     }
 }
@@ -225,19 +273,21 @@ pub fn run<S: Sync, L>(
 ) -> io::Result<()> {
     let hooks = Hooks::find();
     let perturbation = if hooks.is_some() { Perturbation::default() } else { plan.perturbation.clone() };
-    let meta = [
+    let mut meta = vec![
         ("seed", plan.seed.to_string()),
         ("threads", plan.threads.to_string()),
         ("operations", plan.operations.to_string()),
         ("perturb", json_string(&perturbation.to_string())),
     ];
+    meta.extend(plan.only.as_ref().map(|only| ("only", json_string(&only.to_string()))));
     let recorder = Recorder::with_manifest(&plan.trace, Clock::system()?, &meta)?;
     let client = |thread: usize| {
         let process = recorder.process(&thread.to_string())?;
         Ok(Client::new(plan, thread, process, perturbation.clone()))
     };
-    let clients = (0..plan.threads).map(client).collect::<io::Result<Vec<Client>>>()?;
-    let (gate, is_over) = (Gate::new(plan.threads, hooks), AtomicBool::new(false));
+    let is_started = |thread: &usize| plan.only.as_ref().map_or(true, |only| only.has_thread(*thread));
+    let clients = (0..plan.threads).filter(is_started).map(client).collect::<io::Result<Vec<Client>>>()?;
+    let (gate, is_over) = (Gate::new(clients.len(), hooks), AtomicBool::new(false));
     let entries = gate.entries();
     thread::scope(|scope| {
         let _over = Over(&is_over); // Also when a thread cannot be started: the crowd must not run for ever.
@@ -257,7 +307,10 @@ pub fn run<S: Sync, L>(
                 }
                 let mut local = session(system, client.thread);
                 entry.wait();
-                for _ in 0..plan.operations {
+                let is_made =
+                    |operation: &usize| plan.only.as_ref().map_or(true, |only| only.has(client.thread, *operation));
+                for operation in (0..plan.operations).filter(is_made).collect::<Vec<_>>() {
+                    client.draw.begin(operation, plan.operations);
                     step(system, &mut local, &mut client);
                 }
                 client // One thread releases the data that clients share: that is not part of the system.
@@ -415,16 +468,27 @@ impl Client {
 #[derive(Clone, Debug)]
 pub struct Draw {
     state: u64,
+    /// The number that all generators of the thread have in common.
+    base: u64,
     next_fresh: i64,
+    fresh_stride: i64,
+    thread: i64,
     threads: i64,
 }
 
 impl Draw {
     /// The generator of one thread.
     pub fn new(seed: u64, thread: usize, threads: usize) -> Draw {
-        let first = |state| Draw { state, next_fresh: 0, threads: 0 }.next();
-        let state = first(seed) ^ first(thread as u64 + 1);
-        Draw { state, next_fresh: thread as i64, threads: threads as i64 }
+        let state = mix(seed) ^ mix(thread as u64 + 1);
+        let (thread, threads) = (thread as i64, threads as i64);
+        Draw { state, base: mix(state), next_fresh: thread, fresh_stride: threads, thread, threads }
+    }
+
+    /// Continues as the generator of an operation of the thread, which makes `operations` of them.
+    fn begin(&mut self, operation: usize, operations: usize) {
+        self.state = self.base ^ mix(operation as u64 + 1);
+        self.next_fresh = self.thread + self.threads * operation as i64;
+        self.fresh_stride = self.threads * operations as i64;
     }
 
     /// A number from 0 to `n - 1`.
@@ -478,7 +542,7 @@ impl Draw {
     /// A number that no thread of the run has drawn this way before.
     pub fn fresh(&mut self) -> i64 {
         let fresh = self.next_fresh;
-        self.next_fresh += self.threads;
+        self.next_fresh += self.fresh_stride;
         fresh
     }
 
@@ -488,6 +552,11 @@ impl Draw {
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }
+}
+
+/// The first number drawn from a state.
+fn mix(state: u64) -> u64 {
+    Draw { state, base: 0, next_fresh: 0, fresh_stride: 0, thread: 0, threads: 0 }.next()
 }
 
 /// Pins this thread to one of its allowed processors. If that fails, it stays unpinned.
@@ -549,6 +618,25 @@ mod tests {
             check(&[("OMNILINK_SEED", "x")]),
             @"`OMNILINK_SEED` is `x`, not a number below 2 to the power of 64"
         );
+    }
+
+    #[test]
+    fn a_list_of_operations_is_read_as_it_is_written() {
+        let only: Only = "0:1,3 2:0".parse().unwrap();
+        assert_eq!(only.to_string(), "0:1,3 2:0");
+        assert!(only.has(0, 3) && only.has(2, 0) && !only.has(0, 0) && !only.has_thread(1));
+        assert_eq!("0:x".parse::<Only>(), Err(BadOnly));
+        assert_eq!("1".parse::<Only>(), Err(BadOnly));
+    }
+
+    /// What an operation draws does not depend on those before it; the C++ recorder draws the same.
+    #[test]
+    fn operations_draw_independently() {
+        let mut draw = Draw::new(42, 1, 3);
+        draw.begin(0, 4);
+        draw.below(1000);
+        draw.begin(2, 4);
+        assert_eq!((draw.below(1000), draw.below(1000), draw.fresh(), draw.fresh()), (631, 351, 7, 19));
     }
 
     /// The C++ recorder draws the same numbers.

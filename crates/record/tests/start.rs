@@ -69,7 +69,14 @@ fn threads_that_cannot_start_are_not_waited_for() {
 }
 
 fn run(trace: PathBuf) {
-    let plan = Plan { trace, seed: 0, threads: THREADS, operations: OPERATIONS, perturbation: Perturbation::default() };
+    let plan = Plan {
+        trace,
+        seed: 0,
+        threads: THREADS,
+        operations: OPERATIONS,
+        perturbation: Perturbation::default(),
+        only: None,
+    };
     let result = drive::run(&plan, &(), |_, _| (), |_, _, client| client.call(&STEP, ()).done(()));
     assert_eq!(result.unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
+use crate::interleaving::Interleaving;
 
 /// The name and version of the report format.
 pub const SCHEMA: &str = "omnilink.report/2";
@@ -44,6 +45,9 @@ pub struct Report {
     /// The exercised parts of the specification, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+    /// The steps of the execution, if its schedule was controlled and it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleaving: Option<Interleaving>,
     /// Follow-up commands.
     pub next: Vec<Command>,
 }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::data::{
     Assumption, Conjunct, Consequence, Evidence, Legal, OpRef, Report, SCHEMA, Span, Stuck, Verdict, Why,
 };
+use crate::interleaving::Interleaving;
 
 /// Why a text is not a readable report.
 #[derive(Debug, Error)]
@@ -44,6 +45,9 @@ pub enum ReadError {
         /// The byte after the last.
         end: usize,
     },
+    /// Steps are not in the order of their numbers.
+    #[error("damaged report: the numbers of steps do not grow")]
+    Unsorted,
     /// The number of outcomes or values of a conjunct is not the number of states.
     #[error("damaged report: `{text}` has {found}, expected one for each of {states} states")]
     Shape {
@@ -93,6 +97,15 @@ impl Report {
     fn check(&self) -> Result<(), ReadError> {
         if let Some(widest) = &self.stats.widest {
             self.check_ops(widest.at.iter().chain(&widest.in_flight))?;
+        }
+        if let Some(Interleaving { threads, steps, .. }) = &self.interleaving {
+            for step in steps {
+                index("thread", step.thread, threads.len())?;
+            }
+            // Numbers grow, so that steps in between can be counted.
+            if !steps.is_sorted_by(|a, b| a.number < b.number) || steps.first().is_some_and(|step| step.number == 0) {
+                return Err(ReadError::Unsorted);
+            }
         }
         for missed in self.level.iter().flat_map(|level| &level.missed) {
             self.check_ops(missed.missed.iter().chain([&missed.op]))?;

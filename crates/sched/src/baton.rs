@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use libc::pthread_t;
-use schedule::channel::{End, Outcome, Settings, Standing};
+use schedule::channel::{End, Outcome, RACING, Settings, Standing};
 use schedule::{Choice, Decision, Kind, Step, THREADS, thread_object};
 
 use crate::channel::CHANNEL;
@@ -133,6 +133,10 @@ struct Shared {
     ending: Cell<Option<usize>>,
     // Also read by threads that do not have the baton, and by foreign threads.
     is_plain: AtomicBool,
+    /// Whether there are data races in `racing`.
+    has_racing: AtomicBool,
+    /// Data races that are known: return addresses, 0 is none.
+    racing: UnsafeCell<[[u64; 2]; RACING]>,
     is_weak: AtomicBool,
     looks_for_races: AtomicBool,
     /// Whether happens-before is tracked: for one of the two above.
@@ -152,6 +156,8 @@ static SHARED: Shared = Shared {
     have_rechecked: Cell::new(false),
     ending: Cell::new(None),
     is_plain: AtomicBool::new(false),
+    has_racing: AtomicBool::new(false),
+    racing: UnsafeCell::new([[0; 2]; RACING]),
     is_weak: AtomicBool::new(false),
     looks_for_races: AtomicBool::new(false),
     is_ordering: AtomicBool::new(false),
@@ -190,10 +196,26 @@ pub(crate) fn is_watched() -> bool {
     is_controlled() && SUPPRESSED.get() == 0
 }
 
-/// Whether unsynchronized accesses are steps.
+/// Whether an unsynchronized access at this place is a step.
 #[inline]
-pub(crate) fn is_plain_visible() -> bool {
-    SHARED.is_plain.load(Ordering::Relaxed) && is_watched()
+pub(crate) fn is_plain_visible(place: u64) -> bool {
+    let is_plain = SHARED.is_plain.load(Ordering::Relaxed);
+    (is_plain || (SHARED.has_racing.load(Ordering::Relaxed) && is_racing(place))) && is_watched()
+}
+
+/// Whether accesses at this place are known to race.
+fn is_racing(place: u64) -> bool {
+    place != 0 && racing().iter().flatten().any(|racing| *racing == place)
+}
+
+/// Whether accesses at these two places are known to race.
+pub(crate) fn is_known_race(a: u64, b: u64) -> bool {
+    SHARED.has_racing.load(Ordering::Relaxed) && racing().iter().any(|known| *known == [a, b] || *known == [b, a])
+}
+
+fn racing() -> &'static [[u64; 2]; RACING] {
+    // SAFETY: they are written before there is a second thread.
+    unsafe { &*SHARED.racing.get() }
 }
 
 /// Whether loads may read old stores.
@@ -296,6 +318,9 @@ pub(crate) fn begin() {
     SHARED.have_rechecked.set(false);
     let has = |flag: u32| settings.flags & flag != 0;
     SHARED.is_plain.store(has(Settings::PLAIN), Ordering::Relaxed);
+    // SAFETY: there is one thread.
+    unsafe { *SHARED.racing.get() = settings.racing };
+    SHARED.has_racing.store(settings.racing != [[0; 2]; RACING], Ordering::Relaxed);
     SHARED.is_weak.store(has(Settings::WEAK), Ordering::Relaxed);
     SHARED.looks_for_races.store(has(Settings::RACES), Ordering::Relaxed);
     SHARED.is_ordering.store(has(Settings::WEAK | Settings::RACES), Ordering::Relaxed);

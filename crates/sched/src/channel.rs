@@ -5,8 +5,13 @@
 use std::cell::Cell;
 use std::ffi::CString;
 
-use schedule::channel::{EXECUTION, End, FRAMES, MAGIC, OUTCOME_AT, Outcome, PENDING_AT, Pending, STEPS_AT, Settings};
+use schedule::channel::{
+    EXECUTION, End, MAGIC, OUTCOME_AT, Outcome, PENDING_AT, Pending, RacingAccess, STEPS_AT, Settings,
+};
 use schedule::{Decision, Step, THREADS};
+
+use crate::races::Access;
+use crate::stack::Frames;
 
 /// The mapped file, while there is one.
 pub(crate) struct Channel {
@@ -148,9 +153,9 @@ impl Channel {
     }
 
     /// Records a thread's stack.
-    pub(crate) fn set_stack(&self, thread: usize, stack: [u64; FRAMES], depth: u32) {
+    pub(crate) fn set_stack(&self, thread: usize, frames: Frames) {
         // SAFETY: as above; there is one for each thread.
-        unsafe { ((*self.pending_at(thread)).stack, (*self.pending_at(thread)).depth) = (stack, depth) };
+        unsafe { ((*self.pending_at(thread)).stack, (*self.pending_at(thread)).depth) = frames };
     }
 
     /// Appends a step.
@@ -234,13 +239,29 @@ impl Channel {
         })
     }
 
-    /// Records a data race: the code addresses of its accesses, and which of them write; the earlier one first.
-    pub(crate) fn set_race(&self, places: [u64; 2], writes: [bool; 2]) {
+    /// Records a data race, the earlier access first.
+    pub(crate) fn set_race(&self, accesses: [Access; 2]) {
+        for (which, access) in accesses.into_iter().enumerate() {
+            // SAFETY: it is there, aligned.
+            let race = unsafe { &mut (*self.outcome_at()).race[which] };
+            *race = RacingAccess {
+                place: access.place,
+                number: access.number,
+                thread: access.thread.into(),
+                writes: access.writes.into(),
+                is_atomic: access.is_atomic.into(),
+                ..*race
+            };
+        }
+        self.add_flags(Outcome::RACED);
+    }
+
+    /// Records the stack of an access of a data race.
+    pub(crate) fn set_race_stack(&self, which: usize, (stack, depth): Frames) {
+        let steps = self.outcome().steps;
         // SAFETY: it is there, aligned.
-        unsafe { (*self.outcome_at()).race = places };
-        let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
-        let [earlier, later] = writes;
-        self.add_flags(Outcome::RACED | flag(earlier, Outcome::EARLIER_WRITES) | flag(later, Outcome::LATER_WRITES));
+        let race = unsafe { &mut (*self.outcome_at()).race[which] };
+        *race = RacingAccess { stack, depth, steps, ..*race };
     }
 
     /// Records how the execution ended.

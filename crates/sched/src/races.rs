@@ -26,6 +26,8 @@ pub(crate) struct Access {
     pub(crate) place: u64,
     /// When it happens, by its thread's clock.
     pub(crate) time: u32,
+    /// Its number among all accesses of the execution, from 1.
+    pub(crate) number: u64,
 }
 
 impl Access {
@@ -37,35 +39,45 @@ impl Access {
 /// The last accesses to some eight bytes, in order. The mask selects the bytes.
 type Cell = Vec<(Access, u8)>;
 
-/// The last accesses to all memory, by address divided by eight.
+/// The last accesses to all memory.
 #[derive(Debug)]
-pub(crate) struct Races(HashMap<u64, Cell, BuildHasherDefault<Mix>>);
+pub(crate) struct Races {
+    /// By address divided by eight.
+    cells: HashMap<u64, Cell, BuildHasherDefault<Mix>>,
+    /// The number of accesses so far.
+    accesses: u64,
+}
 
 impl Races {
     pub(crate) const fn new() -> Races {
-        Races(HashMap::with_hasher(BuildHasherDefault::new()))
+        Races { cells: HashMap::with_hasher(BuildHasherDefault::new()), accesses: 0 }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.0 = HashMap::default();
+        *self = Races::new();
     }
 
-    /// Records an access. Returns an earlier one that it races with: `knows` tells whether a thread's operation at some
-    /// time happened before this access.
+    /// Counts an access, and returns its number.
+    pub(crate) fn count(&mut self) -> u64 {
+        self.accesses += 1;
+        self.accesses
+    }
+
+    /// Records an access. Returns an earlier one that it races with: `is_ordered` tells whether an earlier access happened
+    /// before this one, or need not.
     pub(crate) fn access(
         &mut self,
         access: Access,
         address: u64,
         size: usize,
-        knows: impl Fn(u8, u32) -> bool,
+        is_ordered: impl Fn(&Access) -> bool,
     ) -> Option<Access> {
         let mut found = None;
         for (granule, mask) in granules(address, size as u64) {
-            let cell = self.0.entry(granule).or_default();
-            let races = |(other, theirs): &&(Access, u8)| {
-                theirs & mask != 0 && other.conflicts(&access) && !knows(other.thread, other.time)
-            };
+            let cell = self.cells.entry(granule).or_default();
+            let races =
+                |(other, theirs): &&(Access, u8)| theirs & mask != 0 && other.conflicts(&access) && !is_ordered(other);
             found = found.or_else(|| cell.iter().find(races).map(|(other, _)| *other));
             // An older access of this thread to these bytes that is not stronger is redundant.
             let is_covered = |(other, theirs): &(Access, u8)| {
@@ -86,10 +98,10 @@ impl Races {
     /// This memory was freed.
     pub(crate) fn forget(&mut self, address: u64, size: u64) {
         let end = address.saturating_add(size).div_ceil(8);
-        if (size / 8) as usize > self.0.len() {
-            self.0.retain(|granule, _| !(address / 8..end).contains(granule));
+        if (size / 8) as usize > self.cells.len() {
+            self.cells.retain(|granule, _| !(address / 8..end).contains(granule));
         } else {
-            (address / 8..end).for_each(|granule| drop(self.0.remove(&granule)));
+            (address / 8..end).for_each(|granule| drop(self.cells.remove(&granule)));
         }
     }
 }
@@ -131,8 +143,8 @@ mod tests {
         let mut races = Races::new();
         let mut found = None;
         for (time, &(thread, address, size, writes, is_atomic)) in (1..).zip(accesses) {
-            let access = Access { thread, writes, is_atomic, place: 0, time };
-            found = races.access(access, address, size, |_, _| false);
+            let access = Access { thread, writes, is_atomic, place: 0, time, number: 0 };
+            found = races.access(access, address, size, |_| false);
         }
         found.is_some()
     }
@@ -156,20 +168,20 @@ mod tests {
     #[test]
     fn an_access_that_is_known_is_ordered() {
         let mut races = Races::new();
-        let access = |thread, time| Access { thread, writes: true, is_atomic: false, place: 0, time };
-        assert_eq!(races.access(access(0, 5), 8, 8, |_, _| false), None);
-        assert_eq!(races.access(access(1, 1), 8, 8, |thread, time| thread == 0 && time <= 5), None);
-        assert_eq!(races.access(access(0, 6), 8, 8, |_, _| false), Some(access(1, 1)));
+        let access = |thread, time| Access { thread, writes: true, is_atomic: false, place: 0, time, number: 0 };
+        assert_eq!(races.access(access(0, 5), 8, 8, |_| false), None);
+        assert_eq!(races.access(access(1, 1), 8, 8, |known| known.thread == 0 && known.time <= 5), None);
+        assert_eq!(races.access(access(0, 6), 8, 8, |_| false), Some(access(1, 1)));
     }
 
     #[test]
     fn freed_memory_is_forgotten() {
         for size in [16, 1 << 20] {
             let mut races = Races::new();
-            let access = |thread| Access { thread, writes: true, is_atomic: false, place: 0, time: 1 };
-            races.access(access(0), 4096, 16, |_, _| false);
+            let access = |thread| Access { thread, writes: true, is_atomic: false, place: 0, time: 1, number: 0 };
+            races.access(access(0), 4096, 16, |_| false);
             races.forget(4096, size);
-            assert_eq!(races.access(access(1), 4096, 16, |_, _| false), None);
+            assert_eq!(races.access(access(1), 4096, 16, |_| false), None);
         }
     }
 }

@@ -51,10 +51,18 @@ pub(crate) fn capture(me: usize) {
 
 /// Records this thread's stack.
 pub(crate) fn record_stack(me: usize) {
+    CHANNEL.set_stack(me, frames());
+}
+
+/// A stack, innermost frame first, and its depth.
+pub(crate) type Frames = ([u64; FRAMES], u32);
+
+/// The stack of the calling thread.
+pub(crate) fn frames() -> Frames {
     let mut frames = [std::ptr::null_mut(); FRAMES];
     // SAFETY: there is space for that many.
     let depth = baton::without_control(|| unsafe { backtrace(frames.as_mut_ptr(), FRAMES as libc::c_int) });
-    CHANNEL.set_stack(me, frames.map(|frame| frame as u64), depth.max(0) as u32);
+    (frames.map(|frame| frame as u64), depth.max(0) as u32)
 }
 
 /// Reports why there can be no control, and ends the process.

@@ -342,6 +342,7 @@ shims! {
         __tsan_read_range => read_range, __tsan_write_range => write_range,
         __tsan_vptr_update => vptr_update;
     "rcx":
+        __tsan_memcpy => copy, __tsan_memmove => copy_overlapping, __tsan_memset => fill,
         __tsan_atomic8_store => store::<u8>, __tsan_atomic16_store => store::<u16>,
         __tsan_atomic32_store => store::<u32>, __tsan_atomic64_store => store::<u64>,
         __tsan_atomic8_exchange => exchange::<u8>, __tsan_atomic16_exchange => exchange::<u16>,
@@ -442,19 +443,41 @@ unsafe extern "C-unwind" fn __tsan_atomic_thread_fence(order: c_int) {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn __tsan_atomic_signal_fence(_order: c_int) {}
 
+/// The value that the program is about to read; 0 if it is none of the usual sizes.
+fn value_at(address: u64, size: usize) -> u64 {
+    // A program that follows a null pointer should crash by itself.
+    if address < 4096 {
+        return 0;
+    }
+    // SAFETY: the program is about to read it.
+    unsafe {
+        match size {
+            1 => u64::from((address as *const u8).read()),
+            2 => u64::from((address as *const u16).read_unaligned()),
+            4 => u64::from((address as *const u32).read_unaligned()),
+            8 => (address as *const u64).read_unaligned(),
+            _ => 0,
+        }
+    }
+}
+
 /// Announces an unsynchronized access, if it is visible.
 #[inline]
 fn access(kind: Kind, address: u64, size: usize, place: u64) {
-    if baton::is_plain_visible() {
+    if baton::is_plain_visible(place) {
         let size = size.min(usize::from(u8::MAX)) as u8;
         baton::visible(Step { kind: kind as u8, address, size, place, ..Step::default() });
-        baton::made(0, kind == Kind::Write);
         match kind {
             Kind::Write => {
+                baton::made(0, true);
                 baton::acted();
                 baton::wrote(address, true);
             }
-            _ => baton::record_idle_read(place, address, 0),
+            _ => {
+                let value = value_at(address, size.into());
+                baton::made(value, false);
+                baton::record_idle_read(place, address, value);
+            }
         }
     }
     if baton::looks_for_races() && baton::is_watched() {
@@ -485,29 +508,26 @@ extern "C-unwind" fn vptr_update(address: u64, _value: u64, place: u64) {
     access(Kind::Write, address, 8, place);
 }
 
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn __tsan_memcpy(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
-    copied(to, from, size);
+extern "C-unwind" fn copy(to: *mut c_void, from: *const c_void, size: usize, place: u64) -> *mut c_void {
+    copied(to, from, size, place);
     // SAFETY: as the caller promised.
     unsafe { libc::memcpy(to, from, size) }
 }
 
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn __tsan_memmove(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
-    copied(to, from, size);
+extern "C-unwind" fn copy_overlapping(to: *mut c_void, from: *const c_void, size: usize, place: u64) -> *mut c_void {
+    copied(to, from, size, place);
     // SAFETY: as the caller promised.
     unsafe { libc::memmove(to, from, size) }
 }
 
 /// Announces that a block is about to be copied.
-fn copied(to: *mut c_void, from: *const c_void, size: usize) {
-    access(Kind::Read, from as u64, size, 0);
-    access(Kind::Write, to as u64, size, 0);
+fn copied(to: *mut c_void, from: *const c_void, size: usize, place: u64) {
+    access(Kind::Read, from as u64, size, place);
+    access(Kind::Write, to as u64, size, place);
 }
 
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C-unwind" fn __tsan_memset(to: *mut c_void, value: c_int, size: usize) -> *mut c_void {
-    access(Kind::Write, to as u64, size, 0);
+extern "C-unwind" fn fill(to: *mut c_void, value: c_int, size: usize, place: u64) -> *mut c_void {
+    access(Kind::Write, to as u64, size, place);
     // SAFETY: as the caller promised.
     unsafe { libc::memset(to, value, size) }
 }

@@ -24,15 +24,18 @@ use schedule::{Choice, Kind, MemoryOrder, Step, thread_object};
 use crate::channel::CHANNEL;
 use crate::memory::Memory;
 use crate::races::{Access, Races};
-use crate::{baton, real};
+use crate::{baton, real, stack};
 
 /// The memory of this execution.
-struct Shared(UnsafeCell<(Memory, Races)>);
+struct Shared(UnsafeCell<(Memory, Races, Sharing)>);
+
+/// The threads that hold locks in shared mode, with the addresses of the locks.
+type Sharing = Vec<(usize, u64)>;
 
 // SAFETY: only the thread that has the baton accesses it.
 unsafe impl Sync for Shared {}
 
-static MEMORY: Shared = Shared(UnsafeCell::new((Memory::new(), Races::new())));
+static MEMORY: Shared = Shared(UnsafeCell::new((Memory::new(), Races::new(), Vec::new())));
 
 /// Accesses the memory.
 fn with<R>(what: impl FnOnce(&mut Memory) -> R) -> R {
@@ -41,8 +44,14 @@ fn with<R>(what: impl FnOnce(&mut Memory) -> R) -> R {
 
 fn with_races<R>(what: impl FnOnce(&mut Memory, &mut Races) -> R) -> R {
     // SAFETY: one thread has the baton, and nothing in `Memory` and `Races` calls back here.
-    let (memory, races) = unsafe { &mut *MEMORY.0.get() };
+    let (memory, races, _) = unsafe { &mut *MEMORY.0.get() };
     what(memory, races)
+}
+
+fn with_sharing<R>(what: impl FnOnce(&mut Sharing) -> R) -> R {
+    // SAFETY: as above.
+    let (_, _, sharing) = unsafe { &mut *MEMORY.0.get() };
+    what(sharing)
 }
 
 /// Starts an execution.
@@ -51,13 +60,32 @@ pub(crate) fn begin() {
         memory.clear();
         races.clear();
     });
+    with_sharing(|sharing| *sharing = Vec::new());
+}
+
+/// The object that a shared lock is released to: only exclusive locks acquire it. No program has such addresses.
+fn shared(address: u64) -> u64 {
+    address | 1 << 63
+}
+
+/// Whether a thread held a lock in shared mode, which it no longer does.
+fn stop_sharing(thread: usize, address: u64) -> bool {
+    with_sharing(|sharing| {
+        let held = sharing.iter().position(|held| *held == (thread, address));
+        held.map(|held| sharing.swap_remove(held)).is_some()
+    })
 }
 
 /// A thread announced a step.
 pub(crate) fn announced(step: &Step) {
     use Kind::*;
     match step.kind() {
-        Some(Unlock | Post | Gate) => with(|memory| memory.synchronize_release(baton::me(), step.address)),
+        Some(Unlock | Post | Gate) => {
+            let me = baton::me();
+            // Threads that share a lock are not ordered by it.
+            let object = if stop_sharing(me, step.address) { shared(step.address) } else { step.address };
+            with(|memory| memory.synchronize_release(me, object));
+        }
         Some(Wait | Wake | Outside) => with(|memory| memory.release_to_all(baton::me())),
         _ => {}
     }
@@ -68,9 +96,18 @@ pub(crate) fn chosen(step: &Step) {
     use Kind::*;
     let me = baton::me();
     match step.kind() {
-        Some(Lock | TryLock | Share | TryShare | Take | TryTake | Gate) => {
+        Some(Lock | TryLock) => {
+            stop_sharing(me, step.address);
+            with(|memory| {
+                memory.synchronize_acquire(me, step.address);
+                memory.synchronize_acquire(me, shared(step.address));
+            });
+        }
+        Some(Share | TryShare) => {
+            with_sharing(|sharing| sharing.push((me, step.address)));
             with(|memory| memory.synchronize_acquire(me, step.address));
         }
+        Some(Take | TryTake | Gate) => with(|memory| memory.synchronize_acquire(me, step.address)),
         Some(Wait | Wake | Woken | Outside) => with(|memory| memory.acquire_from_all(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
@@ -126,16 +163,24 @@ pub(crate) fn overwritten(address: u64, length: usize) {
     with(|memory| memory.forget(address, length as u64));
 }
 
-/// A memory access. Records the first race of the execution, after which no more are looked for.
+/// A memory access. Records the first race of the execution, after which no more are looked for, and the stacks of the
+/// accesses that the driver watches.
 pub(crate) fn accessed(address: u64, size: usize, place: u64, writes: bool, is_atomic: bool) {
     let me = baton::me();
-    let earlier = with_races(|memory, races| {
-        let access = Access { thread: me as u8, writes, is_atomic, place, time: memory.access(me) };
-        let knows = |thread: u8, time| memory.happened_before(thread.into(), time, me);
-        races.access(access, address, size, knows)
+    let (access, earlier) = with_races(|memory, races| {
+        let (time, number) = (memory.access(me), races.count());
+        let access = Access { thread: me as u8, writes, is_atomic, place, time, number };
+        let is_ordered = |earlier: &Access| {
+            memory.happened_before(earlier.thread.into(), earlier.time, me)
+                || baton::is_known_race(earlier.place, place)
+        };
+        (access, races.access(access, address, size, is_ordered))
     });
+    if let Some(which) = CHANNEL.settings().watch.iter().position(|&watched| watched == access.number) {
+        CHANNEL.set_race_stack(which, stack::frames());
+    }
     if let Some(earlier) = earlier {
-        CHANNEL.set_race([earlier.place, place], [earlier.writes, writes]);
+        CHANNEL.set_race([earlier, access]);
         baton::stop_looking_for_races();
     }
 }

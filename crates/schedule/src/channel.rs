@@ -34,7 +34,7 @@ pub const ANSWERS: &str = "answers";
 pub const LONGEST_ORDER: usize = 1 << 16;
 
 /// Identifies the file and its version.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"omnilnk1");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"omnilnk2");
 
 /// The exit code of a program that cannot be controlled; it has printed why.
 pub const NO_CONTROL: i32 = 117;
@@ -77,7 +77,15 @@ pub struct Settings {
     pub mode: u32,
     /// Options, as the bits [`Settings::WEAK`] and so on.
     pub flags: u32,
+    /// Data races that are known, as the return addresses of their accesses; 0 is none. These accesses are steps, and the
+    /// race is not reported.
+    pub racing: [[u64; 2]; RACING],
+    /// The numbers of two accesses, as in [`RacingAccess::number`], whose stacks are recorded; 0 is none.
+    pub watch: [u64; 2],
 }
+
+/// The largest number of data races in [`Settings::racing`].
+pub const RACING: usize = 32;
 
 impl Settings {
     /// Loads may read stores other than the last one, as C11 allows.
@@ -145,8 +153,31 @@ pub struct Outcome {
     pub last: u32,
     /// Flags, as the bits [`Outcome::BATCH`] and so on.
     pub flags: u32,
-    /// The return addresses of the two accesses of a data race, the earlier first; 0 if none was found.
-    pub race: [u64; 2],
+    /// The two accesses of the first data race, the earlier first, if [`Outcome::RACED`] is set. With
+    /// [`Settings::watch`], the accesses of these numbers.
+    pub race: [RacingAccess; 2],
+}
+
+/// One of the two accesses of a data race.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct RacingAccess {
+    /// Its return address.
+    pub place: u64,
+    /// Its number among all compared accesses of the execution, from 1.
+    pub number: u64,
+    /// The number of steps made before it. Only if it was watched.
+    pub steps: u64,
+    /// The thread.
+    pub thread: u32,
+    /// 1 if it writes.
+    pub writes: u32,
+    /// 1 if it is atomic.
+    pub is_atomic: u32,
+    /// The number of recorded frames. Only if it was watched.
+    pub depth: u32,
+    /// The stack of the thread, innermost frame first.
+    pub stack: [u64; FRAMES],
 }
 
 impl Outcome {
@@ -162,10 +193,6 @@ impl Outcome {
     pub const ANSWERED_WHERE: u32 = 128;
     /// The accesses of a data race are in [`Outcome::race`].
     pub const RACED: u32 = 16;
-    /// The earlier of these accesses writes.
-    pub const EARLIER_WRITES: u32 = 32;
-    /// The later of these accesses writes.
-    pub const LATER_WRITES: u32 = 64;
 }
 
 /// How an execution ended.
@@ -243,6 +270,7 @@ pub const PENDING_AT: usize = 8192;
 /// The offset of the steps.
 pub const STEPS_AT: usize = 32768;
 
+const _: () = assert!(size_of::<Settings>() <= OUTCOME_AT && OUTCOME_AT + size_of::<Outcome>() <= PENDING_AT);
 const _: () = assert!(PENDING_AT + THREADS * size_of::<Pending>() <= STEPS_AT);
 
 impl Settings {

@@ -111,6 +111,18 @@ pub struct Harness {
     pub values: BTreeMap<String, Values>,
     /// The outcomes and results of calls. Default: derived from the actions.
     pub calls: BTreeMap<String, Outcomes>,
+    /// Data races that are known and accepted.
+    pub races: Vec<KnownRace>,
+}
+
+/// A data race that is known and accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KnownRace {
+    /// A part of the description of each access, such as a function or `queue.hpp:40`, in any order.
+    pub between: [String; 2],
+    /// Why it is accepted.
+    pub reason: String,
 }
 
 /// The commands that build and run a harness with controlled threads.

@@ -291,6 +291,15 @@ void draws() {
   const std::int64_t fresh = draw.fresh();
   check("fresh", fresh, 1);
   check("fresh again", draw.fresh(), 4);
+  draw.begin(0, 4);
+  draw.below(1000);
+  draw.begin(2, 4);
+  check("of an operation", std::to_string(draw.below(1000)) + " " + std::to_string(draw.below(1000)), "631 351");
+  const std::int64_t fresh_there = draw.fresh();
+  check("fresh in an operation", fresh_there, 7);
+  check("fresh again in an operation", draw.fresh(), 19);
+  const Only only("0:1,3 2:0");
+  check("only", only.has(0, 3) && only.has(2, 0) && !only.has(0, 0) && !only.has_thread(1), true);
   check("perturbation", Perturbation::parse("pin, crowd=2,nap=50,yield=4").text(), "yield=4,nap=50,pin,crowd=2");
 }
 

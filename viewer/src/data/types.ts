@@ -176,6 +176,35 @@ export interface Report {
   next: { what: string; line: string }[];
   /** Coverage of the specification, if requested. */
   coverage?: Coverage | null;
+  /** The steps of the execution, if its schedule was controlled. */
+  interleaving?: Interleaving | null;
+}
+
+/** The steps of a controlled execution. */
+export interface Interleaving {
+  threads: string[];
+  steps: InterleavedStep[];
+  total: number;
+  waits?: string[];
+  preemptions: number;
+  without?: { before: number; still_fails: boolean }[];
+  necessary?: string | null;
+}
+
+export interface InterleavedStep {
+  /** From 1. */
+  number: number;
+  /** An index into `threads`. */
+  thread: number;
+  kind: 'call' | 'return' | 'inside';
+  text: string;
+  does?: string;
+  value?: string | null;
+  place?: string | null;
+  function?: string | null;
+  preempts?: boolean;
+  meets?: boolean;
+  fails?: boolean;
 }
 
 /** A level at which operations need not see everything before them. */

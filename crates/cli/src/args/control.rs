@@ -40,8 +40,8 @@ pub(crate) struct DebugArgs {
     #[command(flatten)]
     pub(crate) kept: Kept,
 
-    /// Stop where this operation starts, named as in reports: `T3:12` [default: the last step, where a run that crashed
-    /// or got stuck failed].
+    /// Stop where this operation starts, named as in reports: `T3:12` [default: the operation that no order can
+    /// place, or the last step, where a run that crashed or got stuck failed].
     #[arg(long, value_name = "OPERATION")]
     pub(crate) at: Option<String>,
 
@@ -59,8 +59,8 @@ pub(crate) struct ShrinkArgs {
     #[command(flatten)]
     pub(crate) kept: Kept,
 
-    /// Number of executions to try for each smaller number of threads and operations.
-    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    /// Number of random schedules to try for each choice of operations, if the recorded schedule does not fail with it.
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
     pub(crate) tries: u64,
 
     /// Number of executions to spend on simplifying the schedule.

@@ -46,7 +46,7 @@ pub(crate) struct FuzzArgs {
     #[arg(long)]
     pub(crate) seed: Option<u64>,
 
-    /// Scheduling strategy [default: random if the harness can be instrumented, otherwise free].
+    /// Scheduling strategy [default: mix if the harness can be instrumented, otherwise free].
     #[arg(long, value_name = "HOW", value_parser = schedules())]
     pub(crate) schedule: Option<Choice>,
 

@@ -40,11 +40,12 @@ impl Scheduling {
 }
 
 /// The strategies under control.
-pub(crate) const STRATEGIES: [How; 5] = [How::Random, How::Pct, How::Pos, How::Dfs, How::Dpor];
+pub(crate) const STRATEGIES: [How; 6] = [How::Mix, How::Random, How::Pct, How::Pos, How::Dfs, How::Dpor];
 
 /// A strategy as the value of an option.
 pub(crate) fn strategy(how: How) -> PossibleValue {
     PossibleValue::new(how.name()).help(match how {
+        How::Mix => "`random`, `pct` and `pos` in turns",
         How::Random => "A uniformly random enabled thread",
         How::Pct => "The enabled thread of highest random priority, which changes a few times",
         How::Pos => "The thread whose next step has the highest random priority; redrawn for racing steps",

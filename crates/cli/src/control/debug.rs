@@ -21,6 +21,9 @@ use crate::terminal::complain;
 /// The function that the runtime calls before the requested step.
 const STOP: &str = "omnilink_sched_breakpoint";
 
+/// Selects the innermost frame that belongs neither to the runtime nor to a recorder.
+const SELECT_FRAME: &str = r#"python exec("frame = gdb.newest_frame()\nwhile frame is not None and (frame.find_sal().symtab is None or 'omnilink' in frame.find_sal().symtab.filename or '/sched/src' in frame.find_sal().symtab.filename):\n  frame = frame.older()\nif frame is not None:\n  frame.select()\n  gdb.execute('frame')")"#;
+
 pub(crate) fn run(args: &DebugArgs) -> Exit {
     match debug(args) {
         Ok(exit) | Err(exit) => exit,
@@ -37,7 +40,10 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
     let step = match (&args.at, args.step) {
         (_, Some(step)) => step,
         (Some(name), None) => start_of(&directory.join("trace"), name)?,
-        (None, None) => loaded.run.controlled.as_ref().map_or(1, |controlled| controlled.steps),
+        (None, None) => match loaded.blamed() {
+            Some(name) => start_of(&directory.join("trace"), &name)?,
+            None => loaded.run.controlled.as_ref().map_or(1, |controlled| controlled.steps),
+        },
     };
     let cannot = |error: &dyn std::fmt::Display| complain("the harness", &InputError::new(error));
     let scratch = tempfile::tempdir().map_err(|error| cannot(&error))?;
@@ -52,7 +58,7 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
     for (name, value) in once.environment() {
         gdb.arg("-ex").arg(format!("set environment {}={}", name.to_string_lossy(), value.to_string_lossy()));
     }
-    gdb.args(["-ex", &format!("break {STOP}"), "-ex", "run", "-ex", "finish", "-ex", "up"]).args(&args.arguments);
+    gdb.args(["-ex", &format!("break {STOP}"), "-ex", "run", "-ex", SELECT_FRAME]).args(&args.arguments);
     let command = loaded.harness.command().map_err(|error| cannot(&error))?;
     for (name, value) in command.get_envs() {
         match value {

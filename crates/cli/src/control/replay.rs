@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use campaign::Replay;
+use campaign::{Replay, Tried};
 use explore::Ended;
+use judge::Recording;
 use report::Detail;
-use schedule::{Kind, Step};
 
 use super::load;
 use crate::args::ReplayArgs;
 use crate::exit::Exit;
 use crate::limits;
-use crate::outcome::{exit_of, print_campaign_error, print_end, print_failure};
+use crate::outcome::{exit_of, print_campaign_error, print_end, print_failure, print_race};
 
 pub(crate) fn run(args: &ReplayArgs) -> Exit {
     limits::catch_interrupts();
@@ -31,7 +31,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
         replay.compare(&tried).map_err(print_campaign_error)?;
         if time == 0 {
             if args.steps {
-                tried.execution.steps.iter().enumerate().for_each(|(number, step)| tell_step(number, step));
+                print_steps(&replay, &tried)?;
             }
             exit = judged(&replay, &tried.ran.ended, &tried.trace)?;
         }
@@ -56,14 +56,26 @@ fn judged(replay: &Replay, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
     let Some(mut report) = report else { return Ok(Exit::Accepted) };
     report.next.clear(); // The trace is about to be deleted.
     out!("{}", report::text(&report, Detail::Brief, true));
-    Ok(exit_of(&report))
+    let race = replay.run.race.as_ref();
+    if let Some(race) = race {
+        outln!("data race:");
+        print_race(race);
+    }
+    Ok(exit_of(&report).max(if race.is_some() { Exit::Raced } else { Exit::Nothing }))
 }
 
-fn tell_step(number: usize, step: &Step) {
-    let what = step.kind().map_or("takes an unknown step", Kind::word);
-    let address = if step.address == 0 { String::new() } else { format!(" {:#x}", step.address) };
-    let has_value = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update)) || step.value != 0;
-    let value = if has_value { format!(" = {:#x}", step.value) } else { String::new() };
-    let place = if step.place == 0 { String::new() } else { format!("  at {:#x}", step.place) };
-    outln!("{:>6}  thread {} {what}{address}{value}{place}", number + 1, step.thread);
+/// Prints the steps inside operations, and which switches are necessary.
+fn print_steps(replay: &Replay, tried: &Tried) -> Result<(), Exit> {
+    let id = &replay.run.id;
+    let recording = Recording::at(&tried.trace, None);
+    // Tests without a specification record no history.
+    let history = match tried.trace.exists() {
+        true => Some(recording.history().map_err(|failed| print_failure(&failed, id))?),
+        false => None,
+    };
+    let report = replay.check(&tried.trace, id).ok().flatten();
+    let shown = replay.interleaving(tried, history, report.as_ref());
+    let without = campaign::without_switches(replay, &tried.execution).map_err(print_campaign_error)?;
+    outln!("{}", shown.with_switches(without).text());
+    Ok(())
 }

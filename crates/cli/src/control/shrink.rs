@@ -1,7 +1,7 @@
 //! `omnilink shrink`: a smaller run that fails for the same reason.
 
 use campaign::{Effort, Error, Shrunk, Smaller};
-use explore::{Controlled, Ended, Input, Run, counted};
+use explore::{Controlled, Ended, Input, Only, Plan, Run, counted};
 
 use super::load;
 use crate::args::ShrinkArgs;
@@ -21,14 +21,13 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
     let Smaller { run, path } = campaign::shrink(&replay, effort, &mut |event| match event {
         Shrunk::Begun(cause) => outln!("run {}: {}, {cause}", before.id, before.describe()),
         Shrunk::Smaller(plan) => outln!("smaller: {}", plan.describe()),
-        Shrunk::NothingSmaller => {
-            outln!("no smaller run fails within {} for each size", counted(args.tries, "execution"));
-        }
+        Shrunk::NothingSmaller => outln!("every operation is needed, as far as was tried"),
         Shrunk::Simpler(runs) => outln!("simpler: {} tried", counted(runs, "schedule")),
     })?;
     outln!("kept as {}: {} instead of {}; {}", run.id, size(&run), size(before), path.display());
     match (&run.ended, limits::is_interrupted()) {
         (_, true) => Err(Error::Interrupted),
+        (Ended::Finished, false) if run.verdict.as_deref() == Some("accepted") => Ok(Exit::Raced),
         (Ended::Finished, false) => Ok(Exit::Rejected),
         (_, false) => Ok(Exit::Crashed),
     }
@@ -37,5 +36,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
 fn size(run: &Run) -> String {
     let Some(Controlled { steps, switches, .. }) = &run.controlled else { return String::new() };
     let noun = if *switches == 1 { "switch" } else { "switches" };
-    format!("{}, {switches} {noun}", counted(*steps, "step"))
+    let Plan { only, threads, operations, .. } = &run.plan;
+    let operations = only.as_ref().map_or(threads * operations, Only::operations) as u64;
+    format!("{}, {}, {switches} {noun}", counted(operations, "operation"), counted(*steps, "step"))
 }

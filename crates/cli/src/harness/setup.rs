@@ -18,8 +18,7 @@ pub(super) struct Commands {
 pub(super) const PROFILES: &str = r#"
 # `omnilink fuzz` runs this much.
 [profile.default]
-runs = 200
-time = "30s"
+time = "10s"
 threads = "2..4"
 operations = "50..200"
 perturb = ["none", "yield", "nap", "pin", "crowd"]
@@ -27,7 +26,6 @@ timeout = "10s"
 
 # `omnilink fuzz --profile ci`: more of the same.
 [profile.ci]
-runs = 2000
 time = "3m"
 "#;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ::report::Report;
+use ::report::{Interleaving, Report};
 use campaign::spec_of;
 use explore::{Run, Store, StoreError, unpack};
 use judge::{Assumption, Case, Failed, InputError, Inspection, Judge, ShowOptions, is_tla};
@@ -34,6 +34,8 @@ pub(super) struct Recording {
     pub(super) label: String,
     /// Its kept run, if any.
     pub(super) run: Option<Run>,
+    /// The steps of that run.
+    interleaving: Option<Interleaving>,
     /// The temporary directory that holds it, if any.
     temporary: Option<TempDir>,
 }
@@ -75,7 +77,15 @@ fn unclear(message: &str) -> Exit {
 fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject, Exit> {
     let (recorded, label) = (judge::Recording::at(trace, args.about.from), label(trace));
     let options = args.about.options();
-    Ok(Subject::Recording(Box::new(Recording { spec, options, recorded, label, run: None, temporary: None })))
+    Ok(Subject::Recording(Box::new(Recording {
+        spec,
+        options,
+        recorded,
+        label,
+        run: None,
+        interleaving: None,
+        temporary: None,
+    })))
 }
 
 fn of_report(path: &Path) -> Result<Subject, Exit> {
@@ -152,7 +162,10 @@ impl Recording {
             ..judge::Options::default()
         };
         let recorded = judge::Recording::at(directory.join("trace"), None);
-        Some(Recording { spec, options, recorded, label: run.id.clone(), run: Some(run), temporary })
+        let stored = fs::read_to_string(directory.join("report.json")).ok();
+        let interleaving = stored.and_then(|text| Report::from_json(&text).ok()).and_then(|report| report.interleaving);
+        let label = run.id.clone();
+        Some(Recording { spec, options, recorded, label, run: Some(run), interleaving, temporary })
     }
 
     /// The judge under these assumptions.
@@ -165,6 +178,7 @@ impl Recording {
         let limits = Limits::new(settings, &self.label);
         let mut shown = judge.show(&mut self.case(&limits), look)?;
         shown.report.stats.seconds = limits.elapsed().as_secs_f64();
+        shown.report.interleaving.clone_from(&self.interleaving);
         if self.temporary.is_some() {
             shown.report.next.clear(); // The files that commands would name are about to be deleted.
         }

@@ -8,6 +8,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use schedule::{Decision, Step, dependent};
 
+use crate::Execution;
+
 /// The fingerprint, and what is needed to add a step.
 #[derive(Debug, Default)]
 pub(super) struct Fingerprint {
@@ -16,6 +18,13 @@ pub(super) struct Fingerprint {
     last: u8,
     /// The steps of each thread, with their clocks.
     threads: Vec<Vec<(Step, Vec<u32>)>>,
+}
+
+/// The fingerprint of a whole execution: equal for those that differ only in the order of independent steps.
+pub fn fingerprint(execution: &Execution) -> u64 {
+    let mut fingerprint = Fingerprint::default();
+    execution.steps.iter().for_each(|step| fingerprint.add(step));
+    fingerprint.sum()
 }
 
 impl Fingerprint {

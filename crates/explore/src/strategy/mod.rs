@@ -22,6 +22,7 @@ use crate::{Ending, Execution, Order};
 
 pub use dfs::Dfs;
 pub use dpor::Dpor;
+pub use fingerprint::fingerprint;
 
 /// Chooses executions.
 pub trait Strategy {
@@ -79,6 +80,8 @@ impl Tally {
 #[derive(Debug, Clone)]
 pub struct Sampling {
     order: Order,
+    /// Policies, used in turns.
+    policies: Vec<Policy>,
     /// The most steps of an execution so far. PCT spreads its priority changes over that many.
     longest: u64,
     tally: Tally,
@@ -87,13 +90,20 @@ pub struct Sampling {
 impl Sampling {
     /// Samples with the policy and depth of this order, from its seed upwards.
     pub fn new(order: Order) -> Sampling {
-        Sampling { order, longest: 0, tally: Tally::default() }
+        Sampling { policies: vec![order.policy], order, longest: 0, tally: Tally::default() }
+    }
+
+    /// Samples with these policies in turns.
+    pub fn mixed(order: Order, policies: &[Policy]) -> Sampling {
+        Sampling { policies: policies.to_vec(), ..Sampling::new(order) }
     }
 }
 
 impl Strategy for Sampling {
     fn next(&mut self) -> Option<Order> {
-        let mut order = self.order.clone();
+        let turn = self.tally.executions as usize % self.policies.len().max(1);
+        let policy = self.policies.get(turn).copied().unwrap_or(self.order.policy);
+        let mut order = Order { policy, ..self.order.clone() };
         if self.longest > 0 {
             order.expected = self.longest;
         }
@@ -173,7 +183,7 @@ mod tests {
     fn execution(ended: Ending, steps: usize) -> Execution {
         let steps = vec![Step { enabled: 1, ..Step::default() }; steps];
         let decisions = vec![Decision::thread(0); steps.len()];
-        Execution { ended, steps, decisions, pending: Vec::new(), digest: 0 }
+        Execution { ended, steps, decisions, pending: Vec::new(), digest: 0, base: 0 }
     }
 
     #[test]
@@ -188,6 +198,18 @@ mod tests {
         assert_eq!(check(5), (Policy::Pct, 0, 7));
         assert_eq!(check(5), (Policy::Pct, 1, 7));
         assert_eq!(sampling.tally().finished, 3);
+    }
+
+    #[test]
+    fn mixed_policies_take_turns() {
+        let policies = [Policy::Random, Policy::Pct, Policy::Pos];
+        let mut sampling = Sampling::mixed(Order::default(), &policies);
+        let mut next = || {
+            let order = sampling.next().expect("there is always another one");
+            sampling.learn(&execution(Ending::Finished, 1));
+            order.policy
+        };
+        assert_eq!([next(), next(), next(), next()], [Policy::Random, Policy::Pct, Policy::Pos, Policy::Random]);
     }
 
     #[test]

@@ -341,5 +341,5 @@ pub(crate) fn execute(program: &Program, order: &Order) -> (Execution, String) {
         Pending { step, standing: standing as u32, depth: 0, stack: [0; FRAMES] }
     });
     let pending = pending.collect();
-    (Execution { ended, steps, decisions, pending, digest: 0 }, machine.state())
+    (Execution { ended, steps, decisions, pending, digest: 0, base: 0 }, machine.state())
 }

@@ -119,6 +119,7 @@ pub(crate) fn queue() -> Report {
     Report {
         operations,
         coverage: None,
+        interleaving: None,
         next: vec![
             Command { what: "all of it".into(), line: "omnilink explain specs/Queue.tla run.jsonl".into() },
             Command { what: "report".into(), line: "omnilink view specs/Queue.tla run.jsonl --at T0:12464".into() },
@@ -398,6 +399,7 @@ fn report(verdict: Verdict) -> Report {
         notes: vec![],
         tags: vec![],
         coverage: None,
+        interleaving: None,
         next: vec![],
     }
 }

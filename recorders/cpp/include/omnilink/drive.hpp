@@ -23,8 +23,10 @@
 //   OMNILINK_THREADS  the number of threads, at least one [default: 2]
 //   OMNILINK_OPS      the number of operations of each thread [default: 100]
 //   OMNILINK_PERTURB  perturbations of the threads: any of `yield=N`, `nap=N`, `pin`, `crowd=N`, separated by commas
+//   OMNILINK_ONLY     the operations to make, such as `0:1,3 2:0`: 1 and 3 of thread 0, 0 of thread 2 [default: all]
 //
-// The same seed draws the same inputs here and in the Rust driver. Perturbations are drawn from a separate generator,
+// The same seed draws the same inputs here and in the Rust driver. Each operation draws from a generator of its own, so
+// its inputs stay the same if other operations are left out. Perturbations are drawn from a separate generator,
 // so perturbing a run does not change its inputs.
 //
 // In a program under control the runtime decides which thread runs, so nothing perturbs the threads: they only
@@ -35,6 +37,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -44,6 +47,7 @@
 #include <exception>
 #include <initializer_list>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -123,6 +127,48 @@ struct Perturbation {
   }
 };
 
+// Some operations of some threads, such as `0:1,3 2:0`: operations 1 and 3 of thread 0, and operation 0 of thread 2.
+class Only {
+ public:
+  explicit Only(std::string_view text) : text_(text) {
+    while (!text.empty()) {
+      const std::size_t space = text.find(' ');
+      if (space != 0) add(text.substr(0, space));
+      text = space == std::string_view::npos ? "" : text.substr(space + 1);
+    }
+  }
+
+  bool has_thread(std::size_t thread) const {
+    return std::any_of(operations_.begin(), operations_.end(), [&](const auto& entry) { return entry.first == thread; });
+  }
+  bool has(std::size_t thread, std::size_t operation) const {
+    return std::find(operations_.begin(), operations_.end(), std::pair(thread, operation)) != operations_.end();
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void add(std::string_view entry) {
+    const std::size_t colon = entry.find(':');
+    if (colon == std::string_view::npos) {
+      detail::fail("OMNILINK_ONLY has `" + std::string(entry) + "`, expected entries such as `0:1,3`");
+    }
+    const auto number = [](std::string_view digits) {
+      return static_cast<std::size_t>(detail::number_in("OMNILINK_ONLY", digits));
+    };
+    const std::size_t thread = number(entry.substr(0, colon));
+    std::string_view rest = entry.substr(colon + 1);
+    while (true) {
+      const std::size_t comma = rest.find(',');
+      operations_.emplace_back(thread, number(rest.substr(0, comma)));
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+  }
+
+  std::string text_;
+  std::vector<std::pair<std::size_t, std::size_t>> operations_;
+};
+
 // The parameters of a run.
 struct Plan {
   std::string trace = "trace";
@@ -130,6 +176,10 @@ struct Plan {
   std::size_t threads = 2;
   std::size_t operations = 100;  // Of each thread.
   Perturbation perturbation;
+  std::optional<Only> only;  // The operations to make, if not all.
+
+  bool has_thread(std::size_t thread) const { return !only || only->has_thread(thread); }
+  bool has(std::size_t thread, std::size_t operation) const { return !only || only->has(thread, operation); }
 
   static Plan from_env() {
     const auto number = [](const char* variable, std::string_view otherwise) {
@@ -141,6 +191,7 @@ struct Plan {
     plan.threads = static_cast<std::size_t>(number("OMNILINK_THREADS", "2"));
     plan.operations = static_cast<std::size_t>(number("OMNILINK_OPS", "100"));
     plan.perturbation = Perturbation::parse(detail::variable_or("OMNILINK_PERTURB", ""));
+    if (const std::string_view only = detail::variable_or("OMNILINK_ONLY", ""); !only.empty()) plan.only = Only(only);
     if (plan.threads == 0) detail::fail("OMNILINK_THREADS is 0, expected at least one thread");
     return plan;
   }
@@ -173,7 +224,21 @@ class SplitMix {
 class Draw {
  public:
   Draw(std::uint64_t seed, std::size_t thread, std::size_t threads)
-      : generator_(first_state(seed, thread)), thread_(thread), threads_(threads) {}
+      : generator_(first_state(seed, thread)),
+        base_(generator_.next()),
+        thread_(thread),
+        threads_(threads),
+        next_fresh_(thread),
+        fresh_stride_(threads) {
+    generator_ = SplitMix(first_state(seed, thread));
+  }
+
+  // Continues as the generator of an operation of the thread, which makes `operations` of them.
+  void begin(std::size_t operation, std::size_t operations) {
+    generator_ = SplitMix(base_ ^ SplitMix(operation + 1).next());
+    next_fresh_ = thread_ + threads_ * operation;
+    fresh_stride_ = threads_ * operations;
+  }
 
   // A number from 0 to n - 1; n is not 0.
   std::uint64_t below(std::uint64_t n) { return generator_.below(n); }
@@ -209,7 +274,9 @@ class Draw {
   }
 
   // A number that no other draw of this run returns, on any thread.
-  std::int64_t fresh() { return static_cast<std::int64_t>(thread_ + threads_ * fresh_++); }
+  std::int64_t fresh() {
+    return static_cast<std::int64_t>(std::exchange(next_fresh_, next_fresh_ + fresh_stride_));
+  }
 
   // The initial state of a thread's generator. Both numbers are mixed: states that differ by a multiple of the
   // increment would draw the same numbers, only sooner or later.
@@ -219,9 +286,11 @@ class Draw {
 
  private:
   SplitMix generator_;
+  std::uint64_t base_;  // What all generators of the thread have in common.
   std::size_t thread_;
   std::size_t threads_;
-  std::size_t fresh_ = 0;
+  std::size_t next_fresh_;
+  std::size_t fresh_stride_;
 };
 
 // The resources of one thread of a run.
@@ -320,7 +389,11 @@ class Crew {
     if (plan_.perturbation.pin) stay_on_processor(client.thread());
     auto own = make(session, system, client);
     meet();
-    for (std::size_t i = 0; i < plan_.operations; ++i) step(system, own, client);
+    for (std::size_t i = 0; i < plan_.operations; ++i) {
+      if (!plan_.has(client.thread(), i)) continue;
+      client.draw().begin(i, plan_.operations);
+      step(system, own, client);
+    }
   }
 
   // The result of `session`. If it throws, the other threads do not wait for this one.
@@ -377,11 +450,12 @@ void run(const Plan& wanted, System& system, const Session& session, const Step&
   if (detail::is_controlled()) plan.perturbation = {};
   const std::string meta = "{\"seed\": " + std::to_string(plan.seed) + ", \"threads\": " +
                            std::to_string(plan.threads) + ", \"operations\": " + std::to_string(plan.operations) +
-                           ", \"perturb\": \"" + plan.perturbation.text() + "\"}";
+                           ", \"perturb\": \"" + plan.perturbation.text() + "\"" +
+                           (plan.only ? ", \"only\": \"" + plan.only->text() + "\"}" : "}");
   const Recorder recorder = Recorder::create(plan.trace, Clock::best(), meta);
   std::vector<Client> clients;
   for (std::size_t thread = 0; thread < plan.threads; ++thread) {
-    clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
+    if (plan.has_thread(thread)) clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
   }
   detail::Crew(plan, clients).run(system, session, step);
   for (Client& client : clients) client.close();

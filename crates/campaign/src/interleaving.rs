@@ -1,0 +1,324 @@
+//! The steps of an execution for the user: a column for each thread, with lines of the program and values.
+//!
+//! Times of a trace are numbers of steps, so each operation is found by the step that calls it, and each thread by its
+//! operations: threads have the names of their processes. Lines come from debug information, and are read from the
+//! sources if they are still there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use explore::{Ending, Execution, Order, without_switch};
+use history::{Call, History, OpId};
+use report::{InterleavedStep, Interleaving, StepKind, WithoutSwitch};
+use schedule::channel::{Pending, Standing};
+use schedule::{Kind, Schedule, Step, dependent};
+
+use crate::{Error, Harness, Replay, follow};
+
+/// The steps of an execution inside operations, or all of them if it has no history. Operations of these names are marked
+/// where they end.
+pub fn interleaving(
+    harness: &Harness,
+    execution: &Execution,
+    history: Option<&History<Call>>,
+    blamed: &[String],
+) -> Interleaving {
+    let empty = History::from_ops(Arc::new([]), Vec::new());
+    let (history, shows_all) = (history.unwrap_or(&empty), history.is_none());
+    let mut sources = Sources { harness, base: execution.base, files: HashMap::new(), objects: HashMap::new() };
+    let inside = Inside::of(&execution.steps, history);
+    let meets = meeting(&execution.steps, &inside, history, shows_all);
+    let names: BTreeMap<u8, String> = match shows_all {
+        true => execution.steps.iter().map(|step| (step.thread, thread_name(step.thread))).collect(),
+        false => inside.threads(&execution.steps, history),
+    };
+    let columns: BTreeMap<u8, usize> = names.keys().copied().zip(0..).collect();
+    let mut steps = Vec::new();
+    for (index, step) in execution.steps.iter().enumerate() {
+        let Some(&thread) = columns.get(&step.thread).filter(|_| shows_all || inside.0[index].is_some()) else {
+            continue;
+        };
+        let (kind, shown) = match (step.kind(), inside.0[index]) {
+            (Some(Kind::Call), Some(id)) => (StepKind::Call, Shown::text(call_text(history, id, false))),
+            (Some(Kind::Return), Some(id)) => (StepKind::Return, Shown::text(call_text(history, id, true))),
+            _ => (StepKind::Inside, sources.show(step)),
+        };
+        let is_blamed = |id: OpId| blamed.contains(&history.name(id));
+        let fails = kind == StepKind::Return && inside.0[index].is_some_and(is_blamed);
+        let (preempts, meets) = (is_preemption(&execution.steps, index), meets[index]);
+        let Shown { text, does, value, place, function } = shown;
+        let number = index as u64 + 1;
+        steps.push(InterleavedStep {
+            number,
+            thread,
+            kind,
+            text,
+            does,
+            value,
+            place,
+            function,
+            preempts,
+            meets,
+            fails,
+        });
+    }
+    let is_stuck = matches!(execution.ended, Ending::Deadlock | Ending::Livelock | Ending::TimedOut);
+    Interleaving {
+        threads: names.values().cloned().collect(),
+        steps,
+        total: execution.steps.len() as u64,
+        waits: if is_stuck { sources.waits(execution, &names) } else { Vec::new() },
+        preemptions: (0..execution.steps.len()).filter(|index| is_preemption(&execution.steps, *index)).count() as u64,
+        without: Vec::new(),
+        necessary: None,
+    }
+}
+
+/// Preemptions that are tried one by one, at most.
+const TRIED: usize = 32;
+
+/// Runs a stored run without each of its preemptions, and tells whether it still fails for the same reason: the thread
+/// goes on to the end of its next stretch of steps instead, and the rest is followed as far as possible.
+pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<WithoutSwitch>, Error> {
+    let mut without = Vec::new();
+    let switches = (0..execution.steps.len()).filter(|index| is_preemption(&execution.steps, *index));
+    let schedule = execution.schedule();
+    for index in switches.take(TRIED) {
+        if (replay.host.is_interrupted)() {
+            return Err(Error::Interrupted);
+        }
+        let order = Order {
+            strict: false,
+            follow: without_switch(&schedule, index),
+            ..follow(&replay.like, &Schedule::default())
+        };
+        let still_fails = replay.fails_alike(order)?;
+        without.push(WithoutSwitch { before: index as u64 + 1, still_fails });
+    }
+    Ok(without)
+}
+
+/// Whether the step before it is of another thread, which could have continued.
+fn is_preemption(steps: &[Step], index: usize) -> bool {
+    let Some(before) = index.checked_sub(1).map(|before| &steps[before]) else { return false };
+    before.thread != steps[index].thread && !steps[index].has(Step::FREE)
+}
+
+/// The operation that each step is part of.
+struct Inside(Vec<Option<OpId>>);
+
+impl Inside {
+    fn of(steps: &[Step], history: &History<Call>) -> Inside {
+        let ids = (0..history.ops().len() as u32).map(OpId);
+        let starts: HashMap<u64, OpId> = ids.map(|id| (history.op(id).interval.start(), id)).collect();
+        let mut current: HashMap<u8, OpId> = HashMap::new();
+        let inside = steps.iter().zip(1..).map(|(step, number)| match step.kind() {
+            Some(Kind::Call) => {
+                let id = *starts.get(&number)?;
+                current.insert(step.thread, id);
+                Some(id)
+            }
+            Some(Kind::Return) => current.remove(&step.thread),
+            _ => current.get(&step.thread).copied(),
+        });
+        Inside(inside.collect())
+    }
+
+    /// The threads that make operations, with the names of their processes.
+    fn threads(&self, steps: &[Step], history: &History<Call>) -> BTreeMap<u8, String> {
+        let named = steps.iter().zip(&self.0).filter_map(|(step, id)| {
+            let name = history.name((*id)?);
+            Some((step.thread, name.rsplit_once(':').map_or(name.clone(), |(process, _)| process.to_owned())))
+        });
+        named.collect()
+    }
+}
+
+/// The name of a thread that makes no operations.
+fn thread_name(thread: u8) -> String {
+    if thread == 0 { "main".to_owned() } else { format!("#{thread}") }
+}
+
+/// An operation: its call, or its results too.
+fn call_text(history: &History<Call>, id: OpId, is_over: bool) -> String {
+    let call = &history.op(id).call;
+    if is_over { call.to_string() } else { call.without_results().to_string() }
+}
+
+/// Which accesses follow a conflicting access of another thread, or are followed by one, in operations that overlap.
+fn meeting(steps: &[Step], inside: &Inside, history: &History<Call>, shows_all: bool) -> Vec<bool> {
+    let mut meets = vec![false; steps.len()];
+    // The accesses to an address since its last write, that one included.
+    let mut last: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (index, step) in steps.iter().enumerate() {
+        let is_access = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update | Kind::Read | Kind::Write));
+        let id = inside.0[index];
+        if !is_access || !(shows_all || id.is_some()) {
+            continue;
+        }
+        let earlier = last.entry(step.address).or_default();
+        for &other in earlier.iter() {
+            let overlaps = id.zip(inside.0[other]).map_or(shows_all, |(a, b)| {
+                let (a, b) = (history.op(a).interval, history.op(b).interval);
+                a.end().is_none_or(|end| end >= b.start()) && b.end().is_none_or(|end| end >= a.start())
+            });
+            if steps[other].thread != step.thread && overlaps && dependent(&steps[other], step) {
+                (meets[other], meets[index]) = (true, true);
+            }
+        }
+        if step.has(Step::WRITES) {
+            earlier.clear();
+        }
+        earlier.push(index);
+    }
+    meets
+}
+
+/// Finds lines of the program.
+struct Sources<'a> {
+    harness: &'a Harness,
+    base: u64,
+    /// The lines of each file; none if it cannot be read.
+    files: HashMap<String, Vec<String>>,
+    /// Numbers of locks and other objects, in the order of their first use.
+    objects: HashMap<u64, usize>,
+}
+
+/// A step as text.
+struct Shown {
+    text: String,
+    does: String,
+    value: Option<String>,
+    place: Option<String>,
+    function: Option<String>,
+}
+
+impl Shown {
+    fn text(text: String) -> Shown {
+        Shown { text, does: String::new(), value: None, place: None, function: None }
+    }
+}
+
+impl Sources<'_> {
+    fn show(&mut self, step: &Step) -> Shown {
+        let is_access = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update | Kind::Read | Kind::Write));
+        let does = if is_access { step.kind().map_or("", Kind::word).to_owned() } else { self.does(step) };
+        let symbol = self.harness.symbolize(self.base, &[step.place]).pop().filter(|_| step.place != 0);
+        let (function, place) = match symbol.as_deref().map(|symbol| symbol.rsplit_once(" at ").ok_or(symbol)) {
+            Some(Ok((function, place))) => (Some(function.to_owned()), Some(place.to_owned())),
+            Some(Err(function)) => (Some(function.to_owned()), None),
+            None => (None, None),
+        };
+        let text = place.as_deref().and_then(|place| self.line(place)).unwrap_or_default();
+        Shown { text, does, value: value(step), place, function }
+    }
+
+    /// The line at a place such as `src/main.rs:38`.
+    fn line(&mut self, place: &str) -> Option<String> {
+        let (file, number) = place.rsplit_once(':')?;
+        let number: usize = number.parse().ok()?;
+        let directory = &self.harness.program.directory;
+        let read =
+            || std::fs::read_to_string(directory.join(file)).unwrap_or_default().lines().map(str::to_owned).collect();
+        let lines = self.files.entry(file.to_owned()).or_insert_with(read);
+        let line = lines.get(number.checked_sub(1)?)?.trim();
+        (!line.is_empty()).then(|| line.to_owned())
+    }
+
+    /// What a step does, with the number of its object.
+    fn does(&mut self, step: &Step) -> String {
+        let word = step.kind().map_or("takes an unknown step", Kind::word);
+        if step.address == 0 {
+            return word.to_owned();
+        }
+        let next = self.objects.len() + 1;
+        format!("{word} #{}", self.objects.entry(step.address).or_insert(next))
+    }
+
+    /// What each thread that has not ended waits for, and the thread that holds it.
+    fn waits(&mut self, execution: &Execution, names: &BTreeMap<u8, String>) -> Vec<String> {
+        let name = |thread: u8| names.get(&thread).cloned().unwrap_or_else(|| thread_name(thread));
+        let mut holders: HashMap<u64, u8> = HashMap::new();
+        for step in &execution.steps {
+            match step.kind() {
+                Some(Kind::Lock | Kind::TryLock) => _ = holders.insert(step.address, step.thread),
+                Some(Kind::Unlock) => _ = holders.remove(&step.address),
+                _ => {}
+            }
+        }
+        let mut waits = Vec::new();
+        for (thread, pending) in execution.pending.iter().enumerate() {
+            let Pending { step, standing, depth, stack } = pending;
+            if !matches!(Standing::from_number(*standing), Some(Standing::Alive | Standing::Spinning)) {
+                continue;
+            }
+            let holder = holders.get(&step.address).filter(|_| matches!(step.kind(), Some(Kind::Lock | Kind::Share)));
+            let held = holder.map(|holder| format!(", held by {}", name(*holder))).unwrap_or_default();
+            let stack = &stack[..(*depth as usize).min(stack.len())];
+            let place = self.harness.symbolize(self.base, stack).into_iter().find(|line| line.contains(" at "));
+            let place =
+                place.as_deref().and_then(|line| line.rsplit_once(" at ")).map(|(_, place)| format!(" at {place}"));
+            waits.push(format!("{} {}{held}{}", name(thread as u8), self.does(step), place.unwrap_or_default()));
+        }
+        waits
+    }
+}
+
+/// The value of an access, as the program may have written it; an address in hexadecimal.
+fn value(step: &Step) -> Option<String> {
+    let reads = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update | Kind::Read));
+    reads.then_some(())?;
+    let signed = match step.size {
+        1 => i64::from(step.value as i8),
+        2 => i64::from(step.value as i16),
+        4 => i64::from(step.value as i32),
+        8 => step.value as i64,
+        _ => return None,
+    };
+    let is_small = (-1 << 31..1 << 32).contains(&signed);
+    let value = if is_small { signed.to_string() } else { format!("{:#x}", step.value) };
+    let is_unchanged = step.kind() == Some(Kind::Update) && !step.has(Step::WRITES);
+    Some(if is_unchanged { format!("{value}, unchanged") } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(thread: u8, kind: Kind, address: u64, flags: u32) -> Step {
+        Step { thread, kind: kind as u8, address, size: 8, flags, ..Step::default() }
+    }
+
+    #[test]
+    fn conflicting_accesses_of_overlapping_operations_meet() {
+        let steps = [
+            step(1, Kind::Call, 0, 0),
+            step(1, Kind::Load, 8, 0),
+            step(2, Kind::Call, 0, 0),
+            step(2, Kind::Store, 8, Step::WRITES),
+            step(2, Kind::Load, 16, 0),
+            step(1, Kind::Return, 0, 0),
+            step(1, Kind::Call, 0, 0),
+            step(1, Kind::Store, 16, Step::WRITES),
+        ];
+        let call = |action: &str| Call::positional(action, [], []);
+        let calls = [(0, 1, Some(6), call("a")), (0, 7, None, call("b")), (1, 3, Some(6), call("c"))];
+        let history = History::from_calls(calls).unwrap();
+        let inside = Inside::of(&steps, &history);
+        assert_eq!(meeting(&steps, &inside, &history, false), [false, true, false, true, false, false, false, false]);
+        let names = inside.threads(&steps, &history);
+        assert_eq!(names.values().collect::<Vec<_>>(), ["T0", "T1"]);
+    }
+
+    #[test]
+    fn values_are_numbers_or_addresses() {
+        let show = |value: u64, size, kind: Kind| {
+            super::value(&Step { value, size, ..step(0, kind, 8, 0) }).unwrap_or_default()
+        };
+        assert_eq!(show(u64::MAX, 8, Kind::Load), "-1");
+        assert_eq!(show(0xff, 1, Kind::Store), "-1");
+        assert_eq!(show(0x7fff_0000_1234, 8, Kind::Read), "0x7fff00001234");
+        assert_eq!(show(3, 4, Kind::Update), "3, unchanged");
+        assert_eq!(show(3, 4, Kind::Write), "");
+    }
+}

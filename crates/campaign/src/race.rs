@@ -1,0 +1,101 @@
+//! A data race for the user: the operations of its accesses, and their stacks.
+//!
+//! An execution says at which places and with which numbers its accesses race. A replay in a fresh process records their
+//! stacks. The operations are those of the trace, whose times are numbers of steps.
+
+use explore::{DataRace, Input, Order, Race, RacedAccess, verb};
+use history::{Call, History, OpId};
+use schedule::channel::RacingAccess;
+use schedule::{Kind, Step};
+use settings::KnownRace;
+
+use crate::{Decided, Harness, follow};
+
+/// Describes the race of an execution.
+pub(crate) fn describe(
+    harness: &Harness,
+    input: &dyn Input,
+    decided: &Decided,
+    race: &Race,
+    history: Option<&History<Call>>,
+) -> DataRace {
+    let order = Order { races: true, watch: race.numbers(), ..follow(&decided.order, &decided.execution.schedule()) };
+    let again = harness.start().and_then(|mut control| harness.execute(&mut control, input, order));
+    // A program that does not do the same again has no stacks, but the places are known.
+    let watched = again.ok().and_then(|tried| tried.race).filter(|again| again.places() == race.places());
+    let race = watched.as_ref().unwrap_or(race);
+    let access = |access: RacingAccess| {
+        let stack = &access.stack[..(access.depth as usize).min(access.stack.len())];
+        // The runtime's own frames come first.
+        let stack = stack.iter().position(|frame| *frame == access.place).map_or(&[][..], |first| &stack[first..]);
+        let stack = if stack.is_empty() { std::slice::from_ref(&access.place) } else { stack };
+        let operation = history.and_then(|history| {
+            let id = operation_at(&decided.execution.steps, access.steps, access.thread as u8, history)?;
+            Some(format!("{} {}", history.name(id), history.op(id).call))
+        });
+        RacedAccess {
+            thread: access.thread as usize,
+            operation,
+            does: verb(&access).to_owned(),
+            after_step: access.steps,
+            stack: harness.symbolize(race.base, stack),
+        }
+    };
+    DataRace { accesses: race.accesses.map(access) }
+}
+
+/// The operation that a thread executes after this many steps.
+fn operation_at(steps: &[Step], after: u64, thread: u8, history: &History<Call>) -> Option<OpId> {
+    let before = steps.get(..after as usize)?;
+    let last = before
+        .iter()
+        .rposition(|step| step.thread == thread && matches!(step.kind(), Some(Kind::Call | Kind::Return)))?;
+    // A time is the number of a step, from 1.
+    let time = last as u64 + 1;
+    let is_it = |id: &OpId| history.op(*id).interval.start() == time;
+    (before[last].kind() == Some(Kind::Call)).then_some(())?;
+    (0..history.ops().len() as u32).map(OpId).find(is_it)
+}
+
+/// The reason to accept a race, if the settings name it. Each access has to contain one of the two texts.
+pub(crate) fn known_reason<'a>(known: &'a [KnownRace], accesses: &[String; 2]) -> Option<&'a str> {
+    let [earlier, later] = accesses;
+    let matches = |race: &&KnownRace| {
+        let [a, b] = &race.between;
+        (earlier.contains(a.as_str()) && later.contains(b.as_str()))
+            || (earlier.contains(b.as_str()) && later.contains(a.as_str()))
+    };
+    known.iter().find(matches).map(|race| race.reason.as_str())
+}
+
+/// The cause of runs with this race: the same whichever access comes first.
+pub(crate) fn cause(accesses: &[String; 2]) -> String {
+    let mut accesses = accesses.clone();
+    accesses.sort();
+    accesses.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_races_are_named_in_either_order() {
+        let known = [KnownRace { between: ["hits".into(), "count at".into()], reason: "statistics".into() }];
+        let accesses = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+        assert_eq!(known_reason(&known, &accesses("writes in hits", "reads in count at a.c:1")), Some("statistics"));
+        assert_eq!(known_reason(&known, &accesses("reads in count at a.c:1", "writes in hits")), Some("statistics"));
+        assert_eq!(known_reason(&known, &accesses("writes in hits", "reads in get")), None);
+    }
+
+    #[test]
+    fn accesses_belong_to_the_operation_under_way() {
+        let step = |thread, kind: Kind| Step { thread, kind: kind as u8, ..Step::default() };
+        let steps = [step(1, Kind::Call), step(2, Kind::Call), step(1, Kind::Load), step(1, Kind::Return)];
+        let call = |action: &str| Call::positional(action, [], []);
+        let history = History::from_calls([(0, 1, Some(4), call("a")), (1, 2, None, call("b"))]).unwrap();
+        let at = |after, thread| operation_at(&steps, after, thread, &history).map(|id| history.name(id));
+        assert_eq!((at(3, 1), at(3, 2)), (Some("T0:0".to_owned()), Some("T1:0".to_owned())));
+        assert_eq!((at(4, 1), at(1, 2)), (None, None));
+    }
+}

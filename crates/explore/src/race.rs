@@ -1,0 +1,83 @@
+//! Data races: two conflicting accesses, at most one of them atomic, that nothing orders.
+//!
+//! The runtime reports the first race of an execution with the code addresses and the numbers of its accesses. Their
+//! stacks come from a replay, in which the runtime watches for accesses with these numbers.
+
+use schedule::channel::{Outcome, RacingAccess};
+use serde::{Deserialize, Serialize};
+
+/// The first race of an execution, as the runtime reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Race {
+    /// The accesses, the earlier one first.
+    pub accesses: [RacingAccess; 2],
+    /// The load address of the program.
+    pub base: u64,
+}
+
+impl Race {
+    /// The first race of an execution.
+    pub fn of(outcome: &Outcome) -> Option<Race> {
+        let Outcome { race: accesses, base, .. } = *outcome;
+        (outcome.flags & Outcome::RACED != 0).then_some(Race { accesses, base })
+    }
+
+    /// The return addresses of the accesses.
+    pub fn places(&self) -> [u64; 2] {
+        self.accesses.map(|access| access.place)
+    }
+
+    /// The numbers of the accesses.
+    pub fn numbers(&self) -> [u64; 2] {
+        self.accesses.map(|access| access.number)
+    }
+}
+
+/// A race of a stored run, for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataRace {
+    /// The accesses, the earlier one first.
+    pub accesses: [RacedAccess; 2],
+}
+
+/// One of the accesses of a race.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RacedAccess {
+    /// The thread, in order of creation; 0 is the main thread.
+    pub thread: usize,
+    /// The operation it is part of, as reports show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// What it does: `writes`, `reads`, or the same atomically.
+    pub does: String,
+    /// The number of steps before it.
+    pub after_step: u64,
+    /// The function and line of the access, and its callers.
+    pub stack: Vec<String>,
+}
+
+/// What an access does, as a verb.
+pub fn verb(access: &RacingAccess) -> &'static str {
+    match (access.is_atomic != 0, access.writes != 0) {
+        (false, false) => "reads",
+        (false, true) => "writes",
+        (true, false) => "atomically reads",
+        (true, true) => "atomically writes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_race_is_read_from_the_outcome() {
+        let access = |place, number| RacingAccess { place, number, ..RacingAccess::default() };
+        let outcome = Outcome { race: [access(1, 7), access(2, 9)], ..Outcome::default() };
+        assert_eq!(Race::of(&outcome), None);
+        let race = Race::of(&Outcome { flags: Outcome::RACED, ..outcome });
+        assert_eq!(race.map(|race| (race.places(), race.numbers())), Some(([1, 2], [7, 9])));
+    }
+}
