@@ -294,7 +294,8 @@ void draws() {
   draw.begin(0, 4);
   draw.below(1000);
   draw.begin(2, 4);
-  check("of an operation", std::to_string(draw.below(1000)) + " " + std::to_string(draw.below(1000)), "631 351");
+  check("of an operation", draw.below(1000), 631U);
+  check("of an operation again", draw.below(1000), 351U);
   const std::int64_t fresh_there = draw.fresh();
   check("fresh in an operation", fresh_there, 7);
   check("fresh again in an operation", draw.fresh(), 19);

@@ -98,7 +98,7 @@ function Step({ step }: { step: InterleavedStep }) {
   const effect = [step.does, step.value].filter(Boolean).join(' ');
   const mark = step.fails ? '\u2717 ' : MARKS[step.kind];
   return (
-    <div class={kind} title={brief(step.function ?? '', 200)}>
+    <div class={kind} title={brief([step.text, step.function].filter(Boolean).join(' in '), 300)}>
       <code>
         {mark}
         {brief(step.text, 200)}
