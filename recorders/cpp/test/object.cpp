@@ -234,7 +234,10 @@ void random(const std::string& root) {
   std::string expected;
   Draw draw(3, 0, 1);
   const char* const names[] = {"put", "put", "put", "get", "mood", "keep", "both"};
-  for (int i = 0; i < 4; ++i) expected.append(names[draw.below(7)]).append(" ");
+  for (std::size_t i = 0; i < 4; ++i) {
+    draw.begin(i, 4);
+    expected.append(names[draw.below(7)]).append(" ");
+  }
   std::string drawn;
   const std::string text = Reader::read(root + "/random");
   for (std::size_t at = 0; (at = text.find("0 ", at)) != std::string::npos; at = text.find('\n', at)) {
